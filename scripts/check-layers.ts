@@ -1,0 +1,83 @@
+/**
+ * Refuses imports that go up or sideways between the floors (style.md section 9), the configuration anywhere but in the
+ * wiring, and network clients anywhere but in the one outbound client (reliability.md section 9).
+ */
+import { dirname, normalize } from "node:path"
+import { Glob } from "bun"
+
+/** What a folder may import besides itself. Every line rests only on lines above it. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  config: [],
+  "src/domain": [],
+  "src/store": ["src/domain"],
+  "src/query": ["src/domain", "src/store"],
+  "src/ingest": ["src/domain", "src/store"],
+  "src/services": ["src/domain", "src/store", "src/query", "src/ingest"],
+  "src/plugin": ["src/domain", "src/store", "src/query", "src/ingest", "src/services"],
+  // The tracker is handed out as text: its macro is called while bundling.
+  "src/tracker": [],
+  "src/http": ["src/domain", "src/services", "src/ingest", "src/plugin", "src/tracker"],
+  "src/cli": ["src/domain", "src/services"],
+  "src/ui": ["src/domain", "plugins/pages.ts"],
+  plugins: ["#plugin", "#plugin/ui", "#plugin/test"],
+}
+const WIRING = ["src/app.ts", "src/main.ts", "src/assets.d.ts", "plugins/index.ts", "plugins/pages.ts"]
+
+/** They run in a browser, where talking to their own server is their work. */
+const BROWSER = /^src\/(ui|tracker)\/|^plugins\/[^/]+\/ui\//
+/** Clients of our own control socket, a file in the data directory: nothing leaves the machine. */
+const LOCAL_CLIENTS: readonly string[] = []
+
+const NETWORK_MODULES = /^(node:)?(http|https|http2|net|tls|dgram|dns)(\/|$)|^(undici|ws|axios|node-fetch)$/
+const NETWORK_NAMES = ["fetch", "WebSocket", "EventSource", "Bun.fetch", "Bun.connect", "Bun.udpSocket", "Bun.dns", "Bun.redis", "Bun.sql"]
+
+/** Every floor under src is two words of a path; the configuration and each plugin are one thing as a whole. */
+function floorOf(path: string): string {
+  if (WIRING.includes(path)) return path
+  if (path.startsWith("config/")) return "config"
+  return path.split("/").slice(0, 2).join("/")
+}
+
+/** Read as text: a transpiler erases `import type`, and a type is a dependency too. */
+const importsOf = (source: string): string[] =>
+  [...source.matchAll(/\b(?:from|import|require)\s*\(?\s*"([^"\n]+)"/g)].map(([, path]) => path!)
+
+/** The transpiler knows a free name from a method that happens to be called so; a search in the text does not. */
+const transpiler = new Bun.Transpiler({
+  loader: "tsx",
+  target: "bun",
+  define: Object.fromEntries(NETWORK_NAMES.flatMap((name) => [name, `globalThis.${name}`].map((form) => [form, mark(name)]))),
+})
+function mark(name: string): string {
+  return `FORBIDDEN_${name.replace(".", "_")}`
+}
+
+/** The network clients a server file uses. Macros are not run for the question. */
+function networkClients(source: string): string[] {
+  const modules = importsOf(source).filter((path) => NETWORK_MODULES.test(path))
+  const plain = transpiler.transformSync(source.replaceAll(/with \{\s*type: "macro"\s*\}/g, ""))
+  return [...modules, ...NETWORK_NAMES.filter((name) => new RegExp(`\\b${mark(name)}\\b`).test(plain))]
+}
+
+function layerFaults(file: string, source: string): string[] {
+  const from = floorOf(file)
+  const allowed = MAY_IMPORT[from.startsWith("plugins/") ? "plugins" : from]
+  if (!allowed) return [`${file}: ${from} is no known floor`]
+  return importsOf(source)
+    .filter((path) => /^[.#]/.test(path))
+    .filter((path) => {
+      const target = path.startsWith("#") ? path : floorOf(normalize(`${dirname(file)}/${path}`))
+      return target !== from && !allowed.includes(target)
+    })
+    .map((path) => `${file}: ${from} must not import ${path}`)
+}
+
+const faults: string[] = []
+for await (const file of new Glob("{src,plugins,config}/**/*.{ts,tsx}").scan(".")) {
+  const source = await Bun.file(file).text()
+  if (!WIRING.includes(file)) faults.push(...layerFaults(file, source))
+  if (BROWSER.test(file) || LOCAL_CLIENTS.includes(file)) continue
+  faults.push(...networkClients(source).map((name) => `${file}: only the outbound client may use ${name}`))
+}
+for (const fault of faults.sort()) console.error(fault)
+process.exit(faults.length === 0 ? 0 : 1)

@@ -1,0 +1,63 @@
+/** Every failure a caller can act on, by name. `http/errors.ts` gives each its status and title, `cli/` its exit code. */
+export const ERROR_CODES = [
+  "invalid_json",
+  "invalid_query",
+  "invalid_cursor",
+  "invalid_header",
+  "invalid_event",
+  "missing_api_key",
+  "invalid_api_key",
+  "insufficient_scope",
+  "unrestricted_key_required",
+  "not_found",
+  "site_not_found",
+  "goal_not_found",
+  "funnel_not_found",
+  "method_not_allowed",
+  "not_acceptable",
+  "goal_exists",
+  "funnel_exists",
+  "already_set_up",
+  "body_too_large",
+  "unsupported_media_type",
+  "misdirected_request",
+  "validation_failed",
+  "limit_reached",
+  "identity_insufficient",
+  "rate_limited",
+  "internal_error",
+  "unavailable",
+  "storage_full",
+  "storage_damaged",
+  "query_timeout",
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/** One fault in what was sent. The pointer leads into the body; of a query parameter it is `/<name>`. */
+export interface Fault {
+  pointer: string
+  code: string
+  detail: string
+  allowed?: readonly (string | number)[] | { min: number; max: number }
+}
+
+/** A failure the caller can act on. Anything else that is thrown is a bug and answers `internal_error`. */
+export class AppError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    detail: string,
+    readonly members: { errors?: readonly Fault[]; retry_after?: number; [name: string]: unknown } = {},
+  ) {
+    super(detail)
+    this.name = "AppError"
+  }
+}
+
+export const siteNotFound = () => new AppError("site_not_found", "No site with this id is visible to you")
+
+/** Throws `validation_failed` with all faults at once, at most 20; returns quietly when there are none. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length === 0) return
+  const count = faults.length === 1 ? "1 field is" : `${faults.length} fields are`
+  throw new AppError("validation_failed", `${count} not valid.`, { errors: faults.slice(0, 20) })
+}

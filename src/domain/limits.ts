@@ -1,0 +1,96 @@
+/** All bounds of the product (reliability.md section 10). Routes, documents and tests read them from here. */
+
+export const COLLECT = {
+  bodyBytes: 64 << 10,
+  batchBodyBytes: 256 << 10,
+  batchEvents: 100,
+  serverBodyBytes: 1 << 20,
+  serverEvents: 1_000,
+  headerBytes: 16 << 10,
+  urlBytes: 8_192,
+  pageBytes: 2_000,
+  referrerBytes: 2_000,
+  titleChars: 512,
+  userAgentChars: 512,
+  nameChars: 120,
+  props: 30,
+  propKeyBytes: 300,
+  propValueBytes: 2_000,
+  languageChars: 35,
+  userIdChars: 256,
+  utmChars: 200,
+  /** The age a browser may state for its event. */
+  ageMs: 6 * 3_600_000,
+  /** A server's timestamp may lie this far in the future before it is set to now. */
+  futureMs: 60_000,
+  queueEvents: 20_000,
+  queueBytes: 16 << 20,
+  groupMs: 2,
+  groupEvents: 200,
+  visitorEventsPerMinute: 600,
+  siteEventsPerSecond: 1_000,
+  siteBurst: 10_000,
+  instanceEventsPerSecond: 20_000,
+  /** How long an event id is remembered, from arrival. */
+  eventIdHours: 24,
+} as const
+
+/** New distinct values per site and local day of the event; beyond it the value is stored as `(other)`. */
+export const NEW_VALUES_PER_DAY = {
+  page: 10_000,
+  title: 10_000,
+  referrer: 10_000,
+  propertyValue: 10_000,
+  source: 2_000,
+  utm: 2_000,
+  name: 500,
+  property: 100,
+  hostname: 200,
+  browser_version: 2_000,
+  os_version: 2_000,
+  browser: 2_000,
+  os: 2_000,
+  language: 2_000,
+  city: 2_000,
+  region: 2_000,
+  country: 300,
+} as const
+
+export const API = {
+  bodyBytes: 64 << 10,
+  jsonDepth: 10,
+  requestsPerMinute: 600,
+  failedAuthPerMinute: 60,
+} as const
+
+export const QUERY = {
+  points: 1_000,
+  groupings: 3,
+  flatMetrics: 10,
+  flatFilters: 10,
+  flatValues: 50,
+  valueChars: 2_000,
+  wildcardChars: 200,
+  wildcardStars: 8,
+  rangeYears: 10,
+  timeoutMs: 15_000,
+  admittedPerOrganization: 8,
+  waitingPerOrganization: 32,
+  waitingInstance: 256,
+  breakdownLimit: 100,
+  breakdownOffset: 10_000,
+  realtimeLimit: 50,
+  shownValueChars: 500,
+} as const
+
+export const THINGS = {
+  sitesPerOrganization: 1_000,
+  hosts: 100,
+  goals: 200,
+  funnels: 100,
+  funnelSteps: { min: 2, max: 10 },
+  siteNameChars: 100,
+  nameChars: 120,
+  retentionDays: { min: 1, max: 3_650 },
+  windowHours: { min: 1, max: 720 },
+} as const

@@ -1,0 +1,46 @@
+/** Metrics of the engine (metrics.md section 5). The flat form calls `total_revenue` `revenue`. */
+export const METRICS = [
+  "visitors",
+  "visits",
+  "pageviews",
+  "events",
+  "views_per_visit",
+  "bounce_rate",
+  "visit_duration",
+  "engaged_time",
+  "time_on_page",
+  "time_on_page_median",
+  "scroll_depth",
+  "exit_rate",
+  "percentage",
+  "conversions",
+  "conversion_rate",
+  "group_conversion_rate",
+  "total_revenue",
+  "average_revenue",
+  "lcp_p75",
+  "inp_p75",
+  "cls_p75",
+  "fcp_p75",
+  "ttfb_p75",
+] as const
+export type Metric = (typeof METRICS)[number]
+
+/** Metric names of the flat form, in the order of the public documents. */
+export const FLAT_METRICS = [
+  "visitors",
+  "visits",
+  "pageviews",
+  "events",
+  "views_per_visit",
+  "bounce_rate",
+  "visit_duration",
+  "engaged_time",
+  "time_on_page",
+  "scroll_depth",
+  "exit_rate",
+  "conversions",
+  "conversion_rate",
+  "revenue",
+] as const
+export type FlatMetric = (typeof FLAT_METRICS)[number]

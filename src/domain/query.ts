@@ -1,0 +1,122 @@
+import type { Dimension } from "./dimension.ts"
+import type { Filter } from "./filter.ts"
+import type { Metric } from "./metric.ts"
+
+/** Half-open, UTC epoch milliseconds. */
+export interface Range {
+  from: number
+  to: number
+}
+
+export const INTERVALS = ["minute", "hour", "day", "week", "month"] as const
+export type Interval = (typeof INTERVALS)[number]
+
+/** One way of grouping: by the value of a dimension, or by time bucket (at most one of these). */
+export type Grouping = { by: "dimension"; dimension: Dimension; property?: string } | { by: "time"; interval: Interval }
+
+/** A goal as the engine evaluates it. */
+export interface GoalRule {
+  id: number
+  name: string
+  kind: "event" | "page" | "scroll"
+  match: "exact" | "prefix" | "contains" | "wildcard"
+  value: string
+  threshold?: number
+  props?: Readonly<Record<string, string>>
+}
+
+/** What the engine must know of a site beside its events. */
+export interface SiteFacts {
+  id: number
+  /** 0 = off: a visit with at least that many engaged seconds is no bounce. */
+  bounceEngagedSeconds: number
+  revenueCurrency: string
+  goals: readonly GoalRule[]
+}
+
+/**
+ * A question: metrics over a range, by 0 to 3 groupings. A plain value (it travels to a worker); nothing behind the
+ * parsers knows whether it came from REST, MCP, the dashboard or the array form.
+ */
+export interface Query {
+  site: SiteFacts
+  range: Range
+  /** IANA zone of bucket boundaries. */
+  timezone: string
+  /** The moment of asking: `current_visitors`, running buckets. */
+  now: number
+  metrics: readonly Metric[]
+  groupings: readonly Grouping[]
+  filter?: Filter
+  /** A `by` index counts metrics (`metric`) or groupings (`grouping`). Ties are broken by the groupings ascending. */
+  order: readonly { by: "metric" | "grouping"; index: number; descending: boolean }[]
+  limit: number
+  offset: number
+  /** Time buckets without data are rows too, with zeros. Only with a single time grouping. */
+  fillBuckets: boolean
+  /** `visitors` counts visitors with any event, engagement included (date range `realtime`, metrics.md section 14). */
+  anyEvent?: boolean
+}
+
+/** A row's key per grouping: text, null for the missing value, or the start of the bucket in epoch milliseconds. */
+export type Key = string | number | null
+
+export interface Row {
+  keys: Key[]
+  /** In the order of `Query.metrics`, rounded as metrics.md 5.2 says; revenue in minor units; null where nothing was measured. */
+  values: (number | null)[]
+}
+
+export interface Table {
+  rows: Row[]
+  /** Rows before paging. */
+  totalRows: number
+  /** Currencies other than the site's that occurred among the events asked for; their amounts are in no sum. */
+  otherCurrencies: string[]
+}
+
+export interface FunnelStep {
+  type: "page" | "event"
+  match: "exact" | "prefix" | "contains" | "wildcard"
+  value: string
+}
+
+export interface FunnelQuery {
+  site: SiteFacts
+  range: Range
+  steps: readonly FunnelStep[]
+  order: "sequential" | "strict"
+  /** Longest time from the first to the last step; absent = the whole range. */
+  windowMs?: number
+  /** Tested on the first step's event and its visit only. */
+  filter?: Filter
+  /** Only visits whose visitor has a person key count (a window longer than the rotating identity). */
+  identifiedOnly?: boolean
+}
+
+export interface FunnelResult {
+  /** Per step. `medianSeconds` is absent at the first step and where nobody came. */
+  steps: { visitors: number; medianSeconds?: number }[]
+}
+
+export interface RealtimeQuery {
+  site: SiteFacts
+  now: number
+  limit: number
+}
+export interface RealtimeResult {
+  visitors: number
+  pageviews: number
+  pages: { value: string | null; visitors: number }[]
+  sources: { value: string | null; visitors: number }[]
+  countries: { value: string | null; visitors: number }[]
+  /** The last 30 minutes, oldest first. */
+  minutes: { from: number; visitors: number; pageviews: number }[]
+}
+
+/** Raw rows: all visits that start in the range, each with all of its events, that have an event satisfying the filter. */
+export interface RowsQuery {
+  site: SiteFacts
+  range: Range
+  filter?: Filter
+}

@@ -1,0 +1,75 @@
+import type { IdentityMode } from "./visit.ts"
+
+/** A site's own rule for drops (metrics.md 19.1). Kind `hostname` drops as `host`, `referrer` as `spam`. */
+export interface Shield {
+  id: number
+  kind: "ip" | "country" | "page" | "hostname" | "referrer"
+  value: string
+  enabled: boolean
+}
+
+/** What of a site's behaviour can be set. Kept as one JSON value; a setting that is absent has its default. */
+export interface SiteSettings {
+  strict_origin: boolean
+  accept_any_host: boolean
+  identity_mode: IdentityMode
+  persistent_days: number
+  respect_gpc: boolean
+  drop_bots: boolean
+  drop_spam: boolean
+  drop_probes: boolean
+  bounce_engaged_seconds: number
+  allowed_query_params: readonly string[]
+  hash_routing: boolean
+  compat_ids: { plausible: readonly string[]; umami: readonly string[]; goatcounter: readonly string[] }
+  shields: readonly Shield[]
+}
+
+export const DEFAULT_SETTINGS: SiteSettings = {
+  strict_origin: false,
+  accept_any_host: false,
+  identity_mode: "daily",
+  persistent_days: 180,
+  respect_gpc: false,
+  drop_bots: true,
+  drop_spam: true,
+  drop_probes: true,
+  bounce_engaged_seconds: 0,
+  allowed_query_params: [],
+  hash_routing: false,
+  compat_ids: { plausible: [], umami: [], goatcounter: [] },
+  shields: [],
+}
+
+/** A measured property. Times are epoch milliseconds. */
+export interface Site {
+  id: number
+  organization_id: number
+  name: string
+  hosts: readonly string[]
+  timezone: string
+  /** Null: for ever. */
+  retention_days: number | null
+  revenue_currency: string
+  tracking_id: string
+  settings: SiteSettings
+  created_at: number
+  updated_at: number
+}
+
+/** Finds the site an event belongs to; always up to date, never waits. */
+export interface SiteDirectory {
+  byId(id: number): Site | undefined
+  byTrackingId(id: string): Site | undefined
+  byCompatId(product: "plausible" | "umami" | "goatcounter", id: string): Site | undefined
+  /** Exact before `*.`; of several the lowest id, and none when they belong to several organizations (metrics.md 18.1). */
+  byHost(host: string): Site | undefined
+}
+
+/** Whether a host (lower case, no port) is in a list of hosts; a leading `www.` is ignored on both sides, `*.` means all subdomains. */
+export function coversHost(hosts: readonly string[], host: string): boolean {
+  const plain = withoutWww(host)
+  return hosts.some((entry) => (entry.startsWith("*.") ? plain.endsWith(entry.slice(1)) : withoutWww(entry) === plain))
+}
+
+export const withoutWww = (host: string): string => (host.startsWith("www.") ? host.slice(4) : host)
