@@ -1,0 +1,57 @@
+import { choice, cidrs, integer, place, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
+
+/**
+ * Every setting of an instance. A key is written `base_url` in the file, `FOOTFALL_BASE_URL` in the environment and
+ * `--base-url` on the command line; secrets are not taken from the command line, where other users could read them.
+ */
+export const SETTINGS = {
+  base_url: url(undefined, "Address under which people and pages reach the instance; links and documents are built from it."),
+  host: text("0.0.0.0", "Network address to listen on."),
+  port: integer(8080, { min: 0, max: 65_535 }, "Port to listen on; 0 takes a free one."),
+  data_dir: place("./data", "Folder of the stores, the key and the backups; one instance at a time."),
+  catalog_url: url(undefined, "Where the catalog lives instead of the data folder: a libSQL server.", [
+    "libsql:",
+    "https:",
+    "http:",
+    "wss:",
+    "ws:",
+  ]),
+  catalog_auth_token: secret("Token for the libSQL server of the catalog."),
+  secret_key: secret("32 bytes in base64 or hex that seal secrets at rest; without it `secret.key` in the data folder is used.", "key"),
+  trusted_proxies: cidrs(["127.0.0.0/8", "::1/128"], "Proxies whose forwarded headers are believed; `none` for none."),
+  geo_header: text(undefined, "Header in which a trusted proxy names the visitor's country, such as `cf-ipcountry`."),
+  geo_db: place(undefined, "City or country database (mmdb) of your own; read again when it changes."),
+  collect_path: route("Additional path of your choice that takes events."),
+  script_path: route("Additional path of your choice that serves the tracker."),
+  default_timezone: text("UTC", "Time zone of sites that name none."),
+  default_retention_days: integer(
+    undefined,
+    { min: 1, max: 3_650 },
+    "Days for which events of sites are kept that name none; absent: for ever.",
+  ),
+  default_currency: text("USD", "Revenue currency of sites that name none."),
+  max_sites: integer(1_000, { min: 1, max: 1_000_000 }, "Sites that one organization may have."),
+  api_rate_limit: integer(600, { min: 0, max: 1_000_000 }, "Requests to the public API per minute and key; 0 = no limit."),
+  limit_visitor_events: integer(600, { min: 0, max: 1_000_000 }, "Events per minute from one visitor; 0 = no limit."),
+  limit_site_events: integer(
+    1_000,
+    { min: 0, max: 1_000_000 },
+    "Events per second of one site, bursts of ten times as many; 0 = no limit.",
+  ),
+  limit_instance_events: integer(20_000, { min: 0, max: 10_000_000 }, "Events per second of the whole instance; 0 = no limit."),
+  cache_mb: integer(undefined, { min: 8, max: 65_536 }, "Memory for decoded columns; absent: an eighth of the memory, 32 to 192 MiB."),
+  query_workers: integer(undefined, { min: 1, max: 64 }, "Threads that answer reports; absent: one fewer than cores."),
+  backup_time: timeOfDay("03:00", "UTC time of the daily backup; `off` for none."),
+  backup_keep_daily: integer(7, { min: 1, max: 365 }, "Daily backups to keep."),
+  backup_keep_weekly: integer(4, { min: 0, max: 520 }, "Weekly backups to keep besides."),
+  log_level: choice("info", ["debug", "info", "warn", "error"], "Least important messages to log."),
+  dev: toggle(false, "From source only: answers requests with `X-Debug: explain`."),
+} as const satisfies Record<string, Setting<unknown>>
+
+export type Key = keyof typeof SETTINGS
+/** The values of one instance, checked. */
+export type Config = { readonly [K in Key]: (typeof SETTINGS)[K] extends Setting<infer Value> ? Value : never }
+
+export const KEYS = Object.keys(SETTINGS) as Key[]
+export const environmentName = (key: Key): string => `FOOTFALL_${key.toUpperCase()}`
+export const flagName = (key: Key): string => `--${key.replaceAll("_", "-")}`
