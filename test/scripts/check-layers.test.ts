@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test"
+import { runOnTree } from "./tree.ts"
+
+const check = (files: Record<string, string>) => runOnTree("scripts/check-layers.ts", files)
+
+test("passes imports that go down, inside a floor, and in the wiring", () => {
+  const files = {
+    "src/domain/goal.ts": 'import { Type as t } from "@sinclair/typebox"',
+    "src/store/catalog/goals.ts": 'import type { Goal } from "../../domain/goal.ts"\nimport { sql } from "./sql.ts"',
+    "src/http/public/goals.ts": 'import { goals } from "../../services/goals.ts"',
+    "src/app.ts": 'import { config } from "../config/schema.ts"\nimport { openStore } from "./store/events/events.ts"',
+    "src/ui/api.ts": 'export const load = () => fetch("/api/private/me")',
+    "plugins/links/links.ts": 'import { definePlugin } from "#plugin"\nimport slug from "./slug.ts"',
+    "plugins/index.ts": 'import links from "./links/links.ts"',
+  }
+  expect(check(files)).toEqual({ status: 0, output: "", errors: "" })
+})
+
+test.each([
+  ["up", "src/domain/goal.ts", 'import { open } from "../store/open.ts"', "src/domain must not import ../store/open.ts"],
+  ["up for a type only", "src/store/a.ts", 'import type { Plan } from "../query/plan.ts"', "src/store must not import ../query/plan.ts"],
+  ["sideways", "src/query/a.ts", 'import { run } from "../ingest/pipeline.ts"', "src/query must not import ../ingest/pipeline.ts"],
+  ["by a lazy import", "src/domain/a.ts", 'const b = await import("../query/b.ts")', "src/domain must not import ../query/b.ts"],
+  ["past the services", "src/http/a.ts", 'export { b } from "../store/b.ts"', "src/http must not import ../store/b.ts"],
+  ["into the wiring", "src/services/a.ts", 'import { app } from "../app.ts"', "src/services must not import ../app.ts"],
+  [
+    "into the configuration",
+    "src/services/a.ts",
+    'import { c } from "../../config/schema.ts"',
+    "src/services must not import ../../config/schema.ts",
+  ],
+  ["from plugin to plugin", "plugins/a/a.ts", 'import b from "../b/b.ts"', "plugins/a must not import ../b/b.ts"],
+  [
+    "from plugin into the house",
+    "plugins/a/a.ts",
+    'import b from "../../src/domain/b.ts"',
+    "plugins/a must not import ../../src/domain/b.ts",
+  ],
+  ["from an unknown floor", "src/misc/a.ts", "export const a = 1", "src/misc is no known floor"],
+])("refuses an import %s", (_, file, source, fault) => {
+  expect(check({ [file]: source })).toEqual({ status: 1, output: "", errors: `${file}: ${fault}\n` })
+})
+
+test.each([
+  ["fetch", 'export const page = () => fetch("http://localhost")', "fetch"],
+  ["fetch under another name", "const load = globalThis.fetch\nexport default load", "fetch"],
+  ["a WebSocket", 'export const open = () => new WebSocket("ws://localhost")', "WebSocket"],
+  ["a socket", "export const open = () => Bun.connect({ port: 1 })", "Bun.connect"],
+  ["node:http", 'import { request } from "node:http"', "node:http"],
+  ["dns without its prefix", 'import { lookup } from "dns/promises"', "dns/promises"],
+])("refuses %s in server code", (_, source, name) => {
+  expect(check({ "src/services/a.ts": source })).toEqual({
+    status: 1,
+    output: "",
+    errors: `src/services/a.ts: only the outbound client may use ${name}\n`,
+  })
+})
+
+test("lets a server answer in a method called fetch", () => {
+  const source =
+    "export const app = { fetch: (request: Request) => app.answer(request), async answer(request: Request) { return this.fetch(request) } }"
+  expect(check({ "src/http/server.ts": source })).toEqual({ status: 0, output: "", errors: "" })
+})
