@@ -28,7 +28,7 @@ export function loadConfig({ flags, environment, workingDirectory }: Sources): L
   const file = named ? resolve(workingDirectory, named) : [workingDirectory, dataDir].map((dir) => join(dir, FILE)).find(existsSync)
   if (file !== undefined) layers.push(fromFile(file))
 
-  const found = KEYS.map((key) => [key, valueOf(layers, key)] as const)
+  const found = KEYS.map((key) => [key, resolved(layers, key)] as const)
   return {
     // The keys and their readers come from the same table, which the type of `fromEntries` cannot tell.
     config: Object.fromEntries(found.map(([key, { value }]) => [key, value])) as Config,
@@ -84,7 +84,7 @@ function refuseUnknown(key: string, source: string): void {
 
 const find = (layers: readonly Layer[], key: Key) => layers.map((layer) => layer(key)).find((entry) => entry !== undefined)
 
-function valueOf(layers: readonly Layer[], key: Key): { value: unknown; source: string } {
+function resolved(layers: readonly Layer[], key: Key): { value: unknown; source: string } {
   const setting = SETTINGS[key]
   const entry = find(layers, key)
   if (!entry) return { value: key === "data_dir" ? setting.read(setting.default) : setting.default, source: "default" }
