@@ -1,0 +1,104 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { ExitFault } from "./exit.ts"
+
+/** Where things lie in a data folder. */
+export const placesIn = (dataDir: string) => ({
+  catalog: join(dataDir, "catalog.db"),
+  events: join(dataDir, "events.db"),
+  key: join(dataDir, "secret.key"),
+  lock: join(dataDir, ".lock"),
+  run: join(dataDir, "run.json"),
+  control: join(dataDir, "control.sock"),
+  backups: join(dataDir, "backups"),
+})
+
+/**
+ * Makes sure of the folder before anything in it is touched: it exists or is created, belongs to this user alone, can be
+ * written. Returns a warning when it lies on a network file system, where locks and fsync cannot be trusted.
+ */
+export function prepareDataFolder(dataDir: string): string | undefined {
+  const found = statOf(dataDir)
+  if (!found) create(dataDir)
+  else if (!found.isDirectory()) throw new ExitFault("storage", `${dataDir} is not a folder`)
+  refuseOthers(statOf(dataDir) as Stats, dataDir, "0700")
+  probe(dataDir)
+  return isRemote(dataDir)
+    ? `${dataDir} is on a network file system, which is not supported: locks and fsync are not reliable there`
+    : undefined
+}
+
+/** Who may read a file or folder of ours: its owner, who must be the running user. Windows has other means. */
+export function refuseOthers(found: Stats, path: string, mode: "0700" | "0600"): void {
+  if (process.platform === "win32") return
+  const user = process.getuid?.()
+  if (found.uid !== user)
+    throw new ExitFault("ownership", `${path} belongs to user ${found.uid}, not to the running user ${user}: chown it, or run as its owner`)
+  if ((found.mode & 0o077) !== 0) throw new ExitFault("ownership", `${path} can be reached by other users: chmod ${mode} ${path}`)
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw unusable(path, error)
+  }
+}
+
+function create(dataDir: string): void {
+  try {
+    mkdirSync(dirname(dataDir), { recursive: true })
+    mkdirSync(dataDir, { mode: 0o700 })
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
+/** Writes and syncs a few bytes: permission bits say nothing about a read-only mount or a full disk. */
+function probe(dataDir: string): void {
+  const path = join(dataDir, `.probe-${process.pid}`)
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    const file = openSync(path, "w", 0o600)
+    try {
+      writeSync(file, Buffer.alloc(4_096, 1))
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+      unlinkSync(path)
+    }
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
+function unusable(path: string, error: unknown): ExitFault {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+  const words: Record<string, string> = {
+    EROFS: "is read-only",
+    ENOSPC: "is on a full disk",
+    EDQUOT: "is over its quota",
+    EACCES: "cannot be written",
+    ENOTDIR: "lies below a file",
+  }
+  return new ExitFault("storage", `The data folder ${path} ${words[code] ?? `cannot be used (${code})`}`, { cause: error })
+}
+
+/** Magic numbers of Linux: NFS, SMB, SMB2, CIFS, 9P, AFS, Ceph. */
+const REMOTE = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x5346414f, 0x00c36400])
+
+function isRemote(dataDir: string): boolean {
+  return process.platform === "linux" && REMOTE.has(Number(statfsSync(dataDir).type) >>> 0)
+}

@@ -1,0 +1,26 @@
+/** How the process ends, so that a supervisor knows whether a restart helps (reliability.md 3.6). */
+export const EXIT = {
+  orderly: 0,
+  failed: 1,
+  usage: 64,
+  damaged: 65,
+  unavailable: 69,
+  inUse: 73,
+  storage: 74,
+  fsync: 75,
+  ownership: 77,
+  configuration: 78,
+} as const
+export type ExitName = keyof typeof EXIT
+
+/** A failure that ends a command: its message is the one line the operator reads, and says what to do. */
+export class ExitFault extends Error {
+  constructor(
+    readonly exit: ExitName,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = "ExitFault"
+  }
+}

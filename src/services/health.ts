@@ -1,0 +1,45 @@
+import type { Log } from "../domain/log.ts"
+
+/** States in which something is refused: `/health` answers 503 with them. */
+const REASONS = ["stopping", "storage_full", "storage_locked", "storage_damaged", "queue_full"] as const
+/** States that want attention and refuse nothing. */
+const WARNINGS = ["storage_low", "backup_stale", "clock_jump", "forwarded_headers_ignored"] as const
+export type HealthCode = (typeof REASONS)[number] | (typeof WARNINGS)[number]
+
+/** What `/health` answers. */
+export interface HealthReport {
+  status: "ok" | "degraded"
+  reasons: { code: HealthCode; since: string }[]
+}
+
+/** What the instance knows about its own state. Entering and leaving are said once, in the log. */
+export interface Health {
+  enter(code: HealthCode, cause?: string): void
+  leave(code: HealthCode): void
+  has(code: HealthCode): boolean
+  /** Warnings are left out: they do not take an instance out of service. */
+  report(): HealthReport
+  warnings(): { code: HealthCode; since: string }[]
+}
+
+export function createHealth({ now, log }: { now(): number; log: Log }): Health {
+  const since = new Map<HealthCode, number>()
+  const list = (codes: readonly HealthCode[]) =>
+    codes.filter((code) => since.has(code)).map((code) => ({ code, since: new Date(since.get(code)!).toISOString() }))
+  return {
+    enter(code, cause) {
+      if (since.has(code)) return
+      since.set(code, now())
+      log.warn("state entered", { code, cause })
+    },
+    leave(code) {
+      if (since.delete(code)) log.info("state left", { code })
+    },
+    has: (code) => since.has(code),
+    report() {
+      const reasons = list(REASONS)
+      return { status: reasons.length === 0 ? "ok" : "degraded", reasons }
+    },
+    warnings: () => list(WARNINGS),
+  }
+}
