@@ -1,0 +1,105 @@
+/**
+ * `bun run build [targets]`: one executable per target in dist/, nothing beside it. Targets are named as Bun names them,
+ * separated by commas; `all` means the five that are released, no name the machine at hand.
+ */
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { type BunPlugin, Glob } from "bun"
+import { trackerScript } from "../src/tracker/bundle.ts"
+
+/** gzip −9, in bytes (metrics.md 17.1). */
+const TRACKER_LIMIT = 2048
+
+/** Bun's name of a target → the packages that hold libSQL and Bun itself for it. */
+const TARGETS = {
+  "bun-linux-x64": { libsql: "@libsql/linux-x64-gnu", runtime: "@oven/bun-linux-x64/bin/bun" },
+  "bun-linux-arm64": { libsql: "@libsql/linux-arm64-gnu", runtime: "@oven/bun-linux-aarch64/bin/bun" },
+  "bun-darwin-arm64": { libsql: "@libsql/darwin-arm64", runtime: "@oven/bun-darwin-aarch64/bin/bun" },
+  "bun-darwin-x64": { libsql: "@libsql/darwin-x64", runtime: "@oven/bun-darwin-x64/bin/bun" },
+  "bun-windows-x64": { libsql: "@libsql/win32-x64-msvc", runtime: "@oven/bun-windows-x64/bin/bun.exe" },
+} as const
+type Target = keyof typeof TARGETS
+
+const root = join(import.meta.dir, "..")
+const foreign = join(root, "dist/foreign")
+const here = `bun-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
+
+refuseLargeTracker()
+/** A thread begins in a file called `worker.ts` or `<what>-worker.ts`; each is an entry point of its own. */
+const workers = [...new Glob("src/**/{worker,*-worker}.ts").scanSync({ cwd: root, absolute: true })]
+
+const targets = chosenTargets(Bun.argv[2])
+await mkdir(join(root, "dist"), { recursive: true })
+if (targets.some((target) => target !== here)) await fetchForeignParts(targets)
+for (const target of targets) await buildBinary(target)
+
+function refuseLargeTracker(): void {
+  const size = Bun.gzipSync(trackerScript(), { level: 9 }).byteLength
+  if (size > TRACKER_LIMIT) throw new Error(`The tracker has ${size} bytes, over its limit of ${TRACKER_LIMIT}`)
+  console.log(`tracker: ${size} of ${TRACKER_LIMIT} bytes`)
+}
+
+function chosenTargets(argument = here): Target[] {
+  const names = argument === "all" ? Object.keys(TARGETS) : argument.split(",")
+  return names.map((name) => {
+    if (name in TARGETS) return name as Target // just tested
+    throw new Error(`${name} is no target; choose from ${Object.keys(TARGETS).join(", ")}, all`)
+  })
+}
+
+/**
+ * What the other systems need comes from the registry the project is installed from, into a folder of its own: the
+ * project's own node_modules stay those of this machine.
+ */
+async function fetchForeignParts(targets: readonly Target[]): Promise<void> {
+  const { optionalDependencies: natives } = await Bun.file(join(root, "node_modules/libsql/package.json")).json()
+  const parts = targets.flatMap((target) => {
+    const { libsql, runtime } = TARGETS[target]
+    return [[libsql, natives[libsql]] as const, [runtime.split("/bin/")[0]!, Bun.version] as const]
+  })
+  await Bun.write(join(foreign, "package.json"), JSON.stringify({ private: true, dependencies: Object.fromEntries(parts) }))
+  const install = Bun.spawn([process.execPath, "install", "--os=*", "--cpu=*", "--ignore-scripts", "--no-save"], { cwd: foreign })
+  if ((await install.exited) !== 0) throw new Error("The parts for other systems could not be installed")
+}
+
+/** libsql picks its native part by a computed name, which no bundler can follow. This writes the name out. */
+function nativeLibsql(target: Target): BunPlugin {
+  const part = join(target === here ? root : foreign, "node_modules", TARGETS[target].libsql, "index.node")
+  return {
+    name: "native-libsql",
+    setup(build) {
+      build.onLoad({ filter: /node_modules[\\/]libsql[\\/](index|promise)\.js$/ }, async ({ path }) => {
+        const source = await Bun.file(path).text()
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is their template, as text
+        const contents = source.replaceAll("require(`@libsql/${target}`)", `require(${JSON.stringify(part)})`)
+        if (contents === source) throw new Error(`${path} has changed: look for the new way it loads its native part`)
+        return { contents, loader: "js" }
+      })
+    },
+  }
+}
+
+async function buildBinary(target: Target): Promise<void> {
+  const outfile = join(root, "dist", `footfall-${target.slice("bun-".length)}${target.includes("windows") ? ".exe" : ""}`)
+  await Bun.build({
+    // Workers are found by their path beside main.ts, which inside the binary is the path below this root.
+    root: join(root, "src"),
+    entrypoints: [join(root, "src/main.ts"), ...workers],
+    target: "bun",
+    plugins: [nativeLibsql(target)],
+    minify: true,
+    splitting: true,
+    bytecode: true,
+    format: "esm",
+    define: { "process.env.NODE_ENV": '"production"' },
+    compile: {
+      target,
+      outfile,
+      // Settings come from the configuration alone, not from files that happen to lie where it is started.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      ...(target === here ? {} : { executablePath: join(foreign, "node_modules", TARGETS[target].runtime) }),
+    },
+  })
+  console.log(`${outfile.slice(root.length + 1)}: ${(Bun.file(outfile).size / 2 ** 20).toFixed(0)} MiB`)
+}
