@@ -44,6 +44,8 @@ export const SETTINGS = {
   backup_time: timeOfDay("03:00", "UTC time of the daily backup; `off` for none."),
   backup_keep_daily: integer(7, { min: 1, max: 365 }, "Daily backups to keep."),
   backup_keep_weekly: integer(4, { min: 0, max: 520 }, "Weekly backups to keep besides."),
+  server_name: text("footfall", "Name under which the instance speaks of itself to programs."),
+  hsts: toggle(true, "Tell browsers to come back by https only, when the base address is https; 0 leaves that to the proxy."),
   log_level: choice("info", ["debug", "info", "warn", "error"], "Least important messages to log."),
   dev: toggle(false, "From source only: answers requests with `X-Debug: explain`."),
 } as const satisfies Record<string, Setting<unknown>>
