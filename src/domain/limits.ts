@@ -70,6 +70,7 @@ export const QUERY = {
   flatFilters: 10,
   flatValues: 50,
   valueChars: 2_000,
+  propertyChars: 300,
   wildcardChars: 200,
   wildcardStars: 8,
   rangeYears: 10,

@@ -1,0 +1,163 @@
+import { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../domain/dimension.ts"
+import type { Fault } from "../domain/error.ts"
+import { type Condition, type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
+import { QUERY } from "../domain/limits.ts"
+import { type ArgumentReader, forbiddenCharacters, hasForbiddenCharacters } from "./arguments.ts"
+
+/** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
+export interface FlatFilters {
+  filter: Filter | undefined
+  /** Every dimension that is filtered. */
+  dimensions: readonly Dimension[]
+}
+
+const NONE: FlatFilters = { filter: undefined, dimensions: [] }
+/** Saved sets: named by id. */
+const SETS = ["segment", "cohort"]
+const FILTERED = [...FLAT_DIMENSIONS, ...SETS]
+const FIELDS = ["dimension", "property", "operator", "values"]
+const GOAL_OPERATORS = ["is", "contains"]
+const SET_OPERATORS = ["is", "is_not"]
+
+/** What stands for a missing value in `is` and `is_not`. `Direct` does so of source and referrer: as a channel it is a value. */
+const MISSING = ["(none)", "(not set)"]
+const MISSING_ORIGIN = [...MISSING, "Direct", "Direct / None"]
+
+export function readFilters(reader: ArgumentReader): FlatFilters {
+  const given = reader.raw("filters")
+  if (given === undefined) return NONE
+  const faults = listFaults(given)
+  const list = Array.isArray(given) && faults.length === 0 ? given : []
+  const conditions = list.map((item, i) => readCondition(item, `/filters/${i}`, faults))
+  for (const fault of faults) reader.refuse(fault)
+  if (faults.length > 0) return NONE
+  const read = conditions.filter((condition) => condition !== undefined)
+  return { filter: allOf(read.map(toFilter)), dimensions: read.map(({ condition }) => condition.dimension) }
+}
+
+interface ReadCondition {
+  negative: boolean
+  condition: Condition
+}
+
+function listFaults(given: unknown): Fault[] {
+  const allowed = { min: 0, max: QUERY.flatFilters }
+  if (!Array.isArray(given)) return [{ pointer: "/filters", code: "invalid_type", detail: "filters must be a list of filters, as JSON." }]
+  if (given.length <= allowed.max) return []
+  return [{ pointer: "/filters", code: "too_many", detail: `At most ${allowed.max} filters.`, allowed }]
+}
+
+function readCondition(item: unknown, pointer: string, faults: Fault[]): ReadCondition | undefined {
+  const before = faults.length
+  if (typeof item !== "object" || item === null || Array.isArray(item)) {
+    faults.push({ pointer, code: "invalid_type", detail: "A filter is an object with dimension and values." })
+    return undefined
+  }
+  const fields: Record<string, unknown> = { ...item }
+  faults.push(...unknownFields(fields, pointer), ...dimensionFaults(fields, pointer))
+  faults.push(...operatorFaults(fields, pointer), ...valuesFaults(fields, pointer))
+  return faults.length === before ? toCondition(fields) : undefined
+}
+
+function unknownFields(fields: Record<string, unknown>, pointer: string): Fault[] {
+  const unknown = Object.keys(fields).filter((name) => !FIELDS.includes(name))
+  return unknown.map(() => ({ pointer, code: "unknown_field", detail: `A filter has ${FIELDS.join(", ")}.`, allowed: FIELDS }))
+}
+
+function dimensionFaults({ dimension, property }: Record<string, unknown>, pointer: string): Fault[] {
+  const at = `${pointer}/dimension`
+  if (dimension === undefined) return [{ pointer: at, code: "required", detail: "A filter names its dimension." }]
+  if (typeof dimension !== "string" || !FILTERED.includes(dimension)) {
+    return [{ pointer: at, code: "invalid_choice", detail: `dimension must be of: ${FILTERED.join(", ")}.`, allowed: FILTERED }]
+  }
+  return propertyFaults(dimension, property, `${pointer}/property`)
+}
+
+function propertyFaults(dimension: string, property: unknown, pointer: string): Fault[] {
+  if (dimension !== "property") {
+    if (property === undefined) return []
+    return [{ pointer, code: "unsupported_combination", detail: "property goes with dimension property only." }]
+  }
+  if (property === undefined) return [{ pointer, code: "required", detail: "Name the key of the property." }]
+  if (typeof property !== "string") return [{ pointer, code: "invalid_type", detail: "property must be a text." }]
+  const allowed = { min: 1, max: QUERY.propertyChars }
+  if (property.length < allowed.min) return [{ pointer, code: "too_short", detail: "property must not be empty.", allowed }]
+  if (property.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
+  return hasForbiddenCharacters(property) ? [forbiddenCharacters(pointer)] : []
+}
+
+function operatorFaults({ dimension, operator = "is" }: Record<string, unknown>, pointer: string): Fault[] {
+  const at = `${pointer}/operator`
+  if (operator === "matches" || operator === "matches_not") {
+    return [
+      { pointer: at, code: "regex_not_supported", detail: "There are no regular expressions: use matches_wildcard.", allowed: OPERATORS },
+    ]
+  }
+  if (!isOperator(operator)) {
+    return [{ pointer: at, code: "invalid_choice", detail: `operator must be of: ${OPERATORS.join(", ")}.`, allowed: OPERATORS }]
+  }
+  const allowed = dimension === "goal" ? GOAL_OPERATORS : SETS.some((set) => set === dimension) ? SET_OPERATORS : OPERATORS
+  if (allowed.some((one) => one === operator)) return []
+  return [{ pointer: at, code: "unsupported_combination", detail: `${dimension} can be filtered by: ${allowed.join(", ")}.`, allowed }]
+}
+
+function valuesFaults({ dimension, operator, values }: Record<string, unknown>, pointer: string): Fault[] {
+  const at = `${pointer}/values`
+  const allowed = { min: 1, max: QUERY.flatValues }
+  if (values === undefined) return [{ pointer: at, code: "required", detail: "A filter has values." }]
+  if (!Array.isArray(values)) return [{ pointer: at, code: "invalid_type", detail: "values must be a list of texts." }]
+  if (values.length < allowed.min) return [{ pointer: at, code: "too_few", detail: "Give at least one value.", allowed }]
+  if (values.length > allowed.max) return [{ pointer: at, code: "too_many", detail: `At most ${allowed.max} values.`, allowed }]
+  const set = SETS.find((name) => name === dimension)
+  if (set !== undefined) return [{ pointer: at, code: "invalid_choice", detail: `No ${set} with this id is visible to you.`, allowed: [] }]
+  const wildcard = operator === "matches_wildcard" || operator === "matches_wildcard_not"
+  return values.flatMap((value, i) => valueFaults(value, wildcard, `${at}/${i}`))
+}
+
+function valueFaults(value: unknown, wildcard: boolean, pointer: string): Fault[] {
+  if (typeof value !== "string") return [{ pointer, code: "invalid_type", detail: "A value is a text." }]
+  const allowed = { min: 1, max: QUERY.valueChars }
+  if (value.length < allowed.min) return [{ pointer, code: "too_short", detail: "A missing value is written (none).", allowed }]
+  if (value.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
+  if (hasForbiddenCharacters(value)) return [forbiddenCharacters(pointer)]
+  if (!wildcard || (value.length <= QUERY.wildcardChars && value.split("*").length - 1 <= QUERY.wildcardStars)) return []
+  const detail = `A pattern has at most ${QUERY.wildcardChars} characters and ${QUERY.wildcardStars} times *.`
+  return [{ pointer, code: "invalid_pattern", detail }]
+}
+
+/** Called with fields that have been found free of faults. */
+function toCondition({ dimension: name, property, operator = "is", values }: Record<string, unknown>): ReadCondition | undefined {
+  const dimension = FLAT_DIMENSIONS.find((known) => known === name)
+  if (dimension === undefined || !isOperator(operator) || !Array.isArray(values)) return undefined
+  const texts = values.filter((value) => typeof value === "string")
+  const op = positive(operator)
+  const missing = dimension === "source" || dimension === "referrer" ? MISSING_ORIGIN : MISSING
+  const condition: Condition = {
+    op,
+    dimension,
+    ...(typeof property === "string" && { property }),
+    values: texts,
+    missing: op === "is" && texts.some((text) => missing.includes(text)),
+    caseSensitive: op === "is" || dimensionFacts(dimension).exactCase,
+  }
+  return { negative: op !== operator, condition }
+}
+
+const NEGATIVES: Partial<Record<Operator, Condition["op"]>> = {
+  is_not: "is",
+  contains_not: "contains",
+  matches_wildcard_not: "matches_wildcard",
+}
+
+function positive(operator: Operator): Condition["op"] {
+  // The operators without a negative are those a condition has.
+  return NEGATIVES[operator] ?? (operator as Condition["op"])
+}
+
+const isOperator = (value: unknown): value is Operator => OPERATORS.some((operator) => operator === value)
+
+const toFilter = ({ negative, condition }: ReadCondition): Filter => (negative ? { op: "not", filter: condition } : condition)
+
+function allOf(filters: readonly Filter[]): Filter | undefined {
+  return filters.length < 2 ? filters[0] : { op: "and", filters }
+}

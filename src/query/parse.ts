@@ -1,0 +1,193 @@
+import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
+import { AppError } from "../domain/error.ts"
+import type { Filter } from "../domain/filter.ts"
+import { QUERY } from "../domain/limits.ts"
+import { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
+import type { Interval } from "../domain/query.ts"
+import { parseTimezone } from "../domain/timezone.ts"
+import { type ArgumentReader, fromQueryString, readArguments } from "./arguments.ts"
+import { refuseCombinations } from "./combinations.ts"
+import { COMPARISONS, comparedRange } from "./compare.ts"
+import { readFilters } from "./flat-filters.ts"
+import { readInterval } from "./interval.ts"
+import { daysRange, type LocalRange, type Moment, PERIODS, periodRange, today } from "./period.ts"
+
+/**
+ * The flat form of a question (api.md section 6): what REST, MCP and the dashboard's address bar send. Everything that is
+ * wrong is said at once. The reports:
+ */
+const RANGED = ["period", "from", "to", "timezone", "filters", "imports"]
+const COMPARED = ["compare", "compare_from", "compare_to", "match_weekday"]
+const ARGUMENTS = {
+  summary: [...RANGED, ...COMPARED, "metrics"],
+  timeseries: [...RANGED, ...COMPARED, "metrics", "interval"],
+  breakdown: ["dimension", "property", ...RANGED, "metrics", "sort", "order", "limit", "offset"],
+  goals: RANGED,
+  funnel: RANGED,
+} as const
+export type Report = keyof typeof ARGUMENTS
+
+/** Whether arguments came as text of a query string (400 `invalid_query`) or as JSON (422 `validation_failed`). */
+export type Form = "text" | "json"
+
+/** A parsed question of the flat form, with the bounds checked and the defaults filled in. */
+export interface Question {
+  report: Report
+  range: LocalRange
+  /** `to` lay after today and was clipped. */
+  clipped: boolean
+  compared?: LocalRange
+  metrics: readonly FlatMetric[]
+  filter?: Filter
+  filtered: readonly Dimension[]
+  /** Of timeseries. */
+  interval?: Interval
+  /** Of breakdowns. */
+  dimension?: Dimension
+  property?: string
+  sort: FlatMetric
+  descending: boolean
+  limit: number
+  offset: number
+}
+
+const DEFAULT_METRICS: Record<Report, readonly FlatMetric[]> = {
+  summary: ["visitors", "visits", "pageviews", "views_per_visit", "bounce_rate", "visit_duration", "events"],
+  timeseries: ["visitors", "pageviews"],
+  breakdown: ["visitors", "pageviews"],
+  goals: ["visitors", "conversions", "conversion_rate", "revenue"],
+  funnel: [],
+}
+const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {
+  event: ["visitors", "events", "conversion_rate"],
+  goal: ["visitors", "conversions", "conversion_rate"],
+}
+
+/** `also` are arguments of the report that the caller reads itself. `moment.timezone` is the site's: `timezone` replaces it. */
+export function parseQuestion(
+  report: Report,
+  given: Record<string, unknown>,
+  moment: Moment,
+  form: Form,
+  also: readonly string[] = [],
+): Question {
+  const reader = readArguments(form === "text" ? fromQueryString(given) : given, [...ARGUMENTS[report], ...also])
+  const question = readQuestion(report, reader, moment)
+  refuseArguments(reader, form)
+  // Only faults leave it undefined.
+  return question!
+}
+
+/** The arguments of realtime, which has no range and no filters. */
+export function parseRealtime(given: Record<string, unknown>, form: Form): { limit: number } {
+  const reader = readArguments(given, ["limit"])
+  const limit = reader.integer("limit", { min: 1, max: QUERY.realtimeLimit }) ?? 10
+  refuseArguments(reader, form)
+  return { limit }
+}
+
+/** Throws all faults of the arguments, if there are any. */
+function refuseArguments(reader: ArgumentReader, form: Form): void {
+  const errors = reader.faults().slice(0, 20)
+  if (errors.length === 0) return
+  const count = errors.length === 1 ? "1 parameter is" : `${errors.length} parameters are`
+  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors })
+}
+
+function readQuestion(report: Report, reader: ArgumentReader, site: Moment): Question | undefined {
+  const grouping = report === "breakdown" ? readGrouping(reader) : {}
+  const moment = { ...site, timezone: readTimezone(reader) ?? site.timezone }
+  const chosen = readRange(reader, moment)
+  const { filter, dimensions: filtered } = readFilters(reader)
+  reader.boolean("imports")
+  const compared = chosen && readComparison(reader, chosen.range, moment)
+  const metrics = readMetrics(reader, report, grouping.dimension)
+  const interval = report === "timeseries" ? readInterval(reader, chosen?.range) : undefined
+  const page = readPage(reader, metrics)
+  refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
+  if (!chosen) return undefined
+  return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval }) }
+}
+
+function readGrouping(reader: ArgumentReader): { dimension?: Dimension; property?: string } {
+  const dimension = reader.choice("dimension", FLAT_DIMENSIONS)
+  const property = reader.text("property", { min: 1, max: QUERY.propertyChars })
+  if (!reader.has("dimension"))
+    reader.refuse({ pointer: "/dimension", code: "required", detail: "Name the dimension.", allowed: FLAT_DIMENSIONS })
+  if (dimension === "property" && !reader.has("property")) {
+    reader.refuse({ pointer: "/property", code: "required", detail: "Name the key of the property." })
+  }
+  if (dimension !== undefined && dimension !== "property" && reader.has("property")) {
+    reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property goes with dimension=property only." })
+  }
+  return defined({ dimension, property })
+}
+
+function readTimezone(reader: ArgumentReader): string | undefined {
+  const text = reader.text("timezone", { min: 0, max: 64 })
+  if (text === undefined) return undefined
+  const zone = parseTimezone(text)
+  if (zone === undefined)
+    reader.refuse({ pointer: "/timezone", code: "invalid_timezone", detail: "timezone must be an IANA zone, such as Europe/Berlin." })
+  return zone
+}
+
+function readRange(reader: ArgumentReader, moment: Moment): { range: LocalRange; clipped: boolean } | undefined {
+  const period = reader.choice("period", PERIODS) ?? "30d"
+  if (!reader.has("from") && !reader.has("to")) return { range: periodRange(period, moment), clipped: false }
+  const days = readDays(reader, ["from", "to"], moment)
+  return days && { range: daysRange(days.from, days.to, moment.timezone), clipped: days.clipped }
+}
+
+/** Two days, both included, the last one clipped to today. */
+function readDays(reader: ArgumentReader, [first, last]: readonly [string, string], moment: Moment) {
+  const [from, given] = [reader.day(first), reader.day(last)]
+  const refuse = (name: string, detail: string) => reader.refuse({ pointer: `/${name}`, code: "invalid_range", detail })
+  for (const name of [first, last]) if (!reader.has(name)) refuse(name, `Give ${first} and ${last} together.`)
+  if (!from || !given) return undefined
+
+  const day = today(moment)
+  const clipped = Temporal.PlainDate.compare(given, day) > 0
+  const to = clipped ? day : given
+  if (Temporal.PlainDate.compare(from, given) > 0) return refuse(first, `${first} must not be after ${last}.`)
+  if (Temporal.PlainDate.compare(from, day) > 0) return refuse(first, `${first} must not be in the future.`)
+  if (Temporal.PlainDate.compare(from.add({ years: QUERY.rangeYears }), to) <= 0)
+    return refuse(first, `A range has at most ${QUERY.rangeYears} years.`)
+  return { from, to, clipped }
+}
+
+function readComparison(reader: ArgumentReader, range: LocalRange, moment: Moment): LocalRange | undefined {
+  const mode = reader.choice("compare", COMPARISONS) ?? "none"
+  const matchWeekday = reader.boolean("match_weekday") ?? false
+  const named = ["compare_from", "compare_to"].filter((name) => reader.has(name))
+  if (mode === "custom") {
+    const days = readDays(reader, ["compare_from", "compare_to"], moment)
+    return days && comparedRange(range, { mode, from: days.from, to: days.to, matchWeekday })
+  }
+  for (const name of named) {
+    reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} goes with compare=custom only.` })
+  }
+  return mode === "none" ? undefined : comparedRange(range, { mode, matchWeekday })
+}
+
+function readMetrics(reader: ArgumentReader, report: Report, dimension: Dimension | undefined): readonly FlatMetric[] {
+  const defaults = (dimension && DEFAULT_METRICS_BY[dimension]) ?? DEFAULT_METRICS[report]
+  return reader.choices("metrics", FLAT_METRICS, { min: 1, max: QUERY.flatMetrics }) ?? defaults
+}
+
+function readPage(reader: ArgumentReader, metrics: readonly FlatMetric[]) {
+  return {
+    sort: reader.choice("sort", metrics) ?? metrics[0] ?? "visitors",
+    descending: reader.choice("order", ["desc", "asc"]) !== "asc",
+    limit: reader.integer("limit", { min: 1, max: QUERY.breakdownLimit }) ?? 10,
+    offset: reader.integer("offset", { min: 0, max: QUERY.breakdownOffset }) ?? 0,
+  }
+}
+
+/** Leaves out what is undefined, so that optional members are absent instead. */
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // The entries are those of `members`, fewer perhaps: what the type says.
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,129 @@
+import type { Range } from "../domain/query.ts"
+
+/** Periods a person picks by name (metrics.md section 9.1). */
+export const PERIODS = [
+  "today",
+  "yesterday",
+  "24h",
+  "7d",
+  "28d",
+  "30d",
+  "90d",
+  "91d",
+  "6mo",
+  "12mo",
+  "month",
+  "last_month",
+  "year",
+  "all",
+] as const
+export type Period = (typeof PERIODS)[number]
+
+/** A resolved range with the local days it covers, both included. `hours`: it is cut to whole hours inside them (`24h`). */
+export interface LocalRange {
+  range: Range
+  from: string
+  to: string
+  timezone: string
+  hours: boolean
+}
+
+/** The moment and place of asking. */
+export interface Moment {
+  now: number
+  timezone: string
+  /** The site's first event, epoch ms; what `all` begins with. */
+  firstAt?: number | undefined
+}
+
+/** The range a period stands for at this moment. `today` is the whole local day, its hours to come included. */
+export function periodRange(period: Period, moment: Moment): LocalRange {
+  if (period === "24h") return last24Hours(moment)
+  const { from, to } = periodDays(period, today(moment), moment)
+  return daysRange(from, to, moment.timezone)
+}
+
+/** Whole local days, both included. A day where midnight does not exist begins with its first instant. */
+export function daysRange(from: Temporal.PlainDate, to: Temporal.PlainDate, timezone: string): LocalRange {
+  const range = { from: dayStart(from, timezone), to: dayStart(to.add({ days: 1 }), timezone) }
+  return { range, from: from.toString(), to: to.toString(), timezone, hours: false }
+}
+
+/** A range of hours, with the local days of its first and last instant. */
+export function hoursRange(range: Range, timezone: string): LocalRange {
+  const [from, to] = [localDay(range.from, timezone), localDay(range.to - 1, timezone)]
+  return { range, from: from.toString(), to: to.toString(), timezone, hours: true }
+}
+
+export const dayStart = (day: Temporal.PlainDate, timezone: string): number => day.toZonedDateTime(timezone).epochMilliseconds
+
+export const localDay = (at: number, timezone: string): Temporal.PlainDate => zoned(at, timezone).toPlainDate()
+
+export const zoned = (at: number, timezone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
+
+export const today = ({ now, timezone }: Moment): Temporal.PlainDate => localDay(now, timezone)
+
+/** A calendar day written `2026-11-21`, or undefined for anything else. */
+export function parseDay(text: string): Temporal.PlainDate | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))]
+  if (month < 1 || day < 1) return undefined
+  const date = Temporal.PlainDate.from({ year, month, day }, { overflow: "constrain" })
+  return date.toString() === text ? date : undefined
+}
+
+interface Days {
+  from: Temporal.PlainDate
+  to: Temporal.PlainDate
+}
+
+function periodDays(period: Exclude<Period, "24h">, day: Temporal.PlainDate, { firstAt, timezone }: Moment): Days {
+  const back = (days: number): Days => ({ from: day.subtract({ days }), to: day })
+  const month = day.with({ day: 1 })
+  switch (period) {
+    case "today":
+      return back(0)
+    case "yesterday":
+      return { from: day.subtract({ days: 1 }), to: day.subtract({ days: 1 }) }
+    case "month":
+      return { from: month, to: day }
+    case "last_month":
+      return { from: month.subtract({ months: 1 }), to: month.subtract({ days: 1 }) }
+    case "year":
+      return { from: day.with({ month: 1, day: 1 }), to: day }
+    case "6mo":
+      return { from: month.subtract({ months: 5 }), to: day }
+    case "12mo":
+      return { from: month.subtract({ months: 11 }), to: day }
+    case "all":
+      return { from: earlier(day, firstAt === undefined ? day : localDay(firstAt, timezone)), to: day }
+    default:
+      return back(Number.parseInt(period, 10) - 1)
+  }
+}
+
+const earlier = (a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDate => (Temporal.PlainDate.compare(a, b) <= 0 ? a : b)
+
+/** The current hour and the 23 before it, counted as hours on the local clock: a change of the clocks may shorten one. */
+function last24Hours({ now, timezone }: Moment): LocalRange {
+  let from = hourStart(now, timezone)
+  for (let hour = 1; hour < 24; hour++) from = hourStart(from - 1, timezone)
+  return hoursRange({ from, to: hourEnd(now, timezone) }, timezone)
+}
+
+/** An hour is a run of instants with the same local date, hour and offset; it begins on the wall clock or where the offset changes. */
+function hourStart(at: number, timezone: string): number {
+  const local = zoned(at, timezone)
+  const elapsed = (local.minute * 60 + local.second) * 1000 + local.millisecond
+  // The transition before the next instant: one that happens exactly at `at` counts.
+  const changed = local.add({ nanoseconds: 1 }).getTimeZoneTransition("previous")?.epochMilliseconds
+  return Math.max(at - elapsed, changed ?? -Infinity)
+}
+
+function hourEnd(at: number, timezone: string): number {
+  const local = zoned(at, timezone)
+  const elapsed = (local.minute * 60 + local.second) * 1000 + local.millisecond
+  const changes = local.getTimeZoneTransition("next")?.epochMilliseconds
+  return Math.min(at - elapsed + 3_600_000, changes ?? Infinity)
+}
