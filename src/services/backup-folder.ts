@@ -1,0 +1,122 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { join } from "node:path"
+import { placesIn } from "./data-folder.ts"
+import { ExitFault } from "./exit.ts"
+
+/** Why a backup was made: by hand, by the daily job, before a migration, before a restore. */
+export const BACKUP_KINDS = ["manual", "daily", "migration", "restore"] as const
+export type BackupKind = (typeof BACKUP_KINDS)[number]
+
+/** `manifest.json` of a backup: what is in it and how that is checked. */
+export interface Manifest {
+  format: 1
+  id: string
+  kind: BackupKind
+  created_at: string
+  /** Of the Footfall that made it. */
+  version: string
+  /** `remote`: the catalog's server has to be backed up by its own means. */
+  catalog: "file" | "remote"
+  schemas: { catalog: string[]; events: string[] }
+  rows: { catalog: Record<string, number>; events: Record<string, number> }
+  events_by_site: Record<string, number>
+  files: { name: string; bytes: number; sha256: string }[]
+  /** When the copies last passed their checks. */
+  verified_at: string | null
+  /** When they failed them. */
+  failed_at: string | null
+}
+
+export const manifestPath = (folder: string): string => join(folder, "manifest.json")
+
+/** Finished backups, oldest first. A folder without a manifest of ours is none. */
+export function listBackups(dataDir: string): Manifest[] {
+  const { backups } = placesIn(dataDir)
+  if (!existsSync(backups)) return []
+  return readdirSync(backups)
+    .filter((name) => !name.startsWith("."))
+    .map((name) => join(backups, name))
+    .filter((folder) => existsSync(manifestPath(folder)))
+    .map((folder) => readManifest(folder))
+    .sort((left, right) => left.created_at.localeCompare(right.created_at))
+}
+
+/** The folder of a backup that is named by its id or by a path. */
+export function backupFolder(dataDir: string, idOrPath: string): string {
+  const inside = join(placesIn(dataDir).backups, idOrPath)
+  const folder = [inside, idOrPath].find((path) => existsSync(manifestPath(path)))
+  if (folder === undefined)
+    throw new ExitFault("damaged", `There is no backup ${idOrPath}: footfall backup list shows those in ${placesIn(dataDir).backups}`)
+  return folder
+}
+
+export function readManifest(folder: string): Manifest {
+  const path = manifestPath(folder)
+  try {
+    // Checked for what tells our manifests from others; the rest is checked against the files.
+    const manifest = JSON.parse(readFileSync(path, "utf8")) as Manifest
+    if (manifest.format === 1 && Array.isArray(manifest.files) && typeof manifest.id === "string") return manifest
+  } catch {}
+  throw new ExitFault("damaged", `${path} is no manifest of a backup that this version reads`)
+}
+
+export function writeManifest(folder: string, manifest: Manifest): void {
+  const path = manifestPath(folder)
+  writeFileSync(`${path}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
+  syncPath(`${path}.new`)
+  renameSync(`${path}.new`, path)
+  syncPath(folder)
+}
+
+/** A folder for a backup in the making; invisible until it is renamed. */
+export function beginFolder(dataDir: string, id: string): string {
+  const folder = join(placesIn(dataDir).backups, `.tmp-${id}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/** Makes a finished folder a backup. */
+export function publishFolder(dataDir: string, temporary: string, id: string): void {
+  const { backups } = placesIn(dataDir)
+  renameSync(temporary, join(backups, id))
+  syncPath(backups)
+}
+
+/** What a crash left half made; called at start, before anything makes a backup. */
+export function removeUnfinished(dataDir: string): void {
+  const { backups } = placesIn(dataDir)
+  if (!existsSync(backups)) return
+  for (const name of readdirSync(backups)) if (name.startsWith(".tmp-")) rmSync(join(backups, name), { recursive: true, force: true })
+}
+
+/** `20261121T030000Z-daily`; numbered when that second has one already. */
+export function freeId(dataDir: string, now: number, kind: BackupKind): string {
+  const base = `${new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z-${kind}`
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? base : `${base}-${number}`
+    if (!existsSync(join(placesIn(dataDir).backups, id))) return id
+  }
+}
+
+/** Brings a file's content, or a folder's entries, to the disk. */
+export function syncPath(path: string): void {
+  // Windows cannot open a folder.
+  if (process.platform === "win32" && !path.includes(".")) return
+  const file = openSync(path, "r")
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,60 @@
+import { copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../store/events/copy.ts"
+import { openEventReader } from "../store/events/reader.ts"
+import { hashFile } from "./file-hash.ts"
+
+/** What a backup does with the event store beside the main thread. */
+export type Task =
+  | { do: "copy"; source: string; target: string }
+  | { do: "examine"; path: string; full: boolean }
+  | { do: "count"; path: string; sites: readonly number[] }
+  | { do: "hash"; path: string }
+
+export interface Outcomes {
+  copy: null
+  examine: Examination
+  /** Events by site. */
+  count: Record<string, number>
+  hash: { bytes: number; sha256: string }
+}
+
+/** An outcome, or what went wrong by name, kind and message: errors lose their class on the way. */
+export type Reply = { outcome: unknown } | { fault: { name: string; kind: string; message: string } }
+
+// The globals of a worker; the compiler knows those of a window.
+declare const self: Worker
+
+self.onmessage = async ({ data }: MessageEvent<Task>) => {
+  try {
+    self.postMessage({ outcome: await perform(data) } satisfies Reply)
+  } catch (error) {
+    self.postMessage({ fault: describe(error) } satisfies Reply)
+  }
+}
+
+function perform(task: Task): unknown {
+  if (task.do === "copy") return copy(task)
+  if (task.do === "examine") return examineEventFile(task.path, task)
+  if (task.do === "count") return count(task)
+  return hashFile(task.path)
+}
+
+function copy({ source, target }: { source: string; target: string }): null {
+  copyEventFile(source, target)
+  forgetVisitorsOfCopy(target)
+  return null
+}
+
+function count({ path, sites }: { path: string; sites: readonly number[] }): Record<string, number> {
+  const reader = openEventReader(path, { cacheBytes: 1 << 20 })
+  try {
+    return Object.fromEntries(sites.map((id) => [id, reader.snapshot(id).parts.reduce((sum, part) => sum + part.events, 0)]))
+  } finally {
+    reader.close()
+  }
+}
+
+function describe(error: unknown): { name: string; kind: string; message: string } {
+  if (!(error instanceof Error)) return { name: "Error", kind: "", message: String(error) }
+  const kind = "kind" in error ? error.kind : "reason" in error ? error.reason : ""
+  return { name: error.name, kind: String(kind), message: error.message }
+}

@@ -1,0 +1,200 @@
+import { existsSync, rmSync, statfsSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { Log } from "../domain/log.ts"
+import { examineCatalogFile, removeSecretsOfCopy } from "../store/catalog/copy.ts"
+import {
+  type BackupKind,
+  backupFolder,
+  beginFolder,
+  freeId,
+  listBackups,
+  type Manifest,
+  publishFolder,
+  readManifest,
+  syncPath,
+  writeManifest,
+} from "./backup-folder.ts"
+import { expiredBackups, type KeepRules } from "./backup-rotation.ts"
+import { inBackupThread } from "./backup-thread.ts"
+import type { Report } from "./control.ts"
+import { placesIn } from "./data-folder.ts"
+import type { Exclusive } from "./exclusive.ts"
+import { ExitFault } from "./exit.ts"
+
+export interface BackupOptions {
+  dataDir: string
+  version: string
+  workerUrl: string
+  now(): number
+  log: Log
+  keep: KeepRules
+  exclusive: Exclusive
+  /** Copies the catalog to a new file over the connection that has it open; undefined when it is on a server. */
+  copyCatalog: ((target: string) => Promise<void>) | undefined
+  siteIds(): Promise<number[]>
+}
+
+/** Makes, lists, checks and rotates backups. One that is listed as verified has passed every check of its kind. */
+export interface Backups {
+  create(kind: BackupKind, report?: Report): Promise<Manifest>
+  list(): Promise<Manifest[]>
+  /** Checks hashes, integrity and counts again. A failure marks the backup and rejects with exit code 65. */
+  verify(idOrPath: string, options: { full: boolean }, report?: Report): Promise<Manifest>
+  /** Removes what the rules no longer keep; returns the ids. */
+  rotate(): Promise<string[]>
+}
+
+export function createBackups(options: BackupOptions): Backups {
+  const { dataDir, now, log } = options
+  return {
+    create: (kind, report = ignore) => options.exclusive.run(() => make(options, kind, report)),
+    list: async () => listBackups(dataDir),
+    async verify(idOrPath, { full }, report = ignore) {
+      const folder = backupFolder(dataDir, idOrPath)
+      const manifest = readManifest(folder)
+      const at = new Date(now()).toISOString()
+      try {
+        await checkBackup(folder, manifest, { full, workerUrl: options.workerUrl }, report)
+      } catch (error) {
+        if (error instanceof ExitFault && error.exit === "damaged") writeManifest(folder, { ...manifest, verified_at: null, failed_at: at })
+        throw error
+      }
+      const verified = { ...manifest, verified_at: at, failed_at: null }
+      writeManifest(folder, verified)
+      return verified
+    },
+    async rotate() {
+      const gone = expiredBackups(listBackups(dataDir), options.keep, now())
+      for (const id of gone) rmSync(backupFolder(dataDir, id), { recursive: true, force: true })
+      if (gone.length > 0) log.info("backups removed", { ids: gone })
+      return gone
+    },
+  }
+}
+
+/** Compares the files of a backup with its manifest: sizes and hashes, integrity by each file's own engine, counts of rows. */
+export async function checkBackup(
+  folder: string,
+  manifest: Manifest,
+  { full, workerUrl }: { full: boolean; workerUrl: string },
+  report: Report = ignore,
+): Promise<void> {
+  const steps = manifest.files.length + 2
+  for (const [done, file] of manifest.files.entries()) {
+    report({ what: `hashing ${file.name}`, done, total: steps })
+    await checkHash(folder, file, workerUrl)
+  }
+  report({ what: "checking the event store", done: manifest.files.length, total: steps })
+  const events = await inBackupThread<"examine">(workerUrl, { do: "examine", path: join(folder, "events.db"), full })
+  refuseDifference(`${manifest.id}: events.db`, events, manifest.rows.events)
+  if (manifest.catalog === "remote") return
+  report({ what: "checking the catalog", done: steps - 1, total: steps })
+  refuseDifference(`${manifest.id}: catalog.db`, await examineCatalogFile(join(folder, "catalog.db"), { full }), manifest.rows.catalog)
+}
+
+const ignore: Report = () => {}
+
+async function make(options: BackupOptions, kind: BackupKind, report: Report): Promise<Manifest> {
+  const { dataDir, now, log } = options
+  refuseSmallDisk(dataDir)
+  const id = freeId(dataDir, now(), kind)
+  const folder = beginFolder(dataDir, id)
+  try {
+    const manifest = await fill(options, folder, { id, kind, created_at: new Date(now()).toISOString() }, report)
+    writeManifest(folder, manifest)
+    publishFolder(dataDir, folder, id)
+    log.info("backup made", { id })
+    return manifest
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+type Head = Pick<Manifest, "id" | "kind" | "created_at">
+
+async function fill(options: BackupOptions, folder: string, head: Head, report: Report): Promise<Manifest> {
+  const { copyCatalog, workerUrl, version } = options
+  const catalogPath = join(folder, "catalog.db")
+  const eventsPath = join(folder, "events.db")
+  const sites = await options.siteIds()
+  report({ what: "copying the catalog", done: 0, total: 100 })
+  if (copyCatalog) {
+    await copyCatalog(catalogPath)
+    await removeSecretsOfCopy(catalogPath)
+  }
+  await copyEvents(options.dataDir, eventsPath, workerUrl, report)
+  report({ what: "checking the copies", done: 90, total: 100 })
+  const catalog = copyCatalog ? await examineCatalogFile(catalogPath, { full: false }) : { faults: [], schema: [], tables: {} }
+  const events = await inBackupThread<"examine">(workerUrl, { do: "examine", path: eventsPath, full: false })
+  refuseFaults(`${head.id}: the copy of the catalog`, catalog.faults)
+  refuseFaults(`${head.id}: the copy of the event store`, events.faults)
+  return {
+    format: 1,
+    ...head,
+    version,
+    catalog: copyCatalog ? "file" : "remote",
+    schemas: { catalog: catalog.schema, events: events.schema },
+    rows: { catalog: catalog.tables, events: events.tables },
+    events_by_site: await inBackupThread<"count">(workerUrl, { do: "count", path: eventsPath, sites }),
+    files: await describeFiles(folder, copyCatalog ? ["catalog.db", "events.db"] : ["events.db"], workerUrl),
+    verified_at: new Date(options.now()).toISOString(),
+    failed_at: null,
+  }
+}
+
+/** The engine tells no progress, but the copy grows to the size of what it copies. */
+async function copyEvents(dataDir: string, target: string, workerUrl: string, report: Report): Promise<void> {
+  const source = placesIn(dataDir).events
+  const total = Math.max(1, statSync(source).size)
+  const timer = setInterval(() => {
+    const share = Math.min(1, (statSync(target, { throwIfNoEntry: false })?.size ?? 0) / total)
+    report({ what: "copying the event store", done: 5 + Math.round(share * 80), total: 100 })
+  }, 250)
+  try {
+    await inBackupThread<"copy">(workerUrl, { do: "copy", source, target })
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+async function describeFiles(folder: string, names: readonly string[], workerUrl: string): Promise<Manifest["files"]> {
+  const files: Manifest["files"] = []
+  for (const name of names) {
+    const path = join(folder, name)
+    syncPath(path)
+    files.push({ name, ...(await inBackupThread<"hash">(workerUrl, { do: "hash", path })) })
+  }
+  return files
+}
+
+/** A copy is about as large as its source; half a disk of copy helps nobody. */
+function refuseSmallDisk(dataDir: string): void {
+  const { catalog, events } = placesIn(dataDir)
+  const needed = [catalog, events, `${events}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+  const { bavail, bsize } = statfsSync(dataDir)
+  if (bavail * bsize < needed) throw new ExitFault("storage", `A backup needs ${mib(needed)} MiB, and ${mib(bavail * bsize)} MiB are free`)
+}
+
+const mib = (bytes: number): number => Math.ceil(bytes / 1_048_576)
+
+async function checkHash(folder: string, file: Manifest["files"][number], workerUrl: string): Promise<void> {
+  const path = join(folder, file.name)
+  if (!existsSync(path)) throw new ExitFault("damaged", `${path} is missing`)
+  const found = await inBackupThread<"hash">(workerUrl, { do: "hash", path })
+  if (found.sha256 !== file.sha256) throw new ExitFault("damaged", `${path} has changed since the backup was made: restore another one`)
+}
+
+function refuseDifference(
+  what: string,
+  found: { faults: string[]; tables: Record<string, number> },
+  expected: Record<string, number>,
+): void {
+  refuseFaults(what, found.faults)
+  const wrong = Object.keys(expected).find((table) => found.tables[table] !== expected[table])
+  if (wrong) throw new ExitFault("damaged", `${what} has ${found.tables[wrong] ?? 0} rows in ${wrong} instead of ${expected[wrong]}`)
+}
+
+function refuseFaults(what: string, faults: readonly string[]): void {
+  if (faults.length > 0) throw new ExitFault("damaged", `${what} is damaged: ${faults[0]}`)
+}

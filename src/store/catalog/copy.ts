@@ -1,0 +1,67 @@
+import { type Client, createClient } from "@libsql/client"
+
+/** What a closed file of a catalog holds, as its own engine sees it. */
+export interface CatalogExamination {
+  /** What the integrity check found; empty when all is well. */
+  faults: string[]
+  /** False: another program's file. */
+  ours: boolean
+  /** Names of the migrations it has. */
+  schema: string[]
+  /** Rows by table. */
+  tables: Record<string, number>
+}
+
+const APPLICATION_ID = 0x46464341
+
+/** Copies a catalog that nothing has open; a running instance copies its own over its own connection. */
+export async function copyCatalogFile(source: string, target: string): Promise<void> {
+  await withFile(source, (client) => client.execute({ sql: "vacuum into ?", args: [target] }))
+}
+
+/** Takes out of a copy what no backup may hold: the salts of visitors and what is signed in. */
+export async function removeSecretsOfCopy(path: string): Promise<void> {
+  await withFile(path, async (client) => {
+    for (const setting of ["journal_mode = delete", "synchronous = full", "secure_delete = on"]) await client.execute(`pragma ${setting}`)
+    const tables = await tablesOf(client)
+    for (const name of ["salts", "sessions"]) if (tables.includes(name)) await client.execute(`delete from ${name}`)
+  })
+}
+
+/** Examines a closed file. Rejects when it is no database at all. */
+export async function examineCatalogFile(path: string, { full }: { full: boolean }): Promise<CatalogExamination> {
+  return withFile(path, async (client) => {
+    const ours = Number((await client.execute("pragma application_id")).rows[0]?.application_id) === APPLICATION_ID
+    const check = await client.execute(full ? "pragma integrity_check(20)" : "pragma quick_check(20)")
+    const faults = check.rows.map((row) => String(row[0])).filter((line) => line !== "ok")
+    const readable = ours && faults.length === 0
+    return { ours, faults, schema: readable ? await schemaOf(client) : [], tables: readable ? await countsOf(client) : {} }
+  })
+}
+
+async function withFile<T>(path: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = createClient({ url: `file:${path}`, concurrency: 1 })
+  try {
+    return await work(client)
+  } finally {
+    client.close()
+  }
+}
+
+async function tablesOf(client: Client): Promise<string[]> {
+  const found = await client.execute("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name")
+  return found.rows.map((row) => String(row.name))
+}
+
+async function schemaOf(client: Client): Promise<string[]> {
+  if (!(await tablesOf(client)).includes("migrations")) return []
+  const found = await client.execute("select name from migrations where owner = 'core' order by name")
+  return found.rows.map((row) => String(row.name))
+}
+
+async function countsOf(client: Client): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  // The names come from the schema of a file of ours.
+  for (const name of await tablesOf(client)) counts[name] = Number((await client.execute(`select count(*) as n from "${name}"`)).rows[0]?.n)
+  return counts
+}

@@ -1,0 +1,79 @@
+import { Database } from "bun:sqlite"
+import { EVENT_MIGRATIONS, openForReading, StoreRefusal } from "./database.ts"
+import { translated } from "./fault.ts"
+
+/** What a closed file of an event store holds, as its own engine sees it. */
+export interface Examination {
+  /** What the integrity check found; empty when all is well. */
+  faults: string[]
+  /** Names of the migrations it has. */
+  schema: string[]
+  /** Rows by table. */
+  tables: Record<string, number>
+}
+
+/**
+ * Copies a store to a new file while it may be written: the copy holds what was committed before, and maybe a part of
+ * what came during. It blocks the thread for as long as it takes: call it in a worker. The file is closed afterwards and
+ * may then be read by anyone.
+ */
+export function copyEventFile(source: string, target: string): void {
+  translated(() => {
+    const db = openForReading(source)
+    try {
+      db.query("vacuum into ?").run(target)
+    } finally {
+      db.close()
+    }
+  })
+}
+
+/** Takes the way from rotating ids to visitors out of a copy: it must not outlive the salts, which no backup holds. */
+export function forgetVisitorsOfCopy(path: string): void {
+  translated(() => {
+    const db = new Database(path, { readwrite: true, strict: true })
+    try {
+      db.run("pragma journal_mode = delete")
+      db.run("pragma synchronous = full")
+      db.run("pragma secure_delete = on")
+      db.run("delete from visitor_ids")
+    } finally {
+      db.close()
+    }
+  })
+}
+
+/** Examines a closed file. Throws `StoreRefusal` for one of another program, `StoreFault` for one that cannot be read. */
+export function examineEventFile(path: string, { full }: { full: boolean }): Examination {
+  return translated(() => {
+    const db = new Database(path, { readonly: true, strict: true })
+    try {
+      if (applicationId(db) !== 0x46464556) throw new StoreRefusal("foreign", `${path} is no event store of Footfall`)
+      const check = db.query<Record<string, string>, []>(full ? "pragma integrity_check(20)" : "pragma quick_check(20)").all()
+      const found = check.map((row) => Object.values(row)[0]!).filter((line) => line !== "ok")
+      return { faults: found, schema: found.length === 0 ? schemaOf(db) : [], tables: found.length === 0 ? countsOf(db) : {} }
+    } finally {
+      db.close()
+    }
+  })
+}
+
+/** Names of migrations in a schema that this version does not know: the file is newer. */
+export const unknownEventMigrations = (schema: readonly string[]): string[] =>
+  schema.filter((name) => !EVENT_MIGRATIONS.some((migration) => migration.name === name))
+
+const applicationId = (db: Database): number => db.query<{ application_id: number }, []>("pragma application_id").get()!.application_id
+
+const schemaOf = (db: Database): string[] =>
+  db
+    .query<{ name: string }, []>("select name from migrations where owner = 'core' order by name")
+    .all()
+    .map(({ name }) => name)
+
+function countsOf(db: Database): Record<string, number> {
+  const tables = db
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name")
+    .all()
+  // The names come from the schema of a file of ours.
+  return Object.fromEntries(tables.map(({ name }) => [name, db.query<{ n: number }, []>(`select count(*) as n from "${name}"`).get()!.n]))
+}
