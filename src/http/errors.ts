@@ -1,0 +1,135 @@
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors"
+import { Elysia, type ValidationError } from "elysia"
+import { AppError, type ErrorCode, type Fault } from "../domain/error.ts"
+import type { Log } from "../domain/log.ts"
+
+interface Answer {
+  status: number
+  title: string
+  /** Whole seconds, where the failure itself names none. */
+  retryAfter?: number
+}
+
+const ANSWERS: Record<ErrorCode, Answer> = {
+  invalid_json: { status: 400, title: "The body is not valid JSON" },
+  invalid_query: { status: 400, title: "The query string is not valid" },
+  invalid_cursor: { status: 400, title: "The cursor is not valid" },
+  invalid_header: { status: 400, title: "A header is not valid" },
+  invalid_event: { status: 400, title: "The event is not valid" },
+  missing_api_key: { status: 401, title: "An API key is required" },
+  invalid_api_key: { status: 401, title: "The API key is not valid" },
+  insufficient_scope: { status: 403, title: "The API key lacks a scope" },
+  unrestricted_key_required: { status: 403, title: "An unrestricted organization key is required" },
+  not_found: { status: 404, title: "Nothing is at this address" },
+  site_not_found: { status: 404, title: "The site was not found" },
+  goal_not_found: { status: 404, title: "The goal was not found" },
+  funnel_not_found: { status: 404, title: "The funnel was not found" },
+  method_not_allowed: { status: 405, title: "The method is not allowed here" },
+  not_acceptable: { status: 406, title: "The requested format is not offered" },
+  goal_exists: { status: 409, title: "The goal exists already" },
+  funnel_exists: { status: 409, title: "A funnel of this name exists already" },
+  already_set_up: { status: 409, title: "The instance is set up already" },
+  body_too_large: { status: 413, title: "The body is too large" },
+  unsupported_media_type: { status: 415, title: "The content type is not supported" },
+  misdirected_request: { status: 421, title: "The host is not served here" },
+  validation_failed: { status: 422, title: "The content is not valid" },
+  limit_reached: { status: 422, title: "A limit is reached" },
+  identity_insufficient: { status: 422, title: "The report needs a longer identity than the site has" },
+  rate_limited: { status: 429, title: "Too many requests", retryAfter: 1 },
+  internal_error: { status: 500, title: "Something went wrong" },
+  unavailable: { status: 503, title: "The service is not available", retryAfter: 1 },
+  storage_full: { status: 503, title: "The storage is full", retryAfter: 10 },
+  storage_damaged: { status: 503, title: "The storage is damaged", retryAfter: 60 },
+  query_timeout: { status: 503, title: "The query took too long", retryAfter: 1 },
+}
+
+/** Status and title of a code. */
+export const answerOf = (code: ErrorCode): Answer => ANSWERS[code]
+
+/** The answer to a failure as problem+json (RFC 9457). `headers` come on top; they hold `x-request-id`. */
+export function problem(failure: AppError, baseUrl: string, given: Headers | Record<string, string>): Response {
+  const { status, title, retryAfter } = ANSWERS[failure.code]
+  const { retry_after = retryAfter, ...members } = failure.members
+  const headers = new Headers(given)
+  headers.set("content-type", "application/problem+json")
+  if (retry_after !== undefined) headers.set("retry-after", String(Math.ceil(retry_after)))
+  const { code } = failure
+  const request_id = headers.get("x-request-id") ?? undefined
+  const body = { type: `${baseUrl}/errors/${code}`, title, status, detail: failure.message, code, request_id, ...members }
+  return new Response(JSON.stringify(body), { status, headers })
+}
+
+/** Whatever was thrown, as a failure a caller may see. The cause of an unexpected one goes to the log alone. */
+export function toFailure(thrown: unknown, requestId: string, log: Log): AppError {
+  if (thrown instanceof AppError) return thrown
+  log.error("request failed", { request_id: requestId, error: thrown })
+  return internalError()
+}
+
+export interface ErrorOptions {
+  baseUrl: string
+  log: Log
+  methodsAt(path: string): readonly string[]
+}
+
+/** Every error answer of the routes. */
+export const errors = ({ baseUrl, methodsAt, log }: ErrorOptions) =>
+  new Elysia({ name: "errors" }).onError({ as: "global" }, ({ code, error, path, request, set }) => {
+    const methods = code === "NOT_FOUND" ? methodsAt(path) : []
+    if (methods.length > 0) set.headers.allow = methods.join(", ")
+    const failure = methods.length > 0 ? methodNotAllowed(methods) : fromElysia(code, error, request)
+    // A Response of our own drops what was set before it, WWW-Authenticate among it: carry it over. Its values are text.
+    const headers = set.headers as Record<string, string>
+    return problem(toFailure(failure, headers["x-request-id"] ?? "", log), baseUrl, headers)
+  })
+
+/** Elysia's own failures in our words; what it merely passes on stays what it is. */
+function fromElysia(code: unknown, thrown: unknown, request: Request): unknown {
+  // What a `parse` hook throws arrives wrapped in a parse error.
+  const error = code === "PARSE" && thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
+  if (error instanceof AppError) return error
+  if (code === "NOT_FOUND") return notFound()
+  if (code === "PARSE" && error === thrown) return new AppError("invalid_json", "The body is not valid JSON")
+  // The code says which class it is.
+  return code === "VALIDATION" ? fromValidation(thrown as ValidationError, request) : error
+}
+
+function fromValidation(error: ValidationError, request: Request): unknown {
+  const { type, all } = error
+  // Our own answer breaks its schema: a bug, and its details are nobody's business.
+  if (type === "response") return error
+  if (type === "body" && request.body === null) return new AppError("invalid_json", "The body is missing")
+  const faults = new Map<string, Fault>()
+  for (const each of all) if ("path" in each && !faults.has(each.path)) faults.set(each.path, toFault(each))
+  const errors = [...faults.values()].slice(0, 20)
+  const detail = errors.length === 1 ? "1 field is not valid." : `${errors.length} fields are not valid.`
+  return new AppError(type === "query" ? "invalid_query" : "validation_failed", detail, { errors })
+}
+
+/** What TypeBox reports, in our words; anything else is `invalid_type`. A schema may name its own word as `x-code`. */
+const FAULTS: { [type in ValueErrorType]?: string } = {
+  [ValueErrorType.ObjectRequiredProperty]: "required",
+  [ValueErrorType.ObjectAdditionalProperties]: "unknown_field",
+  [ValueErrorType.StringMinLength]: "too_short",
+  [ValueErrorType.StringMaxLength]: "too_long",
+  [ValueErrorType.ArrayMinItems]: "too_few",
+  [ValueErrorType.ArrayMaxItems]: "too_many",
+  [ValueErrorType.ArrayUniqueItems]: "not_unique",
+  [ValueErrorType.IntegerMinimum]: "out_of_range",
+  [ValueErrorType.IntegerMaximum]: "out_of_range",
+}
+
+/** Without the submitted value: it may be a password. A field's name of absurd length is cut. */
+function toFault({ path, type, schema, message }: ValueError): Fault {
+  const pointer = path.slice(0, 200)
+  const allowed: string[] | undefined = schema.anyOf?.map((choice: { const?: string }) => choice.const)
+  if (type === ValueErrorType.Union && allowed)
+    return { pointer, code: "invalid_choice", detail: `It must be one of ${allowed.join(", ")}.`, allowed }
+  const code = schema["x-code"] ?? FAULTS[type] ?? "invalid_type"
+  const bounds = code === "out_of_range" ? { allowed: { min: schema.minimum, max: schema.maximum } } : {}
+  return { pointer, code, detail: `${message}.`, ...bounds }
+}
+
+export const notFound = () => new AppError("not_found", "Nothing is at this address.")
+export const internalError = () => new AppError("internal_error", "The cause is in the server's log.")
+export const methodNotAllowed = (methods: readonly string[]) => new AppError("method_not_allowed", `Use ${methods.join(" or ")}.`)

@@ -1,0 +1,65 @@
+import { Elysia } from "elysia"
+import { AppError, ERROR_CODES, type ErrorCode } from "../../domain/error.ts"
+import { accepts } from "../accept.ts"
+import { answerOf } from "../errors.ts"
+
+/** What to do about each code, for people. */
+const MEANINGS: Record<ErrorCode, string> = {
+  invalid_json: "The body must be JSON in UTF-8, nested at most 10 levels deep, and must not be missing.",
+  invalid_query: "A query parameter is unknown, given twice, of the wrong form or out of range. The member errors names each.",
+  invalid_cursor: "The cursor is unreadable, outdated or of another list. Start again without one.",
+  invalid_header: "A header is missing or malformed, for example Host or Idempotency-Key.",
+  invalid_event: "The event sent to a collect address cannot be read. The member errors names each fault.",
+  missing_api_key: "Send the header Authorization: Bearer with an API key. Keys in query strings and cookies are not read.",
+  invalid_api_key: "The key is unknown, mistyped, revoked, expired, or used from an address outside its list.",
+  insufficient_scope: "The key lacks a scope. The member required_scopes names those of which any one is enough.",
+  unrestricted_key_required: "The operation needs a key for all sites of the organization; this one is limited to chosen sites.",
+  not_found: "There is nothing at this address. Check its spelling.",
+  site_not_found: "There is no such site, or the key may not see it.",
+  goal_not_found: "The site has no goal with this id.",
+  funnel_not_found: "The site has no funnel with this id.",
+  method_not_allowed: "The address exists, but not for this method. The header Allow lists those that work.",
+  not_acceptable: "The header Accept admits no format that the operation offers.",
+  goal_exists: "The site has a goal with the same definition or the same name. The member existing_id names it.",
+  funnel_exists: "The site has a funnel of this name. The member existing_id names it.",
+  already_set_up: "The instance has been set up. Sign in instead.",
+  body_too_large: "The body is larger than the operation takes. The member limit_bytes tells how much that is.",
+  unsupported_media_type: "The header Content-Type names a format the operation does not take.",
+  misdirected_request: "The instance does not serve the dashboard under this host name.",
+  validation_failed: "Fields of the body are missing, unknown or not valid. The member errors names each, with a pointer into the body.",
+  limit_reached: "There are as many of these as are allowed. The members resource and limit say of what and how many.",
+  identity_insufficient: "The report follows visitors for longer than the site recognizes them.",
+  rate_limited: "Too many requests. Wait as many seconds as the header Retry-After says.",
+  internal_error: "The server failed. The cause is in its log under the request id.",
+  unavailable: "The service cannot take this request now. Try again after the time in the header Retry-After.",
+  storage_full: "The disk of the server is full. Nothing of the request was stored. Reading goes on.",
+  storage_damaged: "A part of the stored data cannot be read. The operator must restore a backup.",
+  query_timeout: "The report took longer than 15 seconds. Ask for a shorter range or fewer groupings.",
+}
+
+/** `GET /errors/{code}`: where the member `type` of every problem leads. A page for people, JSON for programs. */
+export const errorRoutes = () =>
+  new Elysia().get(
+    "/errors/:code",
+    ({ params, request, set }) => {
+      const code = ERROR_CODES.find((known) => known === params.code)
+      if (code === undefined) throw new AppError("not_found", "There is no error code of this name.")
+      const { status, title } = answerOf(code)
+      const meaning = MEANINGS[code]
+      if (!wantsPage(request)) return { code, status, title, meaning }
+      set.headers["content-type"] = "text/html; charset=utf-8"
+      return page(code, status, title, meaning)
+    },
+    { detail: { hide: true } },
+  )
+
+/** Only who names HTML gets it: `*` is what programs send. */
+const wantsPage = (request: Request): boolean =>
+  (request.headers.get("accept") ?? "").toLowerCase().includes("text/html") && accepts(request, "text/html")
+
+const page = (code: ErrorCode, status: number, title: string, meaning: string): string => `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<body><main><h1>${title}</h1><p>${meaning}</p><p>Code <code>${code}</code>, status ${status}.</p></main></body>
+</html>
+`

@@ -1,0 +1,83 @@
+import { AppError } from "../domain/error.ts"
+import { API } from "../domain/limits.ts"
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true })
+
+/**
+ * The body of a request, never more than `limit` bytes of it in memory. Bun's own limit answers 413 with an empty body, so
+ * it is only the outer wall.
+ */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const length = request.headers.get("content-length")
+  if (Number(length) > limit) throw tooLarge(limit)
+  // With a length the server reads no more than that. Without one (chunked) we count.
+  if (length !== null || request.body === null) return request.bytes()
+  return readChunks(request.body, limit)
+}
+
+async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > limit) throw tooLarge(limit)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Turns the body of a request into a value. The content type is without parameters and in lower case. */
+export type Read = (request: Request, contentType: string | undefined) => Promise<unknown>
+
+/** Null when there is no body. In the order that callers can observe: size, media type, syntax. */
+export const readJson =
+  (limit: number): Read =>
+  async (request, contentType) => {
+    if (request.body === null) return null
+    const bytes = await readBytes(request, limit)
+    if (!isJson(request.method, contentType)) throw new AppError("unsupported_media_type", "Send the body as application/json")
+    return parseJson(bytes)
+  }
+
+/** The same for a list that may also come one item per line: lines become `{[name]: items}`, empty ones are skipped. */
+export const readJsonOrLines = (limit: number, name: string): Read => {
+  const asJson = readJson(limit)
+  return async (request, contentType) => {
+    if (request.body === null || contentType !== "application/x-ndjson") return asJson(request, contentType)
+    const lines = textOf(await readBytes(request, limit)).split("\n")
+    return { [name]: lines.filter((line) => line.trim() !== "").map(parseText) }
+  }
+}
+
+const isJson = (method: string, type: string | undefined): boolean =>
+  type === "application/json" || (method === "PATCH" && type === "application/merge-patch+json")
+
+const parseJson = (bytes: Uint8Array): unknown => parseText(textOf(bytes))
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw new AppError("invalid_json", "The body is not UTF-8")
+  }
+}
+
+function parseText(text: string): unknown {
+  const value = valueOf(text)
+  if (!nestsWithin(value, API.jsonDepth)) throw new AppError("invalid_json", `The body is nested deeper than ${API.jsonDepth} levels`)
+  return value
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AppError("invalid_json", "The body is not valid JSON")
+  }
+}
+
+/** Goes no deeper than asked, so hostile nesting cannot exhaust the stack here. */
+const nestsWithin = (value: unknown, levels: number): boolean =>
+  typeof value !== "object" || value === null || (levels > 0 && Object.values(value).every((inner) => nestsWithin(inner, levels - 1)))
+
+const tooLarge = (limit: number) => new AppError("body_too_large", `The body may have ${limit} bytes`, { limit_bytes: limit })
