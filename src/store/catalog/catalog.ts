@@ -1,0 +1,234 @@
+/**
+ * The catalog holds what people manage: organizations, users, sites, goals, funnels, keys. What a call has stored is
+ * durable when its promise resolves, and a statement sees everything stored before it.
+ *
+ * There is one connection and one queue for reads, writes and checkpoints. The engine's SQLite can damage its log when a
+ * commit of one connection races a checkpoint of another, and the client refuses a statement beside an open transaction;
+ * the queue keeps out of reach of both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
+ */
+import { type Client, createClient, LibsqlError, type Transaction } from "@libsql/client"
+import { StoreRefusal } from "../events/database.ts"
+import { StoreFault } from "../events/fault.ts"
+import { translated } from "./fault.ts"
+import type { Sql, Value } from "./sql.ts"
+
+const APPLICATION_ID = 0x46464341
+
+/** Set at open and read back. */
+const SETTINGS: readonly (readonly [name: string, value: string | number, readBack: string | number])[] = [
+  ["journal_mode", "wal", "wal"],
+  ["synchronous", "full", 2],
+  ["foreign_keys", "on", 1],
+  ["busy_timeout", 0, 0],
+  ["wal_autocheckpoint", 0, 0],
+  ["trusted_schema", "off", 0],
+  ["cell_size_check", "on", 1],
+  ["temp_store", "memory", 2],
+  ["secure_delete", "on", 1],
+]
+
+/** Another process that holds the file is waited for this long, without holding up the queue. */
+const BUSY_TRIES = 100
+const BUSY_PAUSE_MS = 50
+
+export interface Statements {
+  all<Row>(statement: Sql): Promise<Row[]>
+  get<Row>(statement: Sql): Promise<Row | undefined>
+  run(statement: Sql): Promise<void>
+  /** Several statements without values: a migration. */
+  script(text: string): Promise<void>
+}
+
+export interface Catalog extends Statements {
+  /** On a server: settings, checkpoints and copies are the server's business. */
+  readonly remote: boolean
+  /**
+   * All or nothing. Inside, use the given statements only: the catalog itself waits for the end. `committed` runs right
+   * after the commit and before any later statement: the place to change what is kept in memory.
+   */
+  transaction<T>(work: (statements: Statements) => Promise<T>, committed?: (result: T) => void): Promise<T>
+  /** Moves the log into the file, with `truncate` also off the disk. Returns the bytes the log still has. */
+  checkpoint(mode: "passive" | "truncate"): Promise<number>
+  /** Writes a whole, consistent copy to a path where nothing is yet. */
+  vacuumInto(path: string): Promise<void>
+  /** Waits for what was asked before. */
+  close(): Promise<void>
+}
+
+interface CatalogOptions {
+  /** Of a catalog on a server. */
+  authToken?: string
+  /** Told of every failure of disk, lock or file before it is thrown; may throw another error in its place. */
+  onFault?: (fault: StoreFault) => void
+}
+
+/** The URL of a catalog in a file: some characters of a path would mean something in a URL. */
+export const catalogUrl = (path: string): string => `file:${path.replace(/[%?#]/g, encodeURIComponent)}`
+
+/**
+ * Opens the catalog without migrating it; a file that is not there yet is made. Throws `StoreRefusal` for a file of another
+ * program, which is left as it was.
+ */
+export async function openCatalog(url: string, { authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
+  const remote = !url.startsWith("file:")
+  const client = await whileLocked(() => translated(async () => (remote ? connect(url, authToken) : connectFile(url))))
+  const queue = createQueue(onFault)
+  const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
+  const local = <T>(work: () => Promise<T>): Promise<T> => {
+    if (remote) throw new Error("A catalog on a server is checkpointed and copied there")
+    return queue(work)
+  }
+  const transaction: Catalog["transaction"] = (work, committed) => queue(() => transact(begin, work, committed))
+  const all = <Row>(statement: Sql): Promise<Row[]> =>
+    ONLY_READS.test(statement.text)
+      ? queue(() => statements(client).all<Row>(statement))
+      : transaction((statements) => statements.all<Row>(statement))
+  return {
+    remote,
+    all,
+    get: async <Row>(statement: Sql) => (await all<Row>(statement))[0],
+    run: async (statement) => void (await all(statement)),
+    script: (text) => transaction((statements) => statements.script(text)),
+    transaction,
+    checkpoint: (mode) => local(() => checkpoint(client, mode)),
+    vacuumInto: (path) => local(async () => void (await client.execute({ sql: "vacuum into ?", args: [path] }))),
+    close: () => queue(async () => client.close()),
+  }
+}
+
+/** Whatever else a statement may be, it runs in a transaction: see `beginImmediate`. */
+const ONLY_READS = /^\s*(select|pragma|explain)\b/i
+
+async function connectFile(url: string): Promise<Client> {
+  const client = connect(url)
+  try {
+    await prepare(client, url)
+    return client
+  } catch (error) {
+    client.close()
+    throw error
+  }
+}
+
+function connect(url: string, authToken?: string): Client {
+  try {
+    // One connection: settings belong to a connection, and a second one would not have them.
+    return createClient({ url, concurrency: 1, ...(authToken === undefined ? {} : { authToken }) })
+  } catch (error) {
+    // The library gives no code when the file cannot be opened at all.
+    if (error instanceof LibsqlError) throw error
+    throw new StoreFault("io", "The catalog cannot be opened", { cause: error })
+  }
+}
+
+async function prepare(client: Client, url: string): Promise<void> {
+  await claim(client, url)
+  for (const [name, value, readBack] of SETTINGS) {
+    await client.execute(`pragma ${name} = ${value}`)
+    const found = await pragma(client, name)
+    if (found !== readBack) throw new StoreFault("io", `The catalog did not take ${name} = ${value}: it has ${String(found)}`)
+  }
+}
+
+async function claim(client: Client, url: string): Promise<void> {
+  const found = await pragma(client, "application_id")
+  if (found === APPLICATION_ID) return
+  const { rows } = await client.execute("select count(*) as objects from sqlite_schema")
+  if (found !== 0 || rows[0]?.objects !== 0) throw new StoreRefusal("foreign", `${url.slice("file:".length)} belongs to another program`)
+  await client.execute(`pragma application_id = ${APPLICATION_ID}`)
+}
+
+async function pragma(client: Client, name: string): Promise<unknown> {
+  const { rows } = await client.execute(`pragma ${name}`)
+  return Object.values(rows[0] ?? {})[0]
+}
+
+async function checkpoint(client: Client, mode: "passive" | "truncate"): Promise<number> {
+  const { rows } = await client.execute(`pragma wal_checkpoint(${mode})`)
+  return Number(rows[0]?.log ?? 0) * Number(await pragma(client, "page_size"))
+}
+
+type Queue = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Work runs one after the other. What meets a locked file goes to the end of the queue, so that reads are not held up. */
+function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue {
+  let last: Promise<unknown> = Promise.resolve()
+  const once: Queue = (work) => {
+    const result = last.then(() => translated(work))
+    last = result.catch(() => {})
+    return result
+  }
+  return async (work) => {
+    try {
+      return await whileLocked(() => once(work))
+    } catch (error) {
+      if (error instanceof StoreFault) onFault?.(error)
+      throw error
+    }
+  }
+}
+
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StoreFault) || error.kind !== "locked" || tries === BUSY_TRIES) throw error
+      await Bun.sleep(BUSY_PAUSE_MS)
+    }
+  }
+}
+
+async function transact<T>(
+  begin: () => Promise<Transaction>,
+  work: (statements: Statements) => Promise<T>,
+  committed?: (result: T) => void,
+): Promise<T> {
+  const transaction = await begin()
+  try {
+    const result = await work(statements(transaction))
+    await transaction.commit()
+    committed?.(result)
+    return result
+  } finally {
+    transaction.close() // rolls back what was not committed
+  }
+}
+
+/**
+ * Takes the write lock at once, so that a locked file is met before anything is done. Not with the client's own "write"
+ * mode, and never by a single statement: SQLite leaves a statement that met the lock half run, and the client ends it
+ * whenever memory is collected. Until then the next write reports success and is not committed: it was seen to vanish.
+ * A script ends its statements itself, whatever their outcome.
+ */
+async function beginImmediate(client: Client): Promise<Transaction> {
+  const transaction = await client.transaction("deferred") // takes no lock
+  try {
+    await transaction.executeMultiple("rollback; begin immediate")
+    return transaction
+  } catch (error) {
+    transaction.close()
+    throw error
+  }
+}
+
+function statements(on: Client | Transaction): Statements {
+  const all = async <Row>({ text, values }: Sql): Promise<Row[]> => {
+    const { rows } = await on.execute({ sql: text, args: values.map(bound) })
+    // The statement's author knows its columns.
+    return rows.map(plainRow) as Row[]
+  }
+  return {
+    all,
+    get: async <Row>(statement: Sql) => (await all<Row>(statement))[0],
+    run: async (statement) => void (await all(statement)),
+    script: (text) => on.executeMultiple(text),
+  }
+}
+
+/** The client binds every number as a real, which makes `5 / 2` of two parameters 2.5; as a bigint it stays whole. */
+const bound = (value: Value): Value => (typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value)
+
+/** Without the client's hidden index properties, and bytes as bytes. */
+const plainRow = (row: object): object =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value instanceof ArrayBuffer ? new Uint8Array(value) : value]))

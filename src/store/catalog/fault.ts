@@ -1,0 +1,46 @@
+import { LibsqlError } from "@libsql/client"
+import { type FaultKind, StoreFault } from "../events/fault.ts"
+
+/** Runs work on the catalog; a failure of file, disk or lock becomes a `StoreFault`, anything else passes as it is. */
+export async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toFault(error)
+  }
+}
+
+export function toFault(error: unknown): unknown {
+  if (!(error instanceof LibsqlError)) return error
+  const kind = kindOf(error)
+  return kind === undefined ? error : new StoreFault(kind, `The catalog answered ${error.code}`, { cause: error })
+}
+
+/** By number: the library has no names for many of SQLite's extended codes. The low byte is the plain code. */
+function kindOf({ rawCode, code }: LibsqlError): FaultKind | undefined {
+  if (rawCode === undefined) return REMOTE_KINDS[code]
+  return EXTENDED_KINDS[rawCode] ?? KINDS[rawCode & 0xff]
+}
+
+const KINDS: Readonly<Record<number, FaultKind>> = {
+  5: "locked", // busy
+  6: "locked",
+  8: "io", // read-only
+  10: "io",
+  11: "damaged", // corrupt
+  13: "full",
+  14: "io", // cannot open
+  26: "damaged", // not a database
+}
+
+const EXTENDED_KINDS: Readonly<Record<number, FaultKind>> = {
+  1034: "fsync", // IOERR_FSYNC
+  1290: "fsync", // IOERR_DIR_FSYNC
+}
+
+/** A catalog on a server reports names only. */
+const REMOTE_KINDS: Readonly<Record<string, FaultKind>> = {
+  SQLITE_BUSY: "locked",
+  SQLITE_FULL: "full",
+  SQLITE_CORRUPT: "damaged",
+}

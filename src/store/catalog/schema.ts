@@ -1,0 +1,8 @@
+import type { MigrationList } from "./migrate.ts"
+import catalog from "./migrations/0001_catalog.sql" with { type: "text" }
+
+/** The core's own tables. A plugin brings a list of its own. */
+export const CATALOG_SCHEMA: MigrationList = {
+  owner: "core",
+  migrations: [{ name: "0001_catalog", sql: catalog }],
+}

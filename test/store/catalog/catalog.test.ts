@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test"
+import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createClient } from "@libsql/client"
+import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
+import { raw, sql } from "../../../src/store/catalog/sql.ts"
+import { temporaryFolder } from "../../kit.ts"
+
+async function openTemporary(path: string) {
+  const catalog = await openCatalog(catalogUrl(path))
+  return Object.assign(catalog, { [Symbol.asyncDispose]: () => catalog.close() })
+}
+
+test("a new file has the settings that durability needs", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  const setting = async (name: string) => Object.values((await catalog.get<object>(raw(`pragma ${name}`)))!)[0]
+  expect(await setting("journal_mode")).toBe("wal")
+  expect(await setting("synchronous")).toBe(2)
+  expect(await setting("foreign_keys")).toBe(1)
+  expect(await setting("secure_delete")).toBe(1)
+  expect(await setting("wal_autocheckpoint")).toBe(0)
+  expect(await setting("application_id")).toBe(0x46464341)
+})
+
+test("a path may hold characters that mean something in a URL", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "50% of #1? ü.db")
+  const catalog = await openTemporary(path)
+  await catalog.script("create table t (n integer) strict")
+  await catalog.close()
+  expect(statSync(path).size).toBeGreaterThan(0)
+})
+
+test("values go in and come out as they are", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  await catalog.script("create table t (n integer, r real, s text, b blob) strict")
+  const row = await catalog.get(
+    sql`insert into t (n, r, s, b) values (${9007199254740991}, ${0.5}, ${"a'b"}, ${new Uint8Array([0, 255])}) returning n, r, s, b`,
+  )
+  expect(row).toEqual({ n: 9007199254740991, r: 0.5, s: "a'b", b: new Uint8Array([0, 255]) })
+  expect(await catalog.get(sql`select ${5} / ${2} as whole, typeof(${5}) as type, ${undefined} is null as missing`)).toEqual({
+    whole: 2,
+    type: "integer",
+    missing: 1,
+  })
+})
+
+test("a transaction is all or nothing, and others wait for its end", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  await catalog.script("create table t (n integer) strict")
+  const failing = catalog.transaction(async (statements) => {
+    await statements.run(sql`insert into t values (1)`)
+    await Bun.sleep(20)
+    throw new Error("half way")
+  })
+  const reading = catalog.all(sql`select n from t`)
+  await expect(failing).rejects.toThrow("half way")
+  expect(await reading).toEqual([])
+  const seen: number[] = []
+  await Promise.all([
+    catalog.transaction(
+      async (statements) => statements.run(sql`insert into t values (2)`),
+      () => seen.push(2),
+    ),
+    catalog.transaction(
+      async (statements) => statements.run(sql`insert into t values (3)`),
+      () => seen.push(3),
+    ),
+  ])
+  expect(seen).toEqual([2, 3])
+  expect(await catalog.all(sql`select n from t order by n`)).toEqual([{ n: 2 }, { n: 3 }])
+})
+
+test("a copy is a whole catalog, and the log can be emptied", async () => {
+  using folder = temporaryFolder()
+  const copy = join(folder.path, "copy.db")
+  {
+    await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+    await catalog.script("create table t (n integer) strict; insert into t values (7)")
+    expect(await catalog.checkpoint("passive")).toBeGreaterThan(0)
+    expect(await catalog.checkpoint("truncate")).toBe(0)
+    await catalog.vacuumInto(copy)
+    await expect(catalog.vacuumInto(copy)).rejects.toThrow()
+  }
+  await using reopened = await openTemporary(copy)
+  expect(await reopened.all(sql`select n from t`)).toEqual([{ n: 7 }])
+  expect(await reopened.get(sql`pragma quick_check`)).toEqual({ quick_check: "ok" })
+})
+
+test("a file of another program is refused and left as it was", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "catalog.db")
+  const foreign = createClient({ url: `file:${path}` })
+  await foreign.execute("create table theirs (n integer)")
+  foreign.close()
+  const before = readFileSync(path)
+  await expect(openCatalog(catalogUrl(path))).rejects.toMatchObject({ name: "StoreRefusal", reason: "foreign" })
+  expect(readFileSync(path).equals(before)).toBe(true)
+})
+
+test("a file that is no database is damage", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "catalog.db")
+  writeFileSync(path, "not a database ".repeat(1000))
+  await expect(openCatalog(catalogUrl(path))).rejects.toMatchObject({ name: "StoreFault", kind: "damaged" })
+})
+
+test("a folder that is not there is an I/O failure", async () => {
+  using folder = temporaryFolder()
+  await expect(openCatalog(catalogUrl(join(folder.path, "nowhere", "catalog.db")))).rejects.toMatchObject({
+    name: "StoreFault",
+    kind: "io",
+  })
+})
+
+test("a file locked by another process: writes wait for it, reads go on", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "catalog.db")
+  await using catalog = await openTemporary(path)
+  await catalog.script("create table t (n integer) strict")
+  await using other = await holdLock(path)
+  const writing = catalog.run(sql`insert into t values (1)`)
+  const transaction = catalog.transaction((statements) => statements.run(sql`insert into t values (2)`))
+  expect(await catalog.all(sql`select n from t`)).toEqual([])
+  await other.release()
+  await Promise.all([writing, transaction])
+  expect(await catalog.all(sql`select n from t order by n`)).toEqual([{ n: 1 }, { n: 2 }])
+})
+
+test("a file that stays locked is a fault, and whoever watches is told", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "catalog.db")
+  const told: string[] = []
+  const catalog = await openCatalog(catalogUrl(path), { onFault: ({ kind }) => told.push(kind) })
+  await catalog.script("create table t (n integer) strict")
+  const other = await holdLock(path)
+  await expect(catalog.run(sql`insert into t values (1)`)).rejects.toMatchObject({ name: "StoreFault", kind: "locked" })
+  expect(told).toEqual(["locked"])
+  await other.release()
+  await catalog.run(sql`insert into t values (1)`)
+  await catalog.close()
+}, 15_000)
+
+/** Another process in the middle of a write. */
+async function holdLock(path: string): Promise<AsyncDisposable & { release(): Promise<void> }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "lock-holder.ts"), path], { stdin: "pipe", stdout: "pipe" })
+  await child.stdout.getReader().read()
+  const release = async () => {
+    child.stdin.end()
+    await child.exited
+  }
+  return { release, [Symbol.asyncDispose]: release }
+}
