@@ -1,0 +1,240 @@
+import { dimensionFacts } from "../domain/dimension.ts"
+import type { Condition, Filter } from "../domain/filter.ts"
+import type { GoalRule, SiteFacts } from "../domain/query.ts"
+import type { EventColumn, Part, Snapshot, VisitColumn } from "../store/events/part.ts"
+import { compileGoals } from "./goals.ts"
+import {
+  fillByEvents,
+  fillByValue,
+  fillByVisit,
+  fillCounted,
+  invert,
+  keepBoth,
+  keepCounted,
+  keepEither,
+  MaskPool,
+  markProperty,
+  markRows,
+} from "./masks.ts"
+import { textTest, valueMask } from "./value-mask.ts"
+
+/** One byte per row, 1 where it is chosen; "all" where nothing is left out. */
+export type Mask = Uint8Array | "all"
+
+/**
+ * A filter made ready for the parts of one snapshot, segments and tail alike. Masks are computed when asked for and are
+ * good until the filter is asked about another part; never write into one.
+ */
+export interface CompiledFilter {
+  /** False when the visit alone decides: then `visits` costs no event column, and all events of a chosen visit are chosen. */
+  readonly hasEventConditions: boolean
+  /** Rows of events, engagement and vitals included, that satisfy the filter themselves and whose visit does, at any time. */
+  rows(part: Part): Mask
+  /**
+   * Event rows that can be in E (metrics.md 5.1), at any time: counted events that satisfy the filter, and engagement
+   * reports that complete a scroll goal named by the filter and satisfy the filter.
+   */
+  events(part: Part): Uint8Array
+  /** Visits with an event of `events`, at any time: those that start in the range are V. */
+  visits(part: Part): Mask
+}
+
+/**
+ * Text is compared with the dictionaries here, once; what remains per row is a look-up by number.
+ *
+ * Two readings of metrics.md: every visit has a counted event, so that a filter of visit conditions alone chooses visits
+ * without looking at events. And a reach of a scroll goal counts as an event for the tree that names the goal: that of the
+ * filter, or that below a `has_done`, each for itself.
+ */
+export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, site: SiteFacts): CompiledFilter {
+  const pool = new MaskPool()
+  const tree = filter && compileNode({ snapshot, site, pool }, filter)
+  const reaches = filter ? compileGoals(snapshot, namedScrollGoals(filter, site)) : undefined
+  let current: Part | undefined
+  let memo: { rows?: Mask; events?: Uint8Array; visits?: Mask } = {}
+  const of = (part: Part) => {
+    if (part !== current) {
+      pool.reuse()
+      memo = {}
+      current = part
+    }
+    return memo
+  }
+
+  const rows = (part: Part): Mask => {
+    const known = of(part)
+    known.rows ??= tree ? asEvents(part, tree, tree.test(part), pool) : "all"
+    return known.rows
+  }
+  const events = (part: Part): Uint8Array => {
+    const known = of(part)
+    known.events ??= countedRows(part, rows(part), reaches?.reaches(part), pool)
+    return known.events
+  }
+  const visits = (part: Part): Mask => {
+    const known = of(part)
+    known.visits ??= tree ? visitsOf(part, tree, events, pool) : "all"
+    return known.visits
+  }
+  return { hasEventConditions: tree?.level === "event", rows, events, visits }
+}
+
+/** A node of the tree. `test` gives a mask of visits or of events of any name, by its level, that is the caller's to write. */
+interface Node {
+  level: "visit" | "event"
+  test: (part: Part) => Uint8Array
+}
+
+interface Context {
+  snapshot: Snapshot
+  site: SiteFacts
+  pool: MaskPool
+}
+
+function compileNode(context: Context, filter: Filter): Node {
+  switch (filter.op) {
+    case "and":
+    case "or":
+      return compileList(context, filter.op, filter.filters)
+    case "not": {
+      const inner = compileNode(context, filter.filter)
+      return { level: inner.level, test: (part) => inverted(inner.test(part)) }
+    }
+    case "has_done":
+      return compileHasDone(context, filter.filter)
+    default:
+      return compileCondition(context, filter)
+  }
+}
+
+/** An empty `and` holds always, an empty `or` never. */
+function compileList({ pool, ...rest }: Context, op: "and" | "or", filters: readonly Filter[]): Node {
+  const nodes = filters.map((filter) => compileNode({ pool, ...rest }, filter))
+  const join = op === "and" ? keepBoth : keepEither
+  const joined = (level: Node["level"], part: Part) => {
+    const masks = nodes.filter((node) => node.level === level).map((node) => node.test(part))
+    const [first, ...others] = masks
+    for (const other of others) join(first!, other)
+    return first
+  }
+  if (nodes.every((node) => node.level === "visit")) {
+    return { level: "visit", test: (part) => joined("visit", part) ?? pool.take(part.visits).fill(op === "and" ? 1 : 0) }
+  }
+  return {
+    level: "event",
+    test: (part) => {
+      const visits = joined("visit", part)
+      const events = joined("event", part)!
+      if (visits) join(events, projected(part, visits, pool))
+      return events
+    },
+  }
+}
+
+function compileHasDone(context: Context, filter: Filter): Node {
+  const { pool, snapshot, site } = context
+  const inner = compileNode(context, filter)
+  if (inner.level === "visit") return inner
+  const reaches = compileGoals(snapshot, namedScrollGoals(filter, site))
+  const test = (part: Part) => {
+    const events = countedRows(part, inner.test(part), reaches.reaches(part), pool)
+    const mask = pool.take(part.visits)
+    fillByEvents(mask, part.event("visit"), events)
+    return mask
+  }
+  return { level: "visit", test }
+}
+
+function compileCondition(context: Context, condition: Condition): Node {
+  if (condition.dimension === "goal") return compileGoalCondition(context, condition)
+  if (condition.dimension === "property") return compilePropertyCondition(context, condition)
+  const { level, dictionary } = dimensionFacts(condition.dimension)
+  const values = valueMask(context.snapshot.dictionary(dictionary!), condition)
+  const test = (part: Part) => {
+    const column = level === "visit" ? part.visit(visitColumn(condition)) : part.event(eventColumn(condition))
+    const mask = context.pool.take(level === "visit" ? part.visits : part.events)
+    fillByValue(mask, column, values)
+    return mask
+  }
+  return { level, test }
+}
+
+// Every dimension but goal and property is a column of its level, under its own name, or `name` for the dimension `event`.
+const visitColumn = ({ dimension }: Condition) => dimension as VisitColumn
+const eventColumn = ({ dimension }: Condition) => (dimension === "event" ? "name" : dimension) as EventColumn
+
+/** Missing is an event without the key. */
+function compilePropertyCondition({ snapshot, pool }: Context, condition: Condition): Node {
+  const key = snapshot.dictionary("property").find(condition.property ?? "")
+  const values = key && valueMask(snapshot.dictionary(`property:${key}`), condition)
+  const test = (part: Part) => {
+    const mask = pool.take(part.events).fill(condition.missing ? 1 : 0)
+    if (key && values) markProperty(mask, part.props(), key, values)
+    return mask
+  }
+  return { level: "event", test }
+}
+
+function compileGoalCondition({ snapshot, site, pool }: Context, condition: Condition): Node {
+  const goals = compileGoals(snapshot, goalsNamed(condition, site))
+  const test = (part: Part) => {
+    const mask = pool.take(part.events).fill(0)
+    const { rows, count } = goals.completions(part)
+    markRows(mask, rows, count)
+    return mask
+  }
+  return { level: "event", test }
+}
+
+/** The goals whose name satisfies a condition on `goal`. */
+export function goalsNamed(condition: Condition, site: SiteFacts): GoalRule[] {
+  const named = textTest(condition)
+  return site.goals.filter((goal) => named(goal.name))
+}
+
+function namedScrollGoals(filter: Filter, site: SiteFacts): GoalRule[] {
+  switch (filter.op) {
+    case "and":
+    case "or":
+      return filter.filters.flatMap((inner) => namedScrollGoals(inner, site))
+    case "not":
+      return namedScrollGoals(filter.filter, site)
+    case "has_done":
+      return []
+    default:
+      return filter.dimension === "goal" ? goalsNamed(filter, site).filter((goal) => goal.kind === "scroll") : []
+  }
+}
+
+/** Counted events of a mask, and those of its rows that complete a scroll goal. */
+function countedRows(part: Part, rows: Mask, reaches: { rows: Uint32Array; count: number } | undefined, pool: MaskPool): Uint8Array {
+  const mask = pool.take(part.events)
+  if (rows === "all") {
+    fillCounted(mask, part.event("name"))
+    return mask
+  }
+  mask.set(rows)
+  keepCounted(mask, part.event("name"))
+  for (let i = 0; reaches && i < reaches.count; i++) mask[reaches.rows[i]!] = rows[reaches.rows[i]!]!
+  return mask
+}
+
+function visitsOf(part: Part, tree: Node, events: (part: Part) => Uint8Array, pool: MaskPool): Uint8Array {
+  if (tree.level === "visit") return tree.test(part)
+  const mask = pool.take(part.visits)
+  fillByEvents(mask, part.event("visit"), events(part))
+  return mask
+}
+
+const asEvents = (part: Part, node: Node, mask: Uint8Array, pool: MaskPool) => (node.level === "event" ? mask : projected(part, mask, pool))
+
+function projected(part: Part, visits: Uint8Array, pool: MaskPool): Uint8Array {
+  const mask = pool.take(part.events)
+  fillByVisit(mask, part.event("visit"), visits)
+  return mask
+}
+
+function inverted(mask: Uint8Array): Uint8Array {
+  invert(mask)
+  return mask
+}
