@@ -93,11 +93,16 @@ export function publishFolder(dataDir: string, temporary: string, id: string): v
   syncPath(backups)
 }
 
-/** What a crash left half made; called at start, before anything makes a backup. */
+/** What a crash left half made; called at start, after `finishSwap` and before anything makes a backup. */
 export function removeUnfinished(dataDir: string): void {
   const { backups } = placesIn(dataDir)
-  if (!existsSync(backups)) return
-  for (const name of readdirSync(backups)) if (name.startsWith(".tmp-")) rmSync(join(backups, name), { recursive: true, force: true })
+  for (const [folder, prefix] of [
+    [dataDir, ".restore-"],
+    [backups, ".tmp-"],
+  ] as const) {
+    const left = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : []
+    for (const name of left) rmSync(join(folder, name), { recursive: true, force: true })
+  }
 }
 
 /** `20261121T030000Z-daily`; numbered when that second has one already. */

@@ -1,4 +1,6 @@
 import { type Client, createClient } from "@libsql/client"
+import { catalogUrl } from "./catalog.ts"
+import { translated } from "./fault.ts"
 
 /** What a closed file of a catalog holds, as its own engine sees it. */
 export interface CatalogExamination {
@@ -14,11 +16,6 @@ export interface CatalogExamination {
 
 const APPLICATION_ID = 0x46464341
 
-/** Copies a catalog that nothing has open; a running instance copies its own over its own connection. */
-export async function copyCatalogFile(source: string, target: string): Promise<void> {
-  await withFile(source, (client) => client.execute({ sql: "vacuum into ?", args: [target] }))
-}
-
 /** Takes out of a copy what no backup may hold: the salts of visitors and what is signed in. */
 export async function removeSecretsOfCopy(path: string): Promise<void> {
   await withFile(path, async (client) => {
@@ -28,7 +25,7 @@ export async function removeSecretsOfCopy(path: string): Promise<void> {
   })
 }
 
-/** Examines a closed file. Rejects when it is no database at all. */
+/** Examines a closed file. Rejects with a `StoreFault` when it cannot be read as a database at all. */
 export async function examineCatalogFile(path: string, { full }: { full: boolean }): Promise<CatalogExamination> {
   return withFile(path, async (client) => {
     const ours = Number((await client.execute("pragma application_id")).rows[0]?.application_id) === APPLICATION_ID
@@ -40,12 +37,14 @@ export async function examineCatalogFile(path: string, { full }: { full: boolean
 }
 
 async function withFile<T>(path: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = createClient({ url: `file:${path}`, concurrency: 1 })
-  try {
-    return await work(client)
-  } finally {
-    client.close()
-  }
+  return translated(async () => {
+    const client = createClient({ url: catalogUrl(path), concurrency: 1 })
+    try {
+      return await work(client)
+    } finally {
+      client.close()
+    }
+  })
 }
 
 async function tablesOf(client: Client): Promise<string[]> {

@@ -118,3 +118,13 @@ create table api_keys (
   revoked_at integer
 ) strict;
 create index api_keys_organization_id on api_keys (organization_id);
+
+-- A run of a job is known by the moment it was due: it happens once, over restarts, clock jumps and days of 25 hours.
+create table job_runs (
+  name text not null,
+  slot text not null,
+  started_at integer not null,
+  finished_at integer,
+  primary key (name, slot)
+) strict, without rowid;
+create index job_runs_started_at on job_runs (started_at);
