@@ -56,6 +56,11 @@ test.each([
   })
 })
 
+test("lets the command line reach the server through a Unix socket", () => {
+  const source = "export const open = (path: string) => Bun.connect({ unix: path, socket: {} })"
+  expect(check({ "src/services/control.ts": source })).toEqual({ status: 0, output: "", errors: "" })
+})
+
 test("lets a server answer in a method called fetch", () => {
   const source =
     "export const app = { fetch: (request: Request) => app.answer(request), async answer(request: Request) { return this.fetch(request) } }"
