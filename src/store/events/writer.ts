@@ -41,7 +41,11 @@ export interface Writer {
   /** Open visits begun under this rotating visitor, closed ones left out (closed: full, or 30 minutes without an arrival). */
   openVisits(siteId: number, rotating: number): readonly OpenVisit[]
   /** Begins a visit; its first event follows with `add`. Returns the visit's id. */
-  openVisit(siteId: number, visit: { rotating: number; visitor: number; visitorKind: VisitorKind; traits: VisitTraits }, day: string): number
+  openVisit(
+    siteId: number,
+    visit: { rotating: number; visitor: number; visitorKind: VisitorKind; traits: VisitTraits },
+    day: string,
+  ): number
   /** Appends an event to an open visit. `traits` replaces those of the visit: given when the event is earlier than its start. */
   add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void
   /** From now on the visit, with all its events, belongs to this visitor. */
@@ -63,5 +67,8 @@ export interface DropSample {
   country: string
 }
 
-/** Values that the limits per day do not hold back: those a goal, funnel step or shield names exactly. */
-export type KeptValues = (siteId: number, dictionary: DictionaryName, text: string) => boolean
+/**
+ * Values that the limits per day do not hold back: those a goal, funnel step or shield names exactly. `property` is the
+ * key when the dictionary is that of a property's values.
+ */
+export type KeptValues = (siteId: number, dictionary: DictionaryName, text: string, property?: string) => boolean

@@ -1,0 +1,262 @@
+import { constantOf, encodeColumn, type Numbers } from "./codec.ts"
+import { type Column, columnNumber, type SegmentHeader } from "./columns.ts"
+import { EVENT_COLUMNS, type Part, VISIT_COLUMNS } from "./part.ts"
+import { sealHeader } from "./segment.ts"
+
+/** Events, and visits, that a segment holds at most. A visit has at most 10,000 events, so every visit fits into one. */
+export const SEGMENT_EVENTS = 65_536
+
+/** Where rows of new segments come from: a tail when sealing, segments when merging or erasing. */
+export interface Source {
+  part: Part
+  /** 1 for each visit to take; all when absent. */
+  keep?: Uint8Array
+}
+
+/** A finished segment, not stored yet. */
+export interface BuiltSegment {
+  visits: number
+  events: number
+  min_start: number
+  max_start: number
+  min_at: number
+  max_at: number
+  visitor_limit: number
+  bytes: number
+  header: Uint8Array
+  columns: { name: Column; data: Uint8Array }[]
+}
+
+/** New segments of the visits of all sources, sorted by start. Compresses off this thread and lets the loop turn between columns. */
+export async function* buildSegments(sources: readonly Source[]): AsyncGenerator<BuiltSegment> {
+  const readers = sources.map((source) => new SourceReader(source))
+  for (const chunk of chunks(readers, sortedVisits(readers))) yield await buildSegment(readers, chunk)
+}
+
+/** A visit of a source: the reader's index and its row there. */
+interface Pick {
+  source: Uint32Array
+  row: Uint32Array
+}
+
+/** Sparse rows of an event row lie between two neighbouring entries. */
+class SourceReader {
+  readonly part: Part
+  readonly keep: Uint8Array | undefined
+  /** Event rows by visit, in order. */
+  readonly order: Uint32Array | null
+  readonly #ends: Uint32Array
+  readonly #sparse = new Map<string, Uint32Array>()
+
+  constructor({ part, keep }: Source) {
+    this.part = part
+    this.keep = keep
+    this.order = part.order()
+    this.#ends = starts(part.event("visit"), part.visits)
+  }
+
+  /** The events of a visit, as positions in `order`. */
+  eventsFrom = (visit: number): number => this.#ends[visit]!
+  eventsTo = (visit: number): number => this.#ends[visit + 1]!
+
+  /** Positions of the sparse rows of each event row. */
+  sparse(kind: "props" | "revenue" | "engagement" | "vitals"): Uint32Array {
+    const known = this.#sparse.get(kind)
+    if (known) return known
+    const from = starts(this.part[kind]().row, this.part.events)
+    this.#sparse.set(kind, from)
+    return from
+  }
+}
+
+/** For ascending or mixed `keys`, where the rows of each key begin when they are grouped by key. */
+function starts(keys: Uint32Array, count: number): Uint32Array {
+  const from = new Uint32Array(count + 1)
+  for (let row = 0; row < keys.length; row++) from[keys[row]! + 1]!++
+  for (let key = 0; key < count; key++) from[key + 1]! += from[key]!
+  return from
+}
+
+/** All kept visits, by start, then sequence. */
+function sortedVisits(readers: readonly SourceReader[]): Pick {
+  const source: number[] = []
+  const row: number[] = []
+  const start: number[] = []
+  const sequence: number[] = []
+  readers.forEach(({ part, keep }, index) => {
+    const partStarts = part.starts()
+    const partSequences = part.sequences()
+    for (let visit = 0; visit < part.visits; visit++) {
+      if (keep && keep[visit] !== 1) continue
+      source.push(index)
+      row.push(visit)
+      start.push(partStarts[visit]!)
+      sequence.push(partSequences[visit]!)
+    }
+  })
+  const order = Uint32Array.from(start.keys()).sort((a, b) => start[a]! - start[b]! || sequence[a]! - sequence[b]!)
+  return { source: order.map((at) => source[at]!), row: order.map((at) => row[at]!) }
+}
+
+/** Runs of visits whose events fit into a segment. */
+function* chunks(readers: readonly SourceReader[], { source, row }: Pick): Generator<Pick> {
+  let from = 0
+  let events = 0
+  for (let visit = 0; visit < source.length; visit++) {
+    const reader = readers[source[visit]!]!
+    const size = reader.eventsTo(row[visit]!) - reader.eventsFrom(row[visit]!)
+    if (events + size > SEGMENT_EVENTS && visit > from) {
+      yield { source: source.subarray(from, visit), row: row.subarray(from, visit) }
+      from = visit
+      events = 0
+    }
+    events += size
+  }
+  if (from < source.length) yield { source: source.subarray(from), row: row.subarray(from) }
+}
+
+async function buildSegment(readers: readonly SourceReader[], visits: Pick): Promise<BuiltSegment> {
+  const { events, visitOf } = pickEvents(readers, visits)
+  const out = new SegmentOutput()
+  const startColumn = await out.add(
+    "starts",
+    gather64(readers, visits, (part) => part.starts()),
+  )
+  await out.add(
+    "sequences",
+    gather64(readers, visits, (part) => part.sequences()),
+  )
+  let visitorLimit = 0
+  for (const name of VISIT_COLUMNS) {
+    const column = await out.add(
+      name === "interactive" ? "interactive_events" : name,
+      gather32(readers, visits, (part) => part.visit(name)),
+    )
+    if (name === "visitor") visitorLimit = column.reduce((limit: number, ordinal: number) => Math.max(limit, ordinal + 1), 0)
+  }
+  await out.add("event.visit", visitOf)
+  const offsets = gather32(readers, events, (part) => part.event("offset"))
+  await out.add("event.step", steps(offsets, visitOf))
+  for (const name of EVENT_COLUMNS) {
+    if (name === "visit" || name === "offset") continue
+    await out.add(
+      `event.${name}`,
+      gather32(readers, events, (part) => part.event(name)),
+    )
+  }
+  const sparse = await addSparse(out, readers, events)
+  return {
+    ...out.finish(sparse),
+    visits: visitOf.length === 0 ? 0 : visits.row.length,
+    events: visitOf.length,
+    ...spans(startColumn, visitOf, offsets),
+    visitor_limit: visitorLimit,
+  }
+}
+
+/** Collects columns; those of one value go into the header. */
+class SegmentOutput {
+  readonly #columns: { name: Column; data: Uint8Array }[] = []
+  readonly #constants: Record<string, number> = {}
+
+  async add<Values extends Numbers>(name: Column, values: Values): Promise<Values> {
+    const constant = constantOf(values)
+    if (constant === undefined) this.#columns.push({ name, data: await encodeColumn(values) })
+    else if (constant !== 0) this.#constants[name] = constant
+    return values
+  }
+
+  finish(sparse: SegmentHeader["sparse"]) {
+    const columns = this.#columns
+    const header = sealHeader({ stored: columns.map(({ name }) => columnNumber(name)), constants: this.#constants, sparse })
+    return { columns, header, bytes: columns.reduce((sum, { data }) => sum + data.length, header.length) }
+  }
+}
+
+function pickEvents(readers: readonly SourceReader[], visits: Pick): { events: Pick; visitOf: Uint32Array } {
+  let count = 0
+  for (let visit = 0; visit < visits.row.length; visit++) {
+    const reader = readers[visits.source[visit]!]!
+    count += reader.eventsTo(visits.row[visit]!) - reader.eventsFrom(visits.row[visit]!)
+  }
+  const events = { source: new Uint32Array(count), row: new Uint32Array(count) }
+  const visitOf = new Uint32Array(count)
+  let at = 0
+  for (let visit = 0; visit < visits.row.length; visit++) {
+    const reader = readers[visits.source[visit]!]!
+    const to = reader.eventsTo(visits.row[visit]!)
+    for (let place = reader.eventsFrom(visits.row[visit]!); place < to; place++, at++) {
+      events.source[at] = visits.source[visit]!
+      events.row[at] = reader.order ? reader.order[place]! : place
+      visitOf[at] = visit
+    }
+  }
+  return { events, visitOf }
+}
+
+function gather32(readers: readonly SourceReader[], { source, row }: Pick, column: (part: Part) => Uint32Array): Uint32Array {
+  const columns = readers.map(({ part }) => column(part))
+  const out = new Uint32Array(row.length)
+  for (let at = 0; at < out.length; at++) out[at] = columns[source[at]!]![row[at]!]!
+  return out
+}
+
+function gather64(readers: readonly SourceReader[], { source, row }: Pick, column: (part: Part) => Float64Array): Float64Array {
+  const columns = readers.map(({ part }) => column(part))
+  const out = new Float64Array(row.length)
+  for (let at = 0; at < out.length; at++) out[at] = columns[source[at]!]![row[at]!]!
+  return out
+}
+
+function steps(offsets: Uint32Array, visitOf: Uint32Array): Uint32Array {
+  return offsets.map((offset, row) => (visitOf[row] === visitOf[row - 1] ? offset - offsets[row - 1]! : offset))
+}
+
+function spans(starts: Float64Array, visitOf: Uint32Array, offsets: Uint32Array) {
+  let minAt = Number.POSITIVE_INFINITY
+  let maxAt = Number.NEGATIVE_INFINITY
+  for (let row = 0; row < visitOf.length; row++) {
+    const at = starts[visitOf[row]!]! + offsets[row]!
+    if (at < minAt) minAt = at
+    if (at > maxAt) maxAt = at
+  }
+  return { min_start: starts[0]!, max_start: starts.at(-1)!, min_at: minAt, max_at: maxAt }
+}
+
+/** The sparse columns, in the order of the new event rows. */
+async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], events: Pick): Promise<SegmentHeader["sparse"]> {
+  const counts = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
+  for (const kind of ["props", "revenue", "engagement", "vitals"] as const) {
+    const { picked, newRow } = pickSparse(readers, events, kind)
+    counts[kind] = newRow.length
+    if (newRow.length === 0) continue
+    await out.add(`${kind}.row`, newRow)
+    const { row: _, ...others } = readers[0]!.part[kind]()
+    for (const name of Object.keys(others)) {
+      // The names are those of the sparse columns, which the type of Object.keys has lost.
+      const of = (part: Part) => (part[kind]() as unknown as Record<string, Numbers>)[name]!
+      const column = `${kind}.${name}` as Column
+      if (name === "amount") await out.add(column, gather64(readers, picked, of as (part: Part) => Float64Array))
+      else await out.add(column, gather32(readers, picked, of as (part: Part) => Uint32Array))
+    }
+  }
+  return counts
+}
+
+function pickSparse(readers: readonly SourceReader[], events: Pick, kind: keyof SegmentHeader["sparse"]) {
+  const source: number[] = []
+  const row: number[] = []
+  const newRow: number[] = []
+  const from = readers.map((reader) => (reader.part[kind]().row.length === 0 ? undefined : reader.sparse(kind)))
+  for (let at = 0; at < events.row.length; at++) {
+    const places = from[events.source[at]!]
+    if (!places) continue
+    const old = events.row[at]!
+    for (let place = places[old]!; place < places[old + 1]!; place++) {
+      source.push(events.source[at]!)
+      row.push(place)
+      newRow.push(at)
+    }
+  }
+  return { picked: { source: Uint32Array.from(source), row: Uint32Array.from(row) }, newRow: Uint32Array.from(newRow) }
+}

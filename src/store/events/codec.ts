@@ -1,0 +1,138 @@
+import { StoreFault } from "./fault.ts"
+
+/**
+ * One column as bytes: the difference to a base, or to the value before, in the narrowest of 1, 2, 4 or 8 bytes, bytes of
+ * equal weight together, compressed. A column of one value needs no bytes at all.
+ *
+ * Layout: transform (1), width (1), two zero bytes, count (4), base (8), zstd of the bytes, checksum (8).
+ */
+type Transform = (typeof TRANSFORM)[keyof typeof TRANSFORM]
+const TRANSFORM = { base: 0, delta: 1 } as const
+const HEADER = 16
+const CHECKSUM = 8
+const LEVEL = 6
+
+export type Numbers = Uint32Array | Float64Array
+
+/** The column's one value when it has but one (0 for no rows), else undefined. */
+export function constantOf(values: Numbers): number | undefined {
+  const first = values[0] ?? 0
+  for (let index = 1; index < values.length; index++) if (values[index] !== first) return undefined
+  return first
+}
+
+/** Compresses off the calling thread. Values are whole numbers within ±2^53. */
+export async function encodeColumn(values: Numbers): Promise<Uint8Array> {
+  const { transform, base, width, differences } = narrowest(values)
+  const planes = new Uint8Array(values.length * width)
+  split(differences, width, planes)
+  const packed = await Bun.zstdCompress(planes, { level: LEVEL })
+  const bytes = new Uint8Array(HEADER + packed.length + CHECKSUM)
+  const view = new DataView(bytes.buffer)
+  bytes[0] = transform
+  bytes[1] = width
+  view.setUint32(4, values.length, true)
+  view.setFloat64(8, base, true)
+  bytes.set(packed, HEADER)
+  view.setBigUint64(bytes.length - CHECKSUM, Bun.hash.xxHash64(bytes.subarray(0, bytes.length - CHECKSUM)), true)
+  return bytes
+}
+
+/** What `encodeColumn` was given, as 32-bit numbers. */
+export function decodeUint32(bytes: Uint8Array): Uint32Array {
+  const { view, planes, count, width } = opened(bytes)
+  const out = new Uint32Array(count)
+  join32(planes, count, Math.min(width, 4), out)
+  const base = view.getFloat64(8, true)
+  if (bytes[0] === TRANSFORM.delta) undelta32(out, base)
+  else if (base !== 0) for (let index = 0; index < count; index++) out[index]! += base
+  return out
+}
+
+/** What `encodeColumn` was given, as 64-bit numbers. */
+export function decodeFloat64(bytes: Uint8Array): Float64Array {
+  const { view, planes, count, width } = opened(bytes)
+  const out = new Float64Array(count)
+  const low = new Uint32Array(count)
+  join32(planes, count, Math.min(width, 4), low)
+  const high = new Uint32Array(count)
+  if (width === 8) join32(planes.subarray(count * 4), count, 4, high)
+  const base = view.getFloat64(8, true)
+  if (bytes[0] === TRANSFORM.base) for (let index = 0; index < count; index++) out[index] = base + high[index]! * 2 ** 32 + low[index]!
+  else undelta64(high, low, base, out)
+  return out
+}
+
+/** A damaged column is told, never read: the checksum is tested before anything else. */
+function opened(bytes: Uint8Array) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = bytes.length - CHECKSUM
+  if (end < HEADER || view.getBigUint64(end, true) !== Bun.hash.xxHash64(bytes.subarray(0, end))) {
+    throw new StoreFault("damaged", "A column of the event store is damaged")
+  }
+  const planes = Bun.zstdDecompressSync(bytes.subarray(HEADER, end))
+  return { view, planes, count: view.getUint32(4, true), width: bytes[1]! }
+}
+
+/** Of the two transforms the one that needs fewer bytes a value; differences are whole numbers from 0. */
+function narrowest(values: Numbers): { transform: Transform; base: number; width: 1 | 2 | 4 | 8; differences: Float64Array } {
+  const count = values.length
+  let min = values[0]!
+  let max = min
+  let largestStep = 0
+  for (let index = 1; index < count; index++) {
+    const value = values[index]!
+    if (value < min) min = value
+    if (value > max) max = value
+    const step = zigzag(value - values[index - 1]!)
+    if (step > largestStep) largestStep = step
+  }
+  const differences = new Float64Array(count)
+  if (widthOf(largestStep) < widthOf(max - min)) {
+    for (let index = 1; index < count; index++) differences[index] = zigzag(values[index]! - values[index - 1]!)
+    return { transform: TRANSFORM.delta, base: values[0]!, width: widthOf(largestStep), differences }
+  }
+  for (let index = 0; index < count; index++) differences[index] = values[index]! - min
+  return { transform: TRANSFORM.base, base: min, width: widthOf(max - min), differences }
+}
+
+const widthOf = (largest: number): 1 | 2 | 4 | 8 => (largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 32 ? 4 : 8)
+const zigzag = (value: number): number => (value < 0 ? -value * 2 - 1 : value * 2)
+
+/** Bytes of equal weight beside each other: the high ones are nearly all zero and cost nothing once compressed. */
+function split(values: Float64Array, width: number, planes: Uint8Array): void {
+  const count = values.length
+  for (let index = 0; index < count; index++) {
+    const value = values[index]!
+    const high = Math.floor(value / 2 ** 32)
+    const low = value - high * 2 ** 32
+    for (let byte = 0; byte < width; byte++) planes[byte * count + index] = byte < 4 ? low >>> (byte * 8) : high >>> ((byte - 4) * 8)
+  }
+}
+
+function join32(planes: Uint8Array, count: number, width: number, out: Uint32Array): void {
+  for (let index = 0; index < count; index++) out[index] = planes[index]!
+  for (let byte = 1; byte < width; byte++) {
+    const from = byte * count
+    const shift = byte * 8
+    for (let index = 0; index < count; index++) out[index]! |= planes[from + index]! << shift
+  }
+}
+
+function undelta32(out: Uint32Array, base: number): void {
+  let value = base
+  for (let index = 0; index < out.length; index++) {
+    const step = out[index]!
+    value += (step >>> 1) ^ -(step & 1)
+    out[index] = value
+  }
+}
+
+function undelta64(high: Uint32Array, low: Uint32Array, base: number, out: Float64Array): void {
+  let value = base
+  for (let index = 0; index < out.length; index++) {
+    const step = high[index]! * 2 ** 32 + low[index]!
+    value += step % 2 === 1 ? -(step + 1) / 2 : step / 2
+    out[index] = value
+  }
+}

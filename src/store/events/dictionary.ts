@@ -1,0 +1,139 @@
+import type { Database } from "bun:sqlite"
+import { CHANNELS, type DictionaryName, FIXED_NAMES } from "../../domain/dimension.ts"
+import { NEW_VALUES_PER_DAY } from "../../domain/limits.ts"
+import type { Dictionary } from "./part.ts"
+import type { KeptValues } from "./writer.ts"
+
+/** What a value over its limit is stored as. */
+const OTHER = "(other)"
+/** A property key over the limit: the property is discarded. */
+export const DISCARDED = -1
+
+/** Numbers that are the same on every site and never in the table. */
+const FIXED: Partial<Record<DictionaryName, readonly string[]>> = { name: FIXED_NAMES, channel: CHANNELS }
+const fixedTexts = (name: DictionaryName): readonly string[] => FIXED[name] ?? [""]
+
+interface Numbering {
+  numbers: Map<string, number>
+  next: number
+}
+
+/** Gives texts their numbers, on the writer's side. A new one is in the table with the commit that first used it. */
+export class Interner {
+  readonly #db: Database
+  readonly #kept: KeptValues
+  readonly #numberings = new Map<string, Numbering>()
+  readonly #newValues = new Map<string, number>()
+
+  constructor(db: Database, kept: KeptValues) {
+    this.#db = db
+    this.#kept = kept
+  }
+
+  /**
+   * The number of a text, made when it is new. `onLimit` is called when the day's new values are used up: the number is
+   * then that of `(other)`, or DISCARDED for property keys. `property` names the key of a property value.
+   */
+  number(siteId: number, name: DictionaryName, text: string, day: string, onLimit: () => void, property?: string): number {
+    if (text === "") return 0
+    const numbering = this.#numbering(siteId, name)
+    const known = numbering.numbers.get(text)
+    if (known !== undefined) return known
+    if (this.#isWithinLimit(siteId, name, day) || text === OTHER || this.#kept(siteId, name, text, property)) {
+      return this.#add(siteId, name, numbering, text, day)
+    }
+    onLimit()
+    return name === "property" ? DISCARDED : this.number(siteId, name, OTHER, day, onLimit)
+  }
+
+  /** After texts were blanked: their numbers are not given again, the texts get new ones. */
+  forget(siteId: number): void {
+    for (const key of this.#numberings.keys()) if (key.startsWith(`${siteId} `)) this.#numberings.delete(key)
+  }
+
+  #add(siteId: number, name: DictionaryName, numbering: Numbering, text: string, day: string): number {
+    const number = numbering.next++
+    numbering.numbers.set(text, number)
+    this.#db.query("insert into dictionary (site_id, name, id, value) values (?, ?, ?, ?)").run(siteId, name, number, text)
+    const key = `${siteId} ${day} ${name}`
+    const count = this.#newValuesOf(siteId, name, day) + 1
+    this.#newValues.set(key, count)
+    const save = "insert into new_values (site_id, day, name, count) values (?, ?, ?, ?) on conflict do update set count = excluded.count"
+    this.#db.query(save).run(siteId, day, name, count)
+    return number
+  }
+
+  #isWithinLimit(siteId: number, name: DictionaryName, day: string): boolean {
+    return this.#newValuesOf(siteId, name, day) < limitOf(name)
+  }
+
+  #newValuesOf(siteId: number, name: DictionaryName, day: string): number {
+    const key = `${siteId} ${day} ${name}`
+    const known = this.#newValues.get(key)
+    if (known !== undefined) return known
+    const sql = "select count from new_values where site_id = ? and day = ? and name = ?"
+    const count = this.#db.query<{ count: number }, [number, string, string]>(sql).get(siteId, day, name)?.count ?? 0
+    this.#newValues.set(key, count)
+    return count
+  }
+
+  #numbering(siteId: number, name: DictionaryName): Numbering {
+    const key = `${siteId} ${name}`
+    const known = this.#numberings.get(key)
+    if (known) return known
+    const fixed = fixedTexts(name)
+    const numbering = { numbers: new Map(fixed.map((text, number) => [text, number])), next: fixed.length }
+    for (const { id, value } of rowsFrom(this.#db, siteId, name, 0)) {
+      if (value !== "") numbering.numbers.set(value, id)
+      numbering.next = id + 1
+    }
+    this.#numberings.set(key, numbering)
+    return numbering
+  }
+}
+
+function limitOf(name: DictionaryName): number {
+  if (name.startsWith("property:")) return NEW_VALUES_PER_DAY.propertyValue
+  if (name.startsWith("utm_")) return NEW_VALUES_PER_DAY.utm
+  return name in NEW_VALUES_PER_DAY ? NEW_VALUES_PER_DAY[name as keyof typeof NEW_VALUES_PER_DAY] : Number.POSITIVE_INFINITY // tested by `in`
+}
+
+function rowsFrom(db: Database, siteId: number, name: DictionaryName, from: number): { id: number; value: string }[] {
+  const sql = "select id, value from dictionary where site_id = ? and name = ? and id >= ? order by id"
+  return db.query<{ id: number; value: string }, [number, string, number]>(sql).all(siteId, name, from)
+}
+
+/** A dictionary on a reader's side: grows by asking for what is new. */
+export class ReadDictionary implements Dictionary {
+  readonly #texts: string[]
+  readonly #siteId: number
+  readonly #name: DictionaryName
+  #numbers: Map<string, number> | undefined
+
+  constructor(siteId: number, name: DictionaryName) {
+    this.#siteId = siteId
+    this.#name = name
+    this.#texts = [...fixedTexts(name)]
+  }
+
+  get size(): number {
+    return this.#texts.length
+  }
+
+  text(id: number): string {
+    return this.#texts[id] ?? ""
+  }
+
+  find(text: string): number | undefined {
+    this.#numbers ??= new Map(this.#texts.map((known, id) => [known, id] as const).filter(([known]) => known !== ""))
+    return this.#numbers.get(text)
+  }
+
+  /** Reads what was added since the last time. */
+  follow(db: Database): void {
+    for (const { id, value } of rowsFrom(db, this.#siteId, this.#name, this.#texts.length)) {
+      this.#texts[id] = value
+      if (value !== "") this.#numbers?.set(value, id)
+    }
+  }
+}

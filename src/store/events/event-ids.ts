@@ -1,0 +1,155 @@
+import type { Database } from "bun:sqlite"
+import { HashTable } from "./hash-table.ts"
+import type { Hash64 } from "./writer.ts"
+
+const HOUR = 3_600_000
+/** Bits of the filter for one id: about one unknown id in a hundred asks the disk. */
+const FILTER_BITS = 12
+
+/**
+ * Event ids seen within 24 hours of arrival, as keyed hashes in one table an hour. The ids of the running hour are exact
+ * in memory too; a filter for each hour that is over then answers nearly every look-up without the disk.
+ */
+export class EventIds {
+  readonly #db: Database
+  readonly #seed: bigint
+  readonly #hours: number
+  /** By hour of arrival: what has come since the start. */
+  readonly #recent = new Map<number, HashTable>()
+  /** By hour: what its table holds. Absent for an hour that was running when the process last ended. */
+  readonly #filters = new Map<number, BloomFilter>()
+  readonly #stored = new Set<number>()
+  /** Known to the log only. */
+  #pending: { hour: number; id: Hash64 }[] = []
+
+  constructor(db: Database, seed: bigint, hours: number) {
+    this.#db = db
+    this.#seed = seed
+    this.#hours = hours
+    for (const hour of storedHours(db)) this.#stored.add(hour)
+    const filters = db.query<{ hour: number; bits: Uint8Array }, []>("select hour, bits from event_id_filters").all()
+    for (const { hour, bits } of filters) this.#filters.set(hour, BloomFilter.of(bits))
+  }
+
+  /** The hash under which the id is remembered. Keyed, so that nobody can make an id that collides with another's. */
+  hash(siteId: number, eventId: string): Hash64 {
+    const hash = Bun.hash.xxHash64(`${siteId} ${eventId}`, this.#seed)
+    return { high: Number(hash >> 32n), low: Number(hash & 0xffff_ffffn) }
+  }
+
+  has(id: Hash64, now: number): boolean {
+    const oldest = Math.floor(now / HOUR) - this.#hours
+    for (const [hour, ids] of this.#recent) if (hour >= oldest && ids.get(id) !== undefined) return true
+    for (const hour of this.#stored) {
+      // An hour with a table in memory as well is asked there, unless part of it was stored by an earlier process.
+      if (hour < oldest || !(this.#filters.get(hour)?.mayHave(id) ?? true)) continue
+      if (this.#isStored(hour, id)) return true
+    }
+    return false
+  }
+
+  add(id: Hash64, arrivedAt: number): void {
+    const hour = Math.floor(arrivedAt / HOUR)
+    let ids = this.#recent.get(hour)
+    if (!ids) {
+      ids = new HashTable()
+      this.#recent.set(hour, ids)
+    }
+    ids.set(id, 0)
+    this.#pending.push({ hour, id })
+  }
+
+  get pending(): number {
+    return this.#pending.length
+  }
+
+  /** Writes up to `count` pending ids into their tables, in the transaction of the caller. Doing it twice does no harm. */
+  flush(count: number): void {
+    const byHour = Map.groupBy(this.#pending.splice(0, count), ({ hour }) => hour)
+    for (const [hour, entries] of byHour) {
+      this.#db.run(`create table if not exists event_ids_${hour} (id integer primary key) strict`)
+      const insert = this.#db.prepare(`insert or ignore into event_ids_${hour} (id) values (?)`)
+      for (const { id } of entries) insert.run(signed(id))
+      insert.finalize()
+    }
+  }
+
+  /** Forgets hours that are too old, and exchanges those that are over for a filter. In the transaction of the caller, with nothing pending. */
+  turnHours(now: number): void {
+    const current = Math.floor(now / HOUR)
+    for (const hour of storedHours(this.#db)) {
+      if (hour >= current - this.#hours) continue
+      this.#db.run(`drop table event_ids_${hour}`)
+      this.#db.query("delete from event_id_filters where hour = ?").run(hour)
+      this.#stored.delete(hour)
+      this.#filters.delete(hour)
+    }
+    for (const [hour, ids] of this.#recent) {
+      if (hour >= current) continue
+      this.#recent.delete(hour)
+      if (hour < current - this.#hours) continue
+      this.#stored.add(hour)
+      // Part of this hour came in an earlier process: its ids are in the table alone, so the table is always asked.
+      if (this.#isPartlyForeign(hour, ids)) continue
+      const filter = new BloomFilter(ids.size)
+      for (const [id] of ids.entries()) filter.add(id)
+      this.#filters.set(hour, filter)
+      this.#db.query("insert or replace into event_id_filters (hour, bits) values (?, ?)").run(hour, filter.bytes)
+    }
+  }
+
+  #isPartlyForeign(hour: number, ids: HashTable): boolean {
+    const { count } = this.#db.query<{ count: number }, []>(`select count(*) as count from event_ids_${hour}`).get()!
+    return count !== ids.size
+  }
+
+  #isStored(hour: number, id: Hash64): boolean {
+    return this.#db.query(`select 1 from event_ids_${hour} where id = ?`).get(signed(id)) !== null
+  }
+}
+
+const storedHours = (db: Database): number[] =>
+  db
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table' and name glob 'event_ids_[0-9]*'")
+    .all()
+    .map(({ name }) => Number(name.slice("event_ids_".length)))
+
+/** As SQLite keeps 64 bits. */
+const signed = ({ high, low }: Hash64): bigint => BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low))
+
+/** Says "surely not" or "perhaps". */
+class BloomFilter {
+  readonly #bits: Uint32Array
+
+  constructor(count: number, bits = new Uint32Array(Math.max(2, Math.ceil((count * FILTER_BITS) / 32)))) {
+    this.#bits = bits
+  }
+
+  static of(bytes: Uint8Array): BloomFilter {
+    return new BloomFilter(0, new Uint32Array(bytes.slice().buffer))
+  }
+
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#bits.buffer)
+  }
+
+  add({ high, low }: Hash64): void {
+    for (let round = 0; round < 6; round++) {
+      const bit = this.#bit(high, low, round)
+      this.#bits[bit >>> 5]! |= 1 << (bit & 31)
+    }
+  }
+
+  mayHave({ high, low }: Hash64): boolean {
+    for (let round = 0; round < 6; round++) {
+      const bit = this.#bit(high, low, round)
+      if ((this.#bits[bit >>> 5]! & (1 << (bit & 31))) === 0) return false
+    }
+    return true
+  }
+
+  /** Double hashing: the halves of the id are independent already. */
+  #bit(high: number, low: number, round: number): number {
+    return ((low + Math.imul(round, high | 1)) >>> 0) % (this.#bits.length * 32)
+  }
+}

@@ -1,0 +1,294 @@
+/**
+ * The event store: what visitors did. Everything `write` did is on disk when it returns, and part of the next answer. One
+ * writer, on the main thread; readers (reader.ts) follow beside it with handles of their own.
+ *
+ * Closed visits move from the log and the tail into columnar segments (`seal`); all upkeep works on segments, each change
+ * in one transaction.
+ */
+import type { Database } from "bun:sqlite"
+import { VISIT_IDLE_MS } from "../../domain/visit.ts"
+import { buildSegments } from "./build.ts"
+import { openDatabase } from "./database.ts"
+import { type DropRow, forgetDays, listDropSamples, listDrops } from "./drops.ts"
+import { toFault, translated } from "./fault.ts"
+import { Group } from "./group.ts"
+import { type ImportedVisit, importTail } from "./import.ts"
+import { loadMemory, type Memory } from "./memory.ts"
+import { buildPlan, planSeal, rewriteLog, sealableRecord } from "./seal.ts"
+import { blankUnreferenced, findReferences } from "./sweep.ts"
+import { readState, writeState } from "./tails.ts"
+import {
+  type Choose,
+  type Commit,
+  dropImport,
+  dropRetired,
+  eraseVisits,
+  hideImport,
+  insertPending,
+  mergeableSites,
+  mergeSite,
+  turnGeneration,
+} from "./upkeep.ts"
+import type { DropSample, KeptValues, Writer } from "./writer.ts"
+
+/** Rows that one transaction of upkeep writes at most: a pause of some milliseconds. */
+const SLICE = 2_000
+/** A replaced segment stays this long: longer than any report runs. */
+const RETIRED_MS = 20_000
+
+export interface EventStore {
+  /** One group commit. `arrivedAt` is the server's clock. Throws StoreFault, and whatever `work` throws; then nothing was stored. */
+  write<T>(arrivedAt: number, work: (writer: Writer) => T): T
+  /** Moves closed visits into segments where enough has gathered, or where it is a day old; with `all`, wherever there are any. */
+  seal(now: number, all?: boolean): Promise<void>
+  /** Joins small neighbouring segments. */
+  merge(now: number): Promise<void>
+  /** Removes whole visits that started before the cutoff (epoch ms). Returns how many. */
+  retain(siteId: number, cutoff: number, now: number): Promise<number>
+  /** Removes the chosen visits (1 in the mask) with all their events. Returns how many. */
+  erase(siteId: number, choose: Choose, now: number): Promise<number>
+  /** Stores visits from elsewhere, apart under their import. */
+  importVisits(siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<void>
+  dropImport(siteId: number, importId: number, now: number): Promise<void>
+  hideImport(siteId: number, importId: number, hidden: boolean): void
+  /** Destroys the lookup from rotating ids to visitors, with the salt of the period. */
+  forgetVisitors(siteId: number, period: string): void
+  /** Removes segments that were replaced so long ago that no report reads them. */
+  dropRetired(now: number): Promise<void>
+  drops(siteId: number, fromDay: string, toDay: string): DropRow[]
+  dropSamples(siteId: number): DropSample[]
+  /** Forgets drop counts of days before this one. */
+  forgetDays(before: string): void
+  checkpoint(mode: "passive" | "truncate"): void
+  /** A finished copy of everything committed, at a path that does not exist yet. */
+  vacuumInto(path: string): void
+  /** Throws StoreFault while nothing can be written; a write that changes nothing. */
+  probe(): void
+  close(): void
+}
+
+export interface EventStoreOptions {
+  now: number
+  keptValues?: KeptValues
+}
+
+export function openEventStore(path: string, { now, keptValues = () => false }: EventStoreOptions): EventStore {
+  const db = openDatabase(path, now)
+  seedEventIds(db)
+  // Nothing reads yet: what upkeep replaced, or left half-written, before the last stop can go.
+  db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
+  return new Store(db, keptValues)
+}
+
+/** Event ids are remembered under a key of this store's own. */
+function seedEventIds(db: Database): void {
+  if (readState(db, "event_id_seed") === 0) writeState(db, "event_id_seed", crypto.getRandomValues(new Uint32Array(1))[0]! + 1)
+}
+
+class Store implements EventStore {
+  readonly #db: Database
+  readonly #keptValues: KeptValues
+  #memory: Memory
+  #isStale = false
+  /** Upkeep runs one after another: each reads what the one before has written. */
+  #upkeep: Promise<unknown> = Promise.resolve()
+
+  constructor(db: Database, keptValues: KeptValues) {
+    this.#db = db
+    this.#keptValues = keptValues
+    this.#memory = loadMemory(db, keptValues)
+  }
+
+  write<T>(arrivedAt: number, work: (writer: Writer) => T): T {
+    return this.#transaction(() => {
+      const { tails } = this.#memory
+      const record = tails.lastRecord + 1
+      const group = new Group(this.#memory, { record, arrivedAt })
+      const result = work(group)
+      const sealed = group.finish()
+      if (sealed) {
+        const sql = "insert into log (id, arrived_at, first_sequence, record) values (?, ?, ?, ?)"
+        this.#db.query(sql).run(record, arrivedAt, group.firstSequence, sealed)
+        tails.lastRecord = record
+      }
+      return result
+    })
+  }
+
+  seal(now: number, all = false): Promise<void> {
+    return this.#queued(async () => {
+      const memory = this.#memory
+      const cutoff = now - VISIT_IDLE_MS
+      const floor = sealableRecord(this.#db, cutoff)
+      const plans = planSeal(memory.tails, floor, cutoff, all ? Number.POSITIVE_INFINITY : now)
+      if (plans.length === 0) return
+      await this.#flushIds(now)
+      const added = await buildPlan(this.#db, plans, this.#commit)
+      // A failed commit has rebuilt memory meanwhile: the plan speaks of tails that are gone. The next seal makes a new one.
+      if (memory !== this.#memory) return
+      const closed = new Map(plans.map((plan) => [plan.tail, plan.closed]))
+      const kept = this.#transaction(() => {
+        turnGeneration(this.#db, added, [], now)
+        this.#saveCounters()
+        return rewriteLog(this.#db, memory.tails, floor, (tail, visit) => closed.get(tail)?.[visit] !== 1)
+      })
+      memory.tails.dropSealed(floor, kept)
+    })
+  }
+
+  merge(now: number): Promise<void> {
+    return this.#queued(async () => {
+      for (const siteId of mergeableSites(this.#db)) await mergeSite(this.#db, siteId, now, this.#commit)
+    })
+  }
+
+  retain(siteId: number, cutoff: number, now: number): Promise<number> {
+    return this.erase(siteId, (part) => Uint8Array.from(part.starts(), (start) => (start < cutoff ? 1 : 0)), now, cutoff)
+  }
+
+  erase(siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY): Promise<number> {
+    return this.#queued(async () => {
+      await this.#flushIds(now)
+      const fromTail = this.#eraseFromTail(siteId, choose)
+      const fromSegments = await eraseVisits(this.#db, siteId, choose, startsBefore, now, this.#commit)
+      if (fromTail + fromSegments > 0) await this.#sweep(siteId)
+      return fromTail + fromSegments
+    })
+  }
+
+  importVisits(siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<void> {
+    return this.#queued(async () => {
+      const tail = this.#transaction(() => {
+        const imported = importTail(this.#memory, siteId, importId, visits)
+        this.#saveCounters()
+        return imported
+      })
+      const added: number[] = []
+      for await (const segment of buildSegments([{ part: tail }])) {
+        added.push(this.#commit(() => insertPending(this.#db, siteId, importId, segment)))
+      }
+      this.#commit(() => turnGeneration(this.#db, added, [], 0))
+    })
+  }
+
+  dropImport(siteId: number, importId: number, now: number): Promise<void> {
+    return this.#queued(async () => {
+      this.#commit(() => dropImport(this.#db, siteId, importId, now))
+      await this.#sweep(siteId)
+    })
+  }
+
+  hideImport(siteId: number, importId: number, hidden: boolean): void {
+    this.#commit(() => hideImport(this.#db, siteId, importId, hidden))
+  }
+
+  forgetVisitors(siteId: number, period: string): void {
+    this.#transaction(() => this.#memory.visitors.forget(siteId, period))
+  }
+
+  dropRetired(now: number): Promise<void> {
+    return this.#queued(async () => this.#commit(() => dropRetired(this.#db, now - RETIRED_MS)))
+  }
+
+  drops(siteId: number, fromDay: string, toDay: string): DropRow[] {
+    return translated(() => listDrops(this.#db, siteId, fromDay, toDay))
+  }
+
+  dropSamples(siteId: number): DropSample[] {
+    return translated(() => listDropSamples(this.#db, siteId))
+  }
+
+  forgetDays(before: string): void {
+    this.#commit(() => forgetDays(this.#db, before))
+  }
+
+  checkpoint(mode: "passive" | "truncate"): void {
+    translated(() => this.#db.run(`pragma wal_checkpoint(${mode})`))
+  }
+
+  vacuumInto(path: string): void {
+    translated(() => this.#db.query("vacuum into ?").run(path))
+  }
+
+  probe(): void {
+    this.#commit(() => writeState(this.#db, "generation", readState(this.#db, "generation")))
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  /** Visits in the tail go by leaving them out when the log is written anew. */
+  #eraseFromTail(siteId: number, choose: Choose): number {
+    const { tails } = this.#memory
+    const tail = tails.find(siteId)
+    const chosen = tail ? choose(tail) : new Uint8Array(0)
+    const count = chosen.reduce((sum, each) => sum + each, 0)
+    if (count === 0) return 0
+    const floor = tails.lastRecord
+    const kept = this.#transaction(() => {
+      this.#saveCounters()
+      writeState(this.#db, "generation", readState(this.#db, "generation") + 1)
+      return rewriteLog(this.#db, tails, floor, (each, visit) => each !== tail || chosen[visit] !== 1)
+    })
+    tails.dropSealed(floor, kept)
+    return count
+  }
+
+  async #sweep(siteId: number): Promise<void> {
+    const references = await findReferences(this.#db, siteId)
+    this.#transaction(() => {
+      blankUnreferenced(this.#db, this.#memory.tails, siteId, references)
+      this.#memory.interner.forget(siteId)
+    })
+  }
+
+  /** What only the log knew of visitors and event ids goes into their tables, in short transactions. */
+  async #flushIds(now: number): Promise<void> {
+    const { visitors, eventIds } = this.#memory
+    for (let left = visitors.pending; left > 0; left -= SLICE) {
+      this.#transaction(() => visitors.flush(Math.min(left, SLICE)))
+      await Bun.sleep(0)
+    }
+    for (let left = eventIds.pending; left > 0; left -= SLICE) {
+      this.#transaction(() => eventIds.flush(Math.min(left, SLICE)))
+      await Bun.sleep(0)
+    }
+    if (eventIds.pending === 0) this.#transaction(() => eventIds.turnHours(now))
+  }
+
+  #saveCounters(): void {
+    this.#memory.visitors.saveOrdinals()
+    writeState(this.#db, "sequence", this.#memory.sequence)
+  }
+
+  #queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#upkeep.then(work)
+    this.#upkeep = result.catch(() => {})
+    return result
+  }
+
+  /** A transaction that leaves memory alone. */
+  #commit: Commit = (work) => translated(() => this.#db.transaction(work).immediate())
+
+  /** A transaction that changes memory with the tables: when it fails, memory is read anew from what is on disk. */
+  #transaction<T>(work: () => T): T {
+    if (this.#isStale) this.#reload()
+    translated(() => this.#db.run("begin immediate"))
+    try {
+      const result = work()
+      this.#db.run("commit")
+      return result
+    } catch (error) {
+      this.#isStale = true
+      if (this.#db.inTransaction) this.#db.run("rollback")
+      this.#reload()
+      throw toFault(error)
+    }
+  }
+
+  #reload(): void {
+    this.#memory = translated(() => loadMemory(this.#db, this.#keptValues))
+    this.#isStale = false
+  }
+}

@@ -1,0 +1,39 @@
+export type FaultKind = "full" | "locked" | "damaged" | "fsync" | "io"
+
+/** The store could not do it, and nothing was stored. What follows from each kind is in reliability.md section 4. */
+export class StoreFault extends Error {
+  constructor(
+    readonly kind: FaultKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = "StoreFault"
+  }
+}
+
+/** Runs work on the database; what SQLite throws becomes a fault, anything else passes. */
+export function translated<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw toFault(error)
+  }
+}
+
+/** A fault when SQLite threw it, else the error itself. */
+export function toFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StoreFault) return error
+  const code = "code" in error && typeof error.code === "string" ? error.code : ""
+  const kind = kindOf(code)
+  return kind === undefined ? error : new StoreFault(kind, `The event store answered ${code}`, { cause: error })
+}
+
+function kindOf(code: string): FaultKind | undefined {
+  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") return "full"
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return "locked"
+  if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB") return "damaged"
+  if (code === "SQLITE_IOERR_FSYNC" || code === "SQLITE_IOERR_DIR_FSYNC") return "fsync"
+  if (code.startsWith("SQLITE_IOERR") || code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY") return "io"
+  return undefined
+}

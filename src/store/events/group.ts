@@ -1,0 +1,157 @@
+import type { NewEvent, Vitals } from "../../domain/event.ts"
+import { TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
+import { DISCARDED } from "./dictionary.ts"
+import { DropCounts } from "./drops.ts"
+import { LogRecord } from "./log.ts"
+import type { Memory } from "./memory.ts"
+import { NO_SCROLL, NO_VITAL } from "./part.ts"
+import type { LogPlace, TailEvent } from "./tail.ts"
+import type { DropSample, Hash64, OpenVisit, Writer } from "./writer.ts"
+
+/** One group commit in the making: writes the log record and brings memory along, with the calls that replay makes later. */
+export class Group implements Writer {
+  readonly #record = new LogRecord()
+  readonly #drops = new DropCounts()
+  readonly #memory: Memory
+  readonly #place: LogPlace
+  readonly firstSequence: number
+
+  constructor(memory: Memory, place: LogPlace) {
+    this.#memory = memory
+    this.#place = place
+    this.firstSequence = memory.sequence
+  }
+
+  /** The finished record, or undefined when there is nothing to replay. Drop counts go into their table. */
+  finish(): Uint8Array | undefined {
+    this.#drops.save(this.#memory.db)
+    return this.#record.isEmpty ? undefined : this.#record.seal()
+  }
+
+  seen(siteId: number, eventId: string): boolean {
+    const { eventIds } = this.#memory
+    const hash = eventIds.hash(siteId, eventId)
+    if (eventIds.has(hash, this.#place.arrivedAt)) return true
+    eventIds.add(hash, this.#place.arrivedAt)
+    this.#record.eventId(hash)
+    return false
+  }
+
+  findVisitor(siteId: number, period: string, id: Hash64): number | undefined {
+    return this.#memory.visitors.find(siteId, period, id)
+  }
+
+  visitor(siteId: number, period: string, id: Hash64): number {
+    const known = this.findVisitor(siteId, period, id)
+    if (known !== undefined) return known
+    const ordinal = this.#memory.visitors.create(siteId, period, id)
+    this.#record.visitor(siteId, period, id, ordinal)
+    return ordinal
+  }
+
+  person(siteId: number, key: Hash64): number {
+    const known = this.#memory.visitors.person(siteId, key)
+    if (known !== undefined) return known
+    const ordinal = this.#memory.visitors.createPerson(siteId, key)
+    this.#record.person(siteId, ordinal)
+    return ordinal
+  }
+
+  openVisits(siteId: number, rotating: number): readonly OpenVisit[] {
+    const visits = this.#memory.tails.find(siteId)?.openVisits(rotating) ?? []
+    return visits.filter(({ arrivedAt, size }) => size < VISIT_EVENTS && this.#place.arrivedAt - arrivedAt <= VISIT_IDLE_MS)
+  }
+
+  openVisit(
+    siteId: number,
+    visit: { rotating: number; visitor: number; visitorKind: VisitorKind; traits: VisitTraits },
+    day: string,
+  ): number {
+    const id = this.#memory.sequence
+    const row = {
+      id,
+      rotating: visit.rotating,
+      visitor: visit.visitor,
+      kind: VISITOR_KINDS.indexOf(visit.visitorKind),
+      traits: this.#traitNumbers(siteId, visit.traits, day),
+    }
+    this.#record.visit(siteId, row)
+    this.#memory.tails.tail(siteId).openVisit(row, this.#place)
+    return id
+  }
+
+  add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void {
+    const tail = this.#memory.tails.tail(siteId)
+    if (traits) {
+      const numbers = this.#traitNumbers(siteId, traits, day)
+      this.#record.traits(siteId, visitId, numbers)
+      tail.replaceTraits(visitId, numbers)
+    }
+    const row = this.#tailEvent(siteId, event, day)
+    this.#record.event(siteId, visitId, row)
+    tail.addEvent(visitId, row, this.#place)
+  }
+
+  identify(siteId: number, visitId: number, visitor: number, kind: VisitorKind): void {
+    this.#record.identify(siteId, visitId, visitor, VISITOR_KINDS.indexOf(kind))
+    this.#memory.tails.tail(siteId).identify(visitId, visitor, VISITOR_KINDS.indexOf(kind), this.#place)
+  }
+
+  drop(...args: Parameters<Writer["drop"]>): void {
+    this.#drops.add(...args)
+  }
+
+  sample(siteId: number, sample: DropSample): void {
+    this.#drops.sample(siteId, sample)
+  }
+
+  count(...args: Parameters<Writer["count"]>): void {
+    this.#drops.add(...args)
+  }
+
+  #traitNumbers(siteId: number, traits: VisitTraits, day: string): number[] {
+    const onLimit = () => this.count(siteId, day, "cardinality")
+    return TRAITS.map((trait) => this.#memory.interner.number(siteId, trait, traits[trait], day, onLimit))
+  }
+
+  #tailEvent(siteId: number, event: NewEvent, day: string): TailEvent {
+    const { interner } = this.#memory
+    const onLimit = () => this.count(siteId, day, "cardinality")
+    const { revenue, engagement, vitals } = event
+    return {
+      at: event.at,
+      sequence: this.#memory.sequence++,
+      name: interner.number(siteId, "name", event.name, day, onLimit),
+      page: interner.number(siteId, "page", event.page, day, onLimit),
+      hostname: interner.number(siteId, "hostname", event.hostname, day, onLimit),
+      title: interner.number(siteId, "title", event.title, day, onLimit),
+      interactive: event.interactive ? 1 : 0,
+      props: event.props.length === 0 ? NO_PROPS : this.#propNumbers(siteId, event.props, day),
+      revenue: revenue && { amount: revenue.amount, currency: interner.number(siteId, "currency", revenue.currency, day, onLimit) },
+      engagement: engagement && { engaged: engagement.engagedMs, scroll: engagement.scrollDepth ?? NO_SCROLL },
+      vitals: vitals && vitalNumbers(vitals),
+    }
+  }
+
+  #propNumbers(siteId: number, props: NewEvent["props"], day: string): number[] {
+    const { interner } = this.#memory
+    const onLimit = () => this.count(siteId, day, "cardinality")
+    const numbers: number[] = []
+    for (const [key, value] of props) {
+      const keyNumber = interner.number(siteId, "property", key, day, onLimit)
+      if (keyNumber === DISCARDED) continue
+      numbers.push(keyNumber, interner.number(siteId, `property:${keyNumber}`, value, day, onLimit, key))
+    }
+    return numbers
+  }
+}
+
+const NO_PROPS: readonly number[] = []
+
+const vitalNumbers = ({ lcp, inp, fcp, ttfb, cls }: Vitals): number[] => [
+  lcp ?? NO_VITAL,
+  inp ?? NO_VITAL,
+  fcp ?? NO_VITAL,
+  ttfb ?? NO_VITAL,
+  cls === undefined ? NO_VITAL : Math.round(cls * 1000),
+]

@@ -1,0 +1,57 @@
+/** A Uint32Array that grows at its end. `view` is valid until the next push. */
+export class GrowingUint32 {
+  #values = new Uint32Array(64)
+  length = 0
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const grown = new Uint32Array(this.length * 2)
+      grown.set(this.#values)
+      this.#values = grown
+    }
+    this.#values[this.length++] = value
+  }
+
+  at(index: number): number {
+    return this.#values[index]!
+  }
+
+  put(index: number, value: number): void {
+    this.#values[index] = value
+  }
+
+  add(index: number, value: number): void {
+    this.#values[index]! += value
+  }
+
+  view(): Uint32Array {
+    return this.#values.subarray(0, this.length)
+  }
+}
+
+/** The same for numbers over 32 bits: times, sequences, amounts. */
+export class GrowingFloat64 {
+  #values = new Float64Array(64)
+  length = 0
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const grown = new Float64Array(this.length * 2)
+      grown.set(this.#values)
+      this.#values = grown
+    }
+    this.#values[this.length++] = value
+  }
+
+  at(index: number): number {
+    return this.#values[index]!
+  }
+
+  put(index: number, value: number): void {
+    this.#values[index] = value
+  }
+
+  view(): Float64Array {
+    return this.#values.subarray(0, this.length)
+  }
+}

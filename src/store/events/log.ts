@@ -1,0 +1,259 @@
+import { TRAITS } from "../../domain/visit.ts"
+import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
+import { StoreFault } from "./fault.ts"
+import type { LogPlace, SiteTail, TailEvent, TailVisit } from "./tail.ts"
+import type { Hash64 } from "./writer.ts"
+
+/** What a record of the log can say. The numbers are on disk: never change one. */
+const OP = {
+  /** What follows is of this site. */
+  site: 1,
+  /** The visitors that follow belong to this salt period. */
+  period: 2,
+  visitor: 3,
+  person: 4,
+  eventId: 5,
+  visit: 6,
+  /** A visit that a seal left in the tail, with the arrival of its last event; skipped, with its events, by who still has it. */
+  kept: 7,
+  event: 8,
+  traits: 9,
+  identify: 10,
+  /** The next event has this sequence number. */
+  sequence: 11,
+} as const
+
+/** Which optional parts an event has. */
+const HAS = { interactive: 1, props: 2, revenue: 4, engagement: 8, vitals: 16 } as const
+
+/** Writes one record: everything of one group commit, or what a seal leaves behind. */
+export class LogRecord {
+  readonly #out = new ByteWriter()
+  #site = 0
+  #period = ""
+  #sequence = -1
+
+  get isEmpty(): boolean {
+    return this.#out.length === 0
+  }
+
+  visitor(site: number, period: string, id: Hash64, ordinal: number): void {
+    this.#enter(site)
+    if (period !== this.#period) {
+      this.#out.byte(OP.period)
+      this.#out.text(period)
+      this.#period = period
+    }
+    this.#out.byte(OP.visitor)
+    this.#hash(id)
+    this.#out.uint(ordinal)
+  }
+
+  person(site: number, ordinal: number): void {
+    this.#enter(site)
+    this.#out.byte(OP.person)
+    this.#out.uint(ordinal)
+  }
+
+  eventId(id: Hash64): void {
+    this.#out.byte(OP.eventId)
+    this.#hash(id)
+  }
+
+  visit(site: number, visit: TailVisit): void {
+    this.#enter(site)
+    this.#out.byte(OP.visit)
+    this.#visit(visit)
+  }
+
+  kept(site: number, visit: TailVisit, arrivedAt: number): void {
+    this.#enter(site)
+    this.#out.byte(OP.kept)
+    this.#visit(visit)
+    this.#out.uint(arrivedAt)
+  }
+
+  traits(site: number, visitId: number, traits: readonly number[]): void {
+    this.#enter(site)
+    this.#out.byte(OP.traits)
+    this.#out.uint(visitId)
+    for (const trait of traits) this.#out.uint(trait)
+  }
+
+  identify(site: number, visitId: number, visitor: number, kind: number): void {
+    this.#enter(site)
+    this.#out.byte(OP.identify)
+    this.#out.uint(visitId)
+    this.#out.uint(visitor)
+    this.#out.byte(kind)
+  }
+
+  event(site: number, visitId: number, event: TailEvent): void {
+    this.#enter(site)
+    const out = this.#out
+    if (event.sequence !== this.#sequence) {
+      out.byte(OP.sequence)
+      out.uint(event.sequence)
+    }
+    this.#sequence = event.sequence + 1
+    out.byte(OP.event)
+    out.byte(partsOf(event))
+    out.uint(visitId)
+    out.int(event.at)
+    out.uint(event.name)
+    out.uint(event.page)
+    out.uint(event.hostname)
+    out.uint(event.title)
+    if (event.props.length > 0) this.#list(event.props)
+    if (event.revenue) {
+      out.int(event.revenue.amount)
+      out.uint(event.revenue.currency)
+    }
+    if (event.engagement) {
+      out.uint(event.engagement.engaged)
+      out.uint(event.engagement.scroll)
+    }
+    if (event.vitals) this.#list(event.vitals)
+  }
+
+  /** The finished record with its checksum; this writer starts anew. */
+  seal(): Uint8Array {
+    this.#site = 0
+    this.#period = ""
+    this.#sequence = -1
+    return this.#out.seal()
+  }
+
+  #enter(site: number): void {
+    if (site === this.#site) return
+    this.#out.byte(OP.site)
+    this.#out.uint(site)
+    this.#site = site
+    this.#period = ""
+  }
+
+  #visit(visit: TailVisit): void {
+    this.#out.uint(visit.id)
+    this.#out.uint(visit.rotating)
+    this.#out.uint(visit.visitor)
+    this.#out.byte(visit.kind)
+    for (const trait of visit.traits) this.#out.uint(trait)
+  }
+
+  #list(values: readonly number[]): void {
+    this.#out.uint(values.length)
+    for (const value of values) this.#out.uint(value)
+  }
+
+  #hash({ high, low }: Hash64): void {
+    this.#out.uint32(high)
+    this.#out.uint32(low)
+  }
+}
+
+const partsOf = (event: TailEvent): number =>
+  (event.interactive ? HAS.interactive : 0) |
+  (event.props.length > 0 ? HAS.props : 0) |
+  (event.revenue ? HAS.revenue : 0) |
+  (event.engagement ? HAS.engagement : 0) |
+  (event.vitals ? HAS.vitals : 0)
+
+/** Who replays: gives the tails, and takes what only the writer remembers. */
+export interface Replayer {
+  tail(siteId: number): SiteTail
+  visitor?(siteId: number, period: string, id: Hash64, ordinal: number): void
+  person?(siteId: number, ordinal: number): void
+  eventId?(id: Hash64, arrivedAt: number): void
+  event?(sequence: number): void
+}
+
+/** The one way back from the log to tails: at start, after a failed commit, and in every reader. Throws `damaged` on a bad checksum. */
+export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void {
+  const content = unsealed(sealed)
+  if (!content) throw new StoreFault("damaged", `Record ${place.record} of the event log is damaged`)
+  const bytes = new ByteReader(content)
+  const skipped = new Set<number>()
+  let site = 0
+  let period = ""
+  let sequence = 0
+  let tail: SiteTail | undefined
+  while (!bytes.done) {
+    const op = bytes.byte()
+    if (op === OP.event) {
+      const visitId = readEvent(bytes, sequence)
+      if (!skipped.has(visitId)) tail!.addEvent(visitId, scratch, place)
+      to.event?.(sequence++)
+    } else if (op === OP.visit) tail!.openVisit(readVisit(bytes), place)
+    else if (op === OP.site) {
+      site = bytes.uint()
+      tail = to.tail(site)
+    } else if (op === OP.kept) {
+      const visit = readVisit(bytes)
+      const arrivedAt = bytes.uint()
+      if (tail!.has(visit.id)) skipped.add(visit.id)
+      else tail!.openVisit(visit, { record: place.record, arrivedAt })
+    } else if (op === OP.period) period = bytes.text()
+    else if (op === OP.visitor) {
+      const id = readHash(bytes)
+      const ordinal = bytes.uint()
+      to.visitor?.(site, period, id, ordinal)
+    } else if (op === OP.person) {
+      const ordinal = bytes.uint()
+      to.person?.(site, ordinal)
+    } else if (op === OP.eventId) {
+      const id = readHash(bytes)
+      to.eventId?.(id, place.arrivedAt)
+    } else if (op === OP.traits) tail!.replaceTraits(bytes.uint(), readTraits(bytes))
+    else if (op === OP.identify) tail!.identify(bytes.uint(), bytes.uint(), bytes.byte(), place)
+    else if (op === OP.sequence) sequence = bytes.uint()
+    else throw new StoreFault("damaged", `Record ${place.record} of the event log holds the unknown sign ${op}`)
+  }
+}
+
+/** Read again and again into one object: replay of a long log allocates next to nothing. */
+const NO_NUMBERS: readonly number[] = []
+const scratch: TailEvent = {
+  at: 0,
+  sequence: 0,
+  name: 0,
+  page: 0,
+  hostname: 0,
+  title: 0,
+  interactive: 0,
+  props: NO_NUMBERS,
+  revenue: undefined,
+  engagement: undefined,
+  vitals: undefined,
+}
+
+/** Fills `scratch`; returns the event's visit. */
+function readEvent(bytes: ByteReader, sequence: number): number {
+  const parts = bytes.byte()
+  const visitId = bytes.uint()
+  scratch.sequence = sequence
+  scratch.interactive = parts & HAS.interactive
+  scratch.at = bytes.int()
+  scratch.name = bytes.uint()
+  scratch.page = bytes.uint()
+  scratch.hostname = bytes.uint()
+  scratch.title = bytes.uint()
+  scratch.props = parts & HAS.props ? readList(bytes) : NO_NUMBERS
+  scratch.revenue = parts & HAS.revenue ? { amount: bytes.int(), currency: bytes.uint() } : undefined
+  scratch.engagement = parts & HAS.engagement ? { engaged: bytes.uint(), scroll: bytes.uint() } : undefined
+  scratch.vitals = parts & HAS.vitals ? readList(bytes) : undefined
+  return visitId
+}
+
+function readVisit(bytes: ByteReader): TailVisit {
+  return { id: bytes.uint(), rotating: bytes.uint(), visitor: bytes.uint(), kind: bytes.byte(), traits: readTraits(bytes) }
+}
+
+const readTraits = (bytes: ByteReader): number[] => TRAITS.map(() => bytes.uint())
+const readHash = (bytes: ByteReader): Hash64 => ({ high: bytes.uint32(), low: bytes.uint32() })
+
+function readList(bytes: ByteReader): number[] {
+  const length = bytes.uint()
+  const values = new Array<number>(length)
+  for (let index = 0; index < length; index++) values[index] = bytes.uint()
+  return values
+}

@@ -1,0 +1,38 @@
+import type { Database } from "bun:sqlite"
+import { COLLECT } from "../../domain/limits.ts"
+import { Interner } from "./dictionary.ts"
+import { EventIds } from "./event-ids.ts"
+import { readState, Tails } from "./tails.ts"
+import { Visitors } from "./visitors.ts"
+import type { KeptValues } from "./writer.ts"
+
+/** What the writer knows without asking the disk. All of it can be rebuilt from the tables and the log, and after a failed commit it is. */
+export interface Memory {
+  readonly db: Database
+  readonly tails: Tails
+  readonly visitors: Visitors
+  readonly eventIds: EventIds
+  readonly interner: Interner
+  /** The number of the next event. */
+  sequence: number
+}
+
+export function loadMemory(db: Database, keptValues: KeptValues): Memory {
+  const memory: Memory = {
+    db,
+    tails: new Tails(),
+    visitors: new Visitors(db),
+    eventIds: new EventIds(db, BigInt(readState(db, "event_id_seed")), COLLECT.eventIdHours),
+    interner: new Interner(db, keptValues),
+    sequence: Math.max(1, readState(db, "sequence")),
+  }
+  memory.tails.follow(db, {
+    visitor: (siteId, period, id, ordinal) => memory.visitors.remember(siteId, period, id, ordinal),
+    person: (siteId, ordinal) => memory.visitors.passed(siteId, ordinal),
+    eventId: (id, arrivedAt) => memory.eventIds.add(id, arrivedAt),
+    event: (sequence) => {
+      if (sequence >= memory.sequence) memory.sequence = sequence + 1
+    },
+  })
+  return memory
+}

@@ -1,0 +1,84 @@
+import type { Database } from "bun:sqlite"
+import type { DictionaryName } from "../../domain/dimension.ts"
+import { ColumnCache } from "./cache.ts"
+import { openForReading } from "./database.ts"
+import { ReadDictionary } from "./dictionary.ts"
+import { translated } from "./fault.ts"
+import type { Dictionary, EventReader, Part, Snapshot } from "./part.ts"
+import { listSegments, Segment } from "./segment.ts"
+import { readState, Tails } from "./tails.ts"
+
+/**
+ * Opens the event store beside its writer. `cacheBytes` bounds the decoded columns that are kept. A snapshot reads what
+ * was committed before it; its columns stay readable for 15 s after upkeep has replaced them.
+ */
+export function openEventReader(path: string, { cacheBytes }: { cacheBytes: number }): EventReader {
+  return new Reader(openForReading(path), new ColumnCache(cacheBytes))
+}
+
+class Reader implements EventReader {
+  readonly #db: Database
+  readonly #cache: ColumnCache
+  #tails = new Tails()
+  #generation = -1
+  #epoch = -1
+  readonly #segments = new Map<number, Segment[]>()
+  readonly #dictionaries = new Map<string, ReadDictionary>()
+
+  constructor(db: Database, cache: ColumnCache) {
+    this.#db = db
+    this.#cache = cache
+  }
+
+  snapshot(siteId: number): Snapshot {
+    return translated(() => this.#db.transaction(() => this.#read(siteId))())
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #read(siteId: number): Snapshot {
+    this.#follow()
+    const segments = this.#segmentsOf(siteId)
+    const tail = this.#tails.find(siteId)
+    const parts: Part[] = tail && tail.events > 0 ? [...segments, tail] : segments
+    let visitorLimit = 0
+    for (const segment of segments) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
+    for (const ordinal of tail?.visit("visitor") ?? []) visitorLimit = Math.max(visitorLimit, ordinal + 1)
+    return { siteId, visitorLimit, parts, dictionary: (name) => this.#dictionary(siteId, name) }
+  }
+
+  #follow(): void {
+    if (!this.#tails.follow(this.#db)) {
+      this.#tails = new Tails()
+      this.#tails.follow(this.#db)
+    }
+    const generation = readState(this.#db, "generation")
+    if (generation !== this.#generation) this.#segments.clear()
+    this.#generation = generation
+    const epoch = readState(this.#db, "dictionary_epoch")
+    if (epoch !== this.#epoch) this.#dictionaries.clear()
+    this.#epoch = epoch
+  }
+
+  #segmentsOf(siteId: number): Segment[] {
+    const known = this.#segments.get(siteId)
+    if (known) return known
+    const segments = listSegments(this.#db, siteId).map((row) => new Segment(row, this.#db, this.#cache))
+    this.#segments.set(siteId, segments)
+    return segments
+  }
+
+  /** Values are only ever added, so a dictionary that has grown since the snapshot answers the same for its numbers. */
+  #dictionary(siteId: number, name: DictionaryName): Dictionary {
+    const key = `${siteId} ${name}`
+    let dictionary = this.#dictionaries.get(key)
+    if (!dictionary) {
+      dictionary = new ReadDictionary(siteId, name)
+      this.#dictionaries.set(key, dictionary)
+    }
+    dictionary.follow(this.#db)
+    return dictionary
+  }
+}

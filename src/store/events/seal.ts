@@ -1,0 +1,99 @@
+import type { Database } from "bun:sqlite"
+import { buildSegments } from "./build.ts"
+import { LogRecord } from "./log.ts"
+import type { SiteTail } from "./tail.ts"
+import { sealKept, type Tails, writeState } from "./tails.ts"
+import { type Commit, insertPending } from "./upkeep.ts"
+
+/** Closed events that all sites together may keep in the tail: bounds the replay at start and what each seal carries on. */
+const CLOSED_EVENTS = 65_536
+/** A site that is quiet seals when its tail is this old. */
+const TAIL_AGE_MS = 24 * 3_600_000
+
+/** A site's visits that go into segments now. */
+export interface SitePlan {
+  tail: SiteTail
+  /** 1 for each visit that is closed. */
+  closed: Uint8Array
+  events: number
+}
+
+/** The last record of the log's beginning in which everything arrived before the cutoff; 0 when there is none. */
+export function sealableRecord(db: Database, cutoff: number): number {
+  const sql = `select coalesce(max(id), 0) as id from log
+    where id < coalesce((select min(id) from log where arrived_at >= ?), 9223372036854775807)`
+  return db.query<{ id: number }, [number]>(sql).get(cutoff)!.id
+}
+
+/** Which sites to seal: the fullest until the rest is small, and those whose tail is a day old. Visits count as closed when nothing arrived since the cutoff. */
+export function planSeal(tails: Tails, floor: number, cutoff: number, now: number): SitePlan[] {
+  const plans = [...tails.all()].map((tail) => closedVisits(tail, floor, cutoff)).filter(({ events }) => events > 0)
+  plans.sort((a, b) => b.events - a.events)
+  let rest = plans.reduce((sum, { events }) => sum + events, 0)
+  if (rest < CLOSED_EVENTS) return plans.filter(({ oldest }) => now - oldest > TAIL_AGE_MS)
+  return plans.filter(({ events, oldest }) => {
+    if (rest <= CLOSED_EVENTS / 4 && now - oldest <= TAIL_AGE_MS) return false
+    rest -= events
+    return true
+  })
+}
+
+function closedVisits(tail: SiteTail, floor: number, cutoff: number): SitePlan & { oldest: number } {
+  const closed = new Uint8Array(tail.visits)
+  let events = 0
+  let oldest = Number.POSITIVE_INFINITY
+  for (let row = 0; row < tail.visits; row++) {
+    const { record, arrivedAt, size } = tail.visitPlace(row)
+    if (record > floor || arrivedAt >= cutoff) continue
+    closed[row] = 1
+    events += size
+    if (arrivedAt < oldest) oldest = arrivedAt
+  }
+  return { tail, closed, events, oldest }
+}
+
+/** Writes the segments of a plan, seen by nobody yet; from here on no event joins its visits. Returns their ids. */
+export async function buildPlan(db: Database, plans: readonly SitePlan[], commit: Commit): Promise<number[]> {
+  for (const { tail, closed } of plans) closed.forEach((isClosed, row) => isClosed === 1 && tail.close(row))
+  const ids: number[] = []
+  for (const { tail, closed } of plans) {
+    for await (const segment of buildSegments([{ part: tail, keep: closed }])) {
+      ids.push(commit(() => insertPending(db, tail.siteId, 0, segment)))
+    }
+  }
+  return ids
+}
+
+/**
+ * Replaces the log up to `floor` by one record of what stays: visits for which `stays` holds, with those of their events
+ * that are no younger than `floor`. In the transaction of the caller. Returns the ids of the visits that stay.
+ */
+export function rewriteLog(db: Database, tails: Tails, floor: number, stays: (tail: SiteTail, visit: number) => boolean): Set<number> {
+  const next = db.query<{ s: number }, [number]>("select first_sequence as s from log where id > ? order by id limit 1").get(floor)
+  const boundary = next?.s ?? Number.POSITIVE_INFINITY
+  const record = new LogRecord()
+  const kept = new Set<number>()
+  for (const tail of tails.all()) keepVisits(record, kept, tail, boundary, (visit) => stays(tail, visit))
+  db.query("delete from log where id <= ?").run(floor)
+  if (!record.isEmpty) {
+    const sql = "insert into log (id, arrived_at, first_sequence, record, kept) values (?, 0, 0, ?, ?)"
+    db.query(sql).run(floor, record.seal(), sealKept(kept))
+  }
+  writeState(db, "log_floor", floor)
+  return kept
+}
+
+function keepVisits(record: LogRecord, kept: Set<number>, tail: SiteTail, boundary: number, stays: (visit: number) => boolean): void {
+  const chosen = new Uint8Array(tail.visits)
+  for (let visit = 0; visit < tail.visits; visit++) {
+    const row = tail.visitAt(visit)
+    // A visit that began later is whole in the records that stay.
+    if (row.id >= boundary || !stays(visit)) continue
+    chosen[visit] = 1
+    kept.add(row.id)
+    record.kept(tail.siteId, row, tail.visitPlace(visit).arrivedAt)
+  }
+  for (const { visit, event } of tail.eventsOf((visit) => chosen[visit] === 1)) {
+    if (event.sequence < boundary) record.event(tail.siteId, tail.visitPlace(visit).id, event)
+  }
+}

@@ -1,0 +1,198 @@
+import type { Database } from "bun:sqlite"
+import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
+import type { ColumnCache } from "./cache.ts"
+import { decodeFloat64, decodeUint32, type Numbers } from "./codec.ts"
+import { type Column, columnNumber, columnRow, type SegmentHeader } from "./columns.ts"
+import { StoreFault } from "./fault.ts"
+import type { EngagementColumns, EventColumn, Part, PropColumns, RevenueColumns, VisitColumn, VitalColumns } from "./part.ts"
+
+/** Format of the columns; every release reads every format since the first. */
+export const FORMAT = 1
+
+/** A row of the table `segments`. */
+export interface SegmentRow {
+  id: number
+  site_id: number
+  import_id: number
+  visits: number
+  events: number
+  min_start: number
+  max_start: number
+  min_at: number
+  max_at: number
+  visitor_limit: number
+  header: Uint8Array
+  hidden: number
+}
+
+const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, hidden"
+
+/** A site's segments of visits by start; without replaced ones, and without those that an import hides unless asked for. */
+export function listSegments(db: Database, siteId: number, withHidden = false): SegmentRow[] {
+  const sql = `select ${FIELDS} from segments
+    where site_id = ? and kind = 'visits' and retired_at is null ${withHidden ? "" : "and hidden = 0"} order by min_start, id`
+  return db.query<SegmentRow, [number]>(sql).all(siteId)
+}
+
+export function sealHeader(header: SegmentHeader): Uint8Array {
+  const out = new ByteWriter()
+  out.text(JSON.stringify(header))
+  return out.seal()
+}
+
+function readHeader(row: SegmentRow): SegmentHeader {
+  const content = unsealed(row.header)
+  if (!content) throw new StoreFault("damaged", `The header of segment ${row.id} is damaged`)
+  return JSON.parse(new ByteReader(content).text()) as SegmentHeader // sealed by sealHeader
+}
+
+/** A stored run of closed visits. Columns are read and decoded when a kernel first asks for them. */
+export class Segment implements Part {
+  readonly siteId: number
+  readonly importId: number
+  readonly visits: number
+  readonly events: number
+  readonly minStart: number
+  readonly maxStart: number
+  readonly minAt: number
+  readonly maxAt: number
+  readonly visitorLimit: number
+  readonly #id: number
+  readonly #db: Database
+  readonly #cache: ColumnCache
+  readonly #row: SegmentRow
+  #header: SegmentHeader | undefined
+
+  constructor(row: SegmentRow, db: Database, cache: ColumnCache) {
+    this.#row = row
+    this.#id = row.id
+    this.#db = db
+    this.#cache = cache
+    this.siteId = row.site_id
+    this.importId = row.import_id
+    this.visits = row.visits
+    this.events = row.events
+    this.minStart = row.min_start
+    this.maxStart = row.max_start
+    this.minAt = row.min_at
+    this.maxAt = row.max_at
+    this.visitorLimit = row.visitor_limit
+  }
+
+  starts(): Float64Array {
+    return this.#float64("starts", this.visits)
+  }
+  sequences(): Float64Array {
+    return this.#float64("sequences", this.visits)
+  }
+  visit(column: VisitColumn): Uint32Array {
+    return this.#uint32(column === "interactive" ? "interactive_events" : column, this.visits)
+  }
+  event(column: EventColumn): Uint32Array {
+    return column === "offset" ? this.#offsets() : this.#uint32(`event.${column}`, this.events)
+  }
+  order(): null {
+    return null
+  }
+
+  props(): PropColumns {
+    const count = this.#sparse().props
+    return { row: this.#uint32("props.row", count), key: this.#uint32("props.key", count), value: this.#uint32("props.value", count) }
+  }
+  revenue(): RevenueColumns {
+    const count = this.#sparse().revenue
+    return {
+      row: this.#uint32("revenue.row", count),
+      amount: this.#float64("revenue.amount", count),
+      currency: this.#uint32("revenue.currency", count),
+    }
+  }
+  engagement(): EngagementColumns {
+    const count = this.#sparse().engagement
+    return {
+      row: this.#uint32("engagement.row", count),
+      engaged: this.#uint32("engagement.engaged", count),
+      scroll: this.#uint32("engagement.scroll", count),
+    }
+  }
+  vitals(): VitalColumns {
+    const count = this.#sparse().vitals
+    return {
+      row: this.#uint32("vitals.row", count),
+      lcp: this.#uint32("vitals.lcp", count),
+      inp: this.#uint32("vitals.inp", count),
+      fcp: this.#uint32("vitals.fcp", count),
+      ttfb: this.#uint32("vitals.ttfb", count),
+      cls: this.#uint32("vitals.cls", count),
+    }
+  }
+
+  #sparse() {
+    return this.#headers().sparse
+  }
+
+  #headers(): SegmentHeader {
+    this.#header ??= readHeader(this.#row)
+    return this.#header
+  }
+
+  /** On disk an event keeps its distance from the event before it in the visit, which is a smaller number. */
+  #offsets(): Uint32Array {
+    const key = `${this.#id} offset`
+    const known = this.#cache.get(key)
+    if (known) return known as Uint32Array // this key is only ever set below
+    const steps = this.#uint32("event.step", this.events)
+    const visits = this.event("visit")
+    const offsets = new Uint32Array(this.events)
+    for (let row = 0; row < offsets.length; row++) {
+      offsets[row] = visits[row] === visits[row - 1] ? offsets[row - 1]! + steps[row]! : steps[row]!
+    }
+    this.#cache.set(key, offsets)
+    return offsets
+  }
+
+  #uint32(name: Column, count: number): Uint32Array {
+    const constant = this.#constant(name)
+    if (constant === 0) return zeros(count)
+    // The key tells the type: a column is always read by the same of the two functions.
+    return this.#column(name, () =>
+      constant === undefined ? decodeUint32(this.#bytes(name)) : new Uint32Array(count).fill(constant),
+    ) as Uint32Array
+  }
+
+  #float64(name: Column, count: number): Float64Array {
+    const constant = this.#constant(name)
+    return this.#column(name, () =>
+      constant === undefined ? decodeFloat64(this.#bytes(name)) : new Float64Array(count).fill(constant),
+    ) as Float64Array // see #uint32
+  }
+
+  #column(name: Column, decode: () => Numbers): Numbers {
+    const key = `${this.#id} ${name}`
+    const known = this.#cache.get(key)
+    if (known) return known
+    const column = decode()
+    this.#cache.set(key, column)
+    return column
+  }
+
+  /** The one value of a column without bytes, or undefined when it has bytes. */
+  #constant(name: Column): number | undefined {
+    const { stored, constants } = this.#headers()
+    return stored.includes(columnNumber(name)) ? undefined : (constants[name] ?? 0)
+  }
+
+  #bytes(name: Column): Uint8Array {
+    const sql = "select data from segment_columns where id = ?"
+    const row = this.#db.query<{ data: Uint8Array }, [number]>(sql).get(columnRow(this.#id, name))
+    if (!row) throw new StoreFault("damaged", `Column ${name} of segment ${this.#id} is missing`)
+    return row.data
+  }
+}
+
+let shared = new Uint32Array(0)
+/** Most sites leave many columns empty: these all share one array. */
+function zeros(count: number): Uint32Array {
+  if (shared.length < count) shared = new Uint32Array(count)
+  return shared.subarray(0, count)
+}

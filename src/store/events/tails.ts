@@ -1,0 +1,101 @@
+import type { Database } from "bun:sqlite"
+import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
+import { StoreFault } from "./fault.ts"
+import { type Replayer, replay } from "./log.ts"
+import { SiteTail } from "./tail.ts"
+
+interface LogRow {
+  id: number
+  arrived_at: number
+  record: Uint8Array
+  kept: Uint8Array | null
+}
+
+/** The tails of all sites, as the log tells them. The writer has one of these and so has every reader. */
+export class Tails {
+  readonly #tails = new Map<number, SiteTail>()
+  /** The last record that went in. */
+  lastRecord = 0
+  /** Sealed records up to this one are no longer in the log. */
+  floor = 0
+
+  tail(siteId: number): SiteTail {
+    let tail = this.#tails.get(siteId)
+    if (!tail) {
+      tail = new SiteTail(siteId)
+      this.#tails.set(siteId, tail)
+    }
+    return tail
+  }
+
+  find(siteId: number): SiteTail | undefined {
+    return this.#tails.get(siteId)
+  }
+
+  all(): IterableIterator<SiteTail> {
+    return this.#tails.values()
+  }
+
+  /** Reads on from the last record; in one read transaction of the caller. False when so much was missed that only a new start helps. */
+  follow(db: Database, more: Omit<Replayer, "tail"> = {}): boolean {
+    const floor = readState(db, "log_floor")
+    if (floor !== this.floor) {
+      if (this.lastRecord < floor && this.lastRecord > 0) return false
+      if (this.lastRecord > 0) this.dropSealed(floor, keptVisits(db, floor))
+      this.floor = floor
+    }
+    const sql = "select id, arrived_at, record from log where id > ? order by id"
+    const replayer: Replayer = { ...more, tail: (siteId) => this.tail(siteId) }
+    for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(this.lastRecord)) {
+      replay(record, { record: id, arrivedAt: arrived_at }, replayer)
+      this.lastRecord = id
+    }
+    this.lastRecord = Math.max(this.lastRecord, floor)
+    return true
+  }
+
+  /** Takes out what a seal has moved into segments: visits whose last record is sealed, but for those kept. */
+  dropSealed(floor: number, kept: ReadonlySet<number>): void {
+    for (const [siteId, tail] of this.#tails) {
+      const gone = new Uint8Array(tail.visits)
+      let count = 0
+      for (let row = 0; row < tail.visits; row++) {
+        const { id, record } = tail.visitPlace(row)
+        if (record > floor || kept.has(id)) continue
+        gone[row] = 1
+        count++
+      }
+      if (count === tail.visits) this.#tails.delete(siteId)
+      else if (count > 0) this.#tails.set(siteId, tail.without(gone))
+    }
+    this.floor = floor
+  }
+}
+
+/** Ids of the visits that the last seal left in the tail. */
+function keptVisits(db: Database, floor: number): Set<number> {
+  const row = db.query<{ kept: Uint8Array | null }, [number]>("select kept from log where id = ?").get(floor)
+  if (!row?.kept) return new Set()
+  const content = unsealed(row.kept)
+  if (!content) throw new StoreFault("damaged", `Record ${floor} of the event log is damaged`)
+  const bytes = new ByteReader(content)
+  const kept = new Set<number>()
+  while (!bytes.done) kept.add(bytes.uint())
+  return kept
+}
+
+export function sealKept(visitIds: Iterable<number>): Uint8Array {
+  const out = new ByteWriter()
+  for (const id of visitIds) out.uint(id)
+  return out.seal()
+}
+
+export type StateKey = "generation" | "log_floor" | "sequence" | "dictionary_epoch" | "event_id_seed"
+
+export function readState(db: Database, key: StateKey): number {
+  return db.query<{ value: number }, [string]>("select value from state where key = ?").get(key)?.value ?? 0
+}
+
+export function writeState(db: Database, key: StateKey, value: number): void {
+  db.query("insert into state (key, value) values (?, ?) on conflict do update set value = excluded.value").run(key, value)
+}
