@@ -1,7 +1,7 @@
-import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors"
 import { Elysia, type ValidationError } from "elysia"
 import { AppError, type ErrorCode, type Fault } from "../domain/error.ts"
 import type { Log } from "../domain/log.ts"
+import { toFaults } from "../domain/shape.ts"
 
 interface Answer {
   status: number
@@ -49,15 +49,27 @@ export const answerOf = (code: ErrorCode): Answer => ANSWERS[code]
 /** The answer to a failure as problem+json (RFC 9457). `headers` come on top; they hold `x-request-id`. */
 export function problem(failure: AppError, baseUrl: string, given: Headers | Record<string, string>): Response {
   const { status, title, retryAfter } = ANSWERS[failure.code]
-  const { retry_after = retryAfter, ...members } = failure.members
+  const { retry_after = retryAfter, errors, ...members } = failure.members
   const headers = new Headers(given)
   headers.set("content-type", "application/problem+json")
   if (retry_after !== undefined) headers.set("retry-after", String(Math.ceil(retry_after)))
   const { code } = failure
   const request_id = headers.get("x-request-id") ?? undefined
-  const body = { type: `${baseUrl}/errors/${code}`, title, status, detail: failure.message, code, request_id, ...members }
+  const body = {
+    type: `${baseUrl}/errors/${code}`,
+    title,
+    status,
+    detail: failure.message,
+    code,
+    request_id,
+    errors: errors?.map(cut),
+    ...members,
+  }
   return new Response(JSON.stringify(body), { status, headers })
 }
+
+/** A pointer holds names that were sent, which may be of any length. */
+const cut = (fault: Fault): Fault => ({ ...fault, pointer: fault.pointer.slice(0, 200), detail: fault.detail.slice(0, 500) })
 
 /** Whatever was thrown, as a failure a caller may see. The cause of an unexpected one goes to the log alone. */
 export function toFailure(thrown: unknown, requestId: string, log: Log): AppError {
@@ -99,35 +111,14 @@ function fromValidation(error: ValidationError, request: Request): unknown {
   // Our own answer breaks its schema: a bug, and its details are nobody's business.
   if (type === "response") return error
   if (type === "body" && request.body === null) return new AppError("invalid_json", "The body is missing")
-  const faults = new Map<string, Fault>()
-  for (const each of all) if ("path" in each && !faults.has(each.path)) faults.set(each.path, toFault(each))
-  const errors = [...faults.values()].slice(0, 20)
+  // The same field is named several times; the first fault of each counts.
+  const faults = Map.groupBy(
+    all.flatMap((each) => ("path" in each ? toFaults(each, "") : [])),
+    ({ pointer }) => pointer,
+  )
+  const errors = [...faults.values()].map(([first]) => first!).slice(0, 20)
   const detail = errors.length === 1 ? "1 field is not valid." : `${errors.length} fields are not valid.`
   return new AppError(type === "query" ? "invalid_query" : "validation_failed", detail, { errors })
-}
-
-/** What TypeBox reports, in our words; anything else is `invalid_type`. A schema may name its own word as `x-code`. */
-const FAULTS: { [type in ValueErrorType]?: string } = {
-  [ValueErrorType.ObjectRequiredProperty]: "required",
-  [ValueErrorType.ObjectAdditionalProperties]: "unknown_field",
-  [ValueErrorType.StringMinLength]: "too_short",
-  [ValueErrorType.StringMaxLength]: "too_long",
-  [ValueErrorType.ArrayMinItems]: "too_few",
-  [ValueErrorType.ArrayMaxItems]: "too_many",
-  [ValueErrorType.ArrayUniqueItems]: "not_unique",
-  [ValueErrorType.IntegerMinimum]: "out_of_range",
-  [ValueErrorType.IntegerMaximum]: "out_of_range",
-}
-
-/** Without the submitted value: it may be a password. A field's name of absurd length is cut. */
-function toFault({ path, type, schema, message }: ValueError): Fault {
-  const pointer = path.slice(0, 200)
-  const allowed: string[] | undefined = schema.anyOf?.map((choice: { const?: string }) => choice.const)
-  if (type === ValueErrorType.Union && allowed)
-    return { pointer, code: "invalid_choice", detail: `It must be one of ${allowed.join(", ")}.`, allowed }
-  const code = schema["x-code"] ?? FAULTS[type] ?? "invalid_type"
-  const bounds = code === "out_of_range" ? { allowed: { min: schema.minimum, max: schema.maximum } } : {}
-  return { pointer, code, detail: `${message}.`, ...bounds }
 }
 
 export const notFound = () => new AppError("not_found", "Nothing is at this address.")

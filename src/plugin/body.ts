@@ -7,9 +7,9 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true })
  * The body of a request, never more than `limit` bytes of it in memory. Bun's own limit answers 413 with an empty body, so
  * it is only the outer wall.
  */
-export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+export function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const length = request.headers.get("content-length")
-  if (Number(length) > limit) throw tooLarge(limit)
+  if (Number(length) > limit) return Promise.reject(tooLarge(limit))
   // With a length the server reads no more than that. Without one (chunked) we count.
   if (length !== null || request.body === null) return request.bytes()
   return readChunks(request.body, limit)
@@ -63,12 +63,12 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function parseText(text: string): unknown {
-  const value = valueOf(text)
+  const value = jsonOf(text)
   if (!nestsWithin(value, API.jsonDepth)) throw new AppError("invalid_json", `The body is nested deeper than ${API.jsonDepth} levels`)
   return value
 }
 
-function valueOf(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,0 +1,81 @@
+import { AppError } from "../domain/error.ts"
+import { addressRanges } from "../ingest/client-address.ts"
+import type { Call, Peers } from "../plugin/guard.ts"
+import type { Health } from "../services/health.ts"
+import { type AuthOptions, apiKeyAuth } from "./auth.ts"
+import { callerName } from "./caller.ts"
+import { type CollectOptions, collectDoors } from "./collect.ts"
+import { notFound, problem, toFailure } from "./errors.ts"
+import { headerSets, requestId } from "./headers.ts"
+import { healthRoutes } from "./health.ts"
+import { apiLimits } from "./limits.ts"
+import { errorRoutes } from "./public/errors.ts"
+import { eventRoutes } from "./public/events.ts"
+import { router } from "./router.ts"
+
+export interface ServerOptions extends Omit<CollectOptions, "headers">, Omit<AuthOptions, "limits" | "callerOf"> {
+  /** Whether an https base URL makes browsers insist on https. */
+  hsts: boolean
+  /** Requests per minute and key; 0 = no limit. */
+  apiRateLimit: number
+  health: Health
+  /** Proxies whose forwarded headers are believed: addresses and ranges. */
+  trustedProxies: readonly string[]
+}
+
+/** Everything that answers over HTTP, in the form `Bun.serve` wants. Never throws and never rejects. */
+export interface HttpServer {
+  fetch(request: Request, server: Peers): Promise<Response>
+}
+
+export function createServer(options: ServerOptions): HttpServer {
+  const { baseUrl, log, health } = options
+  const headers = headerSets(options)
+  const doors = collectDoors({ ...options, headers: headers.open })
+  const app = router({ baseUrl, log, headers: headers.api }, routes(options))
+
+  function answer(request: Request, server: Peers): Promise<Response> | Response {
+    const path = pathOf(request)
+    if (health.has("stopping") && !path.startsWith("/health")) throw new AppError("unavailable", "The service is stopping.")
+    const door = doors.get(path)
+    if (door) return door(request, server)
+    if (isMisleading(path)) throw notFound()
+    // For `requestIP` in the routes; nothing else of a server is used there.
+    app.server = server as NonNullable<typeof app.server>
+    return app.fetch(request)
+  }
+
+  return {
+    async fetch(request, server) {
+      try {
+        return await answer(request, server)
+      } catch (thrown) {
+        // Else Bun would answer with a 500 of its own.
+        const id = requestId(request)
+        return problem(toFailure(thrown, id, log), baseUrl, { ...headers.api, "x-request-id": id })
+      }
+    },
+  }
+}
+
+function routes(options: ServerOptions) {
+  const limits = apiLimits(options.apiRateLimit, options.now)
+  const trusted = addressRanges(options.trustedProxies)
+  const callerOf = (call: Call) => callerName(call, trusted)
+  const auth = apiKeyAuth({ ...options, limits, callerOf })
+  return [healthRoutes(options.health), errorRoutes(), eventRoutes(auth, options.collector)]
+}
+
+/**
+ * The path as Bun delivers it: dot segments and backslashes are resolved, and the target of an absolute form is replaced by
+ * the host. A missing or malformed host leaves a bare path, two hosts arrive joined by a comma.
+ */
+function pathOf({ url, headers }: Request): string {
+  if (url.startsWith("/") || headers.get("host")?.includes(",")) throw new AppError("invalid_header", "The Host header is not valid.")
+  const start = url.indexOf("/", "https://".length)
+  const end = url.slice(start).search(/[?#]/)
+  return end === -1 ? url.slice(start) : url.slice(start, start + end)
+}
+
+/** Paths that proxies and programs read differently: an encoded slash or backslash, NUL, an empty segment. */
+const isMisleading = (path: string): boolean => /%2f|%5c|%00|\/\//i.test(path)
