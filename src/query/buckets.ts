@@ -1,0 +1,114 @@
+import type { Interval, Range } from "../domain/query.ts"
+
+/**
+ * The time buckets of a range in a zone (metrics.md section 9). Bucket i runs from `edges[i]` to before `edges[i + 1]`;
+ * the first edge is the start of the range and the last one its end, so every instant of the range is in one bucket.
+ */
+export interface Buckets {
+  interval: Interval
+  timezone: string
+  /** One more than there are buckets. */
+  edges: Float64Array
+  /** Where the first bucket would begin and the last one end if the range did not cut them. */
+  wholeFrom: number
+  wholeTo: number
+}
+
+export function bucketsOf(range: Range, interval: Interval, timezone: string): Buckets {
+  const edges = interval === "minute" || interval === "hour" ? clockEdges(range, interval, timezone) : dateEdges(range, interval, timezone)
+  const inside = edges.filter((edge) => edge > range.from && edge < range.to)
+  return {
+    interval,
+    timezone,
+    edges: Float64Array.from([range.from, ...inside, range.to]),
+    wholeFrom: edges[0] ?? range.from,
+    wholeTo: edges[edges.length - 1] ?? range.to,
+  }
+}
+
+/** Buckets that are not over at `now`, and those that an end of the range cuts: their numbers are no drop. */
+export function isPartial({ edges, wholeFrom, wholeTo }: Buckets, index: number, now: number): boolean {
+  const count = edges.length - 1
+  return edges[index + 1]! > now || (index === 0 && wholeFrom < edges[0]!) || (index === count - 1 && wholeTo > edges[count]!)
+}
+
+/**
+ * A bucket's `time` in the flat form (api.md 6.4), from its first instant inside the range: the local day, or the local
+ * hour or minute with its offset.
+ */
+export function flatLabel(at: number, interval: Interval, timezone: string): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
+  return isClock(interval) ? `${clockText(local, interval, "T")}${local.offset}` : local.toPlainDate().toString()
+}
+
+/**
+ * The same in the query form (api.md 7.6). The second run of a repeated hour carries its offset: a local time that comes
+ * twice is told apart from the first one.
+ */
+export function queryLabel(at: number, interval: Interval, timezone: string): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
+  if (!isClock(interval)) return local.toPlainDate().toString()
+  const text = clockText(local, interval, " ")
+  return isRepeated(local) ? `${text}${local.offset}` : text
+}
+
+const isClock = (interval: Interval): interval is "minute" | "hour" => interval === "minute" || interval === "hour"
+
+/** The wall clock at the start of the hour or minute, though the range or a change of clocks may cut it. */
+function clockText(local: Temporal.ZonedDateTime, interval: "minute" | "hour", between: string): string {
+  const minute = interval === "hour" ? "00" : String(local.minute).padStart(2, "0")
+  return `${local.toPlainDate()}${between}${String(local.hour).padStart(2, "0")}:${minute}:00`
+}
+
+/** True of an instant whose local time has been before: it lies behind a turning back of the clocks. */
+function isRepeated(local: Temporal.ZonedDateTime): boolean {
+  const earlier = local.toPlainDateTime().toZonedDateTime(local.timeZoneId, { disambiguation: "earlier" })
+  return earlier.epochMilliseconds < local.epochMilliseconds
+}
+
+/** First instants of the days, weeks or months from the one that holds the start of the range to the one after its end. */
+function dateEdges(range: Range, interval: Interval, timezone: string): number[] {
+  const local = Temporal.Instant.fromEpochMilliseconds(range.from).toZonedDateTimeISO(timezone).toPlainDate()
+  const first = firstDate(local, interval)
+  const edges: number[] = []
+  for (let step = 0; edges.length === 0 || edges[edges.length - 1]! < range.to; step++) {
+    const at = first.add(stepOf(interval, step)).toZonedDateTime(timezone).epochMilliseconds
+    // A date that a zone left out has no instants and is no bucket.
+    if (at !== edges[edges.length - 1]) edges.push(at)
+  }
+  return edges
+}
+
+function firstDate(date: Temporal.PlainDate, interval: Interval): Temporal.PlainDate {
+  if (interval === "week") return date.subtract({ days: date.dayOfWeek - 1 })
+  return interval === "month" ? date.with({ day: 1 }) : date
+}
+
+function stepOf(interval: Interval, step: number): Temporal.DurationLike {
+  if (interval === "week") return { weeks: step }
+  return interval === "month" ? { months: step } : { days: step }
+}
+
+/**
+ * Starts of the wall clock's hours or minutes, and the instants where the offset changes: a run with the same local date,
+ * hour and offset is one bucket. The offset is looked up once for every stretch of time in which it stays.
+ */
+function clockEdges(range: Range, interval: "minute" | "hour", timezone: string): number[] {
+  const length = interval === "hour" ? 3_600_000 : 60_000
+  const edges: number[] = []
+  let at = range.from
+  while (at < range.to) {
+    const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
+    const offset = local.offsetNanoseconds / 1e6
+    const before = local.add({ nanoseconds: 1 }).getTimeZoneTransition("previous")?.epochMilliseconds ?? Number.NEGATIVE_INFINITY
+    const change = local.getTimeZoneTransition("next")?.epochMilliseconds ?? Number.POSITIVE_INFINITY
+    const start = at - modulo(at + offset, length)
+    edges.push(Math.max(start, before))
+    for (at = start + length; at < range.to && at < change; at += length) edges.push(at)
+    at = Math.min(at, change)
+  }
+  edges.push(at)
+  return edges
+}
+
+const modulo = (value: number, by: number): number => ((value % by) + by) % by

@@ -1,0 +1,132 @@
+import { grownNumbers } from "./buffer.ts"
+
+/**
+ * Numbers the groups of a report from 0 in order of first sight, so that sums are kept in small arrays. A group is one code
+ * of each grouping: a dictionary number, a bucket, a goal.
+ */
+export interface GroupIndex {
+  /** Groups so far. */
+  readonly size: number
+  /** Groups of the first `count` tuples of codes, one array for each grouping; new ones are added. */
+  assign(codes: readonly Uint32Array[], count: number, out: Uint32Array): void
+  codeOf(group: number, grouping: number): number
+}
+
+/** `widths`: above every code of each grouping. */
+export function groupIndex(widths: readonly number[]): GroupIndex {
+  if (widths.length === 0) return new OnlyGroup()
+  const [first, ...others] = widths
+  return others.reduce<GroupIndex>((index) => new PairIndex(index), new CodeIndex(first!))
+}
+
+class OnlyGroup implements GroupIndex {
+  readonly size = 1
+  assign(_codes: readonly Uint32Array[], count: number, out: Uint32Array): void {
+    out.fill(0, 0, count)
+  }
+  codeOf(): number {
+    return 0
+  }
+}
+
+class CodeIndex implements GroupIndex {
+  size = 0
+  /** Group by code, counted from 1; 0 is no group yet. */
+  private readonly groups: Uint32Array
+  private codes = new Uint32Array(64)
+
+  constructor(width: number) {
+    this.groups = new Uint32Array(width)
+  }
+
+  assign([codes]: readonly Uint32Array[], count: number, out: Uint32Array): void {
+    const column = codes!
+    const groups = this.groups
+    for (let i = 0; i < count; i++) {
+      const group = groups[column[i]!]!
+      out[i] = (group === 0 ? this.add(column[i]!) : group) - 1
+    }
+  }
+
+  codeOf(group: number): number {
+    return this.codes[group]!
+  }
+
+  private add(code: number): number {
+    this.codes = grownNumbers(this.codes, this.size + 1)
+    this.codes[this.size++] = code
+    this.groups[code] = this.size
+    return this.size
+  }
+}
+
+/** Groups of another index, split by one more code. A hash table with open addressing: its slots hold group + 1. */
+class PairIndex implements GroupIndex {
+  size = 0
+  private readonly outer: GroupIndex
+  private slots = new Uint32Array(1_024)
+  private outerOf = new Uint32Array(512)
+  private codes = new Uint32Array(512)
+
+  constructor(outer: GroupIndex) {
+    this.outer = outer
+  }
+
+  assign(codes: readonly Uint32Array[], count: number, out: Uint32Array): void {
+    this.outer.assign(codes, count, out)
+    const column = codes[this.depth]!
+    let [lastOuter, lastCode, lastGroup] = [-1, -1, 0]
+    for (let i = 0; i < count; i++) {
+      const outer = out[i]!
+      const code = column[i]!
+      if (outer !== lastOuter || code !== lastCode) lastGroup = this.find(outer, code)
+      lastOuter = outer
+      lastCode = code
+      out[i] = lastGroup
+    }
+  }
+
+  codeOf(group: number, grouping: number): number {
+    return grouping === this.depth ? this.codes[group]! : this.outer.codeOf(this.outerOf[group]!, grouping)
+  }
+
+  private get depth(): number {
+    return this.outer instanceof PairIndex ? this.outer.depth + 1 : 1
+  }
+
+  private find(outer: number, code: number): number {
+    const last = this.slots.length - 1
+    let slot = hash(outer, code) & last
+    for (let group = this.slots[slot]!; group !== 0; group = this.slots[slot]!) {
+      if (this.outerOf[group - 1] === outer && this.codes[group - 1] === code) return group - 1
+      slot = (slot + 1) & last
+    }
+    return this.add(outer, code, slot)
+  }
+
+  private add(outer: number, code: number, slot: number): number {
+    const group = this.size++
+    this.outerOf = grownNumbers(this.outerOf, this.size)
+    this.codes = grownNumbers(this.codes, this.size)
+    this.outerOf[group] = outer
+    this.codes[group] = code
+    this.slots[slot] = group + 1
+    if (this.size * 2 > this.slots.length) this.rehash()
+    return group
+  }
+
+  private rehash(): void {
+    this.slots = new Uint32Array(this.slots.length * 4)
+    const last = this.slots.length - 1
+    for (let group = 0; group < this.size; group++) {
+      let slot = hash(this.outerOf[group]!, this.codes[group]!) & last
+      while (this.slots[slot] !== 0) slot = (slot + 1) & last
+      this.slots[slot] = group + 1
+    }
+  }
+}
+
+function hash(a: number, b: number): number {
+  const mixed = Math.imul(a, 0x9e37_79b1) ^ Math.imul(b, 0x85eb_ca77)
+  return mixed ^ (mixed >>> 15)
+}
