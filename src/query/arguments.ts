@@ -1,4 +1,5 @@
 import type { Fault } from "../domain/error.ts"
+import { isClean } from "../domain/text.ts"
 import { parseDay } from "./period.ts"
 
 export interface Bounds {
@@ -73,7 +74,7 @@ export function readArguments(given: Record<string, unknown>, allowed: readonly 
       const value = given[name]
       if (value === undefined) return undefined
       if (typeof value !== "string") return wrongType(name, "a text")
-      if (hasForbiddenCharacters(value)) return refuse(forbiddenCharacters(`/${name}`))
+      if (!isClean(value)) return refuse(forbiddenCharacters(`/${name}`))
       return within(length, value.length) ? value : refuse(wrongSize(name, value.length < length.min ? "too_short" : "too_long", length))
     },
     day(name) {
@@ -116,9 +117,6 @@ function jsonOr(text: string): unknown {
     return text
   }
 }
-
-/** Control characters and lone surrogates: no stored value holds them. */
-export const hasForbiddenCharacters = (text: string): boolean => /\p{Cc}/u.test(text) || !text.isWellFormed()
 
 export const forbiddenCharacters = (pointer: string): Fault => ({
   pointer,

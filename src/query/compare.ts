@@ -1,4 +1,5 @@
 import { daysRange, hoursRange, type LocalRange, zoned } from "./period.ts"
+import { roundedRatio } from "./round.ts"
 
 export const COMPARISONS = ["none", "previous_period", "previous_year", "custom"] as const
 
@@ -23,8 +24,8 @@ export function comparedRange(base: LocalRange, comparison: Comparison): LocalRa
 /** Percent with one decimal, of the values as shown; undefined when there was nothing before. */
 export function changePercent(value: number, before: number): number | undefined {
   if (before === 0) return undefined
-  const change = ((value - before) / before) * 100
-  return (Math.sign(change) * Math.round(Math.abs(change) * 10)) / 10 + 0 // + 0: no −0
+  const [now, old] = [Math.round(value * 1000), Math.round(before * 1000)] // whole numbers: a half is then a half
+  return roundedRatio(Math.sign(old) * (now - old) * 100, Math.abs(old), 1)
 }
 
 function comparedDays(first: Temporal.PlainDate, last: Temporal.PlainDate, comparison: Comparison) {

@@ -2,7 +2,8 @@ import { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../domain/dimen
 import type { Fault } from "../domain/error.ts"
 import { type Condition, type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
 import { QUERY } from "../domain/limits.ts"
-import { type ArgumentReader, forbiddenCharacters, hasForbiddenCharacters } from "./arguments.ts"
+import { isClean } from "../domain/text.ts"
+import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
 
 /** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
 export interface FlatFilters {
@@ -83,7 +84,7 @@ function propertyFaults(dimension: string, property: unknown, pointer: string): 
   const allowed = { min: 1, max: QUERY.propertyChars }
   if (property.length < allowed.min) return [{ pointer, code: "too_short", detail: "property must not be empty.", allowed }]
   if (property.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
-  return hasForbiddenCharacters(property) ? [forbiddenCharacters(pointer)] : []
+  return !isClean(property) ? [forbiddenCharacters(pointer)] : []
 }
 
 function operatorFaults({ dimension, operator = "is" }: Record<string, unknown>, pointer: string): Fault[] {
@@ -119,7 +120,7 @@ function valueFaults(value: unknown, wildcard: boolean, pointer: string): Fault[
   const allowed = { min: 1, max: QUERY.valueChars }
   if (value.length < allowed.min) return [{ pointer, code: "too_short", detail: "A missing value is written (none).", allowed }]
   if (value.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
-  if (hasForbiddenCharacters(value)) return [forbiddenCharacters(pointer)]
+  if (!isClean(value)) return [forbiddenCharacters(pointer)]
   if (!wildcard || (value.length <= QUERY.wildcardChars && value.split("*").length - 1 <= QUERY.wildcardStars)) return []
   const detail = `A pattern has at most ${QUERY.wildcardChars} characters and ${QUERY.wildcardStars} times *.`
   return [{ pointer, code: "invalid_pattern", detail }]

@@ -1,4 +1,5 @@
 import type { Range } from "../domain/query.ts"
+import { bucketsOf } from "./buckets.ts"
 
 /** Periods a person picks by name (metrics.md section 9.1). */
 export const PERIODS = [
@@ -107,23 +108,6 @@ const earlier = (a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDa
 
 /** The current hour and the 23 before it, counted as hours on the local clock: a change of the clocks may shorten one. */
 function last24Hours({ now, timezone }: Moment): LocalRange {
-  let from = hourStart(now, timezone)
-  for (let hour = 1; hour < 24; hour++) from = hourStart(from - 1, timezone)
-  return hoursRange({ from, to: hourEnd(now, timezone) }, timezone)
-}
-
-/** An hour is a run of instants with the same local date, hour and offset; it begins on the wall clock or where the offset changes. */
-function hourStart(at: number, timezone: string): number {
-  const local = zoned(at, timezone)
-  const elapsed = (local.minute * 60 + local.second) * 1000 + local.millisecond
-  // The transition before the next instant: one that happens exactly at `at` counts.
-  const changed = local.add({ nanoseconds: 1 }).getTimeZoneTransition("previous")?.epochMilliseconds
-  return Math.max(at - elapsed, changed ?? -Infinity)
-}
-
-function hourEnd(at: number, timezone: string): number {
-  const local = zoned(at, timezone)
-  const elapsed = (local.minute * 60 + local.second) * 1000 + local.millisecond
-  const changes = local.getTimeZoneTransition("next")?.epochMilliseconds
-  return Math.min(at - elapsed + 3_600_000, changes ?? Infinity)
+  const { edges, wholeTo } = bucketsOf({ from: now - 26 * 3_600_000, to: now + 1 }, "hour", timezone)
+  return hoursRange({ from: edges[edges.length - 25]!, to: wholeTo }, timezone)
 }

@@ -1,0 +1,39 @@
+import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
+import { type Asker, createPool, type PoolOptions } from "./pool.ts"
+import { createRowStreams } from "./row-streams.ts"
+import type { VisitRow } from "./rows.ts"
+
+/**
+ * Everything the product shows is one of these questions. An answer holds what was committed before the question came.
+ * Refusals are AppErrors: `rate_limited` and `unavailable` when too many wait, `query_timeout` 15 s after arrival,
+ * `unavailable` when a worker died or the question was given up.
+ */
+export interface Engine {
+  /** Metrics by 0 to 3 groupings: summary, timeseries, breakdown. */
+  aggregate(query: Query, asker: Asker): Promise<Table>
+  /** Ordered steps per visitor. */
+  funnel(query: FunnelQuery, asker: Asker): Promise<FunnelResult>
+  realtime(query: RealtimeQuery, asker: Asker): Promise<RealtimeResult>
+  /** Epoch ms of the site's first event; undefined without data. */
+  firstEventAt(siteId: number, asker: Asker): Promise<number | undefined>
+  /** Raw visits with their events, batch by batch as they are taken. Has no time limit; at most two run on the instance. */
+  rows(query: RowsQuery, asker: Asker): AsyncIterable<VisitRow[]>
+  /** Gives up all that runs and waits. */
+  close(): Promise<void>
+}
+
+/** Answers in query workers over the event store at `options.path`, which must be open for writing on the main thread. */
+export function openEngine(options: PoolOptions): Engine {
+  const pool = createPool(options)
+  const streams = createRowStreams(options)
+  return {
+    aggregate: (query, asker) => pool.ask({ kind: "aggregate", query }, asker),
+    funnel: (query, asker) => pool.ask({ kind: "funnel", query }, asker),
+    realtime: (query, asker) => pool.ask({ kind: "realtime", query }, asker),
+    firstEventAt: (siteId, asker) => pool.ask({ kind: "first_event", query: { site: { id: siteId } } }, asker),
+    rows: (query, asker) => streams.rows(query, asker.signal),
+    async close() {
+      await Promise.all([pool.close(), streams.close()])
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { grownNumbers } from "./buffer.ts"
+
+/** Steps an event matches: bit i for step i, from 0. BREAKS: under `strict` no chain goes over this event. */
+export const BREAKS = 1 << 15
+
+export interface ChainRules {
+  steps: number
+  strict: boolean
+  /** Longest time from the first to the last event of a chain, ms; Infinity without a window. */
+  windowMs: number
+}
+
+/** Follows the chains of one visitor after another. Its arrays are used again and again: nothing is allocated per visitor. */
+export interface Chains {
+  /** The steps that `count` events reach, in order of time; 0 when none matches the first step. */
+  furthest(at: Float64Array, marks: Uint32Array, count: number): number
+  /** Times of the earliest chain that reaches so many steps; of `furthest`, of the same events. Overwritten by the next call. */
+  earliest(at: Float64Array, marks: Uint32Array, count: number, steps: number): Float64Array
+}
+
+export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
+  const breaks = strict ? BREAKS : 0
+  const windowed = windowMs < Infinity
+  const times = new Float64Array(steps)
+  const numbers = new Float64Array(steps)
+  let feasible: Uint32Array = new Uint32Array(64)
+  return {
+    furthest(at, marks, count) {
+      const reached = windowed ? reachedWithin(at, marks, count, breaks, windowMs, numbers) : reachedAtAll(marks, count, breaks)
+      return 32 - Math.clz32(reached)
+    },
+    earliest(at, marks, count, wanted) {
+      feasible = grownNumbers(feasible, count)
+      const first = windowed ? firstStart(at, marks, count, breaks, windowMs, numbers.subarray(0, wanted)) : 0
+      const deadline = windowed ? at[first]! + windowMs : Infinity
+      markFeasible(at, marks, count, first, deadline, breaks, wanted, feasible)
+      return chainTimes(at, feasible, first, wanted, times)
+    },
+  }
+}
+
+/**
+ * Bits of the steps some chain reaches. `open` holds the steps at which a chain may be continued; an event goes on from
+ * the step before, all steps at once.
+ */
+function reachedAtAll(marks: Uint32Array, count: number, breaks: number): number {
+  let open = 0
+  let reached = 0
+  for (let i = 0; i < count; i++) {
+    const mark = marks[i]!
+    const now = mark & (1 | (open << 1))
+    open = (mark & breaks) === 0 ? open | now : now
+    reached |= now
+  }
+  return reached
+}
+
+/**
+ * The same within a window: of each step the latest start of a chain that reached it, for the later a chain began the
+ * longer it may go on. From the last step to the first, so that an event serves one step only.
+ */
+function reachedWithin(
+  at: Float64Array,
+  marks: Uint32Array,
+  count: number,
+  breaks: number,
+  windowMs: number,
+  starts: Float64Array,
+): number {
+  starts.fill(-Infinity)
+  let reached = 0
+  for (let i = 0; i < count; i++) {
+    const mark = marks[i]!
+    const ended = (mark & breaks) !== 0
+    for (let step = starts.length - 1; step >= 0; step--) {
+      const start = (mark & (1 << step)) === 0 ? -Infinity : step === 0 ? at[i]! : starts[step - 1]!
+      const lasts = at[i]! - start <= windowMs
+      if (lasts) reached |= 1 << step
+      if (ended) starts[step] = lasts ? start : -Infinity
+      else if (lasts && start > starts[step]!) starts[step] = start
+    }
+  }
+  return reached
+}
+
+/** The first event from which a chain of all `ends.length` steps ends within the window. Backwards: of each step the earliest end. */
+function firstStart(at: Float64Array, marks: Uint32Array, count: number, breaks: number, windowMs: number, ends: Float64Array): number {
+  ends.fill(Infinity)
+  const last = ends.length - 1
+  let first = 0
+  for (let i = count - 1; i >= 0; i--) {
+    const mark = marks[i]!
+    const ended = (mark & breaks) !== 0
+    for (let step = 0; step <= last; step++) {
+      const end = (mark & (1 << step)) === 0 ? Infinity : step === last ? at[i]! : ends[step + 1]!
+      if (step === 0 && end - at[i]! <= windowMs) first = i
+      if (ended || end < ends[step]!) ends[step] = end
+    }
+  }
+  return first
+}
+
+/** Of each event from `first` on the steps from which a chain can be completed by the deadline. */
+function markFeasible(
+  at: Float64Array,
+  marks: Uint32Array,
+  count: number,
+  first: number,
+  deadline: number,
+  breaks: number,
+  wanted: number,
+  feasible: Uint32Array,
+): void {
+  let open = 0
+  for (let i = count - 1; i >= first; i--) {
+    const mark = at[i]! <= deadline ? marks[i]! : 0
+    const now = mark & ((1 << (wanted - 1)) | (open >> 1))
+    open = (marks[i]! & breaks) === 0 ? open | now : now
+    feasible[i] = now
+  }
+}
+
+/** Each step at its earliest event after the one before. */
+function chainTimes(at: Float64Array, feasible: Uint32Array, first: number, wanted: number, times: Float64Array): Float64Array {
+  let event = first
+  for (let step = 0; step < wanted; step++) {
+    while ((feasible[event]! & (1 << step)) === 0) event++
+    times[step] = at[event++]!
+  }
+  return times
+}

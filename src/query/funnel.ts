@@ -1,0 +1,97 @@
+import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
+import type { Part, Snapshot } from "../store/events/part.ts"
+import { type Chains, followChains } from "./funnel-chain.ts"
+import { stepMarker } from "./funnel-marks.ts"
+import { createTrails, type Trails } from "./funnel-trails.ts"
+
+/**
+ * How many visitors take ordered steps, and how long they take between them (metrics.md section 12). The few events that
+ * match a step are found by number, part by part; a visitor with one visit is done with at once, those with several wait
+ * until all parts are read. `check` is called between parts.
+ */
+export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void): FunnelResult {
+  const parts = snapshot.parts.filter((part) => part.events > 0 && part.maxAt >= query.range.from && part.minAt < query.range.to)
+  const rules = { steps: query.steps.length, strict: query.order === "strict", windowMs: query.windowMs ?? Infinity }
+  const tally = createTally(followChains(rules), rules.steps)
+  const trails = createTrails(visitsByVisitor(parts, snapshot.visitorLimit, check), tally.add)
+  const mark = stepMarker(snapshot, query)
+  for (const part of parts) {
+    check()
+    walkVisits(part, mark(part), trails)
+  }
+  check()
+  trails.finish()
+  return tally.result()
+}
+
+/** 0, 1, or 2 for several. */
+function visitsByVisitor(parts: readonly Part[], visitorLimit: number, check: () => void): Uint8Array {
+  const visits = new Uint8Array(visitorLimit)
+  for (const part of parts) {
+    check()
+    countVisits(part.visit("visitor"), part.visits, visits)
+  }
+  return visits
+}
+
+function countVisits(visitor: Uint32Array, length: number, visits: Uint8Array): void {
+  for (let row = 0; row < length; row++) {
+    const id = visitor[row]!
+    visits[id] = visits[id] === 0 ? 1 : 2
+  }
+}
+
+/** Tells the trails of the marked events, visit by visit, each in order of time. */
+function walkVisits(part: Part, marks: Uint32Array, trails: Trails): void {
+  const [visit, offset, order] = [part.event("visit"), part.event("offset"), part.order()]
+  const [starts, sequences, visitor] = [part.starts(), part.sequences(), part.visit("visitor")]
+  let current = -1
+  for (let i = 0; i < part.events; i++) {
+    const row = order === null ? i : order[i]!
+    const mark = marks[row]!
+    if (mark === 0) continue
+    const at = visit[row]!
+    if (at !== current) {
+      if (current >= 0) trails.endVisit()
+      trails.beginVisit(visitor[at]!, sequences[at]!)
+      current = at
+    }
+    trails.event(starts[at]! + offset[row]!, mark)
+  }
+  if (current >= 0) trails.endVisit()
+}
+
+interface Tally {
+  /** The marked events of one visitor, in order. */
+  add(at: Float64Array, marks: Uint32Array, count: number): void
+  result(): FunnelResult
+}
+
+function createTally(chains: Chains, steps: number): Tally {
+  const furthest = new Array<number>(steps + 1).fill(0)
+  /** Per step, the times from the step before, ms. */
+  const gaps = Array.from({ length: steps }, (): number[] => [])
+  return {
+    add(at, marks, count) {
+      const reached = chains.furthest(at, marks, count)
+      furthest[reached]!++
+      if (reached < 2) return
+      const times = chains.earliest(at, marks, count, reached)
+      for (let step = 1; step < reached; step++) gaps[step]!.push(times[step]! - times[step - 1]!)
+    },
+    result: () => ({
+      steps: gaps.map((times, step) => {
+        const visitors = furthest.slice(step + 1).reduce((sum, count) => sum + count, 0)
+        return times.length === 0 ? { visitors } : { visitors, medianSeconds: medianSeconds(times) }
+      }),
+    }),
+  }
+}
+
+/** Of an even number the mean of the middle two; whole seconds, half away from zero. */
+function medianSeconds(times: readonly number[]): number {
+  const sorted = Float64Array.from(times).sort()
+  const middle = sorted.length / 2
+  const [low, high] = [sorted[Math.ceil(middle) - 1]!, sorted[Math.floor(middle)]!]
+  return Math.round((low + high) / 2000)
+}

@@ -1,0 +1,107 @@
+import { type DictionaryName, PAGEVIEW } from "../domain/dimension.ts"
+import type { RealtimeQuery, RealtimeResult } from "../domain/query.ts"
+import type { Part, Snapshot } from "../store/events/part.ts"
+
+const MINUTE_MS = 60_000
+const MINUTES = 30
+/** How long a visitor counts as current. */
+const CURRENT_MS = 300_000
+
+type Top = RealtimeResult["pages"]
+
+/**
+ * What the last minutes hold (metrics.md section 14). Visitors are those with any event, engagement included: who reads a
+ * long page is there. Minutes are those of the clock, the running one included.
+ */
+export function realtime(snapshot: Snapshot, { now, limit }: RealtimeQuery, check: () => void): RealtimeResult {
+  const from = Math.floor(now / MINUTE_MS) * MINUTE_MS - (MINUTES - 1) * MINUTE_MS
+  const minutes = Array.from({ length: MINUTES }, (_, i) => ({ from: from + i * MINUTE_MS, visitors: new Set<number>(), pageviews: 0 }))
+  const current = new Map<number, Current>()
+  let pageviews = 0
+  for (const part of snapshot.parts) {
+    if (part.events === 0 || part.maxAt < Math.min(from, now - CURRENT_MS)) continue
+    check()
+    forEachEvent(part, from, now, (event) => {
+      const minute = minutes[Math.floor((event.at - from) / MINUTE_MS)]
+      minute?.visitors.add(event.visitor)
+      if (minute && event.isPageview) minute.pageviews++
+      if (event.at <= now - CURRENT_MS) return
+      if (event.isPageview) pageviews++
+      current.set(event.visitor, latest(current.get(event.visitor), event))
+    })
+  }
+  const seen = [...current.values()]
+  const top = (dictionary: DictionaryName, values: readonly number[]) => topValues(snapshot, dictionary, values, limit)
+  return {
+    visitors: seen.length,
+    pageviews,
+    pages: top(
+      "page",
+      seen.map(({ event, pageview }) => pageview?.page ?? event.exitPage),
+    ),
+    sources: top(
+      "source",
+      seen.map(({ event }) => event.source),
+    ),
+    countries: top(
+      "country",
+      seen.map(({ event }) => event.country),
+    ),
+    minutes: minutes.map((minute) => ({ ...minute, visitors: minute.visitors.size })),
+  }
+}
+
+interface SeenEvent {
+  visitor: number
+  at: number
+  isPageview: boolean
+  page: number
+  exitPage: number
+  source: number
+  country: number
+}
+
+/** A visitor's latest event and latest pageview. */
+interface Current {
+  event: SeenEvent
+  pageview: SeenEvent | undefined
+}
+
+function latest(before: Current | undefined, event: SeenEvent): Current {
+  const isLatest = !before || event.at >= before.event.at
+  const isLatestPageview = event.isPageview && (before?.pageview === undefined || event.at >= before.pageview.at)
+  return { event: isLatest ? event : before.event, pageview: isLatestPageview ? event : before?.pageview }
+}
+
+/** In order within a visit; few parts and few rows lie in the last half hour. */
+function forEachEvent(part: Part, from: number, to: number, visit: (event: SeenEvent) => void): void {
+  const [starts, visits, offset, order] = [part.starts(), part.event("visit"), part.event("offset"), part.order()]
+  const [name, page, visitor, exitPage] = [part.event("name"), part.event("page"), part.visit("visitor"), part.visit("exit_page")]
+  const [source, country] = [part.visit("source"), part.visit("country")]
+  for (let i = 0; i < part.events; i++) {
+    const row = order === null ? i : order[i]!
+    const at = visits[row]!
+    const time = starts[at]! + offset[row]!
+    if (time < from || time > to) continue
+    visit({
+      visitor: visitor[at]!,
+      at: time,
+      isPageview: name[row] === PAGEVIEW,
+      page: page[row]!,
+      exitPage: exitPage[at]!,
+      source: source[at]!,
+      country: country[at]!,
+    })
+  }
+}
+
+/** Largest first, then by text. */
+function topValues(snapshot: Snapshot, name: DictionaryName, values: readonly number[], limit: number): Top {
+  const dictionary = snapshot.dictionary(name)
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  const rows = [...counts].map(([value, visitors]) => ({ value: value === 0 ? null : dictionary.text(value), visitors }))
+  return rows.sort((a, b) => b.visitors - a.visitors || byText(a.value ?? "", b.value ?? "")).slice(0, limit)
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,73 @@
+import { AppError } from "../domain/error.ts"
+import { StoreFault } from "../store/events/fault.ts"
+import type { EventReader } from "../store/events/part.ts"
+import { openEventReader } from "../store/events/reader.ts"
+import { rows, type VisitRow } from "./rows.ts"
+import { answerTask, type FromWorker, STOP, type ToWorker } from "./task.ts"
+
+/**
+ * A query worker: opens the event store read-only and answers one question after another. It shares nothing with the main
+ * thread but the flag that stops it, and reads no clock: the pool tells it when time is up.
+ */
+let open: (() => EventReader) | undefined
+let reader: EventReader | undefined
+let stop = new Int32Array(new SharedArrayBuffer(4))
+let stream: Iterator<VisitRow[]> | undefined
+
+self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  const reply = attempt(data)
+  if (reply) self.postMessage(reply)
+}
+
+function attempt(message: ToWorker): FromWorker | undefined {
+  try {
+    return obey(message)
+  } catch (error) {
+    return toFailure(error)
+  }
+}
+
+function obey(message: ToWorker): FromWorker | undefined {
+  switch (message.type) {
+    case "open":
+      stop = new Int32Array(message.stop)
+      open = () => openEventReader(message.path, { cacheBytes: message.cacheBytes })
+      return undefined
+    case "ask":
+      return { type: "answer", answer: answerTask(store().snapshot(message.task.query.site.id), message.task, check) }
+    case "rows":
+      stream = rows(store().snapshot(message.query.site.id), message.query, check)
+      return undefined
+    case "next":
+      return { type: "batch", rows: nextRows() }
+  }
+}
+
+/** Opened at the first question, and again after a failure: a store that cannot be read now may be readable later. */
+function store(): EventReader {
+  if (!open) throw new Error("A question came before the path of the store")
+  reader ??= open()
+  return reader
+}
+
+function nextRows(): VisitRow[] | undefined {
+  const next = stream?.next()
+  return next && !next.done ? next.value : undefined
+}
+
+function check(): void {
+  if (Atomics.load(stop, 0) === STOP) throw new AppError("unavailable", "The question was given up")
+}
+
+function toFailure(error: unknown): FromWorker {
+  if (error instanceof AppError) return { type: "failure", code: error.code, detail: error.message }
+  if (error instanceof StoreFault) {
+    const code = error.kind === "damaged" ? "storage_damaged" : "unavailable"
+    return {
+      type: "failure",
+      code,
+      detail: code === "unavailable" ? "The store cannot be read now" : "A part of the stored data is damaged",
+    }
+  }
+  return { type: "failure", code: undefined, detail: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+}
