@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite"
+import { existsSync } from "node:fs"
 import { EVENT_MIGRATIONS, openForReading, StoreRefusal } from "./database.ts"
 import { translated } from "./fault.ts"
 
@@ -48,7 +49,7 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   return translated(() => {
     const db = new Database(path, { readonly: true, strict: true })
     try {
-      if (applicationId(db) !== 0x46464556) throw new StoreRefusal("foreign", `${path} is no event store of Footfall`)
+      if (applicationId(db) !== APPLICATION_ID) throw new StoreRefusal("foreign", `${path} is no event store of Footfall`)
       const check = db.query<Record<string, string>, []>(full ? "pragma integrity_check(20)" : "pragma quick_check(20)").all()
       const found = check.map((row) => Object.values(row)[0]!).filter((line) => line !== "ok")
       return { faults: found, schema: found.length === 0 ? schemaOf(db) : [], tables: found.length === 0 ? countsOf(db) : {} }
@@ -58,9 +59,30 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   })
 }
 
-/** Names of migrations in a schema that this version does not know: the file is newer. */
-export const unknownEventMigrations = (schema: readonly string[]): string[] =>
-  schema.filter((name) => !EVENT_MIGRATIONS.some((migration) => migration.name === name))
+/**
+ * Names of migrations that opening the file would run, and whether it has had any. Changes nothing; throws `StoreRefusal`
+ * for a file of another program or of a newer version.
+ */
+export function pendingInEventFile(path: string): { pending: string[]; isNew: boolean } {
+  const all = EVENT_MIGRATIONS.map(({ name }) => name)
+  if (!existsSync(path)) return { pending: all, isNew: true }
+  return translated(() => {
+    const db = openForReading(path)
+    try {
+      const isNew = db.query("select 1 from sqlite_schema").get() === null
+      if (!isNew && applicationId(db) !== APPLICATION_ID) throw new StoreRefusal("foreign", `${path} belongs to another program`)
+      const applied = db.query("select 1 from sqlite_schema where name = 'migrations'").get() ? schemaOf(db) : []
+      const unknown = applied.find((name) => !all.some((known) => known === name))
+      if (unknown)
+        throw new StoreRefusal("newer", `${path} has the migration ${unknown} of a newer version: install that version of Footfall`)
+      return { pending: all.filter((name) => !applied.includes(name)), isNew: applied.length === 0 }
+    } finally {
+      db.close()
+    }
+  })
+}
+
+const APPLICATION_ID = 0x46464556
 
 const applicationId = (db: Database): number => db.query<{ application_id: number }, []>("pragma application_id").get()!.application_id
 

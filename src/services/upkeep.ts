@@ -1,0 +1,128 @@
+import { statSync } from "node:fs"
+import type { Clock } from "../domain/clock.ts"
+import type { Log } from "../domain/log.ts"
+import type { Site } from "../domain/site.ts"
+import type { Catalog } from "../store/catalog/catalog.ts"
+import { raw } from "../store/catalog/sql.ts"
+import type { EventStore } from "../store/events/events.ts"
+import type { Backups } from "./backup.ts"
+import { inBackupThread } from "./backup-thread.ts"
+import { placesIn } from "./data-folder.ts"
+import { canWrite, diskSpace, isLow } from "./disk.ts"
+import type { Exclusive } from "./exclusive.ts"
+import type { Health } from "./health.ts"
+import type { JobSlots } from "./job-slots.ts"
+import type { StoreStates } from "./store-states.ts"
+import type { Task } from "./timers.ts"
+
+export interface UpkeepOptions {
+  dataDir: string
+  clock: Clock
+  log: Log
+  catalog: Catalog
+  events: EventStore
+  sites: { all(): Promise<readonly Site[]> }
+  salts: { destroy(now: number): Promise<readonly { siteId: number; period: string }[]> }
+  backups: Backups
+  health: Health
+  states: StoreStates
+  exclusive: Exclusive
+  slots: JobSlots
+  /** `03:00` in UTC, or `off`. */
+  backupTime: string
+  backupWorkerUrl: string
+}
+
+const MINUTE = 60
+const DAY_MS = 86_400_000
+/** A log longer than this is cut off the disk; a shorter one is only moved into the file. */
+const LONG_WAL = 64 << 20
+
+/** Everything an instance does by itself, by how often. Each task may be late or run twice without harm. */
+export function upkeepTasks(options: UpkeepOptions): Task[] {
+  return [
+    { name: "checkpoint", every: 1, run: () => checkpoint(options) },
+    { name: "probe-disk", every: 2, run: async () => options.states.probe(() => canWrite(options.dataDir, 1 << 20)) },
+    { name: "watch-disk", every: 30, run: async () => watchDisk(options) },
+    { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },
+    { name: "merge", every: 10 * MINUTE, run: () => merge(options) },
+    { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
+    { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
+    { name: "back-up", every: MINUTE, run: () => backUp(options) },
+    { name: "watch-backups", every: 10 * MINUTE, run: () => watchBackups(options) },
+    { name: "check-integrity", every: 10 * MINUTE, run: () => checkWeekly(options) },
+  ]
+}
+
+/** Reads every page of both stores: after a crash, and once a week in full. What it finds is the state `storage_damaged`. */
+export async function checkStores(
+  { dataDir, catalog, health, backupWorkerUrl }: UpkeepOptions,
+  { full }: { full: boolean },
+): Promise<void> {
+  const examined = await inBackupThread<"examine">(backupWorkerUrl, { do: "examine", path: placesIn(dataDir).events, full })
+  const ofCatalog = catalog.remote ? [] : await catalog.all<object>(raw("pragma quick_check(1)"))
+  const faults = [...examined.faults, ...ofCatalog.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok")]
+  if (faults.length > 0) health.enter("storage_damaged", faults[0])
+}
+
+async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<void> {
+  const { events: file } = placesIn(dataDir)
+  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  events.checkpoint(wal > LONG_WAL ? "truncate" : "passive")
+  if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
+}
+
+async function merge({ events, clock }: UpkeepOptions): Promise<void> {
+  await events.merge(clock.now())
+  await events.dropRetired(clock.now())
+}
+
+async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<void> {
+  for (const { siteId, period } of await salts.destroy(clock.now())) events.forgetVisitors(siteId, period)
+}
+
+/** Once in each site's night, whole visits over its retention go. */
+async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void> {
+  const { sites, slots, clock, exclusive, events, log } = options
+  for (const site of await sites.all()) {
+    if (site.retention_days === null || signal.aborted) continue
+    const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(site.timezone).toPlainDate()
+    const cutoff = today.subtract({ days: site.retention_days }).toZonedDateTime(site.timezone).epochMilliseconds
+    await slots.once(`retain-${site.id}`, today.toString(), () =>
+      exclusive.run(async () => {
+        const removed = await events.retain(site.id, cutoff, clock.now())
+        if (removed > 0) events.checkpoint("truncate")
+        log.info("retention ran", { site_id: site.id, visits_removed: removed })
+      }),
+    )
+  }
+}
+
+async function backUp({ backupTime, clock, slots, backups }: UpkeepOptions): Promise<void> {
+  if (backupTime === "off") return
+  const day = new Date(clock.now()).toISOString().slice(0, 10)
+  if (clock.now() < Date.parse(`${day}T${backupTime}:00Z`)) return
+  await slots.once("back-up", day, async () => {
+    await backups.create("daily")
+    await backups.rotate()
+  })
+}
+
+/** A warning after two days without a good backup; a young instance has two days to make its first. */
+async function watchBackups({ backups, clock, health, dataDir, backupTime }: UpkeepOptions): Promise<void> {
+  const good = (await backups.list()).filter(({ verified_at }) => verified_at !== null).map(({ created_at }) => Date.parse(created_at))
+  const born = statSync(placesIn(dataDir).lock).birthtimeMs
+  const isStale = backupTime !== "off" && clock.now() - Math.max(born, ...good) > 2 * DAY_MS
+  if (isStale) health.enter("backup_stale")
+  else health.leave("backup_stale")
+}
+
+async function checkWeekly(options: UpkeepOptions): Promise<void> {
+  const week = Math.floor(options.clock.now() / (7 * DAY_MS))
+  await options.slots.once("check-integrity", String(week), () => checkStores(options, { full: true }))
+}
+
+function watchDisk({ dataDir, health }: UpkeepOptions): void {
+  if (isLow(diskSpace(dataDir))) health.enter("storage_low")
+  else health.leave("storage_low")
+}
