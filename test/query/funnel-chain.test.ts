@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { BREAKS, followChains } from "../../src/query/funnel-chain.ts"
+
+interface Event {
+  at: number
+  marks: number
+}
+interface Rules {
+  steps: number
+  strict: boolean
+  windowMs: number
+}
+
+/** All chains of so many steps, the earliest first: what the fast one must agree with, written for reading only. */
+function* chainsOf(events: readonly Event[], rules: Rules, length: number, chain: readonly number[] = []): Generator<readonly number[]> {
+  if (chain.length === length) {
+    yield chain
+    return
+  }
+  const last = chain.at(-1)
+  for (let i = last === undefined ? 0 : last + 1; i < events.length; i++) {
+    const event = events[i]!
+    if ((event.marks & (1 << chain.length)) !== 0 && event.at - events[chain[0] ?? i]!.at <= rules.windowMs) {
+      yield* chainsOf(events, rules, length, [...chain, i])
+    }
+    if (rules.strict && last !== undefined && (event.marks & BREAKS) !== 0) return
+  }
+}
+
+function slowly(events: readonly Event[], rules: Rules) {
+  for (let length = rules.steps; length > 0; length--) {
+    const [chain] = chainsOf(events, rules, length)
+    if (chain) return { reached: length, times: chain.map((i) => events[i]!.at) }
+  }
+  return { reached: 0, times: [] }
+}
+
+function fast(events: readonly Event[], rules: Rules) {
+  const [at, marks] = [Float64Array.from(events, (event) => event.at), Uint32Array.from(events, (event) => event.marks)]
+  const chains = followChains(rules)
+  const reached = chains.furthest(at, marks, events.length)
+  return { reached, times: reached === 0 ? [] : [...chains.earliest(at, marks, events.length, reached)].slice(0, reached) }
+}
+
+const anyEvents = fc
+  .array(fc.record({ wait: fc.integer({ min: 0, max: 4 }), steps: fc.integer({ min: 0, max: 15 }), breaks: fc.boolean() }), {
+    maxLength: 14,
+  })
+  .map((list) => {
+    let at = 0
+    return list.map(({ wait, steps, breaks }) => {
+      at += wait
+      return { at, marks: steps | (breaks ? BREAKS : 0) }
+    })
+  })
+const anyRules = fc.record({
+  steps: fc.integer({ min: 2, max: 4 }),
+  strict: fc.boolean(),
+  windowMs: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 1, max: 12 })),
+})
+
+test("chains are those that trying all of them finds", () => {
+  const agree = fc.property(anyEvents, anyRules, (events, rules) => {
+    const within = events.map(({ at, marks }) => ({ at, marks: marks & (BREAKS | ((1 << rules.steps) - 1)) }))
+    expect(fast(within, rules)).toEqual(slowly(within, rules))
+  })
+  fc.assert(agree, { seed: 7, numRuns: 3_000 })
+})

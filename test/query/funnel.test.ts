@@ -1,0 +1,191 @@
+import { describe, expect, test } from "bun:test"
+import type { Filter } from "../../src/domain/filter.ts"
+import type { FunnelQuery, FunnelStep } from "../../src/domain/query.ts"
+import { funnel } from "../../src/query/funnel.ts"
+import { openTraffic, SITE } from "./traffic.ts"
+
+const START = Date.parse("2026-11-21T10:00:00Z")
+const RANGE = { from: START, to: START + 86_400_000 }
+const forEver = () => {}
+
+/** `a` is a pageview of /a, `A` a custom event, `~A` one that is not interactive; after the @ the seconds since the start. */
+function toEvent(text: string) {
+  const [, quiet, name, seconds] = /^(~?)(\w+)@(\d+)$/.exec(text)!
+  const at = START + Number(seconds) * 1000
+  return /[A-Z]/.test(name!) ? { at, name: name!, interactive: quiet === "" } : { at, page: `/${name}` }
+}
+const toStep = (text: string): FunnelStep =>
+  /[A-Z]/.test(text) ? { type: "event", match: "exact", value: text } : { type: "page", match: "exact", value: `/${text}` }
+
+/** Visitors are separated by `;`, visits of one by `|`. */
+function record(traffic: ReturnType<typeof openTraffic>, people: string): void {
+  people.split(";").forEach((visits, visitor) => {
+    for (const events of visits.split("|")) traffic.visit({ visitor, events: events.trim().split(/\s+/).map(toEvent) })
+  })
+}
+
+type Case = [name: string, people: string, steps: string, more: Partial<FunnelQuery>, visitors: number[], medians: (number | undefined)[]]
+const window = (seconds: number) => ({ windowMs: seconds * 1000 })
+const strict = { order: "strict" } as const
+
+const CASES: Case[] = [
+  ["goes on only in order", "a@0 b@10 c@30; b@0 a@10; c@0 b@5", "a b c", {}, [2, 1, 1], [10, 20]],
+  ["lets other activity lie between", "a@0 x@5 X@6 b@10", "a b", {}, [1, 1], [10]],
+  ["needs two events for equal steps", "a@0; a@0 a@7", "a a", {}, [2, 1], [7]],
+  ["lets one event serve one step", "a@0 b@5", "a a b", {}, [1, 0, 0], [undefined, undefined]],
+  ["takes events of one moment in their order", "a@0 b@0; b@3 a@3", "a b", {}, [2, 1], [0]],
+  ["matches custom events by name", "S@0 a@5 S@9", "S a S", {}, [1, 1, 1], [5, 4]],
+  ["joins the visits of a visitor", "a@0|b@4000; b@0|a@4000", "a b", {}, [2, 1], [4000]],
+  ["joins visits that lie at the same time", "a@0 c@100|b@50", "a b c", {}, [1, 1, 1], [50, 50]],
+  ["orders visits of one moment by their first events", "a@0 c@5|b@5; a@0 b@5|c@5", "a b c", {}, [2, 2, 1], [5, 0]],
+  ["forgets visitors without the first step", "b@0 c@1|c@9; a@0|b@4", "a b c", {}, [1, 1, 0], [4, undefined]],
+  ["takes the mean of the middle two", "a@0 b@10; a@0 b@13; a@0 b@100; a@0 b@5", "a b", {}, [4, 4], [12]],
+  ["lets the earliest chain tell the time", "a@0 a@5 b@20 b@90", "a b", {}, [1, 1], [20]],
+
+  ["ends a chain at its window", "a@0 b@60; a@0 b@61", "a b", window(60), [2, 1], [60]],
+  ["counts the window from the first step to the last", "a@0 b@50 c@70; a@0 b@30 c@60", "a b c", window(60), [2, 2, 1], [40, 30]],
+  ["begins anew where an early start runs out of the window", "a@0 a@50 b@100", "a b", window(60), [1, 1], [50]],
+  // From the first a the chain would end too late, though b lies within its window.
+  ["begins anew after a second step too", "a@0 b@40 a@50 b@80 c@105", "a b c", window(60), [1, 1, 1], [30, 25]],
+  // b@40 may only be used by the chain from a@0, which ends too late: a@30 goes on over the same b.
+  ["lets a later start use the same second step", "a@0 a@30 b@40 c@85", "a b c", window(60), [1, 1, 1], [10, 45]],
+  ["tells the time of the earliest chain that fits", "a@0 a@100 b@110 a@200 b@205", "a b", window(60), [1, 1], [10]],
+
+  ["breaks at another pageview when strict", "a@0 x@5 b@10; a@0 b@10", "a b", strict, [2, 1], [10]],
+  ["breaks at an interactive event when strict", "a@0 X@5 b@10", "a b", strict, [1, 0], [undefined]],
+  ["goes over other events that are not interactive when strict", "a@0 ~X@5 b@10", "a b", strict, [1, 1], [10]],
+  ["takes events that are not interactive as steps when strict", "a@0 ~S@5 b@10", "a S b", strict, [1, 1, 1], [5, 5]],
+  ["begins anew after a break when strict", "a@0 x@5 a@10 b@12", "a b", strict, [1, 1], [2]],
+  ["breaks over visits when strict", "a@0|x@4000|b@8000; a@0|b@4000|x@8000", "a b", strict, [2, 1], [4000]],
+  // After ~S@5 the next break is S@7, which is no b: only the chain over S@7 goes on.
+  ["finds the chain that goes on when strict", "a@0 ~S@5 S@7 b@9", "a S b", strict, [1, 1, 1], [7, 2]],
+  ["holds the window when strict", "a@0 b@61; a@0 b@60", "a b", { ...strict, ...window(60) }, [2, 1], [60]],
+  ["begins anew when strict and late", "a@0 a@30 b@70", "a b", { ...strict, ...window(60) }, [1, 1], [40]],
+]
+
+describe.each(["the tail", "a segment", "both"])("over %s, a funnel", (where) => {
+  test.each(CASES)("%s", async (_, people, steps, more, visitors, medians) => {
+    using traffic = openTraffic(START)
+    if (where === "both") {
+      const [first, ...others] = people.split(/(?<=[;|])/)
+      const sealed = first!.replace(/[;|]$/, "")
+      record(traffic, sealed)
+      await traffic.seal()
+      // The rest comes later: the first visit has been sealed by then.
+      const rest = others.join("")
+      if (rest !== "") recordAfter(traffic, rest, first!.endsWith("|"))
+    } else record(traffic, people)
+    if (where === "a segment") await traffic.seal()
+    const query: FunnelQuery = { site: SITE, range: RANGE, steps: steps.split(" ").map(toStep), order: "sequential", ...more }
+    const expected = visitors.map((count, step) => {
+      const median = step === 0 ? undefined : medians[step - 1]
+      return median === undefined ? { visitors: count } : { visitors: count, medianSeconds: median }
+    })
+    expect(funnel(traffic.snapshot(), query, forEver)).toEqual({ steps: expected })
+  })
+})
+
+/** What follows the first visit: of the same visitor, or of the next ones. */
+function recordAfter(traffic: ReturnType<typeof openTraffic>, people: string, isSameVisitor: boolean): void {
+  people.split(";").forEach((visits, index) => {
+    for (const events of visits.split("|")) {
+      traffic.visit({ visitor: isSameVisitor ? index : index + 1, events: events.trim().split(/\s+/).map(toEvent) })
+    }
+  })
+}
+
+const ask = (traffic: ReturnType<typeof openTraffic>, more: Partial<FunnelQuery>) =>
+  funnel(
+    traffic.snapshot(),
+    { site: SITE, range: RANGE, steps: [toStep("a"), toStep("b")], order: "sequential", ...more },
+    forEver,
+  ).steps.map(({ visitors }) => visitors)
+const is = (dimension: "country" | "title", value: string): Filter => ({
+  op: "is",
+  dimension,
+  values: [value],
+  missing: false,
+  caseSensitive: true,
+})
+
+test("a filter tests the first step's event and its visit, never later steps", () => {
+  using traffic = openTraffic(START)
+  const day = (at: number, page: string, title = "") => ({ at: START + at, page, title })
+  traffic.visit({ visitor: 1, traits: { country: "DE" }, events: [day(0, "/a", "x")] })
+  traffic.visit({ visitor: 1, traits: { country: "FR" }, events: [day(9_000_000, "/b", "y")] })
+  traffic.visit({ visitor: 2, traits: { country: "FR" }, events: [day(0, "/a", "x"), day(1, "/a", "y"), day(2, "/b", "z")] })
+  expect(ask(traffic, {})).toEqual([2, 2])
+  expect(ask(traffic, { filter: is("country", "DE") })).toEqual([1, 1])
+  expect(ask(traffic, { filter: is("title", "y") })).toEqual([1, 1])
+  expect(ask(traffic, { filter: is("title", "z") })).toEqual([0, 0])
+})
+
+test("all events lie in the range, whenever their visit began", () => {
+  using traffic = openTraffic(START)
+  traffic.visit({
+    visitor: 1,
+    events: [
+      { at: START - 1, page: "/a" },
+      { at: START, page: "/b" },
+    ],
+  })
+  traffic.visit({
+    visitor: 2,
+    events: [
+      { at: START - 1, page: "/x" },
+      { at: START, page: "/a" },
+      { at: RANGE.to - 1, page: "/b" },
+    ],
+  })
+  traffic.visit({
+    visitor: 3,
+    events: [
+      { at: RANGE.to - 1, page: "/a" },
+      { at: RANGE.to, page: "/b" },
+    ],
+  })
+  expect(ask(traffic, {})).toEqual([2, 1])
+})
+
+test("only identified visitors count when the window is longer than the identity", () => {
+  using traffic = openTraffic(START)
+  const events = [
+    { at: START, page: "/a" },
+    { at: START + 1, page: "/b" },
+  ]
+  traffic.visit({ visitor: 1, events })
+  traffic.visit({ visitor: 2, kind: "user", events })
+  traffic.visit({ visitor: 3, kind: "device", events })
+  expect(ask(traffic, { identifiedOnly: true })).toEqual([2, 2])
+})
+
+test("engagement is no step, even where a step names it", () => {
+  using traffic = openTraffic(START)
+  traffic.visit({
+    visitor: 1,
+    events: [
+      { at: START, page: "/a" },
+      { at: START + 1, name: "engagement", page: "/b", engagement: { engagedMs: 5 } },
+    ],
+  })
+  expect(ask(traffic, {})).toEqual([1, 0])
+  expect(ask(traffic, { steps: [toStep("a"), { type: "event", match: "prefix", value: "eng" }] })).toEqual([1, 0])
+})
+
+test("steps match by prefix, part and pattern", () => {
+  using traffic = openTraffic(START)
+  traffic.visit({
+    visitor: 1,
+    events: [
+      { at: START, page: "/shop/shoes" },
+      { at: START + 1, page: "/cart/7/pay" },
+      { at: START + 2, name: "Paid by card" },
+    ],
+  })
+  const steps: FunnelStep[] = [
+    { type: "page", match: "prefix", value: "/shop" },
+    { type: "page", match: "wildcard", value: "/cart/*/pay" },
+    { type: "event", match: "contains", value: "by" },
+  ]
+  expect(ask(traffic, { steps })).toEqual([1, 1, 1])
+})
