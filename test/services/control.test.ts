@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test"
+import { existsSync, mkdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { AppError } from "../../src/domain/error.ts"
+import { callServer, listenForCommands, type Progress } from "../../src/services/control.ts"
+import { ExitFault } from "../../src/services/exit.ts"
+import { temporaryFolder } from "../kit.ts"
+
+const ignore = () => {}
+
+test("a command runs in the serving process, tells how far it is, and answers whatever the size", async () => {
+  using folder = temporaryFolder()
+  const server = listenForCommands(folder.path, async (name, input, report) => {
+    report({ what: "counting", done: 1, total: 2 })
+    return { name, input, big: "x".repeat(3_000_000) }
+  })
+  const progress: Progress[] = []
+  const answer = await callServer(server.path, "site.list", { text: "ü".repeat(1_000_000) }, (step) => progress.push(step))
+  expect(answer).toEqual({ name: "site.list", input: { text: "ü".repeat(1_000_000) }, big: "x".repeat(3_000_000) })
+  expect(progress).toEqual([{ what: "counting", done: 1, total: 2 }])
+  expect(statSync(server.path).mode & 0o777).toBe(0o600)
+  server.stop()
+  expect(existsSync(server.path)).toBe(false)
+})
+
+test("failures keep what they are on the way", async () => {
+  using folder = temporaryFolder()
+  const server = listenForCommands(folder.path, async (name) => {
+    if (name === "app")
+      throw new AppError("validation_failed", "1 field is not valid.", {
+        errors: [{ pointer: "/name", code: "required", detail: "It is missing" }],
+      })
+    if (name === "exit") throw new ExitFault("damaged", "The backup is damaged")
+    throw new TypeError("a bug")
+  })
+  const failure = (name: string) => callServer(server.path, name, {}, ignore).catch((error) => error)
+  expect(await failure("app")).toMatchObject({ code: "validation_failed", members: { errors: [{ pointer: "/name" }] } })
+  expect(await failure("exit")).toMatchObject({ exit: "damaged", message: "The backup is damaged" })
+  expect(await failure("bug")).toMatchObject({ exit: "failed", message: "a bug" })
+  server.stop()
+  expect(await failure("app")).toMatchObject({ exit: "inUse" })
+})
+
+test("a deep data folder has its socket elsewhere", async () => {
+  using folder = temporaryFolder()
+  const deep = join(folder.path, "x".repeat(120))
+  mkdirSync(deep)
+  const server = listenForCommands(deep, async () => "here")
+  expect(server.path.length).toBeLessThan(100)
+  expect(await callServer(server.path, "any", {}, ignore)).toBe("here")
+  server.stop()
+  expect(existsSync(join(server.path, ".."))).toBe(false)
+})

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test"
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { prepareDataFolder } from "../../src/services/data-folder.ts"
+import { ExitFault } from "../../src/services/exit.ts"
+import { readRun, takeLock } from "../../src/services/lock.ts"
+import { secretKey } from "../../src/services/secret-key.ts"
+import { temporaryFolder } from "../kit.ts"
+
+const isRoot = process.getuid?.() === 0
+
+function faultOf(work: () => unknown): Pick<ExitFault, "exit" | "message"> {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof ExitFault) return { exit: error.exit, message: error.message }
+    throw error
+  }
+  throw new Error("Nothing was thrown")
+}
+
+test("a data folder is made, for its owner alone", () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, "a/b/data")
+  prepareDataFolder(dataDir)
+  expect(statSync(dataDir).mode & 0o777).toBe(0o700)
+  prepareDataFolder(dataDir)
+})
+
+test("a data folder that others can reach is refused", () => {
+  using folder = temporaryFolder()
+  chmodSync(folder.path, 0o750)
+  expect(faultOf(() => prepareDataFolder(folder.path))).toEqual({
+    exit: "ownership",
+    message: `${folder.path} can be reached by other users: chmod 0700 ${folder.path}`,
+  })
+})
+
+test.skipIf(!isRoot)("a data folder of another user is refused", () => {
+  using folder = temporaryFolder()
+  chownSync(folder.path, 4_711, 4_711)
+  expect(faultOf(() => prepareDataFolder(folder.path))).toMatchObject({
+    exit: "ownership",
+    message: expect.stringContaining("belongs to user 4711"),
+  })
+})
+
+test("a file in the place of the data folder is refused", () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "data")
+  writeFileSync(path, "")
+  expect(faultOf(() => prepareDataFolder(path))).toEqual({ exit: "storage", message: `${path} is not a folder` })
+  expect(faultOf(() => prepareDataFolder(join(path, "deeper")))).toMatchObject({ exit: "storage" })
+})
+
+test("a second holder is told who the first one is", () => {
+  using folder = temporaryFolder()
+  const first = takeLock(folder.path, { pid: 42, started_at: "2026-11-21T12:00:00.000Z", version: "1.0.0" })
+  expect(first.afterCrash).toBe(false)
+  expect(faultOf(() => takeLock(folder.path, { pid: 43, started_at: "2026-11-21T12:01:00.000Z", version: "1.0.0" }))).toEqual({
+    exit: "inUse",
+    message: `Another Footfall holds ${folder.path}: pid 42, started 2026-11-21T12:00:00.000Z. Stop it, or use another --data-dir`,
+  })
+  expect(readRun(folder.path)).toEqual({ pid: 42, started_at: "2026-11-21T12:00:00.000Z", version: "1.0.0" })
+  first.release()
+  const second = takeLock(folder.path, { pid: 43, started_at: "2026-11-21T12:01:00.000Z", version: "1.0.0" })
+  expect(second.afterCrash).toBe(false)
+  second.release()
+})
+
+test("the lock dies with its holder, and the next one knows that", async () => {
+  using folder = temporaryFolder()
+  const path = join(import.meta.dir, "../../src/services/lock.ts")
+  const code = `import { takeLock } from ${JSON.stringify(path)}
+    takeLock(${JSON.stringify(folder.path)}, { pid: process.pid, started_at: "", version: "" }); console.log("held"); setInterval(() => {}, 1000)`
+  const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" })
+  await child.stdout.getReader().read()
+  expect(faultOf(() => takeLock(folder.path, { pid: 1, started_at: "", version: "" }))).toMatchObject({
+    exit: "inUse",
+    message: expect.stringContaining(`pid ${child.pid}`),
+  })
+  child.kill("SIGKILL")
+  await child.exited
+  const next = takeLock(folder.path, { pid: 1, started_at: "", version: "" })
+  expect(next.afterCrash).toBe(true)
+  next.release()
+})
+
+test("the key is made once, for its owner alone, and read again", () => {
+  using folder = temporaryFolder()
+  const random = (bytes: number) => new Uint8Array(bytes).fill(7)
+  expect(secretKey(folder.path, undefined, random)).toEqual(new Uint8Array(32).fill(7))
+  const path = join(folder.path, "secret.key")
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readFileSync(path, "utf8")).toBe("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n")
+  expect([...secretKey(folder.path, undefined, () => new Uint8Array(32))]).toEqual(new Array(32).fill(7))
+})
+
+test("a configured key is taken in base64 and in hex, and none is written", () => {
+  using folder = temporaryFolder()
+  const bytes = Uint8Array.from({ length: 32 }, (_, index) => index * 3)
+  for (const text of [Buffer.from(bytes).toString("base64"), bytes.toHex()])
+    expect([...secretKey(folder.path, text, () => new Uint8Array(32))]).toEqual([...bytes])
+  expect(existsSync(join(folder.path, "secret.key"))).toBe(false)
+})
+
+test.each([
+  ["readable by others", (path: string) => chmodSync(path, 0o644), "ownership"],
+  ["of the wrong length", (path: string) => writeFileSync(path, "c2hvcnQ=\n"), "damaged"],
+] as const)("a key file %s is refused", (_, spoil, exit) => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.path, { recursive: true })
+  secretKey(folder.path, undefined, () => new Uint8Array(32).fill(1))
+  spoil(join(folder.path, "secret.key"))
+  expect(faultOf(() => secretKey(folder.path, undefined, () => new Uint8Array(32)))).toMatchObject({ exit })
+})
