@@ -1,0 +1,62 @@
+/**
+ * Ingestion over HTTP: the whole pipeline with durable acknowledgement on one core, beside a server that answers 202 to
+ * everything and reads nothing, in the same run with the same sender on the other core.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { askStats, FROM_SOURCE, prepareSite, serveFootfall } from "../instance.ts"
+import type { LoadOptions, LoadResult } from "./load.ts"
+import { count, ms, table } from "./table.ts"
+
+const SERVER_CORE = 0
+const SENDER_CORE = 1
+const LOAD = { connections: 128, seconds: 8, warmUpSeconds: 3 }
+/** The limits are not what is measured here. */
+export const UNLIMITED = ["--limit-site-events", "0", "--limit-instance-events", "0", "--limit-visitor-events", "0"]
+
+export async function measureIngest(): Promise<void> {
+  const empty = await loadEmptyServer()
+  const footfall = await loadFootfall()
+  const row = (name: string, { perSecond, p50, p99 }: LoadResult) => [name, count(perSecond), ms(p50), ms(p99)]
+  console.log("\n### Ingestion over HTTP, server on one core, 128 connections\n")
+  console.log(table(["Server", "Requests per second", "p50 ms", "p99 ms"], [row("empty `Bun.serve`", empty), row("Footfall", footfall)]))
+  const share = `${((100 * footfall.perSecond) / empty.perSecond).toFixed(0)} %`
+  console.log(`\nFootfall reaches ${share} of the empty server. Every event it answered with 202 is in its statistics.`)
+}
+
+async function loadEmptyServer(): Promise<LoadResult> {
+  const code = `const { port } = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null, { status: 202 }) }); console.log(port)`
+  const server = Bun.spawn(["taskset", "--cpu-list", String(SERVER_CORE), process.execPath, "-e", code], { stdout: "pipe" })
+  try {
+    const { value } = await server.stdout.getReader().read()
+    return await send({ ...LOAD, port: Number(new TextDecoder().decode(value)), trackingId: crypto.randomUUID() })
+  } finally {
+    server.kill()
+  }
+}
+
+async function loadFootfall(): Promise<LoadResult> {
+  const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
+  try {
+    const site = await prepareSite(FROM_SOURCE, dataDir)
+    await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
+    const result = await send({ ...LOAD, port: Number(new URL(server.address).port), trackingId: site.trackingId })
+    const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=pageviews")
+    const accepted = result.answers["202"] ?? 0
+    if (metrics.pageviews !== accepted) throw new Error(`${accepted} events were accepted, ${metrics.pageviews} are counted`)
+    const refused = Object.entries(result.answers).filter(([status]) => status !== "202")
+    if (refused.length > 0) throw new Error(`Not all were accepted: ${JSON.stringify(result.answers)}`)
+    return result
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function send(options: LoadOptions): Promise<LoadResult> {
+  const words = ["taskset", "--cpu-list", String(SENDER_CORE), process.execPath, join(import.meta.dir, "load.ts"), JSON.stringify(options)]
+  const sender = Bun.spawn(words, { stdout: "pipe" })
+  const [output, status] = await Promise.all([new Response(sender.stdout).text(), sender.exited])
+  if (status !== 0) throw new Error("The sender failed")
+  return JSON.parse(output)
+}

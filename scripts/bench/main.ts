@@ -1,0 +1,37 @@
+/**
+ * `bun run bench [--events 100000,1000000] [--only stores,ingest,memory,pressure]`: makes its data, runs each case beside its
+ * rivals in the same run, and prints tables in the form of the README's figures.
+ */
+import { parseArgs } from "node:util"
+import { measureIngest } from "./ingest.ts"
+import { measureMemory } from "./memory.ts"
+import { measurePressure } from "./pressure.ts"
+import { DAY_MS } from "./reports.ts"
+import { compareReports, fill } from "./stores.ts"
+import { occasion } from "./table.ts"
+
+const { values } = parseArgs({
+  options: {
+    events: { type: "string", default: "100000,1000000,10000000" },
+    only: { type: "string", default: "stores,many-sites,ingest,memory,pressure" },
+    seed: { type: "string", default: "7" },
+  },
+})
+const wanted = new Set(values.only.split(","))
+const sizes = values.events.split(",").map(Number)
+const now = Date.now()
+const year = { days: 365, seed: Number(values.seed), end: Math.floor(now / DAY_MS) * DAY_MS }
+
+console.log(occasion(now))
+for (const events of wanted.has("stores") ? sizes : []) {
+  await using filled = await fill({ ...year, events, sites: 1 })
+  await compareReports(filled)
+}
+if (wanted.has("many-sites")) {
+  await using filled = await fill({ ...year, events: 600_000, sites: 300 })
+  await compareReports(filled)
+}
+const largest = { ...year, events: Math.max(...sizes), sites: 1 }
+if (wanted.has("ingest")) await measureIngest()
+if (wanted.has("memory")) await measureMemory(largest)
+if (wanted.has("pressure")) await measurePressure(largest)

@@ -1,0 +1,76 @@
+/** Memory and start: a fresh server, and one that takes over ten million events and then answers every report over HTTP. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { askStats, FROM_SOURCE, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
+import { benchData, type DataOptions, KNOWN } from "./data.ts"
+import { openFootfall } from "./footfall.ts"
+import { DAY_MS, type Report, reportsOver } from "./reports.ts"
+import { count, ms, table } from "./table.ts"
+
+const IDLE_MS = 3_000
+
+export async function measureMemory(options: DataOptions): Promise<void> {
+  const command = await newestBinary()
+  const idle = await idleMemory(command)
+  await using filled = await fillDataDir(command, options)
+  const from = performance.now()
+  await using server = await serveFootfall({ command, dataDir: filled.dataDir })
+  const listening = performance.now() - from
+  await askStats(server.address, filled.site, "summary?period=30d")
+  const answered = performance.now() - from
+  for (const report of reportsOver(KNOWN)) for (const days of [30, 365]) await ask(server.address, filled.site, report, days, options.end)
+  const after = await server.memory()
+  console.log(`\n### Memory and start, ${command === FROM_SOURCE ? "from source" : "compiled binary"}\n`)
+  const rows = [
+    ["fresh instance, idle, MB resident", mb(idle)],
+    [`after all reports over ${count(options.events)} events, MB resident`, mb(after)],
+    [`start with ${count(options.events)} events until it listens, ms`, ms(listening)],
+    ["the same until its first answer, ms", ms(answered)],
+  ]
+  console.log(table(["What", "Figure"], rows))
+}
+
+const mb = (bytes: number): string => (bytes / 1e6).toFixed(0)
+
+/** The compiled file is what people run; without one the source has to do. */
+async function newestBinary(): Promise<readonly string[]> {
+  const path = join(import.meta.dir, "../../dist/footfall-linux-x64")
+  return (await Bun.file(path).exists()) ? [path] : FROM_SOURCE
+}
+
+async function idleMemory(command: readonly string[]): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
+  try {
+    await using server = await serveFootfall({ command, dataDir })
+    await Bun.sleep(IDLE_MS)
+    return await server.memory()
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+export interface FilledDataDir extends AsyncDisposable {
+  dataDir: string
+  site: Prepared
+}
+
+/** A data folder with one site and its events, not opened by anybody. */
+export async function fillDataDir(command: readonly string[], options: DataOptions): Promise<FilledDataDir> {
+  const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
+  const site = await prepareSite(command, dataDir)
+  const store = openFootfall(dataDir, options.end - options.days * DAY_MS)
+  for (const visits of benchData(options)) await store.load(visits)
+  await store.finish()
+  return { dataDir, site, [Symbol.asyncDispose]: async () => rmSync(dataDir, { recursive: true, force: true }) }
+}
+
+/** The same reports as in the other cases, through the front door; goals and funnels need definitions and are left out. */
+async function ask(address: string, site: Prepared, { ask, filter }: Report, days: number, end: number): Promise<void> {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
+  const filters = JSON.stringify(filter.map(([dimension, value]) => ({ dimension, values: [value] })))
+  const range = `from=${day(end - days * DAY_MS)}&to=${day(end - DAY_MS)}&filters=${encodeURIComponent(filters)}`
+  if (ask.kind === "summary") await askStats(address, site, `summary?${range}`)
+  if (ask.kind === "days") await askStats(address, site, `timeseries?interval=day&${range}`)
+  if (ask.kind === "breakdown") await askStats(address, site, `breakdown?dimension=${ask.by}&${range}`)
+}

@@ -1,0 +1,26 @@
+/** Milliseconds of a case: the middle one and the one that 95 of 100 stay below. */
+export interface Timing {
+  median: number
+  p95: number
+}
+
+/** Enough runs for a median, but no more than `budgetMs` of them once there are three. */
+export async function timed(work: () => unknown, { runs = 15, budgetMs = 2_000 } = {}): Promise<Timing> {
+  const times: number[] = []
+  for (let spent = 0; times.length < runs && (times.length < 3 || spent < budgetMs); ) {
+    const from = performance.now()
+    await work()
+    times.push(performance.now() - from)
+    spent += times.at(-1)!
+  }
+  return { median: quantile(times, 0.5), p95: quantile(times, 0.95) }
+}
+
+/** Nearest rank. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((left, right) => left - right)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
+export const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
