@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite"
 import { buildSegments } from "./build.ts"
 import { LogRecord } from "./log.ts"
 import type { SiteTail } from "./tail.ts"
-import { sealKept, type Tails, writeState } from "./tails.ts"
+import { readState, sealKept, type Tails, writeState } from "./tails.ts"
 import { type Commit, insertPending } from "./upkeep.ts"
 
 /** Closed events that all sites together may keep in the tail: bounds the replay at start and what each seal carries on. */
@@ -54,7 +54,7 @@ function closedVisits(tail: SiteTail, floor: number, cutoff: number): SitePlan &
 
 /** Writes the segments of a plan, seen by nobody yet; from here on no event joins its visits. Returns their ids. */
 export async function buildPlan(db: Database, plans: readonly SitePlan[], commit: Commit): Promise<number[]> {
-  for (const { tail, closed } of plans) closed.forEach((isClosed, row) => isClosed === 1 && tail.close(row))
+  for (const { tail, closed } of plans) for (const row of closed.keys()) if (closed[row] === 1) tail.close(row)
   const ids: number[] = []
   for (const { tail, closed } of plans) {
     for await (const segment of buildSegments([{ part: tail, keep: closed }])) {
@@ -80,6 +80,7 @@ export function rewriteLog(db: Database, tails: Tails, floor: number, stays: (ta
     db.query(sql).run(floor, record.seal(), sealKept(kept))
   }
   writeState(db, "log_floor", floor)
+  writeState(db, "log_epoch", readState(db, "log_epoch") + 1)
   return kept
 }
 

@@ -16,8 +16,8 @@ export class Tails {
   readonly #tails = new Map<number, SiteTail>()
   /** The last record that went in. */
   lastRecord = 0
-  /** Sealed records up to this one are no longer in the log. */
-  floor = 0
+  /** How often the log had been rewritten when it was last read. */
+  #epoch = 0
 
   tail(siteId: number): SiteTail {
     let tail = this.#tails.get(siteId)
@@ -39,11 +39,12 @@ export class Tails {
   /** Reads on from the last record; in one read transaction of the caller. False when so much was missed that only a new start helps. */
   follow(db: Database, more: Omit<Replayer, "tail"> = {}): boolean {
     const floor = readState(db, "log_floor")
-    if (floor !== this.floor) {
-      if (this.lastRecord < floor && this.lastRecord > 0) return false
-      if (this.lastRecord > 0) this.dropSealed(floor, keptVisits(db, floor))
-      this.floor = floor
+    const epoch = readState(db, "log_epoch")
+    if (epoch !== this.#epoch && this.lastRecord > 0) {
+      if (this.lastRecord < floor) return false
+      this.dropSealed(floor, keptVisits(db, floor))
     }
+    this.#epoch = epoch
     const sql = "select id, arrived_at, record from log where id > ? order by id"
     const replayer: Replayer = { ...more, tail: (siteId) => this.tail(siteId) }
     for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(this.lastRecord)) {
@@ -68,7 +69,6 @@ export class Tails {
       if (count === tail.visits) this.#tails.delete(siteId)
       else if (count > 0) this.#tails.set(siteId, tail.without(gone))
     }
-    this.floor = floor
   }
 }
 
@@ -90,7 +90,7 @@ export function sealKept(visitIds: Iterable<number>): Uint8Array {
   return out.seal()
 }
 
-export type StateKey = "generation" | "log_floor" | "sequence" | "dictionary_epoch" | "event_id_seed"
+export type StateKey = "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
 
 export function readState(db: Database, key: StateKey): number {
   return db.query<{ value: number }, [string]>("select value from state where key = ?").get(key)?.value ?? 0

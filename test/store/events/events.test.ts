@@ -23,7 +23,7 @@ function visit(writer: Writer, at: number, visitor: number, pages: string[]) {
     { rotating: ordinal, visitor: ordinal, visitorKind: "rotating", traits: { ...NO_TRAITS, country: "DE" } },
     "2026-11-21",
   )
-  pages.forEach((page, index) => writer.add(1, id, event({ at: at + index * MINUTE, page }), "2026-11-21"))
+  for (const [index, page] of pages.entries()) writer.add(1, id, event({ at: at + index * MINUTE, page }), "2026-11-21")
   return id
 }
 

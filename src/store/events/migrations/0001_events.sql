@@ -1,4 +1,4 @@
--- Counters of the store as a whole: generation, log_floor, sequence, dictionary_epoch, event_id_seed.
+-- Counters of the store as a whole: generation, log_floor, log_epoch, sequence, dictionary_epoch, event_id_seed.
 create table state (
   key text primary key,
   value integer not null

@@ -1,0 +1,320 @@
+import { expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import type { NewEvent } from "../../../src/domain/event.ts"
+import { TRAITS } from "../../../src/domain/visit.ts"
+import { openEventStore } from "../../../src/store/events/events.ts"
+import { openEventReader } from "../../../src/store/events/reader.ts"
+import type { Writer } from "../../../src/store/events/writer.ts"
+import { type DumpedVisit, dump } from "./dump.ts"
+import { event, NO_TRAITS } from "./samples.ts"
+
+/**
+ * Random lives of a store against a plain list of visits: writes in and out of order, seals, merges, erasures, retention,
+ * imports, restarts and failed commits, in any order. After each step a reader that follows and one that starts anew must
+ * both show what the list holds.
+ */
+const RUNS = Number(process.env.FOOTFALL_STORE_RUNS ?? 25)
+const START = Date.parse("2026-11-01T00:00:00Z")
+const MINUTE = 60_000
+const DAY = "2026-11-01"
+
+interface ModelVisit {
+  id: number
+  visitor: number
+  kind: number
+  country: string
+  importId: number
+  arrivedAt: number
+  events: NewEvent[]
+}
+
+const newEvent = fc.record({
+  minutes: fc.integer({ min: -5, max: 20 }),
+  name: fc.constantFrom("pageview", "pageview", "pageview", "engagement", "vitals", "Signup"),
+  page: fc.constantFrom("/", "/pricing", "/blog/ä", "/long".repeat(50)),
+  interactive: fc.boolean(),
+  plan: fc.option(fc.constantFrom("free", "pro"), { nil: undefined }),
+  amount: fc.option(fc.integer({ min: -1e15, max: 1e15 }), { nil: undefined }),
+})
+type NewRow = typeof newEvent extends fc.Arbitrary<infer Row> ? Row : never
+
+const step = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant("visit" as const),
+      visitor: fc.nat(9),
+      country: fc.constantFrom("DE", "FR", ""),
+      events: fc.array(newEvent, { minLength: 1, maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("join" as const),
+      which: fc.nat(),
+      country: fc.constantFrom("IT", "DE"),
+      events: fc.array(newEvent, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("identify" as const), which: fc.nat(), person: fc.nat(3) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("wait" as const), minutes: fc.integer({ min: 1, max: 50 }) }) },
+  { weight: 4, arbitrary: fc.constant({ do: "seal" as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: "merge" as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: "restart" as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: "fail" as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("erase" as const), country: fc.constantFrom("DE", "FR") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("retain" as const), minutes: fc.integer({ min: 0, max: 300 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("import" as const),
+      importId: fc.integer({ min: 1, max: 2 }),
+      events: fc.array(newEvent, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom("hide" as const, "show" as const, "undo" as const),
+      importId: fc.integer({ min: 1, max: 2 }),
+    }),
+  },
+)
+type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
+
+class Life {
+  readonly #folder = mkdtempSync(join(tmpdir(), "footfall-"))
+  readonly #path = join(this.#folder, "events.db")
+  now = START
+  visits: ModelVisit[] = []
+  readonly hidden = new Set<number>()
+  store = openEventStore(this.#path, { now: this.now })
+  readonly follower = openEventReader(this.#path, { cacheBytes: 4_000 })
+
+  async take(step: Step): Promise<void> {
+    if (step.do === "visit") this.store.write(this.now, (writer) => this.#visit(writer, step))
+    else if (step.do === "join")
+      this.#onOpen(step.which, (visit) => this.store.write(this.now, (writer) => this.#add(writer, visit, step.events, step.country)))
+    else if (step.do === "identify")
+      this.#onOpen(step.which, (visit) => this.store.write(this.now, (writer) => this.#identify(writer, visit, step.person)))
+    else if (step.do === "wait") this.now += step.minutes * MINUTE
+    else if (step.do === "seal") await this.store.seal(this.now, true)
+    else if (step.do === "merge") await this.store.merge(this.now)
+    else if (step.do === "restart") this.#restart()
+    else if (step.do === "fail") this.#fail()
+    else if (step.do === "erase") await this.#erase(step.country)
+    else if (step.do === "retain") await this.#retain(this.now - step.minutes * MINUTE)
+    else if (step.do === "import") await this.#import(step)
+    else await this.#changeImport(step)
+  }
+
+  expectTruth(): void {
+    const visible = this.visits.filter(({ importId }) => !this.hidden.has(importId)).map(expectedVisit)
+    const expected = visible.sort((a, b) => a.start - b.start || (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+    expect(dump(this.follower.snapshot(1))).toEqual(expected)
+    const fresh = openEventReader(this.#path, { cacheBytes: 1 << 20 })
+    expect(dump(fresh.snapshot(1))).toEqual(expected)
+    fresh.close()
+  }
+
+  end(): void {
+    this.follower.close()
+    this.store.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #visit(writer: Writer, { visitor, country, events }: { visitor: number; country: string; events: NewRow[] }): void {
+    const ordinal = writer.visitor(1, DAY, { high: visitor, low: ~visitor >>> 0 })
+    const id = writer.openVisit(1, { rotating: ordinal, visitor: ordinal, visitorKind: "rotating", traits: { ...NO_TRAITS, country } }, DAY)
+    const visit: ModelVisit = { id, visitor: ordinal, kind: 0, country, importId: 0, arrivedAt: this.now, events: [] }
+    this.visits.push(visit)
+    const [first, ...others] = events
+    this.#add(writer, visit, [{ ...first!, name: "pageview", minutes: 0 }, ...others], country)
+  }
+
+  #add(writer: Writer, visit: ModelVisit, rows: NewRow[], country: string): void {
+    for (const row of rows) {
+      const added = toEvent(row, this.now)
+      const isEarlier = visit.events.length > 0 && added.at < Math.min(...visit.events.map(({ at }) => at))
+      if (isEarlier) {
+        visit.country = country
+        writer.add(1, visit.id, added, DAY, { ...NO_TRAITS, country })
+      } else writer.add(1, visit.id, added, DAY)
+      visit.events.push(added)
+      visit.arrivedAt = this.now
+    }
+  }
+
+  #identify(writer: Writer, visit: ModelVisit, person: number): void {
+    visit.visitor = writer.person(1, { high: person, low: person })
+    visit.kind = 2
+    writer.identify(1, visit.id, visit.visitor, "user")
+  }
+
+  #onOpen(which: number, work: (visit: ModelVisit) => void): void {
+    const open = this.visits.filter(({ importId, arrivedAt }) => importId === 0 && this.now - arrivedAt <= 30 * MINUTE)
+    if (open.length > 0) work(open[which % open.length]!)
+  }
+
+  #restart(): void {
+    this.store.close()
+    this.store = openEventStore(this.#path, { now: this.now })
+  }
+
+  #fail(): void {
+    const before = structuredClone(this.visits)
+    const broken = () =>
+      this.store.write(this.now, (writer) => {
+        this.#visit(writer, {
+          visitor: 77,
+          country: "XX",
+          events: [{ minutes: 0, name: "pageview", page: "/", interactive: true, plan: "free", amount: undefined }],
+        })
+        throw new Error("broken on purpose")
+      })
+    expect(broken).toThrow("broken on purpose")
+    this.visits = before
+  }
+
+  async #erase(country: string): Promise<void> {
+    const gone = this.visits.filter((visit) => visit.country === country)
+    const dictionary = () => {
+      const reader = openEventReader(this.#path, { cacheBytes: 1 << 20 })
+      const id = reader.snapshot(1).dictionary("country").find(country)
+      reader.close()
+      return id
+    }
+    const id = dictionary()
+    const erased = await this.store.erase(1, (part) => Uint8Array.from(part.visit("country"), (each) => (each === id ? 1 : 0)), this.now)
+    expect(erased).toBe(gone.length)
+    this.visits = this.visits.filter((visit) => visit.country !== country)
+    if (gone.length > 0) expect(dictionary()).toBeUndefined()
+  }
+
+  async #retain(cutoff: number): Promise<void> {
+    const stays = ({ events }: ModelVisit) => Math.min(...events.map(({ at }) => at)) >= cutoff
+    expect(await this.store.retain(1, cutoff, this.now)).toBe(this.visits.filter((visit) => !stays(visit)).length)
+    this.visits = this.visits.filter(stays)
+  }
+
+  async #import({ importId, events }: { importId: number; events: NewRow[] }): Promise<void> {
+    const [first, ...others] = events
+    const rows = [
+      { ...first!, name: "pageview" as const, minutes: -300 },
+      ...others.map((row) => ({ ...row, minutes: Math.abs(row.minutes) - 290 })),
+    ]
+    const made = rows.map((row) => toEvent(row, this.now)).sort((a, b) => a.at - b.at)
+    await this.store.importVisits(1, importId, [{ visitor: "a", traits: { ...NO_TRAITS, country: "DE" }, events: made, day: DAY }])
+    // A second part of a hidden import is visible until it is hidden as well; here each import is shown as a whole.
+    this.store.hideImport(1, importId, this.hidden.has(importId))
+    const reader = openEventReader(this.#path, { cacheBytes: 1 << 20 })
+    const visitor = reader.snapshot(1).visitorLimit
+    reader.close()
+    this.visits.push({
+      id: -1,
+      visitor: this.hidden.has(importId) ? this.#nextOrdinal() : visitor - 1,
+      kind: 0,
+      country: "DE",
+      importId,
+      arrivedAt: 0,
+      events: made,
+    })
+  }
+
+  /** The ordinal that the import before this call took, seen by asking for a new one and giving it up. */
+  #nextOrdinal(): number {
+    let next = 0
+    expect(() =>
+      this.store.write(this.now, (writer) => {
+        next = writer.visitor(1, DAY, { high: 4_000_000_000, low: 1 })
+        throw new Error("only asking")
+      }),
+    ).toThrow("only asking")
+    return next - 1
+  }
+
+  async #changeImport(step: { do: "hide" | "show" | "undo"; importId: number }): Promise<void> {
+    if (step.do === "undo") {
+      await this.store.dropImport(1, step.importId, this.now)
+      this.visits = this.visits.filter(({ importId }) => importId !== step.importId)
+      return
+    }
+    if (step.do === "hide") this.hidden.add(step.importId)
+    else this.hidden.delete(step.importId)
+    this.store.hideImport(1, step.importId, step.do === "hide")
+  }
+}
+
+function toEvent({ minutes, name, page, interactive, plan, amount }: NewRow, now: number): NewEvent {
+  const isCounted = name !== "engagement" && name !== "vitals"
+  return event({
+    at: now + minutes * MINUTE,
+    name,
+    page,
+    interactive,
+    title: page.slice(0, 3),
+    props: plan && isCounted ? [["plan", plan]] : [],
+    ...(amount !== undefined && isCounted ? { revenue: { amount, currency: amount < 0 ? "USD" : "EUR" } } : {}),
+    ...(name === "engagement" ? { engagement: interactive ? { engagedMs: 3_000, scrollDepth: 40 } : { engagedMs: 10 } } : {}),
+    ...(name === "vitals" ? { vitals: interactive ? { lcp: 1_200, cls: 0.125 } : { inp: 80, fcp: 1, ttfb: 0 } } : {}),
+  })
+}
+
+/** What a visit must look like, from its plain list of events. */
+function expectedVisit(visit: ModelVisit): DumpedVisit {
+  const events = visit.events.map((each, index) => ({ ...each, index })).sort((a, b) => a.at - b.at || a.index - b.index)
+  const start = events[0]!.at
+  const counted = events.filter(({ name }) => name !== "engagement" && name !== "vitals")
+  const views = events.filter(({ name }) => name === "pageview")
+  return {
+    visitor: visit.visitor,
+    kind: visit.kind,
+    start,
+    duration: counted.at(-1)!.at - start,
+    pageviews: views.length,
+    events: counted.length,
+    interactive: counted.filter(({ name, interactive }) => name !== "pageview" && interactive).length,
+    engaged: events.reduce((sum, { engagement }) => sum + (engagement?.engagedMs ?? 0), 0),
+    entry: `example.com${views[0]!.page}`,
+    exit: `example.com${views.at(-1)!.page}`,
+    traits: TRAITS.map((trait) => (trait === "country" ? visit.country : "")).join("|"),
+    importId: visit.importId,
+    rows: events.map(({ at, name, page, hostname, title, interactive, props, revenue, engagement, vitals }) => ({
+      at,
+      name,
+      page,
+      hostname,
+      title,
+      interactive,
+      props: props.map(([key, value]) => [key, value]),
+      revenue: revenue ? [`${revenue.amount} ${revenue.currency}`] : [],
+      engagement: engagement ? [[engagement.engagedMs, engagement.scrollDepth]] : [],
+      vitals: vitals ? [[vitals.lcp, vitals.inp, vitals.fcp, vitals.ttfb, vitals.cls === undefined ? undefined : vitals.cls * 1000]] : [],
+    })),
+  }
+}
+
+test(
+  "readers show what was written, whatever upkeep did to it",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
+        const life = new Life()
+        try {
+          for (const each of steps) {
+            await life.take(each)
+            life.expectTruth()
+          }
+        } finally {
+          life.end()
+        }
+      }),
+      { seed: 7, numRuns: RUNS },
+    )
+  },
+  { timeout: 600_000 },
+)
