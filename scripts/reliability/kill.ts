@@ -1,0 +1,110 @@
+/**
+ * No acknowledged event is lost or doubled by `kill -9` at random moments under load, also when the sender tries again with
+ * the same id. `bun scripts/reliability/kill.ts --kills 200 --seed 1`
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { seededRandom } from "../../src/services/demo-random.ts"
+import { quantile } from "../bench/timing.ts"
+import { FROM_SOURCE, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
+import { sendNumbered, storedNumbers } from "./numbered-events.ts"
+
+const CLIENTS = 32
+
+export interface KillResult {
+  kills: number
+  acknowledged: number
+  lost: number
+  doubled: number
+  /** Faults that `integrity_check` found, over all kills. */
+  damaged: number
+  /** From the start of the process until it listens. */
+  restartP95Ms: number
+}
+
+interface KillOptions {
+  kills: number
+  seed: number
+  command?: readonly string[]
+}
+
+export async function killUnderLoad({ kills, seed, command = FROM_SOURCE }: KillOptions): Promise<KillResult> {
+  const dataDir = mkdtempSync(join(tmpdir(), "footfall-kill-"))
+  const random = seededRandom(seed)
+  const load = new Load()
+  const restarts: number[] = []
+  let worst = { lost: 0, doubled: 0, damaged: 0 }
+  try {
+    const site = await prepareSite(command, dataDir)
+    for (let kill = 0; kill < kills; kill++) {
+      const from = performance.now()
+      await using server = await serveFootfall({ command, dataDir })
+      restarts.push(performance.now() - from)
+      const clients = load.run(server.address, site)
+      await Bun.sleep(50 + random.below(250))
+      await server.kill("SIGKILL")
+      await clients
+      worst = greatest(worst, load.compare(dataDir, site.siteId))
+    }
+    // What was cut off is tried again; then every number must be there once.
+    await using server = await serveFootfall({ command, dataDir })
+    await load.finish(server.address, site)
+    await server.kill("SIGKILL")
+    worst = greatest(worst, load.compare(dataDir, site.siteId))
+    return { kills, acknowledged: load.acknowledged.size, ...worst, restartP95Ms: Math.round(quantile(restarts, 0.95)) }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+type Faults = Pick<KillResult, "lost" | "doubled" | "damaged">
+const greatest = (left: Faults, right: Faults): Faults => ({
+  lost: Math.max(left.lost, right.lost),
+  doubled: Math.max(left.doubled, right.doubled),
+  damaged: left.damaged + right.damaged,
+})
+
+/** Clients that send number after number until nobody answers, and begin with those that had no answer before. */
+class Load {
+  readonly acknowledged = new Set<number>()
+  #unanswered: number[] = []
+  #next = 1
+
+  async run(address: string, site: Prepared): Promise<void> {
+    const again = this.#unanswered
+    this.#unanswered = []
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.#client(address, site, again)))
+    this.#unanswered.push(...again)
+  }
+
+  async #client(address: string, site: Prepared, again: number[]): Promise<void> {
+    for (let answered = true; answered; ) answered = await this.#send(address, site, again.pop() ?? this.#next++)
+  }
+
+  async #send(address: string, site: Prepared, number: number): Promise<boolean> {
+    const status = await sendNumbered(address, site, number)
+    if (status === 202) this.acknowledged.add(number)
+    else this.#unanswered.push(number)
+    return status !== 0
+  }
+
+  async finish(address: string, site: Prepared): Promise<void> {
+    const left = this.#unanswered
+    this.#unanswered = []
+    for (const number of left) await this.#send(address, site, number)
+    if (this.#unanswered.length > 0) throw new Error(`${this.#unanswered.length} events were refused by a healthy server`)
+  }
+
+  compare(dataDir: string, siteId: number): Faults {
+    const { numbers, integrity } = storedNumbers(dataDir, siteId)
+    const lost = [...this.acknowledged].filter((number) => !numbers.has(number)).length
+    return { lost, doubled: [...numbers.values()].filter((times) => times > 1).length, damaged: integrity === "ok" ? 0 : 1 }
+  }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { kills: { type: "string", default: "20" }, seed: { type: "string", default: "1" } } })
+  console.log(await killUnderLoad({ kills: Number(values.kills), seed: Number(values.seed) }))
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { askStats, footfall, prepareSite, serveFootfall } from "../../scripts/instance.ts"
+import { sendNumbered } from "../../scripts/reliability/numbered-events.ts"
+
+const root = join(import.meta.dir, "../..")
+const folder = mkdtempSync(join(tmpdir(), "footfall-binary-"))
+const alone = join(folder, "bin")
+const binary = join(alone, "footfall")
+const command = [binary]
+
+/** The compiled file alone in an empty folder: whatever it needs beside it would be missing. */
+beforeAll(() => {
+  const build = Bun.spawnSync([process.execPath, "scripts/build.ts"], { cwd: root })
+  if (!build.success) throw new Error(build.stderr.toString())
+  mkdirSync(alone)
+  const name = `footfall-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
+  copyFileSync(join(root, "dist", name), binary)
+  chmodSync(binary, 0o755)
+}, 120_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test("the compiled file serves, collects, answers, is killed, and restarts with everything there", async () => {
+  const dataDir = join(folder, "data")
+  const site = await prepareSite(command, dataDir)
+  {
+    await using server = await serveFootfall({ command, dataDir })
+    for (let number = 1; number <= 40; number++) expect(await sendNumbered(server.address, site, number)).toBe(202)
+    expect((await askStats(server.address, site, "summary?period=7d&metrics=visitors,events")).metrics).toEqual({
+      visitors: 32,
+      events: 40,
+    })
+    await server.kill("SIGKILL")
+  }
+  await using server = await serveFootfall({ command, dataDir })
+  expect((await askStats(server.address, site, "summary?period=7d&metrics=visitors,events")).metrics).toEqual({ visitors: 32, events: 40 })
+  expect(await sendNumbered(server.address, site, 7)).toBe(202) // sent before: counted once
+  expect(await sendNumbered(server.address, site, 41)).toBe(202)
+  expect((await askStats(server.address, site, "summary?period=7d&metrics=visitors,events")).metrics).toEqual({ visitors: 32, events: 41 })
+  expect(await server.kill("SIGTERM")).toBe(0)
+}, 60_000)
+
+test("the compiled file carries the tracker", async () => {
+  await using server = await serveFootfall({ command, dataDir: join(folder, "tracker") })
+  const script = await fetch(`${server.address}/js/script.js`)
+  expect({ status: script.status, type: script.headers.get("content-type") }).toEqual({
+    status: 200,
+    type: "text/javascript; charset=utf-8",
+  })
+  expect(await script.text()).toContain("/api/event")
+}, 60_000)
+
+test("the compiled file backs up and verifies", async () => {
+  const dataDir = join(folder, "backup")
+  await prepareSite(command, dataDir)
+  const { id } = await footfall<{ id: string }>(command, dataDir, "backup", "create")
+  expect(await footfall<{ id: string }[]>(command, dataDir, "backup", "list")).toMatchObject([{ id }])
+  await footfall(command, dataDir, "backup", "verify", id)
+}, 60_000)
+
+test("it left nothing beside itself", () => {
+  expect(readdirSync(alone)).toEqual(["footfall"])
+})

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test"
+import { killUnderLoad } from "../../scripts/reliability/kill.ts"
+
+/** 20 on every run; `FOOTFALL_KILLS=200 bun test test/reliability` for a release. */
+const KILLS = Number(process.env.FOOTFALL_KILLS ?? 20)
+
+test(
+  `no acknowledged event is lost or doubled by ${KILLS} kills under load`,
+  async () => {
+    const { lost, doubled, damaged, acknowledged, kills } = await killUnderLoad({ kills: KILLS, seed: 7 })
+    expect({ lost, doubled, damaged, kills }).toEqual({ lost: 0, doubled: 0, damaged: 0, kills: KILLS })
+    expect(acknowledged).toBeGreaterThan(KILLS * 10)
+  },
+  KILLS * 15_000,
+)
