@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { openTarget, type Target } from "./target.ts"
+
+let target: Target
+beforeAll(async () => {
+  target = await openTarget()
+})
+afterAll(() => target.close())
+
+const SITE = "/api/public/v1/sites/1"
+const EVENTS = `${SITE}/events`
+const SUMMARY = `${SITE}/stats/summary`
+const BROKEN = "{"
+const LARGE = "x".repeat((1 << 20) + 1)
+
+interface Ask {
+  key?: keyof Target["keys"] | "unknown" | "malformed"
+  method?: string
+  body?: string
+  headers?: Record<string, string>
+}
+
+// Each row fails in two ways at least; the first of them in the order of api.md section 2 must answer.
+test.each<[string, string, Ask, number, string]>([
+  ["unknown path, no key", "/api/public/v1/nothing", {}, 404, "not_found"],
+  ["unknown path, bad body", "/api/public/v1/sites/1/nothing", { method: "POST", body: BROKEN }, 404, "not_found"],
+  ["unknown method, no key", EVENTS, { method: "PUT", body: BROKEN }, 405, "method_not_allowed"],
+  ["unknown method on an unknown site", "/api/public/v1/sites/99/events", { method: "DELETE" }, 405, "method_not_allowed"],
+  ["no key, unknown site", "/api/public/v1/sites/99/stats/summary", {}, 401, "missing_api_key"],
+  ["no key, bad query", `${SUMMARY}?period=never`, {}, 401, "missing_api_key"],
+  ["no key, broken body", EVENTS, { method: "POST", body: BROKEN }, 401, "missing_api_key"],
+  ["no key, large body", EVENTS, { method: "POST", body: LARGE }, 401, "missing_api_key"],
+  ["no key, media type", EVENTS, { method: "POST", body: "a=1", headers: { "content-type": "text/csv" } }, 401, "missing_api_key"],
+  ["no key, Accept", SUMMARY, { headers: { accept: "text/csv" } }, 401, "missing_api_key"],
+  ["other scheme", SUMMARY, { headers: { authorization: "Basic Zm9vOmJhcg==" } }, 401, "missing_api_key"],
+  ["empty token", SUMMARY, { headers: { authorization: "Bearer " } }, 401, "missing_api_key"],
+  ["unknown key, broken body", EVENTS, { key: "unknown", method: "POST", body: BROKEN }, 401, "invalid_api_key"],
+  ["malformed key, unknown site", "/api/public/v1/sites/99/stats/summary", { key: "malformed" }, 401, "invalid_api_key"],
+  ["scope, unknown site", "/api/public/v1/sites/99/events", { key: "stats", method: "POST", body: BROKEN }, 403, "insufficient_scope"],
+  ["scope, Accept", EVENTS, { key: "stats", method: "POST", headers: { accept: "text/csv" } }, 403, "insufficient_scope"],
+  ["scope, bad query", `${SUMMARY}?period=never`, { key: "events" }, 403, "insufficient_scope"],
+  ["unknown site, broken body", "/api/public/v1/sites/99/events", { key: "events", method: "POST", body: BROKEN }, 404, "site_not_found"],
+  ["unknown site, large body", "/api/public/v1/sites/99/events", { key: "events", method: "POST", body: LARGE }, 404, "site_not_found"],
+  ["unknown site, bad query", "/api/public/v1/sites/99/stats/summary?period=never", { key: "stats" }, 404, "site_not_found"],
+  [
+    "unknown site, Accept",
+    "/api/public/v1/sites/99/stats/summary",
+    { key: "stats", headers: { accept: "text/csv" } },
+    404,
+    "site_not_found",
+  ],
+  ["site outside the key", `${SUMMARY}?period=never`, { key: "elsewhere" }, 404, "site_not_found"],
+  ["Accept, large body", EVENTS, { key: "events", method: "POST", body: LARGE, headers: { accept: "text/csv" } }, 406, "not_acceptable"],
+  ["Accept, bad query", `${SUMMARY}?period=never`, { key: "stats", headers: { accept: "text/csv" } }, 406, "not_acceptable"],
+  [
+    "size, media type",
+    EVENTS,
+    { key: "events", method: "POST", body: LARGE, headers: { "content-type": "text/csv" } },
+    413,
+    "body_too_large",
+  ],
+  [
+    "media type, syntax",
+    EVENTS,
+    { key: "events", method: "POST", body: BROKEN, headers: { "content-type": "text/csv" } },
+    415,
+    "unsupported_media_type",
+  ],
+  ["syntax", EVENTS, { key: "events", method: "POST", body: BROKEN }, 400, "invalid_json"],
+  ["repeated parameter, content", `${EVENTS}?a=1&a=2`, { key: "events", method: "POST", body: "{}" }, 400, "invalid_query"],
+  ["unknown parameter, content", `${EVENTS}?a=1`, { key: "events", method: "POST", body: "{}" }, 400, "invalid_query"],
+  ["content", EVENTS, { key: "events", method: "POST", body: "{}" }, 422, "validation_failed"],
+])("the first failing check answers: %s", async (_, path, { key, method = "GET", body, headers }, status, code) => {
+  const tokens = { ...target.keys, unknown: target.unknownKey, malformed: "ff_x" }
+  const answer = await fetch(target.url + path, {
+    method,
+    ...(body !== undefined && { body }),
+    headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${tokens[key]}` }), ...headers },
+  })
+  expect({ status: answer.status, type: answer.headers.get("content-type") }).toEqual({ status, type: "application/problem+json" })
+  expect(await answer.json()).toMatchObject({
+    status,
+    code,
+    type: `${target.baseUrl}/errors/${code}`,
+    request_id: answer.headers.get("x-request-id"),
+  })
+})
+
+test.each([
+  ["stats:read", "Bearer"],
+  ["stats:read", "bearer"],
+  ["stats:read", "BEARER  "],
+])("the scheme is compared without case: %s with %p", async (_, scheme) => {
+  const answer = await fetch(target.url + SUMMARY, { headers: { authorization: `${scheme} ${target.keys.stats}` } })
+  expect(answer.status).toBe(200)
+})
+
+test("a key is read from nowhere but the header", async () => {
+  const { stats } = target.keys
+  const answer = await fetch(`${target.url}${SUMMARY}?api_key=${stats}&key=${stats}`, {
+    headers: { cookie: `sid=${stats}`, "x-api-key": stats },
+  })
+  expect(answer.status).toBe(401)
+})
+
+test("refusals name what is missing", async () => {
+  const none = await fetch(target.url + SUMMARY)
+  expect(none.headers.get("www-authenticate")).toBe('Bearer realm="footfall"')
+  const unknown = await fetch(target.url + SUMMARY, { headers: { authorization: `Bearer ${target.unknownKey}` } })
+  expect(unknown.headers.get("www-authenticate")).toBe('Bearer realm="footfall", error="invalid_token"')
+  const scope = await fetch(target.url + SUMMARY, { headers: { authorization: `Bearer ${target.keys.events}` } })
+  expect(scope.headers.get("www-authenticate")).toBe('Bearer error="insufficient_scope", scope="stats:read"')
+  expect(await scope.json()).toMatchObject({ required_scopes: ["stats:read"] })
+  const method = await fetch(target.url + EVENTS, { method: "PUT" })
+  expect(method.headers.get("allow")).toBe("POST")
+  const read = await fetch(target.url + SUMMARY, { method: "POST" })
+  expect(read.headers.get("allow")).toBe("GET, HEAD")
+})
+
+test("a site that does not exist and one out of sight answer alike", async () => {
+  const answers = ["1", "99"].map(async (id) => {
+    const answer = await fetch(`${target.url}/api/public/v1/sites/${id}/stats/summary`, {
+      headers: { authorization: `Bearer ${target.keys.elsewhere}`, "x-request-id": "same" },
+    })
+    return [answer.status, await answer.text()]
+  })
+  const [foreign, absent] = await Promise.all(answers)
+  expect(foreign).toEqual(absent!)
+})

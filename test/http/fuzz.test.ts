@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import fc from "fast-check"
+import { FLAT_DIMENSIONS } from "../../src/domain/dimension.ts"
+import { FLAT_METRICS } from "../../src/domain/metric.ts"
+import { openTarget, type Target } from "./target.ts"
+
+let target: Target
+beforeAll(async () => {
+  target = await openTarget()
+})
+afterAll(() => target.close())
+
+const SEED = 7
+const strange = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: "grapheme", maxLength: 40 }),
+  fc.constantFrom(
+    "\0",
+    "\ud800",
+    "\udfff\ud800",
+    "__proto__",
+    "constructor",
+    "toString",
+    "../../etc/passwd",
+    "' or 1=1 --",
+    "%00",
+    "a".repeat(3_000),
+    "-0",
+    "NaN",
+  ),
+)
+const value = fc.oneof(
+  { weight: 4, arbitrary: strange },
+  fc.integer(),
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constantFrom(-1, 0, 255, 2 ** 31, 2 ** 53, 1e308, -1e308),
+  fc.array(strange, { maxLength: 3 }),
+  fc.jsonValue({ maxDepth: 3 }),
+)
+const keys =
+  "n name u url d domain r referrer p props m meta $ revenue i interactive h hashMode sd e v t title l language tz w screen_width x user_id y id o f".split(
+    " ",
+  )
+/** A good event in which some fields are not what they should be. */
+const payload = fc.dictionary(fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...keys) }, strange), value, { maxKeys: 6 }).map((odd) => ({
+  n: "pageview",
+  u: "https://shop.example/",
+  ...odd,
+}))
+
+test("no payload makes the server fail, and what is acknowledged is counted", async () => {
+  const answers = { taken: 0, refused: 0 }
+  await fc.assert(
+    fc.asyncProperty(payload, async (event) => {
+      const answer = await fetch(`${target.url}/api/event`, { method: "POST", body: JSON.stringify(event), headers: target.browser })
+      const text = await answer.text()
+      if (answer.status === 202) answers.taken++
+      else {
+        answers.refused++
+        expect({ status: answer.status, text }).toEqual({ status: 400, text: expect.stringContaining('"code":"invalid_') })
+      }
+    }),
+    { seed: SEED, numRuns: 2_000 },
+  )
+  expect(answers.taken).toBeGreaterThan(200)
+  expect(answers.refused).toBeGreaterThan(200)
+}, 60_000)
+
+const bytes = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  // A good event with some of its bytes turned.
+  fc.array(fc.tuple(fc.nat(60), fc.nat(255)), { maxLength: 4 }).map((turned) => {
+    const body = new TextEncoder().encode('{"n":"pageview","u":"https://shop.example/page","p":{"a":"b"}}')
+    for (const [at, byte] of turned) body[at] = byte
+    return body
+  }),
+)
+
+test("no bytes make the server fail", async () => {
+  await fc.assert(
+    fc.asyncProperty(bytes, async (body) => {
+      const answer = await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })
+      expect(answer.status).toBeOneOf([202, 400])
+      await answer.text()
+    }),
+    { seed: SEED, numRuns: 1_000 },
+  )
+}, 60_000)
+
+const name = fc.constantFrom(
+  "period",
+  "from",
+  "to",
+  "timezone",
+  "filters",
+  "compare",
+  "compare_from",
+  "compare_to",
+  "match_weekday",
+  "imports",
+  "metrics",
+  "interval",
+  "dimension",
+  "property",
+  "sort",
+  "order",
+  "limit",
+  "offset",
+)
+const sensible = fc.constantFrom(
+  "today",
+  "7d",
+  "all",
+  "2026-11-01",
+  "2026-11-20",
+  "Asia/Kathmandu",
+  "previous_period",
+  "custom",
+  "true",
+  "day",
+  "auto",
+  "page",
+  "goal",
+  "property",
+  "plan",
+  "desc",
+  "10",
+  "visitors",
+  "visitors,pageviews",
+  "bounce_rate",
+)
+const filters = fc
+  .array(
+    fc.record({
+      dimension: fc.oneof(fc.constantFrom(...FLAT_DIMENSIONS), strange),
+      operator: fc.oneof(fc.constantFrom("is", "is_not", "contains", "starts_with", "matches_wildcard", "matches_wildcard_not"), strange),
+      values: fc.array(fc.oneof(strange, fc.constantFrom("/", "*", "(none)", "Direct")), { maxLength: 3 }),
+    }),
+    { maxLength: 3 },
+  )
+  .map((list) => JSON.stringify(list))
+const metrics = fc.subarray([...FLAT_METRICS], { minLength: 1, maxLength: 5 }).map((list) => list.join(","))
+const parameter = fc.oneof(
+  fc.tuple(name, sensible),
+  fc.tuple(name, strange),
+  fc.tuple(fc.constant("filters"), filters),
+  fc.tuple(fc.constant("metrics"), metrics),
+  fc.tuple(fc.constant("dimension"), fc.constantFrom(...FLAT_DIMENSIONS)),
+)
+const query = fc.uniqueArray(parameter, { maxLength: 4, selector: ([key]) => key }).map((list) =>
+  // A lone surrogate cannot be escaped; as it stands it becomes U+FFFD.
+  list.map(([key, text]) => `${key}=${encodeURIComponent(text.toWellFormed())}`).join("&"),
+)
+
+test.each(["summary", "timeseries", "breakdown", "realtime"])(
+  "no query string makes %s fail",
+  async (path) => {
+    const headers = { authorization: `Bearer ${target.keys.stats}` }
+    await fc.assert(
+      fc.asyncProperty(query, async (text) => {
+        const answer = await fetch(`${target.url}/api/public/v1/sites/1/stats/${path}?${text}`, { headers })
+        expect({ text, status: answer.status, body: await answer.json() }).toEqual({
+          text,
+          status: expect.toBeOneOf([200, 400]),
+          body: expect.anything(),
+        })
+      }),
+      { seed: SEED, numRuns: 500 },
+    )
+  },
+  60_000,
+)
+
+test("after all of this the server answers as before", async () => {
+  const before = await target.pageviews()
+  const body = JSON.stringify({ n: "pageview", u: "https://shop.example/last" })
+  expect((await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })).status).toBe(202)
+  expect(await target.pageviews()).toBe(before + 1)
+})

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test"
+import { AppError } from "../../src/domain/error.ts"
+import { apiLimits, tokenBuckets } from "../../src/http/limits.ts"
+import { fixedClock } from "../kit.ts"
+
+test("a bucket holds its size at once and refills evenly", () => {
+  const clock = fixedClock("2026-11-21T12:00:00Z")
+  const buckets = tokenBuckets(60, clock.now)
+  for (let left = 59; left >= 0; left--) expect(buckets.take("a")).toEqual({ taken: true, remaining: left, retryAfter: left === 0 ? 1 : 0 })
+  expect(buckets.take("a")).toEqual({ taken: false, remaining: 0, retryAfter: 1 })
+  clock.advance(999)
+  expect(buckets.take("a").taken).toBe(false)
+  clock.advance(1)
+  expect(buckets.take("a").taken).toBe(true)
+  expect(buckets.take("a").taken).toBe(false)
+  clock.advance(3_600_000)
+  expect(buckets.look("a").remaining).toBe(60)
+})
+
+test("buckets do not influence one another, and looking takes nothing", () => {
+  const clock = fixedClock("2026-11-21T12:00:00Z")
+  const buckets = tokenBuckets(1, clock.now)
+  expect(buckets.look("a").remaining).toBe(1)
+  expect(buckets.take("a").taken).toBe(true)
+  expect(buckets.take("a").taken).toBe(false)
+  expect(buckets.take("b").taken).toBe(true)
+})
+
+test("a clock that is set back drains no bucket", () => {
+  const clock = fixedClock("2026-11-21T12:00:00Z")
+  const buckets = tokenBuckets(2, clock.now)
+  buckets.take("a")
+  clock.advance(-3_600_000)
+  expect(buckets.take("a").taken).toBe(true)
+})
+
+test("a key's limit writes its headers, shown and taken", () => {
+  const clock = fixedClock("2026-11-21T12:00:00Z")
+  const limits = apiLimits(2, clock.now)
+  const headers: Record<string, unknown> = {}
+  limits.show(7, headers)
+  expect(headers).toEqual({
+    "ratelimit-policy": '"default";q=2;w=60',
+    ratelimit: '"default";r=2;t=60',
+    "x-ratelimit-limit": "2",
+    "x-ratelimit-remaining": "2",
+    "x-ratelimit-reset": "1795262460",
+  })
+  limits.take(7, headers)
+  expect(headers).toMatchObject({ ratelimit: '"default";r=1;t=60', "x-ratelimit-remaining": "1" })
+  limits.take(7, headers)
+  expect(() => limits.take(7, headers)).toThrow(AppError)
+  expect(headers).toMatchObject({ ratelimit: '"default";r=0;t=60' })
+})
+
+test("a limit of 0 is none and says nothing", () => {
+  const headers = {}
+  const limits = apiLimits(0, () => 0)
+  for (let i = 0; i < 1_000; i++) limits.take(1, headers)
+  limits.show(1, headers)
+  expect(headers).toEqual({})
+})

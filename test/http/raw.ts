@@ -1,0 +1,49 @@
+import { connect } from "node:net"
+
+/** One answer as it came over the wire. */
+export interface RawAnswer {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/**
+ * Sends bytes as they are, as no client library would, and collects what comes back until the server closes the connection
+ * or stays silent. Lone line feeds are not touched: write `\r\n` where it is meant.
+ */
+export function sendRaw(port: number, bytes: string | Uint8Array, silence = 150): Promise<RawAnswer[]> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+    const chunks: Buffer[] = []
+    const finish = () => {
+      socket.destroy()
+      resolve(parseAnswers(Buffer.concat(chunks).toString("latin1")))
+    }
+    let timer = setTimeout(finish, silence * 4)
+    socket.on("data", (chunk) => {
+      chunks.push(chunk)
+      clearTimeout(timer)
+      timer = setTimeout(finish, silence)
+    })
+    socket.on("close", () => {
+      clearTimeout(timer)
+      finish()
+    })
+    // A reset is an end like any other.
+    socket.on("error", () => {})
+  })
+}
+
+function parseAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = []
+  let rest = text
+  while (rest.startsWith("HTTP/1.1 ")) {
+    const end = rest.indexOf("\r\n\r\n")
+    const [first = "", ...lines] = rest.slice(0, end).split("\r\n")
+    const headers = Object.fromEntries(lines.map((line) => [line.split(":")[0]!.toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]))
+    const length = Number(headers["content-length"] ?? 0)
+    answers.push({ status: Number(first.split(" ")[1]), headers, body: rest.slice(end + 4, end + 4 + length) })
+    rest = rest.slice(end + 4 + length)
+  }
+  return answers
+}
