@@ -1,85 +1,72 @@
 import type { Log } from "../domain/log.ts"
-import type { EventStore } from "../store/events/events.ts"
-import { StoreFault } from "../store/events/fault.ts"
+import type { Hindrance } from "../ingest/buffer.ts"
+import type { FaultKind, StoreFault } from "../store/events/fault.ts"
 import { ExitFault } from "./exit.ts"
-import type { Health } from "./health.ts"
+import type { Health, HealthCode } from "./health.ts"
 
-/** What follows from a store's faults (reliability.md section 4): states of health, and the end where nothing can be trusted. */
+/** What follows from faults of the stores (reliability.md section 4): states of health, and the end where nothing can be trusted. */
 export interface StoreStates {
-  /** Told of every fault of either store. */
+  /** Told when something begins to keep events from being stored, and when it no longer does. */
+  hinder(kind: Hindrance, hinders: boolean): void
+  /** Told of a fault of the catalog, which has been waited for as long as waiting helps. */
   note(fault: StoreFault): void
-  /** The write of the event store, watched: while the disk is full it fails at once and does not try. */
-  watch(events: EventStore): Pick<EventStore, "write">
-  /** Tries to write; ends the state `storage_full` when that works. */
+  /** Ends what the catalog's faults began, once `canWrite` says so: nobody may write there for hours. */
   probe(canWrite: () => boolean): void
   /** Resolves when the process has to end: after a failed fsync the page cache lies. */
   readonly lost: Promise<ExitFault>
 }
 
-/** A lock of another process is a state only after this time; shorter ones are waited for. */
-const LOCKED_MS = 5_000
 /** So many other I/O errors within a minute are as bad as a failed fsync. */
 const IO_ERRORS = 3
+
+const CODES: { readonly [kind in Hindrance]?: HealthCode } = {
+  full: "storage_full",
+  locked: "storage_locked",
+  damaged: "storage_damaged",
+  queue_full: "queue_full",
+}
 
 export function createStoreStates({ health, log, monotonic }: { health: Health; log: Log; monotonic(): number }): StoreStates {
   const { promise: lost, resolve: lose } = Promise.withResolvers<ExitFault>()
   let errors: number[] = []
-  let lockedSince: number | undefined
-  let store: EventStore | undefined
+  /** Kinds of fault by store; a state ends when no store has it any more. */
+  const present = new Set<string>()
 
-  function note(fault: StoreFault): void {
-    if (fault.kind === "full") health.enter("storage_full", fault.message)
-    if (fault.kind === "damaged") health.enter("storage_damaged", fault.message)
-    if (fault.kind === "locked") noteLock(fault)
-    if (fault.kind === "fsync") end(fault)
-    if (fault.kind === "io") noteError(fault)
+  function set(store: "catalog" | "events", kind: Hindrance, isPresent: boolean, cause: string): void {
+    if (isPresent) present.add(`${store} ${kind}`)
+    else present.delete(`${store} ${kind}`)
+    const code = CODES[kind]
+    if (code === undefined) return
+    if (isPresent) health.enter(code, cause)
+    else if (!["catalog", "events"].some((other) => present.has(`${other} ${kind}`))) health.leave(code)
   }
 
-  function noteLock(fault: StoreFault): void {
-    lockedSince ??= monotonic()
-    if (monotonic() - lockedSince >= LOCKED_MS) health.enter("storage_locked", fault.message)
-  }
-
-  function noteError(fault: StoreFault): void {
-    log.error("a store met an I/O error", { error: fault })
+  function weigh(kind: FaultKind | "queue_full"): void {
+    if (kind === "fsync") end()
+    if (kind !== "io") return
     errors = [...errors.filter((at) => monotonic() - at < 60_000), monotonic()]
-    if (errors.length >= IO_ERRORS) end(fault)
+    if (errors.length >= IO_ERRORS) end()
   }
 
-  function end(fault: StoreFault): void {
-    log.error("the disk has lost writes: ending, so that the next start re-reads what is on it", { error: fault })
-    lose(new ExitFault("fsync", "The disk has lost writes; look at it, and start again", { cause: fault }))
-  }
-
-  function succeed(): void {
-    lockedSince = undefined
-    health.leave("storage_locked")
-  }
-
-  /** Runs a write of the event store and draws the consequences. */
-  function watched<T>(work: () => T): T {
-    if (health.has("storage_full")) throw new StoreFault("full", "The disk is full")
-    try {
-      const result = work()
-      succeed()
-      return result
-    } catch (error) {
-      if (error instanceof StoreFault) note(error)
-      throw error
-    }
+  function end(): void {
+    log.error("the disk has lost writes: ending, so that the next start reads again what is on it")
+    lose(new ExitFault("fsync", "The disk has lost writes; look at it, and start again"))
   }
 
   return {
-    note,
     lost,
-    watch(events) {
-      store = events
-      return { write: (arrivedAt, work) => watched(() => events.write(arrivedAt, work)) }
+    hinder(kind, hinders) {
+      set("events", kind, hinders, `events cannot be stored: ${kind}`)
+      if (hinders) weigh(kind)
+    },
+    note(fault) {
+      log.warn("the catalog met a fault", { kind: fault.kind, cause: fault.message })
+      set("catalog", fault.kind, true, fault.message)
+      weigh(fault.kind)
     },
     probe(canWrite) {
-      if (!health.has("storage_full") || !canWrite()) return
-      store?.probe()
-      health.leave("storage_full")
+      for (const kind of ["full", "locked", "io"] as const)
+        if (present.has(`catalog ${kind}`) && canWrite()) set("catalog", kind, false, "")
     },
   }
 }

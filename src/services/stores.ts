@@ -2,6 +2,7 @@ import { type Catalog, catalogUrl, openCatalog } from "../store/catalog/catalog.
 import { migrate, pendingMigrations } from "../store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
 import { pendingInEventFile } from "../store/events/copy.ts"
+import { StoreRefusal } from "../store/events/database.ts"
 import { type EventStore, openEventStore } from "../store/events/events.ts"
 import type { StoreFault } from "../store/events/fault.ts"
 import type { KeptValues } from "../store/events/writer.ts"
@@ -69,6 +70,7 @@ async function openRemote(
       await pendingMigrations(catalog, [CATALOG_SCHEMA])
       return catalog
     } catch (error) {
+      if (error instanceof StoreRefusal) throw error
       if (attempt === REMOTE_TRIES) throw new ExitFault("unavailable", `The catalog server ${url} cannot be reached`, { cause: error })
       await Bun.sleep(1_000)
     }

@@ -12,6 +12,7 @@ import { canWrite, diskSpace, isLow } from "./disk.ts"
 import type { Exclusive } from "./exclusive.ts"
 import type { Health } from "./health.ts"
 import type { JobSlots } from "./job-slots.ts"
+import type { KeptSalts } from "./salts.ts"
 import type { StoreStates } from "./store-states.ts"
 import type { Task } from "./timers.ts"
 
@@ -21,8 +22,9 @@ export interface UpkeepOptions {
   log: Log
   catalog: Catalog
   events: EventStore
-  sites: { all(): Promise<readonly Site[]> }
-  salts: { destroy(now: number): Promise<readonly { siteId: number; period: string }[]> }
+  /** Every site that is not deleted. */
+  allSites(): Promise<readonly Site[]>
+  salts: Pick<KeptSalts, "destroy">
   backups: Backups
   health: Health
   states: StoreStates
@@ -78,13 +80,13 @@ async function merge({ events, clock }: UpkeepOptions): Promise<void> {
 }
 
 async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<void> {
-  for (const { siteId, period } of await salts.destroy(clock.now())) events.forgetVisitors(siteId, period)
+  await salts.destroy(clock.now(), (siteId, period) => events.forgetVisitors(siteId, period))
 }
 
 /** Once in each site's night, whole visits over its retention go. */
 async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void> {
-  const { sites, slots, clock, exclusive, events, log } = options
-  for (const site of await sites.all()) {
+  const { allSites, slots, clock, exclusive, events, log } = options
+  for (const site of await allSites()) {
     if (site.retention_days === null || signal.aborted) continue
     const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(site.timezone).toPlainDate()
     const cutoff = today.subtract({ days: site.retention_days }).toZonedDateTime(site.timezone).epochMilliseconds

@@ -1,6 +1,7 @@
 import { type Client, createClient } from "@libsql/client"
-import { catalogUrl } from "./catalog.ts"
+import { catalogUrl, type Statements } from "./catalog.ts"
 import { translated } from "./fault.ts"
+import { sql } from "./sql.ts"
 
 /** What a closed file of a catalog holds, as its own engine sees it. */
 export interface CatalogExamination {
@@ -15,6 +16,18 @@ export interface CatalogExamination {
 }
 
 const APPLICATION_ID = 0x46464341
+
+/** Of a catalog of any version, before its migrations too; none when it has no sites yet. */
+export async function listSiteIds(catalog: Statements): Promise<number[]> {
+  const exists = await catalog.get(sql`select 1 from sqlite_schema where type = 'table' and name = 'sites'`)
+  if (!exists) return []
+  const ids: number[] = []
+  for (;;) {
+    const slice = await catalog.all<{ id: number }>(sql`select id from sites where id > ${ids.at(-1) ?? 0} order by id limit 1000`)
+    ids.push(...slice.map(({ id }) => id))
+    if (slice.length < 1_000) return ids
+  }
+}
 
 /** Takes out of a copy what no backup may hold: the salts of visitors and what is signed in. */
 export async function removeSecretsOfCopy(path: string): Promise<void> {

@@ -1,0 +1,71 @@
+import type { Report } from "../services/control.ts"
+import type { ExitFault } from "../services/exit.ts"
+import type { Operations } from "../services/operations.ts"
+import type { Restored } from "../services/restore.ts"
+import type { Terminal } from "./terminal.ts"
+
+/** One option of a command. Without `value` it is a switch. */
+export interface Flag {
+  /** What stands for the value in the help, such as `NAME`. */
+  value?: string
+  about: string
+  required?: boolean
+}
+
+/** One command of the command line. Its words, flags and arguments are data; `run` is a few lines over a service. */
+export interface Command {
+  /** One or two words: `site create`. */
+  name: string
+  about: string
+  /** Names of what follows the words; one in brackets may be left out. */
+  takes?: readonly string[]
+  flags?: Readonly<Record<string, Flag>>
+  /** Throws `ExitFault` for any end but an orderly one. */
+  run(call: Call): Promise<void>
+}
+
+/** What a command is given. */
+export interface Call {
+  /** Values by name: arguments and flags. A switch that is set is "1". */
+  given: Readonly<Record<string, string>>
+  json: boolean
+  terminal: Terminal
+  program: Program
+  /** Settings from the command line, by key. */
+  settings: Readonly<Record<string, string>>
+}
+
+export type CallOperation = <Name extends keyof Operations>(
+  name: Name,
+  input: Parameters<Operations[Name]>[0],
+) => Promise<Awaited<ReturnType<Operations[Name]>>>
+
+/** What `main.ts` wires for the commands: they see services, never the configuration or the web server. */
+export interface Program {
+  version: string
+  /** Resolves when the process is asked to end. */
+  interrupted(): Promise<void>
+  /** Flags that settings have, with a sentence each. */
+  settingFlags: Readonly<Record<string, string>>
+  describeSettings(settings: Settings): { key: string; value: unknown; source: string }[]
+  /** Runs work that needs the stores: in the serving process when there is one, else here, under the lock. */
+  withOperations<T>(settings: Settings, report: Report, work: (call: CallOperation) => Promise<T>): Promise<T>
+  /** Starts serving and resolves when it listens. `demo` fills the instance with invented traffic first. */
+  serve(settings: Settings, options: { demo?: { days: number; events: number; seed: number }; report: Report }): Promise<Running>
+  migrate(settings: Settings, options: { backUp: boolean; report: Report }): Promise<{ migrations: string[]; backup: string | null }>
+  restore(settings: Settings, idOrPath: string, report: Report): Promise<Restored>
+}
+export type Settings = Readonly<Record<string, string>>
+
+/** A serving instance. */
+export interface Running {
+  /** Where it can be reached. */
+  address: string
+  /** Nothing was set up yet: whoever started it wants to know how to begin. */
+  isNew: boolean
+  /** What was made up, of a demo. */
+  demo?: { site_id: number; tracking_id: string; key: string; events: number }
+  /** Resolves when it cannot go on: the disk has lost writes. */
+  failed: Promise<ExitFault>
+  stop(): Promise<void>
+}

@@ -1,0 +1,69 @@
+import { ExitFault } from "../services/exit.ts"
+import type { Command } from "./command.ts"
+import { instant, list, wholeNumber } from "./values.ts"
+
+const create: Command = {
+  name: "key create",
+  about: "Make an API key and print it, once.",
+  flags: {
+    name: { value: "NAME", about: "What the key is for.", required: true },
+    scopes: { value: "SCOPE,…", about: "What it may do, such as stats:read,events:write.", required: true },
+    sites: { value: "all|ID,…", about: "Sites it reaches (all)." },
+    expires: { value: "DAYSd|never", about: "When it ends (365d)." },
+    organization: { value: "ID|NAME", about: "Owner; not needed while there is one at most." },
+  },
+  async run({ given, json, terminal, program, settings }) {
+    const input = {
+      organization: given.organization,
+      name: given.name!,
+      scopes: list(given.scopes!),
+      site_ids: siteIds(given.sites ?? "all"),
+      expires_days: days(given.expires ?? "365d"),
+    }
+    const made = await program.withOperations(settings, terminal.progress, (call) => call("key.create", input))
+    if (json) terminal.json(made)
+    else terminal.line(`Key ${made.id}. It is shown only now:\n\n  ${made.key}\n`)
+  },
+}
+
+const listAll: Command = {
+  name: "key list",
+  about: "List the API keys, without their secrets.",
+  flags: { organization: { value: "ID|NAME", about: "Only those of one owner." } },
+  async run({ given, json, terminal, program, settings }) {
+    const keys = await program.withOperations(settings, terminal.progress, (call) => call("key.list", { organization: given.organization }))
+    if (json) return terminal.json(keys)
+    const rows = keys.map((key) => [
+      key.id,
+      key.name,
+      key.prefix,
+      key.scopes.join(","),
+      key.site_ids?.join(",") ?? "all",
+      instant(key.expires_at) ?? "never",
+      instant(key.revoked_at),
+    ])
+    terminal.table(["id", "name", "key", "scopes", "sites", "expires", "revoked"], rows)
+  },
+}
+
+const revoke: Command = {
+  name: "key revoke",
+  about: "End an API key at once.",
+  takes: ["id"],
+  async run({ given, json, terminal, program, settings }) {
+    await program.withOperations(settings, terminal.progress, (call) => call("key.revoke", { id: given.id! }))
+    if (json) terminal.json({ revoked: given.id })
+    else terminal.line(`Key ${given.id} is revoked.`)
+  },
+}
+
+export const keyCommands: readonly Command[] = [create, listAll, revoke]
+
+const siteIds = (text: string): number[] | null =>
+  text === "all" ? null : list(text).map((id) => wholeNumber(id, "--sites", { min: 1, max: Number.MAX_SAFE_INTEGER }))
+
+function days(text: string): number | null {
+  if (text === "never") return null
+  if (!/^\d+d$/.test(text)) throw new ExitFault("usage", "--expires must be a number of days such as 365d, or never")
+  return wholeNumber(text.slice(0, -1), "--expires", { min: 1, max: 36_500 })
+}

@@ -1,0 +1,40 @@
+import type { Call, Command, Program, Running } from "./command.ts"
+
+export const serve: Command = {
+  name: "serve",
+  about: "Serve: take events and answer questions, until the process is told to end.",
+  async run(call) {
+    const { program, settings, terminal } = call
+    const running = await program.serve(settings, { report: terminal.progress })
+    greet(call, running)
+    await untilEnd(program, running)
+  },
+}
+
+/** Serves until a signal, or until it cannot go on. */
+export async function untilEnd(program: Program, running: Running): Promise<void> {
+  const fault = await Promise.race([program.interrupted(), running.failed])
+  await running.stop()
+  if (fault) throw fault
+}
+
+function greet({ json, terminal, settings }: Call, { address, isNew }: Running): void {
+  if (json) terminal.json({ address, is_new: isNew })
+  else terminal.line(`Footfall listens at ${address}`)
+  if (isNew && !json) terminal.line(howToBegin(address, settings.data_dir))
+}
+
+/** What stands between a fresh instance and the first number. */
+export function howToBegin(address: string, dataDir: string | undefined): string {
+  const where = dataDir === undefined ? "" : ` --data-dir ${dataDir}`
+  return `
+How to begin (in a second terminal; from source write "bun src/main.ts" for "footfall"):
+  1. footfall site create --name "My site" --hosts www.example.org${where}
+     prints the line to put on your pages:
+     <script defer src="${address}/js/script.js" data-site="…"></script>
+  2. footfall key create --name "My key" --scopes stats:read${where}
+     prints a key, once.
+  3. curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=day"
+For people who sign in: footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
+`
+}

@@ -1,0 +1,168 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Log } from "../domain/log.ts"
+import type { Site } from "../domain/site.ts"
+import type { SiteDefaults } from "../domain/site-input.ts"
+import type { Catalog } from "../store/catalog/catalog.ts"
+import { listSiteIds } from "../store/catalog/copy.ts"
+import { listSites } from "../store/catalog/sites.ts"
+import type { EventStore } from "../store/events/events.ts"
+import type { KeptValues } from "../store/events/writer.ts"
+import { type Backups, createBackups } from "./backup.ts"
+import { removeUnfinished } from "./backup-folder.ts"
+import type { KeepRules } from "./backup-rotation.ts"
+import { prepareDataFolder } from "./data-folder.ts"
+import { createExclusive, type Exclusive } from "./exclusive.ts"
+import { createFunnels, type Funnels } from "./funnels.ts"
+import { createGoals, type Goals } from "./goals.ts"
+import { createHealth, type Health } from "./health.ts"
+import { createJobSlots, type JobSlots } from "./job-slots.ts"
+import { createKeptValues } from "./kept-values.ts"
+import { createKeys, type Keys } from "./keys.ts"
+import { type Lock, takeLock } from "./lock.ts"
+import { createOrganizations, type Organizations } from "./organizations.ts"
+import { createPasswords } from "./passwords.ts"
+import { createSalts, type KeptSalts } from "./salts.ts"
+import { secretKey } from "./secret-key.ts"
+import { createSecrets, type Random } from "./secrets.ts"
+import { createSiteKeys } from "./site-keys.ts"
+import { createSites, type Sites } from "./sites.ts"
+import { inSlices } from "./slices.ts"
+import { createStoreStates, type StoreStates } from "./store-states.ts"
+import { openStores } from "./stores.ts"
+import { finishSwap } from "./swap.ts"
+import { createUsers, type Users } from "./users.ts"
+
+export interface InstanceOptions {
+  dataDir: string
+  version: string
+  clock: Clock
+  log: Log
+  random: Random
+  /** The configured key; without it the one in the data folder is used. */
+  secretKey: string | undefined
+  remoteCatalog: { url: string; authToken: string | undefined } | undefined
+  defaults: SiteDefaults
+  maxSites: number
+  keep: KeepRules
+  backupWorkerUrl: string
+  /** False: migrate without a backup before. */
+  backUpBeforeMigrating: boolean
+}
+
+/** An instance with its stores open and its services, not serving yet. */
+export interface Instance {
+  lock: Lock
+  catalog: Catalog
+  events: EventStore
+  sites: Sites
+  goals: Goals
+  funnels: Funnels
+  keys: Keys
+  users: Users
+  organizations: Organizations
+  salts: KeptSalts
+  identityKeys: ReturnType<typeof createSiteKeys>
+  backups: Backups
+  health: Health
+  states: StoreStates
+  exclusive: Exclusive
+  slots: JobSlots
+  /** Every site that is not deleted, of all owners. */
+  allSites(): Promise<Site[]>
+  /** What was migrated at this opening, and the backup made before. */
+  migrated: { migrations: string[]; backup: string | null }
+  /** Brings both stores to one file each and gives the folder free. */
+  close(): Promise<void>
+}
+
+/** Takes a data folder, in the order of reliability.md 3.1. A fault is an `ExitFault`; then nothing is held or open. */
+export async function openInstance(options: InstanceOptions): Promise<Instance> {
+  const { dataDir, log } = options
+  const warning = prepareDataFolder(dataDir)
+  if (warning !== undefined) log.warn(warning)
+  const lock = lockFolder(options)
+  try {
+    const key = secretKey(dataDir, options.secretKey, options.random)
+    if (finishSwap(dataDir)) log.warn("a restore that was cut off has been finished")
+    removeUnfinished(dataDir)
+    return await open(options, lock, key)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+export const lockFolder = ({ dataDir, version, clock }: Pick<InstanceOptions, "dataDir" | "version" | "clock">): Lock =>
+  takeLock(dataDir, { pid: process.pid, started_at: new Date(clock.now()).toISOString(), version })
+
+async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Promise<Instance> {
+  const { clock, log, random } = options
+  const health = createHealth({ now: clock.now, log })
+  const states = createStoreStates({ health, log, monotonic: clock.monotonic })
+  const exclusive = createExclusive()
+  const backupsOver = (catalog: Catalog) => createBackups(backupOptions(options, catalog, exclusive))
+  let safety: string | null = null
+  // The store asks for kept values from its first write on; what knows them needs the catalog, which is opened with it.
+  let kept: KeptValues = () => false
+  const { catalog, events, migrations } = await openStores({
+    ...options,
+    now: clock.now,
+    onFault: states.note,
+    keptValues: (...value) => kept(...value),
+    backUp: options.backUpBeforeMigrating
+      ? async (open) => {
+          safety = (await backupsOver(open).create("migration")).id
+        }
+      : undefined,
+  })
+  const secrets = createSecrets({ secretKey: key, random })
+  const sites = await createSites({ catalog, clock, random, secrets, defaults: options.defaults, maxSites: options.maxSites })
+  const goals = await createGoals({ catalog, clock })
+  const funnels = await createFunnels({ catalog, clock })
+  kept = createKeptValues({ directory: sites.directory, goals, funnels })
+  return {
+    lock,
+    catalog,
+    events,
+    sites,
+    goals,
+    funnels,
+    keys: createKeys({ catalog, clock, random, sites }),
+    users: createUsers({ catalog, clock, passwords: createPasswords() }),
+    organizations: createOrganizations({ catalog, clock }),
+    salts: createSalts({ catalog, secrets, clock, random, directory: sites.directory }),
+    identityKeys: createSiteKeys({ catalog, secrets, random }),
+    backups: backupsOver(catalog),
+    health,
+    states,
+    exclusive,
+    slots: createJobSlots(catalog, clock.now),
+    allSites: () => allSites(catalog),
+    migrated: { migrations, backup: safety },
+    close: () => close(catalog, events, lock),
+  }
+}
+
+function backupOptions(options: InstanceOptions, catalog: Catalog, exclusive: Exclusive): Parameters<typeof createBackups>[0] {
+  return {
+    dataDir: options.dataDir,
+    version: options.version,
+    workerUrl: options.backupWorkerUrl,
+    now: options.clock.now,
+    log: options.log,
+    keep: options.keep,
+    exclusive,
+    copyCatalog: catalog.remote ? undefined : (target) => catalog.vacuumInto(target),
+    siteIds: () => listSiteIds(catalog),
+  }
+}
+
+const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
+
+async function close(catalog: Catalog, events: EventStore, lock: Lock): Promise<void> {
+  if (!catalog.remote) await catalog.checkpoint("truncate")
+  events.checkpoint("truncate")
+  await catalog.close()
+  events.close()
+  lock.release()
+}

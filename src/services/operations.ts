@@ -1,0 +1,134 @@
+import { AppError, siteNotFound } from "../domain/error.ts"
+import { parseId } from "../domain/id.ts"
+import type { ApiKey } from "../domain/key.ts"
+import type { Site } from "../domain/site.ts"
+import type { User } from "../domain/user.ts"
+import type { Backups } from "./backup.ts"
+import type { Manifest } from "./backup-folder.ts"
+import type { Report } from "./control.ts"
+import type { Check } from "./doctor.ts"
+import { ExitFault } from "./exit.ts"
+import type { Keys } from "./keys.ts"
+import type { Organizations } from "./organizations.ts"
+import type { Sites } from "./sites.ts"
+import type { Users } from "./users.ts"
+
+export interface OperationsOptions {
+  sites: Sites
+  keys: Keys
+  organizations: Organizations
+  users: Users
+  backups: Backups
+  examine(): Promise<Check[]>
+  now(): number
+  /** Where pages load the tracker from. */
+  scriptUrl: string
+}
+
+/** Names an owner: its id or its name. Absent: the only one there is. */
+interface OfOrganization {
+  organization?: string | undefined
+}
+
+interface NewKey {
+  name: string
+  scopes: string[]
+  /** Null: all sites. */
+  site_ids: number[] | null
+  /** Null: never. */
+  expires_days: number | null
+}
+
+type Shown = { site: Site; snippet: string }
+
+/**
+ * What the command line may ask of an instance, by name. The same functions run in the serving process, when there is one,
+ * and in the command's own; inputs and outputs are plain values, because they travel.
+ */
+export interface Operations {
+  "site.create"(input: OfOrganization & { site: unknown }): Promise<Shown>
+  "site.list"(input: OfOrganization): Promise<Site[]>
+  "site.show"(input: { id: string }): Promise<Shown>
+  "site.delete"(input: { id: string }): Promise<void>
+  "key.create"(input: OfOrganization & NewKey): Promise<Omit<ApiKey, "key"> & { key: string }>
+  "key.list"(input: OfOrganization): Promise<ApiKey[]>
+  "key.revoke"(input: { id: string }): Promise<ApiKey>
+  setup(input: { email: string; name: string; organization: string; password: string }): Promise<{ user: User; organization: string }>
+  "user.list"(input: object): Promise<User[]>
+  "user.passwd"(input: { email: string; password: string }): Promise<User>
+  "backup.create"(input: object, report: Report): Promise<Manifest>
+  "backup.list"(input: object): Promise<Manifest[]>
+  "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
+  doctor(input: object): Promise<Check[]>
+}
+
+export function createOperations(options: OperationsOptions): Operations {
+  const { sites, keys, users, backups, organizations } = options
+  const shown = (site: Site): Shown => ({
+    site,
+    snippet: `<script defer src="${options.scriptUrl}" data-site="${site.tracking_id}"></script>`,
+  })
+  return {
+    "site.create": async ({ organization, site }) => shown(await sites.create(await ownerOf(organizations, organization), site)),
+    async "site.list"({ organization }) {
+      const lists = await Promise.all((await ownersOf(organizations, organization)).map((id) => sites.list(id)))
+      return lists.flat().sort((left, right) => left.id - right.id)
+    },
+    "site.show": async ({ id }) => shown(await sites.get(siteId(id))),
+    "site.delete": async ({ id }) => sites.remove(siteId(id)),
+    async "key.create"({ organization, expires_days, ...fields }) {
+      const owner = await ownerOf(organizations, organization)
+      const expires_at = expires_days === null ? null : options.now() + expires_days * 86_400_000
+      const { key, secret } = await keys.create(owner, { ...fields, expires_at })
+      return { ...key, key: secret }
+    },
+    async "key.list"({ organization }) {
+      return (await Promise.all((await ownersOf(organizations, organization)).map((id) => keys.list(id)))).flat()
+    },
+    async "key.revoke"({ id }) {
+      for (const owner of await ownersOf(organizations, undefined)) {
+        if ((await keys.list(owner)).some((key) => String(key.id) === id)) return keys.revoke(owner, id)
+      }
+      throw new AppError("not_found", `There is no key ${id}`)
+    },
+    async setup(input) {
+      const { user, organization } = await users.setUp(input)
+      return { user, organization: organization.name }
+    },
+    "user.list": () => users.list(),
+    "user.passwd": ({ email, password }) => users.setPassword(email, password),
+    "backup.create": (_, report) => backups.create("manual", report),
+    "backup.list": () => backups.list(),
+    "backup.verify": ({ id, full }, report) => backups.verify(id, { full }, report),
+    doctor: () => options.examine(),
+  }
+}
+
+/** Runs the operation of this name; the command line of this version knows no others. */
+export function runOperation(operations: Operations, name: string, input: unknown, report: Report): Promise<unknown> {
+  if (!Object.hasOwn(operations, name)) throw new ExitFault("usage", `The running Footfall does not know ${name}: it is of another version`)
+  // The name has just been looked up, and our own command line sends the input of its kind.
+  const run = operations[name as keyof Operations] as (input: unknown, report: Report) => Promise<unknown>
+  return run(input, report)
+}
+
+/** The owner of a new thing. On an instance without any, the first one is made: nobody has to know of owners to begin. */
+async function ownerOf(organizations: Organizations, named: string | undefined): Promise<number> {
+  const [only, ...others] = await ownersOf(organizations, named)
+  if (only === undefined) return (await organizations.create({ name: named ?? "My organization" })).id
+  if (others.length > 0) throw new ExitFault("usage", "There are several organizations: name one with --organization")
+  return only
+}
+
+async function ownersOf(organizations: Organizations, named: string | undefined): Promise<number[]> {
+  const all = await organizations.list()
+  const found = named === undefined ? all : all.filter(({ id, name }) => String(id) === named || name === named)
+  if (found.length === 0 && named !== undefined && all.length > 0) throw new AppError("not_found", `There is no organization ${named}`)
+  return found.map(({ id }) => id)
+}
+
+function siteId(text: string): number {
+  const id = parseId(text)
+  if (id === undefined) throw siteNotFound()
+  return id
+}
