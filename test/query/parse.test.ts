@@ -1,0 +1,370 @@
+import { describe, expect, test } from "bun:test"
+import { AppError } from "../../src/domain/error.ts"
+import type { Filter } from "../../src/domain/filter.ts"
+import { type Form, parseQuestion, parseRealtime, type Report } from "../../src/query/parse.ts"
+
+const MOMENT = { now: Date.parse("2026-11-21T11:00:00Z"), timezone: "Europe/Berlin", firstAt: Date.parse("2025-03-04T12:00:00Z") }
+const ask = (report: Report, given: Record<string, unknown>, form: Form = "json") => parseQuestion(report, given, MOMENT, form)
+
+/** Pointer and code of each fault. */
+function faultsOf(work: () => unknown): (readonly [string, string])[] {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof AppError) return (error.members.errors ?? []).map(({ pointer, code }) => [pointer, code] as const)
+    throw error
+  }
+  return []
+}
+
+describe("without arguments", () => {
+  test("a summary is about the last 30 days", () => {
+    expect(ask("summary", {})).toMatchObject({
+      range: { from: "2026-10-23", to: "2026-11-21", timezone: "Europe/Berlin", hours: false },
+      clipped: false,
+      metrics: ["visitors", "visits", "pageviews", "views_per_visit", "bounce_rate", "visit_duration", "events"],
+      filtered: [],
+    })
+    expect(ask("summary", {})).not.toHaveProperty("compared")
+  })
+
+  test("a timeseries goes by day", () => {
+    expect(ask("timeseries", {})).toMatchObject({ metrics: ["visitors", "pageviews"], interval: "day" })
+  })
+
+  test.each([
+    ["page", ["visitors", "pageviews"]],
+    ["event", ["visitors", "events", "conversion_rate"]],
+    ["goal", ["visitors", "conversions", "conversion_rate"]],
+  ])("a breakdown by %s shows its own metrics, ten rows, the most visitors first", (dimension, metrics) => {
+    expect(ask("breakdown", { dimension })).toMatchObject({ dimension, metrics, sort: "visitors", descending: true, limit: 10, offset: 0 })
+  })
+
+  test("realtime shows ten rows", () => {
+    expect(parseRealtime({}, "text")).toEqual({ limit: 10 })
+  })
+})
+
+test("text of a query string means what the JSON means", () => {
+  const filters = [{ dimension: "page", operator: "starts_with", values: ["/a,b"] }]
+  const text = {
+    dimension: "page",
+    metrics: "visits,visitors",
+    filters: JSON.stringify(filters),
+    limit: "5",
+    offset: "20",
+    imports: "false",
+    order: "asc",
+  }
+  const json = { dimension: "page", metrics: ["visits", "visitors"], filters, limit: 5, offset: 20, imports: false, order: "asc" }
+  expect(ask("breakdown", text, "text")).toEqual(ask("breakdown", json))
+})
+
+test.each([
+  ["two days by hour", { from: "2026-11-20", to: "2026-11-21" }, "hour"],
+  ["24h by hour", { period: "24h" }, "hour"],
+  ["three days by day", { from: "2026-11-19", to: "2026-11-21" }, "day"],
+  ["120 days by day", { from: "2026-07-25", to: "2026-11-21" }, "day"],
+  ["121 days by week", { from: "2026-07-24", to: "2026-11-21" }, "week"],
+  ["two years by week", { from: "2024-11-22", to: "2026-11-21" }, "week"],
+  ["two years and a day by month", { from: "2024-11-21", to: "2026-11-21" }, "month"],
+  ["ten years by day when asked for up to 1,000", { from: "2024-02-26", to: "2026-11-21", interval: "day" }, "day"],
+])("%s", (_, given, interval) => {
+  expect(ask("timeseries", given).interval).toBe(interval)
+})
+
+test("days of one's own win over a period, in the zone asked for, and end today at the latest", () => {
+  const { range, clipped } = ask("summary", { from: "2026-11-20", to: "2027-01-01", period: "7d", timezone: "asia/tokyo" })
+  expect(clipped).toBeTrue()
+  expect(range).toEqual({
+    range: { from: Date.parse("2026-11-19T15:00:00Z"), to: Date.parse("2026-11-21T15:00:00Z") },
+    from: "2026-11-20",
+    to: "2026-11-21",
+    timezone: "Asia/Tokyo",
+    hours: false,
+  })
+})
+
+test("ten years are allowed to the day", () => {
+  expect(ask("summary", { from: "2016-11-22", to: "2026-11-21" }).range.from).toBe("2016-11-22")
+})
+
+test("a comparison carries the compared range", () => {
+  expect(ask("summary", { period: "7d", compare: "previous_period" }).compared).toMatchObject({ from: "2026-11-08", to: "2026-11-14" })
+  const custom = { period: "7d", compare: "custom", compare_from: "2026-01-01", compare_to: "2026-01-07" }
+  expect(ask("timeseries", custom).compared).toMatchObject({ from: "2026-01-01", to: "2026-01-07" })
+})
+
+const page = (op: "is" | "contains" | "starts_with" | "matches_wildcard", value: string): Filter => ({
+  op,
+  dimension: "page",
+  values: [value],
+  missing: false,
+  caseSensitive: true,
+})
+
+test.each<[string, object[], Filter | undefined]>([
+  ["none", [], undefined],
+  ["is, unsaid", [{ dimension: "page", values: ["/a"] }], page("is", "/a")],
+  ["is_not", [{ dimension: "page", operator: "is_not", values: ["/a"] }], { op: "not", filter: page("is", "/a") }],
+  ["contains", [{ dimension: "page", operator: "contains", values: ["a%_*"] }], page("contains", "a%_*")],
+  ["contains_not", [{ dimension: "page", operator: "contains_not", values: ["a"] }], { op: "not", filter: page("contains", "a") }],
+  ["starts_with", [{ dimension: "page", operator: "starts_with", values: ["/a"] }], page("starts_with", "/a")],
+  ["matches_wildcard", [{ dimension: "page", operator: "matches_wildcard", values: ["/a*"] }], page("matches_wildcard", "/a*")],
+  [
+    "matches_wildcard_not",
+    [{ dimension: "page", operator: "matches_wildcard_not", values: ["/a*"] }],
+    { op: "not", filter: page("matches_wildcard", "/a*") },
+  ],
+  [
+    "several, which must all hold",
+    [
+      { dimension: "page", values: ["/a"] },
+      { dimension: "page", operator: "contains", values: ["b"] },
+    ],
+    { op: "and", filters: [page("is", "/a"), page("contains", "b")] },
+  ],
+  [
+    "a property, with case",
+    [{ dimension: "property", property: "plan", operator: "contains", values: ["Pro"] }],
+    { op: "contains", dimension: "property", property: "plan", values: ["Pro"], missing: false, caseSensitive: true },
+  ],
+  [
+    "a browser by part, without case",
+    [{ dimension: "browser", operator: "contains", values: ["fire"] }],
+    { op: "contains", dimension: "browser", values: ["fire"], missing: false, caseSensitive: false },
+  ],
+  [
+    "a browser by name, with case",
+    [{ dimension: "browser", values: ["Firefox"] }],
+    { op: "is", dimension: "browser", values: ["Firefox"], missing: false, caseSensitive: true },
+  ],
+  [
+    "a missing country beside one",
+    [{ dimension: "country", values: ["(none)", "DE"] }],
+    { op: "is", dimension: "country", values: ["(none)", "DE"], missing: true, caseSensitive: true },
+  ],
+  [
+    "no missing city",
+    [{ dimension: "city", operator: "is_not", values: ["(not set)"] }],
+    { op: "not", filter: { op: "is", dimension: "city", values: ["(not set)"], missing: true, caseSensitive: true } },
+  ],
+  [
+    "no source at all",
+    [{ dimension: "source", values: ["Direct"] }],
+    { op: "is", dimension: "source", values: ["Direct"], missing: true, caseSensitive: true },
+  ],
+  [
+    "no referrer at all",
+    [{ dimension: "referrer", values: ["Direct / None"] }],
+    { op: "is", dimension: "referrer", values: ["Direct / None"], missing: true, caseSensitive: true },
+  ],
+  // The channel Direct is a value like others.
+  [
+    "the direct channel",
+    [{ dimension: "channel", values: ["Direct"] }],
+    { op: "is", dimension: "channel", values: ["Direct"], missing: false, caseSensitive: true },
+  ],
+  [
+    "a part that looks like a missing value",
+    [{ dimension: "page", operator: "contains", values: ["(none)"] }],
+    { op: "contains", dimension: "page", values: ["(none)"], missing: false, caseSensitive: true },
+  ],
+])("filters: %s", (_, filters, expected) => {
+  expect(ask("summary", { filters }).filter).toEqual(expected)
+})
+
+const filters = (...list: unknown[]) => ({ filters: list })
+const values = (count: number) => Array.from({ length: count }, (_, i) => String(i))
+const NEEDED = { dimension: "page" }
+
+test.each<[Report, Record<string, unknown>, [string, string][]]>([
+  ["summary", { period: "8d" }, [["/period", "invalid_choice"]]],
+  ["summary", { period: null }, [["/period", "invalid_choice"]]],
+  ["summary", { from: "2026-11-01" }, [["/to", "invalid_range"]]],
+  ["summary", { to: "2026-11-01" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2026-11-02", to: "2026-11-01" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2026-11-22", to: "2026-11-23" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2016-11-21", to: "2026-11-21" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "0001-01-01", to: "2026-11-21" }, [["/from", "invalid_range"]]],
+  ["summary", { from: "2026-02-30", to: "2026-03-01" }, [["/from", "invalid_date"]]],
+  [
+    "summary",
+    { from: "2026-11-01T00:00", to: "tomorrow" },
+    [
+      ["/from", "invalid_date"],
+      ["/to", "invalid_date"],
+    ],
+  ],
+  ["summary", { from: 20261101, to: "2026-11-02" }, [["/from", "invalid_type"]]],
+  ["summary", { timezone: "Mars/Base" }, [["/timezone", "invalid_timezone"]]],
+  ["summary", { timezone: "+02:00" }, [["/timezone", "invalid_timezone"]]],
+  ["summary", { timezone: "" }, [["/timezone", "invalid_timezone"]]],
+  ["summary", { timezone: 2 }, [["/timezone", "invalid_type"]]],
+  ["summary", { imports: "yes" }, [["/imports", "invalid_type"]]],
+  ["summary", { metrics: "visitors" }, [["/metrics", "invalid_type"]]],
+  ["summary", { metrics: [] }, [["/metrics", "too_few"]]],
+  ["summary", { metrics: ["visitors", "visitors"] }, [["/metrics", "not_unique"]]],
+  ["summary", { metrics: ["hits"] }, [["/metrics", "invalid_choice"]]],
+  ["summary", { metrics: ["visitors", 5] }, [["/metrics", "invalid_choice"]]],
+  ["summary", { metrics: ["total_revenue"] }, [["/metrics", "invalid_choice"]]],
+  [
+    "summary",
+    {
+      metrics: [
+        "visitors",
+        "visits",
+        "pageviews",
+        "events",
+        "views_per_visit",
+        "bounce_rate",
+        "visit_duration",
+        "engaged_time",
+        "conversions",
+        "conversion_rate",
+        "revenue",
+      ],
+    },
+    [["/metrics", "too_many"]],
+  ],
+  ["summary", { compare: "yesterday" }, [["/compare", "invalid_choice"]]],
+  [
+    "summary",
+    { compare: "custom" },
+    [
+      ["/compare_from", "invalid_range"],
+      ["/compare_to", "invalid_range"],
+    ],
+  ],
+  ["summary", { compare: "custom", compare_from: "2026-01-01" }, [["/compare_to", "invalid_range"]]],
+  ["summary", { compare: "custom", compare_from: "2026-02-01", compare_to: "2026-01-01" }, [["/compare_from", "invalid_range"]]],
+  [
+    "summary",
+    { compare_from: "2026-01-01", compare_to: "2026-01-02" },
+    [
+      ["/compare_from", "unsupported_combination"],
+      ["/compare_to", "unsupported_combination"],
+    ],
+  ],
+  ["summary", { match_weekday: "sometimes" }, [["/match_weekday", "invalid_type"]]],
+  ["summary", { interval: "day" }, [["/interval", "unknown_field"]]],
+  ["summary", { "a/b~c": 1 }, [["/a~1b~0c", "unknown_field"]]],
+  ["timeseries", { interval: "minute" }, [["/interval", "invalid_choice"]]],
+  ["timeseries", { period: "90d", interval: "hour" }, [["/interval", "too_many_points"]]],
+  ["timeseries", { from: "2024-02-25", to: "2026-11-21", interval: "day" }, [["/interval", "too_many_points"]]],
+  ["timeseries", { dimension: "page" }, [["/dimension", "unknown_field"]]],
+  ["breakdown", {}, [["/dimension", "required"]]],
+  ["breakdown", { dimension: "click_id_type" }, [["/dimension", "invalid_choice"]]],
+  ["breakdown", { dimension: "property" }, [["/property", "required"]]],
+  ["breakdown", { dimension: "page", property: "plan" }, [["/property", "unsupported_combination"]]],
+  ["breakdown", { dimension: "property", property: "" }, [["/property", "too_short"]]],
+  ["breakdown", { dimension: "property", property: "x".repeat(301) }, [["/property", "too_long"]]],
+  ["breakdown", { dimension: "property", property: "a\u0000" }, [["/property", "invalid_characters"]]],
+  ["breakdown", { ...NEEDED, sort: "visits" }, [["/sort", "invalid_choice"]]],
+  ["breakdown", { ...NEEDED, order: "up" }, [["/order", "invalid_choice"]]],
+  ["breakdown", { ...NEEDED, limit: 0 }, [["/limit", "out_of_range"]]],
+  ["breakdown", { ...NEEDED, limit: 101 }, [["/limit", "out_of_range"]]],
+  ["breakdown", { ...NEEDED, limit: 1.5 }, [["/limit", "invalid_type"]]],
+  ["breakdown", { ...NEEDED, limit: "1e1" }, [["/limit", "invalid_type"]]],
+  ["breakdown", { ...NEEDED, limit: "" }, [["/limit", "invalid_type"]]],
+  ["breakdown", { ...NEEDED, offset: -1 }, [["/offset", "out_of_range"]]],
+  ["breakdown", { ...NEEDED, offset: "-1" }, [["/offset", "invalid_type"]]],
+  ["breakdown", { ...NEEDED, offset: 10_001 }, [["/offset", "out_of_range"]]],
+  ["breakdown", { ...NEEDED, compare: "none" }, [["/compare", "unknown_field"]]],
+  ["goals", { metrics: ["visitors"] }, [["/metrics", "unknown_field"]]],
+  ["summary", { filters: "page" }, [["/filters", "invalid_type"]]],
+  ["summary", { filters: null }, [["/filters", "invalid_type"]]],
+  ["summary", filters(...values(11).map((value) => ({ dimension: "page", values: [value] }))), [["/filters", "too_many"]]],
+  ["summary", filters("page"), [["/filters/0", "invalid_type"]]],
+  ["summary", filters({ values: ["/"] }), [["/filters/0/dimension", "required"]]],
+  ["summary", filters({ dimension: "time", values: ["/"] }), [["/filters/0/dimension", "invalid_choice"]]],
+  ["summary", filters({ dimension: "page" }), [["/filters/0/values", "required"]]],
+  ["summary", filters({ dimension: "page", values: "/" }), [["/filters/0/values", "invalid_type"]]],
+  ["summary", filters({ dimension: "page", values: [] }), [["/filters/0/values", "too_few"]]],
+  ["summary", filters({ dimension: "page", values: values(51) }), [["/filters/0/values", "too_many"]]],
+  ["summary", filters({ dimension: "page", values: ["/", 5] }), [["/filters/0/values/1", "invalid_type"]]],
+  ["summary", filters({ dimension: "page", values: [""] }), [["/filters/0/values/0", "too_short"]]],
+  ["summary", filters({ dimension: "page", values: ["x".repeat(2_001)] }), [["/filters/0/values/0", "too_long"]]],
+  ["summary", filters({ dimension: "page", values: ["\ud800"] }), [["/filters/0/values/0", "invalid_characters"]]],
+  [
+    "summary",
+    filters({ dimension: "page", operator: "matches_wildcard", values: ["*********"] }),
+    [["/filters/0/values/0", "invalid_pattern"]],
+  ],
+  [
+    "summary",
+    filters({ dimension: "page", operator: "matches_wildcard_not", values: ["x".repeat(201)] }),
+    [["/filters/0/values/0", "invalid_pattern"]],
+  ],
+  ["summary", filters({ dimension: "page", operator: "matches", values: ["/"] }), [["/filters/0/operator", "regex_not_supported"]]],
+  ["summary", filters({ dimension: "page", operator: "like", values: ["/"] }), [["/filters/0/operator", "invalid_choice"]]],
+  ["summary", filters({ dimension: "page", colour: 1, values: ["/"] }), [["/filters/0", "unknown_field"]]],
+  ["summary", filters({ dimension: "property", values: ["/"] }), [["/filters/0/property", "required"]]],
+  ["summary", filters({ dimension: "page", property: "x", values: ["/"] }), [["/filters/0/property", "unsupported_combination"]]],
+  ["summary", filters({ dimension: "goal", operator: "is_not", values: ["Signup"] }), [["/filters/0/operator", "unsupported_combination"]]],
+  ["summary", filters({ dimension: "goal", operator: "starts_with", values: ["S"] }), [["/filters/0/operator", "unsupported_combination"]]],
+  ["summary", filters({ dimension: "segment", values: ["1"] }), [["/filters/0/values", "invalid_choice"]]],
+  ["summary", filters({ dimension: "cohort", operator: "contains", values: ["1"] }), [["/filters/0/operator", "unsupported_combination"]]],
+  // Of several faults in one argument the first is told, and all arguments at once.
+  [
+    "breakdown",
+    { dimension: "nothing", limit: 0, colour: 1, ...filters({}, {}) },
+    [
+      ["/colour", "unknown_field"],
+      ["/dimension", "invalid_choice"],
+      ["/filters/0/dimension", "required"],
+      ["/limit", "out_of_range"],
+    ],
+  ],
+])("refuses %s of %j", (report, given, expected) => {
+  expect(faultsOf(() => ask(report, given))).toEqual(expected)
+})
+
+const pageFilter = [{ dimension: "page", values: ["/"] }]
+const exitFilter = [{ dimension: "exit_page", values: ["/"] }]
+test.each<[Report, Record<string, unknown>, boolean]>([
+  ["breakdown", { dimension: "event", metrics: ["bounce_rate"] }, false],
+  ["breakdown", { dimension: "goal", metrics: ["visit_duration"] }, false],
+  ["breakdown", { dimension: "property", property: "plan", metrics: ["views_per_visit"] }, false],
+  ["breakdown", { dimension: "title", metrics: ["engaged_time"] }, false],
+  ["breakdown", { dimension: "page", metrics: ["bounce_rate", "visit_duration", "views_per_visit", "engaged_time"] }, true],
+  ["breakdown", { dimension: "hostname", metrics: ["bounce_rate"] }, true],
+  ["summary", { metrics: ["time_on_page"] }, false],
+  ["summary", { metrics: ["scroll_depth"], filters: exitFilter }, false],
+  ["summary", { metrics: ["exit_rate"] }, false],
+  ["summary", { metrics: ["exit_rate"], filters: exitFilter }, true],
+  ["summary", { metrics: ["time_on_page", "scroll_depth", "exit_rate"], filters: pageFilter }, true],
+  ["breakdown", { dimension: "page", metrics: ["time_on_page", "scroll_depth", "exit_rate"] }, true],
+  ["breakdown", { dimension: "exit_page", metrics: ["exit_rate"] }, true],
+  ["breakdown", { dimension: "exit_page", metrics: ["scroll_depth"] }, false],
+  ["breakdown", { dimension: "country", metrics: ["time_on_page"], filters: pageFilter }, true],
+])("%s of %j goes together: %p", (report, given, allowed) => {
+  expect(faultsOf(() => ask(report, given))).toEqual(allowed ? [] : [["/metrics", "unsupported_combination"]])
+})
+
+test("faults of a query string are a bad query, those of JSON bad content", () => {
+  const refuse = (form: Form) => () => ask("summary", { period: "8d" }, form)
+  expect(refuse("text")).toThrow(expect.objectContaining({ code: "invalid_query" }))
+  expect(refuse("json")).toThrow(expect.objectContaining({ code: "validation_failed" }))
+})
+
+test.each([
+  [{ metrics: "" }, [["/metrics", "invalid_choice"]]],
+  [{ metrics: "visitors," }, [["/metrics", "invalid_choice"]]],
+  [{ filters: "[{" }, [["/filters", "invalid_type"]]],
+  [{ filters: "" }, [["/filters", "invalid_type"]]],
+  [{ imports: "1" }, [["/imports", "invalid_type"]]],
+  [{ match_weekday: "TRUE" }, [["/match_weekday", "invalid_type"]]],
+])("refuses the query string %j", (given, expected) => {
+  expect(faultsOf(() => ask("summary", given, "text"))).toEqual(expected as [string, string][])
+})
+
+test("the interval that fits is named", () => {
+  expect(() => ask("timeseries", { period: "90d", interval: "hour" })).toThrow(
+    expect.objectContaining({ members: { errors: [expect.objectContaining({ detail: "At most 1000 points: use interval=day." })] } }),
+  )
+})
+
+test.each([{ limit: 0 }, { limit: 51 }, { limit: "x" }, { period: "7d" }, { filters: [] }])("realtime refuses %j", (given) => {
+  expect(faultsOf(() => parseRealtime(given, "json"))).toHaveLength(1)
+})
