@@ -30,8 +30,16 @@ export interface BuiltSegment {
 /** New segments of the visits of all sources, sorted by start. Compresses off this thread and lets the loop turn between columns. */
 export async function* buildSegments(sources: readonly Source[]): AsyncGenerator<BuiltSegment> {
   const readers = sources.map((source) => new SourceReader(source))
-  for (const chunk of chunks(readers, sortedVisits(readers))) yield await buildSegment(readers, chunk)
+  await turn()
+  const visits = sortedVisits(readers)
+  for (const chunk of chunks(readers, visits)) {
+    await turn()
+    yield await buildSegment(readers, chunk)
+  }
 }
+
+/** Lets others run. A tail may grow meanwhile, but nothing of the chosen visits changes: they are closed. */
+const turn = () => Bun.sleep(0)
 
 /** A visit of a source: the reader's index and its row there. */
 interface Pick {

@@ -42,13 +42,11 @@ export class ByteWriter {
     this.length += bytes.length
   }
 
-  /** Appends a 64-bit checksum of everything so far and returns the whole; the writer is empty afterwards. */
+  /** Appends a 64-bit checksum of everything so far and returns the whole. */
   seal(): Uint8Array {
     this.#reserve(8)
     this.#view.setBigUint64(this.length, Bun.hash.xxHash64(this.#bytes.subarray(0, this.length)), true)
-    const sealed = this.#bytes.slice(0, this.length + 8)
-    this.length = 0
-    return sealed
+    return this.#bytes.slice(0, this.length + 8)
   }
 
   #reserve(count: number): void {

@@ -22,7 +22,8 @@ interface Numbering {
 export class Interner {
   readonly #db: Database
   readonly #kept: KeptValues
-  readonly #numberings = new Map<string, Numbering>()
+  /** By site, then by dictionary: asked for some twenty values of every event. */
+  readonly #numberings = new Map<number, Map<DictionaryName, Numbering>>()
   readonly #newValues = new Map<string, number>()
 
   constructor(db: Database, kept: KeptValues) {
@@ -48,7 +49,7 @@ export class Interner {
 
   /** After texts were blanked: their numbers are not given again, the texts get new ones. */
   forget(siteId: number): void {
-    for (const key of this.#numberings.keys()) if (key.startsWith(`${siteId} `)) this.#numberings.delete(key)
+    this.#numberings.delete(siteId)
   }
 
   #add(siteId: number, name: DictionaryName, numbering: Numbering, text: string, day: string): number {
@@ -78,16 +79,26 @@ export class Interner {
   }
 
   #numbering(siteId: number, name: DictionaryName): Numbering {
-    const key = `${siteId} ${name}`
-    const known = this.#numberings.get(key)
-    if (known) return known
+    let ofSite = this.#numberings.get(siteId)
+    if (!ofSite) {
+      ofSite = new Map()
+      this.#numberings.set(siteId, ofSite)
+    }
+    let numbering = ofSite.get(name)
+    if (!numbering) {
+      numbering = this.#load(siteId, name)
+      ofSite.set(name, numbering)
+    }
+    return numbering
+  }
+
+  #load(siteId: number, name: DictionaryName): Numbering {
     const fixed = fixedTexts(name)
     const numbering = { numbers: new Map(fixed.map((text, number) => [text, number])), next: fixed.length }
     for (const { id, value } of rowsFrom(this.#db, siteId, name, 0)) {
       if (value !== "") numbering.numbers.set(value, id)
       numbering.next = id + 1
     }
-    this.#numberings.set(key, numbering)
     return numbering
   }
 }

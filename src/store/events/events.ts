@@ -13,8 +13,9 @@ import { type DropRow, forgetDays, listDropSamples, listDrops } from "./drops.ts
 import { toFault, translated } from "./fault.ts"
 import { Group } from "./group.ts"
 import { type ImportedVisit, importTail } from "./import.ts"
+import { LogRecord } from "./log.ts"
 import { loadMemory, type Memory } from "./memory.ts"
-import { buildPlan, planSeal, rewriteLog, sealableRecord } from "./seal.ts"
+import { buildPlan, planSeal, rewriteLog, sealableRecord, trimLog } from "./seal.ts"
 import { blankUnreferenced, findReferences } from "./sweep.ts"
 import { readState, writeState } from "./tails.ts"
 import {
@@ -90,6 +91,8 @@ class Store implements EventStore {
   readonly #keptValues: KeptValues
   #memory: Memory
   #isStale = false
+  /** Used again for every group commit. */
+  readonly #record = new LogRecord()
   /** Upkeep runs one after another: each reads what the one before has written. */
   #upkeep: Promise<unknown> = Promise.resolve()
 
@@ -103,7 +106,7 @@ class Store implements EventStore {
     return this.#transaction(() => {
       const { tails } = this.#memory
       const record = tails.lastRecord + 1
-      const group = new Group(this.#memory, { record, arrivedAt })
+      const group = new Group(this.#memory, { record, arrivedAt }, this.#record)
       const result = work(group)
       const sealed = group.finish()
       if (sealed) {
@@ -133,6 +136,7 @@ class Store implements EventStore {
         return rewriteLog(this.#db, memory.tails, floor, (tail, visit) => closed.get(tail)?.[visit] !== 1)
       })
       memory.tails.dropSealed(floor, kept)
+      await this.#trimLog()
     })
   }
 
@@ -150,6 +154,7 @@ class Store implements EventStore {
     return this.#queued(async () => {
       await this.#flushIds(now)
       const fromTail = this.#eraseFromTail(siteId, choose)
+      await this.#trimLog()
       const fromSegments = await eraseVisits(this.#db, siteId, choose, startsBefore, now, this.#commit)
       if (fromTail + fromSegments > 0) await this.#sweep(siteId)
       return fromTail + fromSegments
@@ -255,6 +260,10 @@ class Store implements EventStore {
       await Bun.sleep(0)
     }
     if (eventIds.pending === 0) this.#transaction(() => eventIds.turnHours(now))
+  }
+
+  async #trimLog(): Promise<void> {
+    while (this.#commit(() => trimLog(this.#db))) await Bun.sleep(0)
   }
 
   #saveCounters(): void {

@@ -10,14 +10,15 @@ import type { DropSample, Hash64, OpenVisit, Writer } from "./writer.ts"
 
 /** One group commit in the making: writes the log record and brings memory along, with the calls that replay makes later. */
 export class Group implements Writer {
-  readonly #record = new LogRecord()
+  readonly #record: LogRecord
   readonly #drops = new DropCounts()
   readonly #memory: Memory
   readonly #place: LogPlace
   readonly firstSequence: number
 
-  constructor(memory: Memory, place: LogPlace) {
+  constructor(memory: Memory, place: LogPlace, record = new LogRecord()) {
     this.#memory = memory
+    this.#record = record.reset()
     this.#place = place
     this.firstSequence = memory.sequence
   }

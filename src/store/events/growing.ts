@@ -16,6 +16,11 @@ export class GrowingUint32 {
     return this.#values[index]!
   }
 
+  /** Whether this value stands at this place; false beyond the end. */
+  has(index: number, value: number): boolean {
+    return index < this.length && this.#values[index] === value
+  }
+
   put(index: number, value: number): void {
     this.#values[index] = value
   }

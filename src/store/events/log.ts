@@ -116,12 +116,18 @@ export class LogRecord {
     if (event.vitals) this.#list(event.vitals)
   }
 
-  /** The finished record with its checksum; this writer starts anew. */
+  /** The finished record with its checksum. */
   seal(): Uint8Array {
+    return this.#out.seal()
+  }
+
+  /** Starts anew, in the same memory. */
+  reset(): this {
+    this.#out.length = 0
     this.#site = 0
     this.#period = ""
     this.#sequence = -1
-    return this.#out.seal()
+    return this
   }
 
   #enter(site: number): void {

@@ -10,6 +10,9 @@ const CLOSED_EVENTS = 65_536
 /** A site that is quiet seals when its tail is this old. */
 const TAIL_AGE_MS = 24 * 3_600_000
 
+/** Overwriting what is deleted takes its time, so the log is trimmed in steps. */
+const TRIMMED_RECORDS = 50
+
 /** A site's visits that go into segments now. */
 export interface SitePlan {
   tail: SiteTail
@@ -21,7 +24,7 @@ export interface SitePlan {
 /** The last record of the log's beginning in which everything arrived before the cutoff; 0 when there is none. */
 export function sealableRecord(db: Database, cutoff: number): number {
   const sql = `select coalesce(max(id), 0) as id from log
-    where id < coalesce((select min(id) from log where arrived_at >= ?), 9223372036854775807)`
+    where id >= (select coalesce(max(value), 0) from state where key = 'log_floor') and id < coalesce((select min(id) from log where arrived_at >= ?), 9223372036854775807)`
   return db.query<{ id: number }, [number]>(sql).get(cutoff)!.id
 }
 
@@ -74,7 +77,8 @@ export function rewriteLog(db: Database, tails: Tails, floor: number, stays: (ta
   const record = new LogRecord()
   const kept = new Set<number>()
   for (const tail of tails.all()) keepVisits(record, kept, tail, boundary, (visit) => stays(tail, visit))
-  db.query("delete from log where id <= ?").run(floor)
+  // The others are of no more account; `trimLog` removes them bit by bit.
+  db.query("delete from log where id = ?").run(floor)
   if (!record.isEmpty) {
     const sql = "insert into log (id, arrived_at, first_sequence, record, kept) values (?, 0, 0, ?, ?)"
     db.query(sql).run(floor, record.seal(), sealKept(kept))
@@ -82,6 +86,12 @@ export function rewriteLog(db: Database, tails: Tails, floor: number, stays: (ta
   writeState(db, "log_floor", floor)
   writeState(db, "log_epoch", readState(db, "log_epoch") + 1)
   return kept
+}
+
+/** Removes some records that a rewrite has replaced; false when none are left. In the transaction of the caller. */
+export function trimLog(db: Database): boolean {
+  const sql = "delete from log where id in (select id from log where id < ? order by id limit ?)"
+  return db.query(sql).run(readState(db, "log_floor"), TRIMMED_RECORDS).changes > 0
 }
 
 function keepVisits(record: LogRecord, kept: Set<number>, tail: SiteTail, boundary: number, stays: (visit: number) => boolean): void {

@@ -190,26 +190,28 @@ export class SiteTail implements Part {
 
   /** Events of chosen visits as the log tells them, in order of arrival. */
   *eventsOf(isChosen: (visit: number) => boolean): IterableIterator<{ visit: number; event: TailEvent }> {
-    const sparse = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
+    const places = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
     for (let row = 0; row < this.events; row++) {
       const visit = this.#event.visit.at(row)
-      const event = this.#eventAt(row, sparse)
-      if (isChosen(visit)) yield { visit, event }
+      if (isChosen(visit)) yield { visit, event: this.#eventAt(row, places) }
     }
   }
 
-  /** `sparse` are the next places of the sparse columns; reading row after row moves them on. */
-  #eventAt(row: number, sparse: { props: number; revenue: number; engagement: number; vitals: number }): TailEvent {
+  /** `places` are where the sparse columns were left by the row before; rows are asked for in ascending order. */
+  #eventAt(row: number, places: { props: number; revenue: number; engagement: number; vitals: number }): TailEvent {
     const { visit, offset, name, page, hostname, title, interactive } = this.#event
-    const props: number[] = []
-    for (; sparse.props < this.#props.row.length && this.#props.row.at(sparse.props) === row; sparse.props++) {
-      props.push(this.#props.key.at(sparse.props), this.#props.value.at(sparse.props))
-    }
-    const isAt = (rows: GrowingUint32, place: number) => place < rows.length && rows.at(place) === row
     const [revenue, engagement, vitals] = [this.#revenue, this.#engagement, this.#vitals]
-    const revenueAt = isAt(revenue.row, sparse.revenue) ? sparse.revenue++ : -1
-    const engagementAt = isAt(engagement.row, sparse.engagement) ? sparse.engagement++ : -1
-    const vitalsAt = isAt(vitals.row, sparse.vitals) ? sparse.vitals++ : -1
+    const props: number[] = []
+    places.props = skipTo(this.#props.row, places.props, row)
+    for (; this.#props.row.has(places.props, row); places.props++) {
+      props.push(this.#props.key.at(places.props), this.#props.value.at(places.props))
+    }
+    const revenueAt = skipTo(revenue.row, places.revenue, row)
+    const engagementAt = skipTo(engagement.row, places.engagement, row)
+    const vitalsAt = skipTo(vitals.row, places.vitals, row)
+    places.revenue = revenueAt
+    places.engagement = engagementAt
+    places.vitals = vitalsAt
     return {
       at: this.#starts.at(visit.at(row)) + offset.at(row),
       sequence: this.#eventSequences.at(row),
@@ -219,10 +221,13 @@ export class SiteTail implements Part {
       title: title.at(row),
       interactive: interactive.at(row),
       props,
-      revenue: revenueAt < 0 ? undefined : { amount: revenue.amount.at(revenueAt), currency: revenue.currency.at(revenueAt) },
-      engagement:
-        engagementAt < 0 ? undefined : { engaged: engagement.engaged.at(engagementAt), scroll: engagement.scroll.at(engagementAt) },
-      vitals: vitalsAt < 0 ? undefined : VITAL_NAMES.map((vital) => vitals[vital].at(vitalsAt)),
+      revenue: revenue.row.has(revenueAt, row)
+        ? { amount: revenue.amount.at(revenueAt), currency: revenue.currency.at(revenueAt) }
+        : undefined,
+      engagement: engagement.row.has(engagementAt, row)
+        ? { engaged: engagement.engaged.at(engagementAt), scroll: engagement.scroll.at(engagementAt) }
+        : undefined,
+      vitals: vitals.row.has(vitalsAt, row) ? VITAL_NAMES.map((vital) => vitals[vital].at(vitalsAt)) : undefined,
     }
   }
 
@@ -379,6 +384,13 @@ export class SiteTail implements Part {
 function columns<Name extends string>(names: readonly Name[]): Record<Name, GrowingUint32> {
   // The cast holds because every name is given its column.
   return Object.fromEntries(names.map((name) => [name, new GrowingUint32()])) as Record<Name, GrowingUint32>
+}
+
+/** The first place at or after `place` whose row is not before `row`. */
+function skipTo(rows: GrowingUint32, place: number, row: number): number {
+  let next = place
+  while (next < rows.length && rows.at(next) < row) next++
+  return next
 }
 
 /** Event rows by visit, then time, then sequence. Rows come in order of sequence, so a stable sort by time is enough. */

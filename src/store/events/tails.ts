@@ -45,9 +45,9 @@ export class Tails {
       this.dropSealed(floor, keptVisits(db, floor))
     }
     this.#epoch = epoch
-    const sql = "select id, arrived_at, record from log where id > ? order by id"
+    const sql = "select id, arrived_at, record from log where id >= ? order by id"
     const replayer: Replayer = { ...more, tail: (siteId) => this.tail(siteId) }
-    for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(this.lastRecord)) {
+    for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(Math.max(this.lastRecord + 1, floor))) {
       replay(record, { record: id, arrivedAt: arrived_at }, replayer)
       this.lastRecord = id
     }
