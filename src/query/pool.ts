@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { AppError } from "../domain/error.ts"
 import { QUERY } from "../domain/limits.ts"
 import { createAdmission, type Ticket } from "./admission.ts"
-import type { Answer, Answers, FromWorker, Task } from "./task.ts"
+import type { Answer, Answers, FromWorker, Task } from "./messages.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
 
 export interface PoolOptions extends ThreadOptions {

@@ -1,7 +1,7 @@
 import { AppError } from "../domain/error.ts"
 import type { RowsQuery } from "../domain/query.ts"
+import type { FromWorker } from "./messages.ts"
 import type { VisitRow } from "./rows.ts"
-import type { FromWorker } from "./task.ts"
 import { failureOf, startThread, type ThreadOptions } from "./thread.ts"
 
 const AT_ONCE = 2

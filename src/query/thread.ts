@@ -1,5 +1,5 @@
 import { AppError } from "../domain/error.ts"
-import { type FromWorker, STOP, type ToWorker } from "./task.ts"
+import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
 
 export interface ThreadOptions {
   /** Of `worker.ts`. Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */

@@ -2,8 +2,9 @@ import { AppError } from "../domain/error.ts"
 import { StoreFault } from "../store/events/fault.ts"
 import type { EventReader } from "../store/events/part.ts"
 import { openEventReader } from "../store/events/reader.ts"
+import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
 import { rows, type VisitRow } from "./rows.ts"
-import { answerTask, type FromWorker, STOP, type ToWorker } from "./task.ts"
+import { answerTask } from "./task.ts"
 
 /**
  * A query worker: opens the event store read-only and answers one question after another. It shares nothing with the main

@@ -1,0 +1,34 @@
+import type { ErrorCode } from "../domain/error.ts"
+import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
+import type { VisitRow } from "./rows.ts"
+
+/** A question as it travels to a worker: a plain value. */
+export type Task =
+  | { kind: "aggregate"; query: Query }
+  | { kind: "funnel"; query: FunnelQuery }
+  | { kind: "realtime"; query: RealtimeQuery }
+  | { kind: "first_event"; query: { site: { id: number } } }
+
+export interface Answers {
+  aggregate: Table
+  funnel: FunnelResult
+  realtime: RealtimeResult
+  first_event: number | undefined
+}
+export type Answer = Answers[keyof Answers]
+
+/** What the main thread says to a worker. `stop` is one Int32: set to STOP, the running question ends at its next check. */
+export type ToWorker =
+  | { type: "open"; path: string; cacheBytes: number; stop: SharedArrayBuffer }
+  | { type: "ask"; task: Task }
+  | { type: "rows"; query: RowsQuery }
+  | { type: "next" }
+
+export type FromWorker =
+  | { type: "answer"; answer: Answer }
+  /** Undefined: no more rows. */
+  | { type: "batch"; rows: VisitRow[] | undefined }
+  /** Without a code it is a bug, and `detail` is for the log. */
+  | { type: "failure"; code: ErrorCode | undefined; detail: string }
+
+export const STOP = 1
