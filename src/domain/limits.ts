@@ -61,6 +61,9 @@ export const API = {
   jsonDepth: 10,
   requestsPerMinute: 600,
   failedAuthPerMinute: 60,
+  keysPerOrganization: 100,
+  /** Life of a key unless chosen otherwise. */
+  keyDays: 365,
 } as const
 
 export const QUERY = {

@@ -1,0 +1,24 @@
+/** Active ISO 4217 codes as of 2026 by their number of decimals; historic codes, metals and test codes are left out. */
+const CODES_BY_DECIMALS = {
+  0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+  2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY COP
+    COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD
+    KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK
+    NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT
+    TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG`,
+  3: "BHD IQD JOD KWD LYD OMR TND",
+  4: "CLF UYW",
+} as const
+
+const DECIMALS: ReadonlyMap<string, number> = new Map(
+  Object.entries(CODES_BY_DECIMALS).flatMap(([decimals, codes]) => codes.split(/\s+/).map((code) => [code, Number(decimals)] as const)),
+)
+
+/** The code in upper case; undefined for what is no active currency. */
+export function parseCurrency(text: string): string | undefined {
+  const code = text.toUpperCase()
+  return DECIMALS.has(code) ? code : undefined
+}
+
+/** How many decimals an amount in this currency has; minor units are the amount × 10 ^ decimals. */
+export const currencyDecimals = (code: string): number | undefined => DECIMALS.get(code)

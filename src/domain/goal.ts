@@ -1,0 +1,97 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { AppError, type Fault, refuseFaults } from "./error.ts"
+import { COLLECT, THINGS } from "./limits.ts"
+import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
+import { fault, type Inspected, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
+import { cutTo } from "./text.ts"
+
+/** What a caller may send of a goal: a definition of something worth counting. */
+export const GoalInput = t.Object(
+  {
+    kind: t.Union([t.Literal("event"), t.Literal("page"), t.Literal("scroll")]),
+    match: t.Optional(Match),
+    value: MatchValue,
+    name: t.Optional(ThingName),
+    threshold: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: "Scroll depth in percent, of kind scroll" })),
+    props: t.Optional(
+      t.Record(t.String(), t.String({ minLength: 1, maxLength: COLLECT.propValueBytes }), {
+        maxProperties: 3,
+        description: "Properties that must all have these values",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type GoalInput = Static<typeof GoalInput>
+
+/** What of a goal a caller decides, complete. */
+export interface GoalFields {
+  kind: GoalInput["kind"]
+  match: NonNullable<GoalInput["match"]>
+  value: string
+  name: string
+  /** Of kind `scroll` alone. */
+  threshold?: number
+  /** Absent without any; keys in order, so that equal properties are equal text. */
+  props?: Readonly<Record<string, string>>
+}
+
+/** Times are epoch milliseconds. */
+export interface Goal extends GoalFields {
+  id: number
+  site_id: number
+  created_at: number
+  updated_at: number
+}
+
+export const goalNotFound = () => new AppError("goal_not_found", "The site has no goal with this id")
+
+/** Throws `validation_failed` with all faults at once. Fills in what the caller left out. */
+export function parseGoal(body: unknown, rules: PageRules): GoalFields {
+  const inspected = inspect(GoalInput, body)
+  refuseFaults(inDocumentOrder([...inspected.faults, ...meaningFaults(inspected, rules)], body))
+  // Without faults the fields are a whole input.
+  const input = inspected.fields as GoalInput
+  const { kind, match = "exact", value, threshold, name = defaultName(input) } = input
+  const props = Object.entries(input.props ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    kind,
+    match,
+    value,
+    name,
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(props.length === 0 ? {} : { props: Object.fromEntries(props) }),
+  }
+}
+
+/** The goal with a merge patch applied, by the same rules as a new one. A new kind leaves behind what only the old one has. */
+export function patchGoal(goal: GoalFields, patch: unknown, rules: PageRules): GoalFields {
+  const { kind, match, value, name, threshold, props } = goal
+  const merged = mergedWith({ kind, match, value, name }, patch)
+  const wanted = typeof merged === "object" && merged !== null && "kind" in merged ? merged.kind : kind
+  const kept = { ...(wanted === "scroll" ? { threshold } : {}), ...(wanted === "scroll" ? {} : { props }) }
+  return parseGoal(mergedWith({ kind, match, value, name, ...kept }, patch), rules)
+}
+
+function meaningFaults({ fields, faults }: Inspected<GoalInput>, rules: PageRules): Fault[] {
+  const { kind, match = "exact", value, threshold, props = {} } = fields
+  if (kind === undefined) return []
+  const found: Fault[] = []
+  const isMatchKnown = !faults.some(({ pointer }) => pointer === "/match")
+  if (value !== undefined && isMatchKnown)
+    found.push(...matcherFaults({ of: kind === "event" ? "event" : "page", match, value }, rules, "/value"))
+  if (kind !== "scroll" && threshold !== undefined)
+    found.push(fault("/threshold", "unsupported_combination", "is for goals of kind scroll"))
+  if (kind === "scroll" && threshold === undefined && !faults.some(({ pointer }) => pointer === "/threshold"))
+    found.push(fault("/threshold", "required", "is required"))
+  if (kind === "scroll" && Object.keys(props).length > 0)
+    found.push(fault("/props", "unsupported_combination", "is not for goals of kind scroll"))
+  const isKey = (key: string) => key !== "" && Buffer.byteLength(key) <= COLLECT.propKeyBytes
+  if (!Object.keys(props).every(isKey)) found.push(fault("/props", "too_long", `has a name of no or over ${COLLECT.propKeyBytes} bytes`))
+  return found
+}
+
+function defaultName({ kind, value, threshold }: GoalInput): string {
+  const name = kind === "event" ? value : kind === "page" ? `Visit ${value}` : `Scroll ${threshold} % on ${value}`
+  return cutTo(name, THINGS.nameChars)
+}

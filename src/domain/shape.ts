@@ -1,0 +1,145 @@
+import type { Static, TObject, TSchema } from "@sinclair/typebox"
+import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
+import type { Fault } from "./error.ts"
+import { characters, isClean, tidied } from "./text.ts"
+
+/** What an untrusted body holds of a schema. */
+export interface Inspected<T> {
+  /** The fields, with tidied texts, that have no fault in or below them. */
+  fields: Partial<T>
+  faults: Fault[]
+}
+
+/** Set by the server alone, and ignored at the top of a body, so that what GET gave can be sent back. */
+const SERVER_SET = ["id", "site_id", "created_at", "updated_at", "tracking_id", "snippet", "first_event_at"]
+
+/**
+ * Finds all faults of form at once: missing and unknown fields, types, choices, lengths, bounds, unclean texts. Rules about
+ * meaning go on with `fields`. Lengths count after trimming, and in characters.
+ *
+ * A schema may name its own code for a fault: `"x-codes": { too_few: "too_few_steps" }`.
+ */
+export function inspect<T extends TObject>(schema: T, body: unknown, pointer = ""): Inspected<Static<T>> {
+  if (!isObject(body)) return { fields: {}, faults: [fault(pointer, "invalid_type", "must be an object")] }
+  const sent = Object.entries(body).filter(([name]) => pointer !== "" || !SERVER_SET.includes(name))
+  const tidy = tidiedValue(Object.fromEntries(sent))
+  const faults = firstPerPointer([...uncleanTexts(tidy, pointer), ...shapeFaults(schema, tidy, pointer)])
+  const isSound = (name: string) => !faults.some((found) => `${found.pointer}/`.startsWith(`${pointer}/${escaped(name)}/`))
+  // Every field left fits its part of the schema, as just shown.
+  const fields = Object.fromEntries(Object.entries(tidy).filter(([name]) => isSound(name))) as Partial<Static<T>>
+  return { fields, faults }
+}
+
+/** A fault with a sentence that begins with the field's name: `fault("/steps/0/value", "required", "is required")`. */
+export function fault(pointer: string, code: string, says: string, allowed?: Fault["allowed"]): Fault {
+  const name = pointer.split("/").at(-1) || "The body"
+  return { pointer, code, detail: `${name} ${says}.`, ...(allowed ? { allowed } : {}) }
+}
+
+/** As the fields stand in the body; what is missing comes after what is there. */
+export function inDocumentOrder(faults: readonly Fault[], body: unknown): Fault[] {
+  const places = faults.map((found) => ({ found, place: placeOf(found.pointer, body) }))
+  return places.sort((a, b) => comparePlaces(a.place, b.place)).map(({ found }) => found)
+}
+
+/** A merge patch applied to what is there. A patch that is no object stays what it is, and is refused as that. */
+export const mergedWith = (present: object, patch: unknown): unknown => (isObject(patch) ? { ...present, ...patch } : patch)
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
+
+function tidiedValue<T>(value: T): T
+function tidiedValue(value: unknown): unknown {
+  if (typeof value === "string") return tidied(value)
+  if (Array.isArray(value)) return value.map((item) => tidiedValue(item))
+  if (!isObject(value)) return value
+  const present = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return Object.fromEntries(present.map(([name, inner]) => [name, tidiedValue(inner)]))
+}
+
+/** Names count as texts: those of properties are stored. */
+function uncleanTexts(value: unknown, pointer: string): Fault[] {
+  const unclean = fault(pointer, "invalid_characters", "holds characters that no text may have")
+  if (typeof value === "string") return isClean(value) ? [] : [unclean]
+  if (typeof value !== "object" || value === null) return []
+  if (!Object.keys(value).every(isClean)) return [unclean]
+  return Object.entries(value).flatMap(([name, inner]) => uncleanTexts(inner, `${pointer}/${escaped(name)}`))
+}
+
+const firstPerPointer = (faults: readonly Fault[]): Fault[] =>
+  [...Map.groupBy(faults, ({ pointer }) => pointer).values()].map(([first]) => first!)
+
+const shapeFaults = (schema: TSchema, value: unknown, pointer: string): Fault[] =>
+  [...Value.Errors(schema, value)].flatMap((error) => toFaults(error, pointer))
+
+/** What TypeBox reports, in our words and without the value that was sent: it may be a secret. */
+export function toFaults(error: ValueError, pointer: string): Fault[] {
+  const at = pointer + error.path
+  const { schema, value } = error
+  if (error.type === ValueErrorType.Union) return unionFaults(schema, value, at)
+  if (error.type === ValueErrorType.StringMaxLength && characters(String(value)) <= schema.maxLength) return []
+  const known = WORDS[error.type]
+  if (!known || isNoInteger(value)) return [fault(at, "invalid_type", `must be ${typeName(schema)}`)]
+  const [code, says] = known(schema)
+  const allowed = code === "out_of_range" ? { min: schema.minimum, max: schema.maximum } : undefined
+  return [fault(at, schema["x-codes"]?.[code] ?? code, says, allowed)]
+}
+
+/** A closed list of texts, or something that may be null. */
+function unionFaults({ anyOf }: TSchema, value: unknown, at: string): Fault[] {
+  const choices = (anyOf as TSchema[]).map((choice) => choice.const)
+  if (choices.every((choice) => typeof choice === "string")) {
+    const says = `must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
+    return [fault(at, typeof value === "string" ? "invalid_choice" : "invalid_type", says, choices)]
+  }
+  return shapeFaults((anyOf as TSchema[])[0]!, value, at)
+}
+
+/** Beyond 2^53 a number is not the one that was sent. */
+const isNoInteger = (value: unknown): boolean => typeof value === "number" && !Number.isSafeInteger(value)
+
+const WORDS: { [type in ValueErrorType]?: (schema: TSchema) => [code: string, says: string] } = {
+  [ValueErrorType.ObjectRequiredProperty]: () => ["required", "is required"],
+  [ValueErrorType.ObjectAdditionalProperties]: () => ["unknown_field", "does not exist"],
+  [ValueErrorType.ObjectMaxProperties]: ({ maxProperties }) => ["too_many", `may have ${maxProperties} entries`],
+  [ValueErrorType.StringMinLength]: () => ["too_short", "must not be empty"],
+  [ValueErrorType.StringMaxLength]: ({ maxLength }) => ["too_long", `may have ${maxLength} characters`],
+  [ValueErrorType.ArrayMinItems]: ({ minItems }) => ["too_few", `needs at least ${minItems} item${minItems === 1 ? "" : "s"}`],
+  [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => ["too_many", `may have ${maxItems} items`],
+  [ValueErrorType.ArrayUniqueItems]: () => ["not_unique", "holds the same item twice"],
+  [ValueErrorType.IntegerMinimum]: ({ minimum, maximum }) => ["out_of_range", `must lie between ${minimum} and ${maximum}`],
+  [ValueErrorType.IntegerMaximum]: ({ minimum, maximum }) => ["out_of_range", `must lie between ${minimum} and ${maximum}`],
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "a whole number",
+  array: "a list",
+  object: "an object",
+  boolean: "true or false",
+}
+const typeName = ({ type }: TSchema): string => TYPE_NAMES[type] ?? "of another type"
+
+/** The position of each step of a pointer among its neighbours. */
+function placeOf(pointer: string, body: unknown): number[] {
+  let inner = body
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((name) => {
+      const names = typeof inner === "object" && inner !== null ? Object.keys(inner).map(escaped) : []
+      const index = names.indexOf(name)
+      inner = index < 0 ? undefined : Object.values(inner as object)[index] // `names` came from it
+      return index < 0 ? Number.MAX_SAFE_INTEGER : index
+    })
+}
+
+function comparePlaces(a: readonly number[], b: readonly number[]): number {
+  const length = Math.max(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const difference = (a[i] ?? -1) - (b[i] ?? -1)
+    if (difference !== 0) return difference
+  }
+  return 0
+}

@@ -1,0 +1,69 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { parseCurrency } from "./currency.ts"
+import { type Fault, refuseFaults } from "./error.ts"
+import { hostOfUrl, parseHost } from "./host.ts"
+import { THINGS } from "./limits.ts"
+import { fault, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
+import type { Site } from "./site.ts"
+import { parseTimezone } from "./timezone.ts"
+
+const { min: minimum, max: maximum } = THINGS.retentionDays
+
+/** What a caller may send of a site. */
+export const SiteInput = t.Object(
+  {
+    name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars }),
+    hosts: t.Array(t.String(), { minItems: 1, maxItems: THINGS.hosts, description: "Host names; a leading *. means all subdomains" }),
+    timezone: t.Optional(t.String({ description: "IANA zone; default of the instance" })),
+    retention_days: t.Optional(
+      t.Union([t.Integer({ minimum, maximum }), t.Null()], { description: "null = for ever; default of the instance" }),
+    ),
+    revenue_currency: t.Optional(t.String({ description: "ISO 4217 code; default of the instance" })),
+  },
+  { additionalProperties: false },
+)
+export type SiteInput = Static<typeof SiteInput>
+
+/** What stands for the fields a caller left out. */
+export type SiteDefaults = Pick<Site, "timezone" | "retention_days" | "revenue_currency">
+/** The fields of a site that a caller decides. */
+export type SiteFields = Pick<Site, "name" | "hosts"> & SiteDefaults
+
+/** Items are looked at one by one, so that one bad host hides no other. */
+const SiteShape = t.Object(
+  { ...SiteInput.properties, hosts: t.Array(t.Unknown(), { minItems: 1, maxItems: THINGS.hosts }) },
+  { additionalProperties: false },
+)
+
+/** Throws `validation_failed` with all faults at once. */
+export function parseSite(body: unknown, defaults: SiteDefaults): SiteFields {
+  const { fields, faults } = inspect(SiteShape, body)
+  const hosts = (fields.hosts ?? []).map((item, i) => readHost(item, `/hosts/${i}`))
+  const timezone = parseTimezone(fields.timezone ?? defaults.timezone)
+  const currency = parseCurrency(fields.revenue_currency ?? defaults.revenue_currency)
+  const meaning = hosts.filter((host) => typeof host !== "string")
+  if (!timezone) meaning.push(fault("/timezone", "invalid_timezone", "must be an IANA zone such as Europe/Berlin"))
+  if (!currency) meaning.push(fault("/revenue_currency", "invalid_currency", "must be an active ISO 4217 code such as EUR"))
+  refuseFaults(inDocumentOrder([...faults, ...meaning], body))
+  return {
+    name: fields.name!, // no fault: it is there
+    hosts: [...new Set(hosts.filter((host) => typeof host === "string"))],
+    timezone: timezone!,
+    retention_days: fields.retention_days === undefined ? defaults.retention_days : fields.retention_days,
+    revenue_currency: currency!,
+  }
+}
+
+/** The site with a merge patch applied, by the same rules as a new one. */
+export function patchSite(site: SiteFields, patch: unknown): SiteFields {
+  const { name, hosts, timezone, retention_days, revenue_currency } = site
+  return parseSite(mergedWith({ name, hosts, timezone, retention_days, revenue_currency }, patch), site)
+}
+
+function readHost(item: unknown, pointer: string): string | Fault {
+  if (typeof item !== "string") return fault(pointer, "invalid_type", "must be text")
+  const host = parseHost(item)
+  if (host !== undefined) return host
+  const meant = hostOfUrl(item)
+  return { pointer, code: "invalid_host", detail: meant ? `A host name is needed: did you mean ${meant}?` : "This is not a host name." }
+}

@@ -1,0 +1,17 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/** As every text of a body is kept: trimmed and in the one Unicode form that compares well. */
+export const tidied = (text: string): string => text.trim().normalize("NFC")
+
+/** Without control characters and halves of characters, so that any store, log and screen can hold it. */
+export const isClean = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed()
+
+/** Length as people count: an emoji is one character. */
+export const characters = (text: string): number => [...text].length
+
+export const cutTo = (text: string, length: number): string =>
+  characters(text) <= length ? text : [...text].slice(0, length).join("").trimEnd()
+
+/** Equal for texts that differ by case alone. */
+export const caseKey = (text: string): string => text.toLowerCase().normalize("NFC")

@@ -1,0 +1,74 @@
+import type { Goal, GoalFields } from "../../domain/goal.ts"
+import { caseKey } from "../../domain/text.ts"
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+const COLUMNS = sql`id, site_id, kind, match, value, name, threshold, props_json, created_at, updated_at`
+type GoalRow = Omit<Goal, "threshold" | "props"> & { threshold: number | null; props_json: string }
+
+export async function insertGoal(catalog: Statements, siteId: number, goal: GoalFields, now: number): Promise<Goal> {
+  const row = await catalog.get<GoalRow>(sql`
+    insert into goals (site_id, kind, match, value, name, name_key, threshold, props_json, created_at, updated_at)
+    values (
+      ${siteId}, ${goal.kind}, ${goal.match}, ${goal.value}, ${goal.name}, ${caseKey(goal.name)}, ${goal.threshold},
+      ${JSON.stringify(goal.props ?? {})}, ${now}, ${now}
+    ) returning ${COLUMNS}`)
+  return toGoal(row!) // an insert that returns has a row
+}
+
+/** A goal of the site that says the same, or has the same name. */
+export const goalLike = (catalog: Statements, siteId: number, goal: GoalFields): Promise<{ id: number }[]> =>
+  catalog.all(sql`
+    select id from goals
+    where site_id = ${siteId} and (
+      name_key = ${caseKey(goal.name)} or (
+        kind = ${goal.kind} and match = ${goal.match} and value = ${goal.value}
+        and threshold is ${goal.threshold} and props_json = ${JSON.stringify(goal.props ?? {})}
+      )
+    ) order by id`)
+
+/** By id ascending. */
+export async function listGoals(catalog: Statements, siteId: number): Promise<Goal[]> {
+  const rows = await catalog.all<GoalRow>(sql`select ${COLUMNS} from goals where site_id = ${siteId} order by id`)
+  return rows.map(toGoal)
+}
+
+/** Of all sites, by id ascending, those after an id. */
+export async function listAllGoals(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Goal[]> {
+  const rows = await catalog.all<GoalRow>(sql`select ${COLUMNS} from goals where id > ${after} order by id limit ${limit}`)
+  return rows.map(toGoal)
+}
+
+export async function goalById(catalog: Statements, siteId: number, id: number): Promise<Goal | undefined> {
+  const row = await catalog.get<GoalRow>(sql`select ${COLUMNS} from goals where site_id = ${siteId} and id = ${id}`)
+  return row && toGoal(row)
+}
+
+export async function countGoals(catalog: Statements, siteId: number): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from goals where site_id = ${siteId}`)
+  return row!.n // a count has a row
+}
+
+export async function updateGoal(catalog: Statements, id: number, goal: GoalFields, now: number): Promise<Goal> {
+  const row = await catalog.get<GoalRow>(sql`
+    update goals set
+      kind = ${goal.kind}, match = ${goal.match}, value = ${goal.value}, name = ${goal.name}, name_key = ${caseKey(goal.name)},
+      threshold = ${goal.threshold}, props_json = ${JSON.stringify(goal.props ?? {})}, updated_at = ${now}
+    where id = ${id}
+    returning ${COLUMNS}`)
+  return toGoal(row!) // the caller has seen the goal in this transaction
+}
+
+export const deleteGoal = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from goals where id = ${id}`)
+
+/** What a goal has not is absent, not null. */
+function toGoal({ threshold, props_json, created_at, updated_at, ...row }: GoalRow): Goal {
+  const props = JSON.parse(props_json) as Record<string, string> // written here
+  return {
+    ...row,
+    ...(threshold === null ? {} : { threshold }),
+    ...(Object.keys(props).length === 0 ? {} : { props }),
+    created_at,
+    updated_at,
+  }
+}

@@ -1,0 +1,61 @@
+import { DEFAULT_SETTINGS, type Site, type SiteSettings } from "../../domain/site.ts"
+import type { SiteFields } from "../../domain/site-input.ts"
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+const COLUMNS = sql`
+  id, organization_id, name, hosts_json, timezone, retention_days, revenue_currency, tracking_id, settings_json, created_at, updated_at`
+type SiteRow = Omit<Site, "hosts" | "settings"> & { hosts_json: string; settings_json: string }
+
+export async function insertSite(
+  catalog: Statements,
+  site: SiteFields & { organization_id: number; tracking_id: string; created_at: number },
+): Promise<Site> {
+  const row = await catalog.get<SiteRow>(sql`
+    insert into sites (
+      organization_id, name, hosts_json, timezone, retention_days, revenue_currency, tracking_id, settings_json, created_at, updated_at
+    ) values (
+      ${site.organization_id}, ${site.name}, ${JSON.stringify(site.hosts)}, ${site.timezone}, ${site.retention_days},
+      ${site.revenue_currency}, ${site.tracking_id}, '{}', ${site.created_at}, ${site.created_at}
+    ) returning ${COLUMNS}`)
+  return toSite(row!) // an insert that returns has a row
+}
+
+/** Of all organizations, by id ascending, those after an id; deleted ones left out. */
+export async function listSites(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Site[]> {
+  const rows = await catalog.all<SiteRow>(sql`
+    select ${COLUMNS} from sites where id > ${after} and deleted_at is null order by id limit ${limit}`)
+  return rows.map(toSite)
+}
+
+export async function siteById(catalog: Statements, id: number): Promise<Site | undefined> {
+  const row = await catalog.get<SiteRow>(sql`select ${COLUMNS} from sites where id = ${id} and deleted_at is null`)
+  return row && toSite(row)
+}
+
+export async function countSites(catalog: Statements, organizationId: number): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`
+    select count(*) as n from sites where organization_id = ${organizationId} and deleted_at is null`)
+  return row!.n // a count has a row
+}
+
+export async function updateSite(catalog: Statements, id: number, fields: SiteFields, now: number): Promise<Site> {
+  const row = await catalog.get<SiteRow>(sql`
+    update sites set
+      name = ${fields.name}, hosts_json = ${JSON.stringify(fields.hosts)}, timezone = ${fields.timezone},
+      retention_days = ${fields.retention_days}, revenue_currency = ${fields.revenue_currency}, updated_at = ${now}
+    where id = ${id}
+    returning ${COLUMNS}`)
+  return toSite(row!) // the caller has seen the site in this transaction
+}
+
+/** Hides the site; its row and data stay until they are purged. */
+export const deleteSite = (catalog: Statements, id: number, now: number): Promise<void> =>
+  catalog.run(sql`update sites set deleted_at = ${now} where id = ${id}`)
+
+/** A setting that a row lacks has its default. */
+function toSite({ hosts_json, settings_json, ...row }: SiteRow): Site {
+  // Both were written here, from values of these types.
+  const settings = JSON.parse(settings_json) as Partial<SiteSettings>
+  return { ...row, hosts: JSON.parse(hosts_json) as string[], settings: { ...DEFAULT_SETTINGS, ...settings } }
+}

@@ -1,0 +1,46 @@
+import type { User } from "../../domain/user.ts"
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+const COLUMNS = sql`id, email, name, is_instance_admin, status, created_at`
+type UserRow = Omit<User, "is_instance_admin"> & { is_instance_admin: 0 | 1 }
+
+export interface NewUser {
+  email: string
+  email_key: string
+  name: string
+  password_hash: string
+  is_instance_admin: boolean
+  created_at: number
+}
+
+/** Undefined when the address is taken. */
+export async function insertUser(catalog: Statements, user: NewUser): Promise<User | undefined> {
+  const row = await catalog.get<UserRow>(sql`
+    insert into users (email, email_key, name, password_hash, is_instance_admin, created_at)
+    values (${user.email}, ${user.email_key}, ${user.name}, ${user.password_hash}, ${user.is_instance_admin}, ${user.created_at})
+    on conflict do nothing
+    returning ${COLUMNS}`)
+  return row && toUser(row)
+}
+
+/** By id ascending, those after an id. */
+export async function listUsers(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<User[]> {
+  const rows = await catalog.all<UserRow>(sql`select ${COLUMNS} from users where id > ${after} order by id limit ${limit}`)
+  return rows.map(toUser)
+}
+
+export async function userByEmailKey(catalog: Statements, emailKey: string): Promise<User | undefined> {
+  const row = await catalog.get<UserRow>(sql`select ${COLUMNS} from users where email_key = ${emailKey}`)
+  return row && toUser(row)
+}
+
+export async function passwordHashOf(catalog: Statements, userId: number): Promise<string | null> {
+  const row = await catalog.get<{ password_hash: string | null }>(sql`select password_hash from users where id = ${userId}`)
+  return row?.password_hash ?? null
+}
+
+export const updatePasswordHash = (catalog: Statements, userId: number, hash: string): Promise<void> =>
+  catalog.run(sql`update users set password_hash = ${hash} where id = ${userId}`)
+
+const toUser = (row: UserRow): User => ({ ...row, is_instance_admin: row.is_instance_admin === 1 })
