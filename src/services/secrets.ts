@@ -1,0 +1,69 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from "node:crypto"
+
+/** Where a sealed value belongs: it cannot be opened as that of another row or purpose. */
+export interface SecretPlace {
+  table: string
+  row: number | string
+  purpose: string
+}
+
+/** Random bytes from the system's generator; passed in, so that tests know them. */
+export type Random = (bytes: number) => Uint8Array
+
+/** Keeps what must not be readable in the stores, in a backup or by whoever finds one. */
+export interface Secrets {
+  seal(plain: Uint8Array, place: SecretPlace): Uint8Array
+  /** Undefined when it was sealed with another secret key, for another place, or was changed since. */
+  open(sealed: Uint8Array, place: SecretPlace): Uint8Array | undefined
+}
+
+/** A sealed value: format (1 byte), id of the key (4), nonce (12), tag (16), cipher text. */
+const FORMAT = 1
+const KEY_ID_END = 5
+const NONCE_END = 17
+const TAG_END = 33
+
+/** AES-256-GCM by a key derived from the instance's secret key. `former` keys still open what they sealed. */
+export function createSecrets({
+  secretKey,
+  former = [],
+  random,
+}: {
+  secretKey: Uint8Array
+  former?: readonly Uint8Array[]
+  random: Random
+}): Secrets {
+  const keys = [secretKey, ...former].map(derive)
+  const current = keys[0]!
+  return {
+    seal(plain, place) {
+      const nonce = random(NONCE_END - KEY_ID_END)
+      const cipher = createCipheriv("aes-256-gcm", current.key, nonce).setAAD(namedPlace(place))
+      const text = Buffer.concat([cipher.update(plain), cipher.final()])
+      return new Uint8Array(Buffer.concat([Uint8Array.of(FORMAT), current.id, nonce, cipher.getAuthTag(), text]))
+    },
+    open(sealed, place) {
+      const id = sealed.subarray(1, KEY_ID_END)
+      const known = keys.find((candidate) => candidate.id.equals(id))
+      if (!known || sealed[0] !== FORMAT || sealed.length < TAG_END) return undefined
+      const decipher = createDecipheriv("aes-256-gcm", known.key, sealed.subarray(KEY_ID_END, NONCE_END))
+      decipher.setAAD(namedPlace(place)).setAuthTag(sealed.subarray(NONCE_END, TAG_END))
+      return finished(decipher, sealed.subarray(TAG_END))
+    },
+  }
+}
+
+function derive(secretKey: Uint8Array): { key: Uint8Array; id: Buffer } {
+  const key = new Uint8Array(hkdfSync("sha256", secretKey, new Uint8Array(), "footfall/secrets", 32))
+  return { key, id: createHash("sha256").update(key).digest().subarray(0, 4) }
+}
+
+const namedPlace = ({ table, row, purpose }: SecretPlace): Buffer => Buffer.from(JSON.stringify([table, row, purpose]))
+
+function finished(decipher: ReturnType<typeof createDecipheriv>, text: Uint8Array): Uint8Array | undefined {
+  try {
+    return new Uint8Array(Buffer.concat([decipher.update(text), decipher.final()]))
+  } catch {
+    return undefined // the tag does not fit: another place, or changed
+  }
+}

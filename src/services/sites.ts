@@ -1,0 +1,107 @@
+import type { Clock } from "../domain/clock.ts"
+import { AppError, siteNotFound } from "../domain/error.ts"
+import { parseId } from "../domain/id.ts"
+import { type ApiKey, reachesSite } from "../domain/key.ts"
+import { THINGS } from "../domain/limits.ts"
+import type { Site, SiteDirectory } from "../domain/site.ts"
+import { parseSite, patchSite, type SiteDefaults } from "../domain/site-input.ts"
+import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
+import type { Catalog } from "../store/catalog/catalog.ts"
+import { upsertSiteKey } from "../store/catalog/site-keys.ts"
+import { countSites, deleteSite, insertSite, listSites, siteById, updateSite } from "../store/catalog/sites.ts"
+import type { Random, Secrets } from "./secrets.ts"
+import { createSiteDirectory } from "./site-directory.ts"
+import { SITE_KEY_BYTES, siteKeyPlace } from "./site-keys.ts"
+import { inSlices } from "./slices.ts"
+
+export interface Sites {
+  /** Always exact: changed with the commit of every write, before the next statement. */
+  directory: SiteDirectory
+  create(organizationId: number, body: unknown): Promise<Site>
+  /** By id ascending; with `search` those whose name or a host has this text, in any case. */
+  list(organizationId: number, options?: { search?: string }): Promise<Site[]>
+  /** Throws `site_not_found`. */
+  get(id: number): Promise<Site>
+  /** A merge patch. */
+  update(id: number, patch: unknown): Promise<Site>
+  /** From now on nobody finds it; its data stays until it is purged. */
+  remove(id: number): Promise<void>
+  /** The site that a path names to a key. One and the same `site_not_found` for what is no id, no site, or not the key's. */
+  visible(key: ApiKey, idText: string | undefined): Promise<Site>
+}
+
+interface SitesOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  random: Random
+  secrets: Secrets
+  defaults: SiteDefaults
+  /** Sites per organization. */
+  maxSites?: number
+}
+
+export async function createSites(options: SitesOptions): Promise<Sites> {
+  const { catalog, clock, random, secrets, defaults, maxSites = THINGS.sitesPerOrganization } = options
+  const directory = createSiteDirectory()
+  for (const site of await inSlices((slice) => listSites(catalog, slice))) directory.put(site)
+
+  const find = (id: number): Site => {
+    const site = directory.byId(id)
+    if (!site) throw siteNotFound()
+    return site
+  }
+  return {
+    directory,
+    async create(organizationId, body) {
+      const fields = parseSite(body, defaults)
+      const trackingId = uuid(random(16))
+      return catalog.transaction(async (statements) => {
+        if ((await countSites(statements, organizationId)) >= maxSites) throw tooManySites(maxSites)
+        const now = clock.now()
+        const site = await insertSite(statements, { ...fields, organization_id: organizationId, tracking_id: trackingId, created_at: now })
+        for (const purpose of ["site", "identity"] as const)
+          await upsertSiteKey(statements, site.id, purpose, secrets.seal(random(SITE_KEY_BYTES), siteKeyPlace(site.id, purpose)))
+        return site
+      }, directory.put)
+    },
+    async list(organizationId, { search = "" } = {}) {
+      const part = search.toLowerCase()
+      return directory
+        .ofOrganization(organizationId)
+        .filter(({ name, hosts }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
+    },
+    get: async (id) => find(id),
+    update: (id, patch) =>
+      catalog.transaction(async (statements) => {
+        const site = await siteById(statements, id)
+        if (!site) throw siteNotFound()
+        return updateSite(statements, id, patchSite(site, patch), clock.now())
+      }, directory.put),
+    remove: (id) =>
+      catalog.transaction(
+        async (statements) => {
+          const site = await siteById(statements, id)
+          if (!site) throw siteNotFound()
+          await deleteSite(statements, id, clock.now())
+          await removeSiteFromKeys(statements, site.organization_id, id)
+        },
+        () => directory.remove(id),
+      ),
+    async visible(key, idText) {
+      const site = directory.byId(parseId(idText) ?? 0)
+      if (!site || !reachesSite(key, site)) throw siteNotFound()
+      return site
+    },
+  }
+}
+
+const tooManySites = (limit: number) =>
+  new AppError("limit_reached", `An organization may have ${limit} sites`, { limit, resource: "sites" })
+
+/** A random UUID (version 4). */
+function uuid(bytes: Uint8Array): string {
+  const marked = Uint8Array.from(bytes)
+  marked[6] = (marked[6]! & 0x0f) | 0x40
+  marked[8] = (marked[8]! & 0x3f) | 0x80
+  return marked.toHex().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+}

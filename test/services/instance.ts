@@ -1,0 +1,60 @@
+import { join } from "node:path"
+import { createFunnels } from "../../src/services/funnels.ts"
+import { createGoals } from "../../src/services/goals.ts"
+import { createKeys } from "../../src/services/keys.ts"
+import { createOrganizations } from "../../src/services/organizations.ts"
+import { createPasswords } from "../../src/services/passwords.ts"
+import { createSalts } from "../../src/services/salts.ts"
+import { createSecrets } from "../../src/services/secrets.ts"
+import { createSiteKeys } from "../../src/services/site-keys.ts"
+import { createSites } from "../../src/services/sites.ts"
+import { createUsers } from "../../src/services/users.ts"
+import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
+import { migrate } from "../../src/store/catalog/migrate.ts"
+import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
+import { fixedClock, temporaryFolder } from "../kit.ts"
+
+interface Options {
+  /** An existing folder: opened again. */
+  folder?: string
+  now?: string
+  maxSites?: number
+  secretKey?: Uint8Array
+  /** Of what is random; another one after a restart. */
+  seed?: string
+}
+
+/** The services of the catalog over a real file; closed, and its own folder removed, at the end of the scope. */
+export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSites, secretKey, seed = "" }: Options = {}) {
+  const own = folder === undefined ? temporaryFolder() : undefined
+  const path = folder ?? own!.path
+  const clock = fixedClock(now)
+  const random = countingRandom(seed)
+  const catalog = await openCatalog(catalogUrl(join(path, "catalog.db")))
+  await migrate(catalog, [CATALOG_SCHEMA], { version: "0.1.0", now: clock.now() })
+  const secrets = createSecrets({ secretKey: secretKey ?? new Uint8Array(32).fill(7), random })
+  const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
+  const sites = await createSites({ catalog, clock, random, secrets, defaults, ...(maxSites === undefined ? {} : { maxSites }) })
+  return {
+    clock,
+    catalog,
+    sites,
+    goals: await createGoals({ catalog, clock }),
+    funnels: await createFunnels({ catalog, clock }),
+    keys: createKeys({ catalog, clock, random, sites }),
+    organizations: createOrganizations({ catalog, clock }),
+    users: createUsers({ catalog, clock, passwords: createPasswords() }),
+    salts: createSalts({ catalog, clock, random, secrets, directory: sites.directory }),
+    siteKeys: createSiteKeys({ catalog, secrets, random }),
+    async [Symbol.asyncDispose]() {
+      await catalog.close()
+      own?.[Symbol.dispose]()
+    },
+  }
+}
+
+/** Different bytes at every call, and the same ones in every run. */
+function countingRandom(seed: string): (bytes: number) => Uint8Array {
+  let calls = 0
+  return (bytes) => new Bun.CryptoHasher("sha512").update(`${seed}${calls++}`).digest().subarray(0, bytes)
+}
