@@ -2,14 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { Log } from "../domain/log.ts"
 import { catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
-import { examineCatalogFile } from "../store/catalog/copy.ts"
+import { examineCatalogFile, listSiteIds } from "../store/catalog/copy.ts"
 import { migrate } from "../store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
 import { openEventStore } from "../store/events/events.ts"
-import { checkBackup } from "./backup.ts"
+import { checkBackup, createBackups } from "./backup.ts"
 import { backupFolder, type Manifest, readManifest } from "./backup-folder.ts"
 import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
+import { createExclusive } from "./exclusive.ts"
 import { ExitFault } from "./exit.ts"
 import { toExitFault } from "./store-faults.ts"
 import { swapStores } from "./swap.ts"
@@ -21,8 +22,8 @@ export interface RestoreOptions {
   workerUrl: string
   now(): number
   log: Log
-  /** Backs the present state up; rejects when that cannot be read. */
-  backUpPresent(): Promise<Manifest>
+  /** The catalog is on a server: only the event store is restored. */
+  remoteCatalog: boolean
 }
 
 export interface Restored {
@@ -108,11 +109,28 @@ async function keepPresent(options: RestoreOptions, report: Report): Promise<Kep
   if (!existsSync(placesIn(dataDir).events)) return { safety: undefined, replaced }
   report({ what: "backing the present state up", done: 0, total: 1 })
   try {
-    return { safety: await options.backUpPresent(), replaced }
+    return { safety: await backUpPresent(options, report), replaced }
   } catch (error) {
     const fault = toExitFault(error, dataDir)
     if (!(fault instanceof ExitFault) || fault.exit === "storage") throw fault
     log.warn("the present stores cannot be backed up and are kept aside", { replaced, cause: fault.message })
     return { safety: undefined, replaced }
+  }
+}
+
+/** As the files are: they are not migrated for it, so that a failure later leaves them as they were. */
+async function backUpPresent(options: RestoreOptions, report: Report): Promise<Manifest> {
+  const catalog = options.remoteCatalog ? undefined : await openCatalog(catalogUrl(placesIn(options.dataDir).catalog))
+  try {
+    const backups = createBackups({
+      ...options,
+      keep: { daily: 0, weekly: 0 },
+      exclusive: createExclusive(),
+      copyCatalog: catalog && ((target) => catalog.vacuumInto(target)),
+      siteIds: async () => (catalog ? listSiteIds(catalog) : []),
+    })
+    return await backups.create("restore", report)
+  } finally {
+    await catalog?.close()
   }
 }

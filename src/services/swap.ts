@@ -15,6 +15,8 @@ const journalOf = (dataDir: string): string => join(dataDir, ".swap.json")
 
 /** Exchanges closed store files by renames. A crash in between is finished by `finishSwap` at the next start. */
 export function swapStores(dataDir: string, swap: Swap): void {
+  const missing = swap.files.find((file) => !existsSync(join(swap.staged, file)))
+  if (missing) throw new Error(`${missing} is not in ${swap.staged}`)
   const journal = journalOf(dataDir)
   writeFileSync(`${journal}.new`, JSON.stringify(swap), { mode: 0o600 })
   syncPath(`${journal}.new`)

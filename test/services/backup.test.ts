@@ -1,0 +1,215 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createClient } from "@libsql/client"
+import { ExitFault } from "../../src/services/exit.ts"
+import { restoreBackup } from "../../src/services/restore.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { temporaryFolder } from "../kit.ts"
+import { backupWorkerUrl, NOW, openWithSite, quiet, recordView } from "./stores-kit.ts"
+
+const at = Date.parse(NOW)
+
+const faultOf = async (work: Promise<unknown>): Promise<unknown> => {
+  const thrown = await work.then(
+    () => undefined,
+    (error) => error,
+  )
+  return thrown instanceof ExitFault ? { exit: thrown.exit, message: thrown.message } : thrown
+}
+
+function storedEvents(dataDir: string): number {
+  const reader = openEventReader(join(dataDir, "events.db"), { cacheBytes: 1 << 20 })
+  const count = reader.snapshot(1).parts.reduce((sum, { events }) => sum + events, 0)
+  reader.close()
+  return count
+}
+
+const restore = (dataDir: string, id: string) =>
+  restoreBackup(
+    {
+      dataDir,
+      version: "1.0.0",
+      workerUrl: backupWorkerUrl,
+      now: () => at + 60_000,
+      log: quiet,
+      remoteCatalog: false,
+    },
+    id,
+    () => {},
+  )
+
+test("a backup holds everything but salts and the lookup of visitors, and verifies", async () => {
+  using folder = temporaryFolder()
+  await using instance = await openWithSite(folder.path)
+  await instance.salts.get(1, "2026-11-21")
+  recordView(instance, 1, at)
+  await instance.events.seal(at + 3_600_000, true)
+  recordView(instance, 2, at + 3_600_000)
+  const backup = await instance.backups.create("manual")
+  expect(backup).toMatchObject({
+    id: "20261121T120000Z-manual",
+    catalog: "file",
+    events_by_site: { 1: 2 },
+    rows: { catalog: { sites: 1, salts: 0, organizations: 1 }, events: { visitor_ids: 0, segments: 1 } },
+    verified_at: "2026-11-21T12:00:00.000Z",
+    failed_at: null,
+  })
+  expect(readdirSync(join(folder.path, "backups", backup.id)).sort()).toEqual(["catalog.db", "events.db", "manifest.json"])
+  expect(await instance.backups.verify(backup.id, { full: true })).toMatchObject({ failed_at: null })
+  expect(await instance.backups.list()).toHaveLength(1)
+})
+
+test("nothing of a salt is left in a copy", async () => {
+  using folder = temporaryFolder()
+  await using instance = await openWithSite(folder.path)
+  await instance.salts.get(1, "2026-11-21")
+  const client = createClient({
+    url: `file:${join((await instance.backups.create("manual")).id && folder.path, "backups", "20261121T120000Z-manual", "catalog.db")}`,
+  })
+  expect((await client.execute("select count(*) as n from salts")).rows[0]?.n).toBe(0)
+  client.close()
+})
+
+test("a backup restores, and what was there before is a backup of its own", async () => {
+  using folder = temporaryFolder()
+  const instance = await openWithSite(folder.path)
+  recordView(instance, 1, at)
+  const { id } = await instance.backups.create("manual")
+  recordView(instance, 2, at)
+  await instance.sites.create(1, { name: "Later", hosts: ["later.example"] })
+  await instance.close()
+
+  expect(await restore(folder.path, id)).toEqual({ restored: id, safety_backup: "20261121T120100Z-restore", replaced_files: null })
+  expect(storedEvents(folder.path)).toBe(1)
+  await using restored = await openWithSite(folder.path)
+  expect((await restored.allSites()).map(({ name }) => name)).toEqual(["Shop"])
+  expect(await restored.backups.list()).toHaveLength(2)
+  await restored.close()
+
+  await restore(folder.path, "20261121T120100Z-restore")
+  expect(storedEvents(folder.path)).toBe(2)
+})
+
+test("a backup made while events come holds all from before it and restores to a whole store", async () => {
+  using folder = temporaryFolder()
+  const instance = await openWithSite(folder.path)
+  for (let visitor = 0; visitor < 500; visitor++) recordView(instance, visitor, at + visitor)
+  let during = 0
+  const timer = setInterval(() => recordView(instance, 1_000 + during++, at + 1_000 + during), 1)
+  const { id, events_by_site } = await instance.backups.create("manual")
+  clearInterval(timer)
+  await instance.close()
+  expect(during).toBeGreaterThan(0)
+  expect(events_by_site["1"]).toBeWithin(500, 500 + during + 1)
+  await restore(folder.path, id)
+  expect(storedEvents(folder.path)).toBe(events_by_site["1"]!)
+})
+
+test.each<[string, (backup: string) => void, string, RegExp]>([
+  ["with a changed byte", (backup) => spoil(join(backup, "events.db"), 5_000), "damaged", /has changed since the backup was made/],
+  ["with a cut file", (backup) => truncateSync(join(backup, "catalog.db"), 4_096), "damaged", /has changed since the backup was made/],
+  [
+    "without a file",
+    (backup) =>
+      writeFileSync(join(backup, "manifest.json"), readFileSync(join(backup, "manifest.json"), "utf8").replace("catalog.db", "other.db")),
+    "damaged",
+    /does not name its stores/,
+  ],
+  ["without a manifest of ours", (backup) => writeFileSync(join(backup, "manifest.json"), "{}"), "damaged", /is no manifest/],
+  [
+    "with the file of another program",
+    (backup) => replaceFile(backup, "events.db", "pragma application_id = 1"),
+    "damaged",
+    /is no event store of Footfall/,
+  ],
+  [
+    "of a newer version",
+    (backup) => replaceFile(backup, "events.db", "insert into migrations (owner, name, applied_at) values ('core', '9999_later', 1)"),
+    "configuration",
+    /newer version/,
+  ],
+])("a backup %s is refused, and the present files stay as they are", async (_, damage, exit, message) => {
+  using folder = temporaryFolder()
+  const instance = await openWithSite(folder.path)
+  recordView(instance, 1, at)
+  const { id } = await instance.backups.create("manual")
+  recordView(instance, 2, at)
+  await instance.close()
+  damage(join(folder.path, "backups", id))
+  const before = readFileSync(join(folder.path, "events.db"))
+  expect(await faultOf(restore(folder.path, id))).toMatchObject({ exit, message: expect.stringMatching(message) })
+  expect(readFileSync(join(folder.path, "events.db"))).toEqual(before)
+  expect(readdirSync(folder.path).filter((name) => name.startsWith(".restore") || name.startsWith("replaced"))).toEqual([])
+})
+
+test("a backup that fails its verification is marked", async () => {
+  using folder = temporaryFolder()
+  await using instance = await openWithSite(folder.path)
+  const { id } = await instance.backups.create("manual")
+  spoil(join(folder.path, "backups", id, "catalog.db"), 5_000)
+  expect(await faultOf(instance.backups.verify(id, { full: false }))).toMatchObject({ exit: "damaged" })
+  expect(await instance.backups.list()).toMatchObject([{ id, verified_at: null, failed_at: "2026-11-21T12:00:00.000Z" }])
+})
+
+test("a present store that cannot be read is kept aside instead of being backed up", async () => {
+  using folder = temporaryFolder()
+  const instance = await openWithSite(folder.path)
+  recordView(instance, 1, at)
+  const { id } = await instance.backups.create("manual")
+  await instance.close()
+  writeFileSync(join(folder.path, "events.db"), "this is no database at all, only text".repeat(300))
+  const outcome = await restore(folder.path, id)
+  expect(outcome).toMatchObject({ restored: id, safety_backup: null, replaced_files: join(folder.path, "replaced-20261121T120100Z") })
+  expect(existsSync(join(folder.path, "replaced-20261121T120100Z/events.db"))).toBe(true)
+  expect(storedEvents(folder.path)).toBe(1)
+})
+
+test("an exchange that was cut off is finished at the next start", async () => {
+  using folder = temporaryFolder()
+  const instance = await openWithSite(folder.path)
+  recordView(instance, 1, at)
+  await instance.backups.create("manual")
+  recordView(instance, 2, at)
+  await instance.close()
+  // As it is left behind by a crash after the catalog's exchange and before that of the events.
+  const [staged, replaced] = [join(folder.path, ".restore-1"), join(folder.path, "replaced-1")]
+  mkdirSync(staged)
+  cpSync(join(folder.path, "backups/20261121T120000Z-manual/events.db"), join(staged, "events.db"))
+  writeFileSync(join(folder.path, ".swap.json"), JSON.stringify({ staged, replaced, files: ["catalog.db", "events.db"] }))
+  await using again = await openWithSite(folder.path)
+  expect(storedEvents(folder.path)).toBe(1)
+  expect(existsSync(staged)).toBe(false)
+  expect(existsSync(join(folder.path, ".swap.json"))).toBe(false)
+  expect(await again.allSites()).toHaveLength(1)
+})
+
+test("a folder that a crash left unfinished is no backup and goes at the next start", async () => {
+  using folder = temporaryFolder()
+  const unfinished = join(folder.path, "backups/.tmp-20261121T120000Z-daily")
+  mkdirSync(unfinished, { recursive: true })
+  writeFileSync(join(unfinished, "events.db"), "half")
+  await using instance = await openWithSite(folder.path)
+  expect(await instance.backups.list()).toEqual([])
+  expect(existsSync(unfinished)).toBe(false)
+})
+
+function spoil(path: string, offset: number): void {
+  const bytes = readFileSync(path)
+  bytes[offset]! ^= 0xff
+  writeFileSync(path, bytes)
+}
+
+/** Changes a store of a backup and makes its manifest agree: only the store itself tells. */
+function replaceFile(backup: string, name: string, sql: string): void {
+  const path = join(backup, name)
+  const db = new Database(path)
+  db.run(sql)
+  db.close()
+  const manifest = JSON.parse(readFileSync(join(backup, "manifest.json"), "utf8"))
+  const file = manifest.files.find((each: { name: string }) => each.name === name)
+  file.sha256 = new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")
+  manifest.rows.events.migrations = sql.startsWith("insert") ? 2 : 1
+  writeFileSync(join(backup, "manifest.json"), JSON.stringify(manifest))
+}
