@@ -1,0 +1,135 @@
+/**
+ * No acknowledged event is lost or doubled by `kill -9` in the middle of sealing, merging, erasing, retention, an import, its
+ * undo, a checkpoint or a backup; what upkeep removes or adds is there whole or not at all.
+ * `bun scripts/reliability/kill-in-phase.ts --kills 60 --seed 1`
+ */
+import { Database } from "bun:sqlite"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { type Random, seededRandom } from "../../src/services/demo-random.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, PHASES, type Phase, RETAINED_MS, SITE } from "./phases.ts"
+
+export interface PhaseResult {
+  phase: Phase
+  kills: number
+  /** Visits whose writing returned. */
+  acknowledged: number
+  /** How often the upkeep came to its end. */
+  rounds: number
+  /** What was found wrong, in words; the first few. */
+  faults: string[]
+}
+
+export async function killInPhase(phase: Phase, { kills, seed }: { kills: number; seed: number }): Promise<PhaseResult> {
+  const folder = mkdtempSync(join(tmpdir(), "footfall-phase-"))
+  const random = seededRandom(seed)
+  const known: Known = { next: 1, cut: [], rounds: 0, imported: new Set(), undone: new Set(), lastImport: 0 }
+  const faults: string[] = []
+  const path = join(folder, "events.db")
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      await runAndKill({ path, phase, next: known.next, importId: known.lastImport + 1 }, random, known)
+      faults.push(...judge(path, phase, known).map((fault) => `kill ${kill + 1}: ${fault}`))
+    }
+    return { phase, kills, acknowledged: known.next - 1 - kills * GROUP, rounds: known.rounds, faults: faults.slice(0, 10) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What has been acknowledged so far. */
+interface Known {
+  /** All visits below were, but for those in `cut`. */
+  next: number
+  /** Ranges of visits that were cut off: there or not. Their numbers are not used again. */
+  cut: [from: number, to: number][]
+  rounds: number
+  imported: Set<number>
+  undone: Set<number>
+  /** The next one may have been cut off. */
+  lastImport: number
+}
+
+const GROUP = 1_000 // more than one commit writes
+
+async function runAndKill(options: LoopOptions, random: Random, known: Known): Promise<void> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "upkeep-loop.ts"), JSON.stringify(options)], { stdout: "pipe" })
+  const output = new Response(child.stdout).text()
+  await Bun.sleep(150 + random.below(450))
+  child.kill("SIGKILL")
+  await child.exited
+  if (child.signalCode !== "SIGKILL") throw new Error(`The loop ended by itself in phase ${options.phase}`)
+  for (const line of (await output).split("\n")) note(line, known)
+  known.cut.push([known.next, known.next + GROUP])
+  known.next += GROUP
+  known.lastImport++
+}
+
+function note(line: string, known: Known): void {
+  const [what, text] = line.split(" ")
+  const number = Number(text)
+  if (what === "visits") known.next = number
+  if (what === "round") known.rounds++
+  if (what === "undone") known.undone.add(number)
+  if (what !== "imported") return
+  known.imported.add(number)
+  known.lastImport = number
+}
+
+function judge(path: string, phase: Phase, known: Known): string[] {
+  const { native, imports, integrity } = read(path)
+  return [...(integrity === "ok" ? [] : [integrity]), ...judgeNative(native, phase, known), ...judgeImports(imports, phase, known)]
+}
+
+function judgeNative(native: Map<number, number>, phase: Phase, known: Known): string[] {
+  const faults: string[] = []
+  const isCut = (visit: number) => known.cut.some(([from, to]) => visit >= from && visit < to)
+  for (let visit = 1; visit < known.next; visit++) {
+    const times = eventsOfVisit(visit).map((amount) => native.get(amount) ?? 0)
+    const whole = times.every((count) => count === 1)
+    const absent = times.every((count) => count === 0)
+    if (whole || (absent && (isCut(visit) || mayBeGone(visit, phase, known)))) continue
+    faults.push(`visit ${visit} has its events ${times.join(", ")} times`)
+  }
+  return faults
+}
+
+function mayBeGone(visit: number, phase: Phase, { next }: Known): boolean {
+  if (phase === "erase") return erasable(visit)
+  return phase === "retain" && momentOf(visit) < momentOf(next) - RETAINED_MS
+}
+
+function judgeImports(imports: Map<number, number>, phase: Phase, { imported, undone, lastImport }: Known): string[] {
+  const faults: string[] = []
+  for (let id = 1; id <= lastImport; id++) {
+    const visits = imports.get(id) ?? 0
+    const mayBeThere = !undone.has(id)
+    const mayBeAbsent = !imported.has(id) || phase === "undo"
+    if ((visits === IMPORTED_VISITS && mayBeThere) || (visits === 0 && mayBeAbsent)) continue
+    faults.push(`import ${id} has ${visits} visits`)
+  }
+  return faults
+}
+
+function read(path: string): { native: Map<number, number>; imports: Map<number, number>; integrity: string } {
+  const reader = openEventReader(path, { cacheBytes: 32 << 20 })
+  const native = new Map<number, number>()
+  const imports = new Map<number, number>()
+  for (const part of reader.snapshot(SITE).parts) {
+    if (part.importId > 0) imports.set(part.importId, (imports.get(part.importId) ?? 0) + part.visits)
+    else for (const amount of part.revenue().amount) native.set(amount, (native.get(amount) ?? 0) + 1)
+  }
+  reader.close()
+  const db = new Database(path, { readonly: true })
+  const [row] = db.query<{ integrity_check: string }, []>("pragma integrity_check").all()
+  db.close()
+  return { native, imports, integrity: row?.integrity_check ?? "" }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { kills: { type: "string", default: "6" }, seed: { type: "string", default: "1" } } })
+  for (const phase of PHASES) console.log(await killInPhase(phase, { kills: Number(values.kills), seed: Number(values.seed) }))
+}

@@ -1,0 +1,106 @@
+/**
+ * The process that is killed by `kill-in-phase`: writes numbered visits as fast as it can while one kind of upkeep runs again
+ * and again. What it has been acknowledged it says on a line of its own. Its clock is made from the numbers.
+ */
+import { rmSync, writeSync } from "node:fs"
+import type { NewEvent } from "../../src/domain/event.ts"
+import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
+import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
+import type { Part } from "../../src/store/events/part.ts"
+import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, RETAINED_MS, SITE } from "./phases.ts"
+
+const VISITS_PER_GROUP = 40
+const NO_TRAITS = Object.fromEntries(TRAITS.map((name) => [name, ""])) as unknown as VisitTraits // every trait is listed in TRAITS
+
+const options: LoopOptions = JSON.parse(Bun.argv[2]!)
+const store = openEventStore(options.path, { now: momentOf(options.next) })
+let next = options.next
+let importId = options.importId
+const say = (line: string) => writeSync(1, `${line}\n`)
+
+async function keepWriting(): Promise<never> {
+  for (;;) {
+    store.write(momentOf(next), (writer) => {
+      for (let visit = next; visit < next + VISITS_PER_GROUP; visit++) {
+        const day = new Date(momentOf(visit)).toISOString().slice(0, 10)
+        const rotating = writer.visitor(SITE, day, { high: visit, low: Math.imul(visit, 0x9e3779b1) >>> 0 })
+        const id = writer.openVisit(SITE, { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS }, day)
+        for (const amount of eventsOfVisit(visit)) writer.add(SITE, id, event(visit, amount), day)
+      }
+    })
+    next += VISITS_PER_GROUP
+    say(`visits ${next}`)
+    await Bun.sleep(0)
+  }
+}
+
+async function keepUp(): Promise<never> {
+  for (;;) {
+    await UPKEEP[options.phase](store)
+    say("round")
+    await Bun.sleep(1)
+  }
+}
+
+const UPKEEP: Record<LoopOptions["phase"], (store: EventStore) => Promise<void>> = {
+  seal: (store) => store.seal(momentOf(next), true),
+  async merge(store) {
+    await store.seal(momentOf(next), true)
+    await store.merge(momentOf(next))
+    await store.dropRetired(momentOf(next))
+  },
+  async erase(store) {
+    await store.seal(momentOf(next), true)
+    await store.erase(SITE, chooseErasable, momentOf(next))
+  },
+  async retain(store) {
+    await store.seal(momentOf(next), true)
+    await store.retain(SITE, momentOf(next) - RETAINED_MS, momentOf(next))
+  },
+  async import(store) {
+    await addImport(store)
+  },
+  async undo(store) {
+    const id = await addImport(store)
+    await store.dropImport(SITE, id, momentOf(next))
+    say(`undone ${id}`)
+  },
+  async checkpoint(store) {
+    store.checkpoint("truncate")
+  },
+  async backup(store) {
+    const copy = `${options.path}.copy`
+    rmSync(copy, { force: true })
+    store.vacuumInto(copy)
+  },
+}
+
+async function addImport(store: EventStore): Promise<number> {
+  const id = importId++
+  const visits = Array.from({ length: IMPORTED_VISITS }, (_, visit) => {
+    const events = eventsOfVisit(visit).map((amount) => event(visit, amount))
+    return { visitor: String(visit), traits: NO_TRAITS, events, day: new Date(momentOf(visit)).toISOString().slice(0, 10) }
+  })
+  await store.importVisits(SITE, id, visits)
+  say(`imported ${id}`)
+  return id
+}
+
+function event(visit: number, amount: number): NewEvent {
+  const at = momentOf(visit) + (amount % 10) * 1_000
+  const page = { page: "/thanks", hostname: "shop.example.com", title: "" }
+  return { ...page, at, name: "order", interactive: true, props: [], revenue: { amount, currency: "EUR" } }
+}
+
+function chooseErasable(part: Part): Uint8Array {
+  const chosen = new Uint8Array(part.visits)
+  const { row, amount } = part.revenue()
+  const visitOf = part.event("visit")
+  row.forEach((event, index) => {
+    if (erasable(Math.floor(amount[index]! / 10))) chosen[visitOf[event]!] = 1
+  })
+  return chosen
+}
+
+// Upkeep beside writing, as in a server: it yields between its transactions.
+await Promise.all([keepWriting(), keepUp()])
