@@ -23,6 +23,8 @@ export interface CodeSource {
   ofRows(part: Part, list: RowList, clock: Clock, out: Uint32Array): void
   ofVisits(part: Part, list: RowList, out: Uint32Array): void
   keyOf(code: number): Key
+  /** What the missing value is sorted as: the text it is shown as. */
+  readonly missing: string
 }
 
 interface Facts {
@@ -35,15 +37,15 @@ export function codeSource(grouping: Grouping, facts: Facts): CodeSource {
   if (grouping.by === "time") return timeSource(grouping, facts.buckets!)
   if (grouping.dimension === "goal") return goalSource(grouping, facts.goalNames)
   if (grouping.dimension === "property") return propertySource(grouping, facts.snapshot)
-  const { level, dictionary } = dimensionFacts(grouping.dimension)
+  const { level, dictionary, missing } = dimensionFacts(grouping.dimension)
   // Every other dimension is a column under its own name, or `name` for the dimension `event`.
   const column = grouping.dimension === "event" ? "name" : grouping.dimension
   const { size, text } = textsOf(facts.snapshot, dictionary!)
-  const source = { grouping, width: size, keyOf: text }
+  const source = { grouping, width: size, keyOf: text, missing: missing[0] }
   return level === "visit" ? visitSource(source, column as VisitColumn) : eventSource(source, column as EventColumn)
 }
 
-type Described = Pick<CodeSource, "grouping" | "width" | "keyOf">
+type Described = Pick<CodeSource, "grouping" | "width" | "keyOf" | "missing">
 
 /** The missing value and blanked ones have no text. */
 function textsOf(snapshot: Snapshot, name: Parameters<Snapshot["dictionary"]>[0]) {
@@ -73,6 +75,7 @@ function propertySource(grouping: Grouping & { by: "dimension" }, snapshot: Snap
     grouping,
     width: size,
     keyOf: text,
+    missing: dimensionFacts("property").missing[0],
     isOfVisits: false,
     ofRows: (part, { rows, count }, _clock, out) => pick(propertyColumn(part, key), rows, count, out),
     ofVisits: () => refuseVisits("property"),
@@ -92,6 +95,7 @@ const goalSource = (grouping: Grouping, names: readonly string[]): CodeSource =>
   grouping,
   width: Math.max(1, names.length),
   keyOf: (code) => names[code] ?? null,
+  missing: "",
   isOfVisits: false,
   ofRows: (_part, { goals, count }, _clock, out) => out.set(goals!.subarray(0, count)),
   ofVisits: () => refuseVisits("goal"),
@@ -101,6 +105,7 @@ const timeSource = (grouping: Grouping, { edges }: Buckets): CodeSource => ({
   grouping,
   width: edges.length - 1,
   keyOf: (code) => edges[code]!,
+  missing: "",
   isOfVisits: true,
   ofRows(part, { rows, count }, clock, out) {
     const [visit, starts] = [part.event("visit"), part.starts()]

@@ -22,8 +22,8 @@ export interface CompiledGoals {
 }
 
 /**
- * Makes goals ready for the parts of one snapshot: their texts are compared with the dictionaries here, once. What the two
- * functions return is overwritten by their next call.
+ * Makes goals ready for the parts of one snapshot: their texts are compared with the dictionaries here, once. What is
+ * returned is good until another part is asked about; never write into it.
  */
 export function compileGoals(snapshot: Snapshot, goals: readonly GoalRule[]): CompiledGoals {
   const events = goalsByValue(snapshot, goals, "event")
@@ -40,9 +40,14 @@ export function compileGoals(snapshot: Snapshot, goals: readonly GoalRule[]): Co
     const all = matchingEvents(part, events, pages, found)
     return props.every((tests) => tests.length === 0) ? all : keepWithProperties(part, all, props, masks)
   }
+  let known: { part: Part; completions: Completions } | undefined
   return {
     reaches,
-    completions: (part) => (scrolls.length === 0 ? matches(part) : inRowOrder([matches(part), reaches(part)])),
+    completions(part) {
+      if (known?.part === part) return known.completions
+      known = { part, completions: scrolls.length === 0 ? matches(part) : inRowOrder([matches(part), reaches(part)]) }
+      return known.completions
+    },
   }
 }
 

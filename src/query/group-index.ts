@@ -33,7 +33,7 @@ class CodeIndex implements GroupIndex {
   size = 0
   /** Group by code, counted from 1; 0 is no group yet. */
   private readonly groups: Uint32Array
-  private codes = new Uint32Array(64)
+  private codes: Uint32Array = new Uint32Array(64)
 
   constructor(width: number) {
     this.groups = new Uint32Array(width)
@@ -65,8 +65,8 @@ class PairIndex implements GroupIndex {
   size = 0
   private readonly outer: GroupIndex
   private slots = new Uint32Array(1_024)
-  private outerOf = new Uint32Array(512)
-  private codes = new Uint32Array(512)
+  private outerOf: Uint32Array = new Uint32Array(512)
+  private codes: Uint32Array = new Uint32Array(512)
 
   constructor(outer: GroupIndex) {
     this.outer = outer

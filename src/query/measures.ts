@@ -1,0 +1,231 @@
+import type { Filter } from "../domain/filter.ts"
+import type { Metric } from "../domain/metric.ts"
+import type { GoalRule, Grouping, Query, SiteFacts } from "../domain/query.ts"
+import type { Part, Snapshot } from "../store/events/part.ts"
+import { type Buckets, bucketsOf } from "./buckets.ts"
+import { type CodeSource, codeSource } from "./codes.ts"
+import { type Conversions, conversions } from "./conversions.ts"
+import { type EventCounts, eventCounts } from "./event-counts.ts"
+import { audienceFilter, choosingFilter, entryFilter, exitFilter, hasPageOrHost, pageFilter } from "./filter-variants.ts"
+import { compileFilter, goalsNamed } from "./filters.ts"
+import { compileGoals } from "./goals.ts"
+import { groupIndex } from "./group-index.ts"
+import { pageRows } from "./page-rows.ts"
+import { type PageTimes, pageTimes } from "./page-times.ts"
+import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
+import type { Chosen } from "./selection.ts"
+import { type VisitTotals, visitTotals } from "./visit-totals.ts"
+import { type Vital, type VitalValues, vitalValues } from "./vital-values.ts"
+
+/** All that a question needs measured: each reads the parts once and keeps sums by group. Only what metrics need is there. */
+export interface Measures {
+  chosen: Chosen
+  buckets: Buckets | undefined
+  /** E, and V. */
+  events: EventCounts
+  visits: VisitTotals
+  /** Vₑ where the filter or a grouping is by page or host, else V. */
+  entries: VisitTotals
+  /** Events of any name, where visitors are counted by them. */
+  anyEvents: EventCounts | undefined
+  /** E without groupings. */
+  everybody: EventCounts
+  conversions: Conversions
+  /** Who could have converted: E without the conditions of conversions, in all and by the other groupings. */
+  audience: EventCounts
+  groupAudience: EventCounts
+  groupAudienceChosen: Chosen
+  revenue: RevenueSums
+  pages: PageTimes
+  vitals: VitalValues
+  read(part: Part): void
+}
+
+export function openMeasures(snapshot: Snapshot, query: Query): Measures {
+  const setting = settle(snapshot, query)
+  const { chosen } = setting
+  const entries = needsEntries(query) ? entryVisits(setting) : undefined
+  const groupAudienceChosen = audienceOf(setting, (grouping) => !isOfConversions(grouping))
+  const rows = pageRows(
+    { ...chosen, filter: setting.compile(query.filter && pageFilter(query.filter)) },
+    setting.compile(choosingFilter(query.filter)),
+  )
+  const visits = visitTotals(chosen, bounceMs(query.site), exitPages(setting))
+  const measures = {
+    chosen,
+    buckets: setting.buckets,
+    events: eventCounts(chosen, snapshot.visitorLimit),
+    visits,
+    entries: entries ?? visits,
+    anyEvents: query.anyEvent ? eventCounts({ ...chosen, anyName: true }, snapshot.visitorLimit) : undefined,
+    everybody: eventCounts(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) }), snapshot.visitorLimit),
+    conversions: conversions(chosen, setting.goals, snapshot.visitorLimit),
+    audience: eventCounts(
+      audienceOf(setting, () => false),
+      snapshot.visitorLimit,
+    ),
+    groupAudience: eventCounts(groupAudienceChosen, snapshot.visitorLimit),
+    groupAudienceChosen,
+    revenue: openRevenue(setting),
+    pages: pageTimes(rows, {
+      pages: Math.max(1, snapshot.dictionary("page").size),
+      size: () => chosen.index.size,
+      hasMedian: query.metrics.includes("time_on_page_median"),
+    }),
+    vitals: vitalValues(rows, vitalsOf(query.metrics)),
+  }
+  const readers = neededReaders({ ...measures, entries }, query)
+  const read = (part: Part) => {
+    for (const one of readers) one(part)
+  }
+  return { ...measures, read }
+}
+
+interface Setting {
+  snapshot: Snapshot
+  query: Query
+  chosen: Chosen
+  buckets: Buckets | undefined
+  goals: ReturnType<typeof compileGoals>
+  compile: (filter: Filter | undefined) => ReturnType<typeof compileFilter>
+  source: (grouping: Grouping) => CodeSource
+}
+
+function settle(snapshot: Snapshot, query: Query): Setting {
+  const { site, range, filter, groupings, timezone } = query
+  const inQuestion = goalsInQuestion(filter, site)
+  const time = groupings.find((grouping) => grouping.by === "time")
+  const buckets = time && bucketsOf(range, time.interval, timezone)
+  const source = (grouping: Grouping) => codeSource(grouping, { snapshot, buckets, goalNames: inQuestion.map(({ name }) => name) })
+  const sources = groupings.map(source)
+  const goals = compileGoals(snapshot, inQuestion)
+  const chosen = {
+    filter: compileFilter(snapshot, filter, site),
+    goals: groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === "goal") ? goals : undefined,
+    sources,
+    index: groupIndex(sources.map(({ width }) => width)),
+    range,
+    edges: buckets?.edges ?? Float64Array.of(range.from, range.to),
+  }
+  return { snapshot, query, chosen, buckets, goals, source, compile: (of) => compileFilter(snapshot, of, site) }
+}
+
+/**
+ * The goals that conversions are counted of and that a grouping by goal has rows for: those named by a goal condition that
+ * is not negated and not below `has_done`; without one all goals of the site.
+ */
+function goalsInQuestion(filter: Filter | undefined, site: SiteFacts): readonly GoalRule[] {
+  const named = filter && namedGoals(filter, site, true)
+  return named ? site.goals.filter((goal) => named.includes(goal)) : site.goals
+}
+
+/** Undefined: no such condition. */
+function namedGoals(filter: Filter, site: SiteFacts, positive: boolean): GoalRule[] | undefined {
+  switch (filter.op) {
+    case "and":
+    case "or": {
+      const named = filter.filters.map((inner) => namedGoals(inner, site, positive)).filter((goals) => goals !== undefined)
+      return named.length > 0 ? named.flat() : undefined
+    }
+    case "not":
+      return namedGoals(filter.filter, site, !positive)
+    case "has_done":
+      return undefined
+    default:
+      return positive && filter.dimension === "goal" ? goalsNamed(filter, site) : undefined
+  }
+}
+
+const bounceMs = (site: SiteFacts): number => (site.bounceEngagedSeconds > 0 ? site.bounceEngagedSeconds * 1000 : Number.POSITIVE_INFINITY)
+
+const ENTRIES = { page: "entry_page", hostname: "entry_page_hostname" } as const
+
+const entryGrouping = (grouping: Grouping): Grouping =>
+  grouping.by === "dimension" && (grouping.dimension === "page" || grouping.dimension === "hostname")
+    ? { by: "dimension", dimension: ENTRIES[grouping.dimension] }
+    : grouping
+
+const needsEntries = ({ metrics, filter, groupings }: Query): boolean =>
+  metrics.includes("bounce_rate") &&
+  ((filter !== undefined && hasPageOrHost(filter)) || groupings.some((grouping) => entryGrouping(grouping) !== grouping))
+
+/** The groups of Vₑ are those of the question: an entry page has the number of the page. */
+function entryVisits({ query, chosen, compile, source }: Setting): VisitTotals {
+  const sources = query.groupings.map((grouping) => source(entryGrouping(grouping)))
+  return visitTotals({ ...chosen, filter: compile(query.filter && entryFilter(query.filter)), sources }, bounceMs(query.site))
+}
+
+function exitPages({ query, compile }: Setting) {
+  if (!query.metrics.includes("exit_rate")) return undefined
+  const page = query.groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "page")
+  return { filter: compile(query.filter && exitFilter(query.filter)), pageGrouping: page === -1 ? undefined : page }
+}
+
+const ungrouped = (chosen: Chosen): Chosen => {
+  const { from, to } = chosen.range
+  return { ...chosen, goals: undefined, sources: [], index: groupIndex([]), edges: Float64Array.of(from, to) }
+}
+
+/** E with the goal, event and property conditions removed, grouped by some of the groupings. */
+function audienceOf({ query, chosen, compile, source }: Setting, isKept: (grouping: Grouping) => boolean): Chosen {
+  const sources = query.groupings.filter(isKept).map(source)
+  const filter = compile(query.filter && audienceFilter(query.filter))
+  const edges = sources.some(({ grouping }) => grouping.by === "time") ? chosen.edges : ungrouped(chosen).edges
+  return { ...chosen, filter, goals: undefined, sources, index: groupIndex(sources.map(({ width }) => width)), edges }
+}
+
+/** Groupings whose rows convert by being in the row at all. */
+export const isOfConversions = (grouping: Grouping): boolean =>
+  grouping.by === "dimension" && (grouping.dimension === "goal" || grouping.dimension === "event" || grouping.dimension === "property")
+
+function openRevenue({ snapshot, query, chosen }: Setting): RevenueSums {
+  const currencies = snapshot.dictionary("currency")
+  return revenueSums(chosen, currencies.find(query.site.revenueCurrency), Math.max(1, currencies.size))
+}
+
+const VITALS: Partial<Record<Metric, Vital>> = { lcp_p75: "lcp", inp_p75: "inp", fcp_p75: "fcp", ttfb_p75: "ttfb", cls_p75: "cls" }
+const vitalsOf = (metrics: readonly Metric[]): Vital[] => metrics.flatMap((metric) => VITALS[metric] ?? [])
+
+type Reader = (part: Part) => void
+
+/** Which metrics need a measure to be read at all. */
+const NEEDED_BY = {
+  visits: ["visits", "views_per_visit", "bounce_rate", "visit_duration", "engaged_time", "exit_rate"],
+  everybody: ["percentage"],
+  conversions: ["conversions", "conversion_rate", "group_conversion_rate"],
+  audience: ["conversion_rate"],
+  groupAudience: ["group_conversion_rate"],
+  revenue: ["total_revenue", "average_revenue"],
+  pages: ["time_on_page", "time_on_page_median", "scroll_depth"],
+  vitals: ["lcp_p75", "inp_p75", "fcp_p75", "ttfb_p75", "cls_p75"],
+} as const satisfies Record<string, readonly Metric[]>
+
+type Openable = Omit<Measures, "read" | "entries"> & { entries: VisitTotals | undefined }
+
+function neededReaders(measures: Openable, query: Query): Reader[] {
+  const names = Object.keys(NEEDED_BY) as (keyof typeof NEEDED_BY)[] // The keys of a literal.
+  const needed = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
+  const readers = needed.map(
+    (name): Reader =>
+      (part) =>
+        measures[name].read(part),
+  )
+  // Rows are the groups of E and V, whatever is asked of them.
+  if (!needed.includes("visits")) readers.push((part) => isRowless(part, measures, query) || measures.visits.read(part))
+  const { events, anyEvents, entries } = measures
+  const others = [events, anyEvents, entries].filter((measure) => measure !== undefined)
+  return [
+    ...others.map(
+      (measure): Reader =>
+        (part) =>
+          measure.read(part),
+    ),
+    ...readers,
+  ]
+}
+
+/** True when V can have no group in this part that E has not: all its events lie in the range, and groups know no time. */
+function isRowless(part: Part, { buckets }: Openable, { range, groupings, fillBuckets }: Query): boolean {
+  if (groupings.length === 0 || fillBuckets) return true
+  return buckets === undefined && part.minStart >= range.from && part.minAt >= range.from && part.maxAt < range.to
+}

@@ -1,0 +1,131 @@
+import type { Metric } from "../domain/metric.ts"
+import type { Grouping, Query } from "../domain/query.ts"
+import type { GroupedValues } from "./grouped-values.ts"
+import { isOfConversions, type Measures } from "./measures.ts"
+import { roundedRatio } from "./round.ts"
+import type { Vital } from "./vital-values.ts"
+
+/** The value of a metric in a group, rounded as metrics.md 5.2 says. Null where nothing was measured. */
+export type MetricValue = (group: number) => number | null
+
+/** Once all parts are read. */
+export function metricValue(metric: Metric, measures: Measures, query: Query): MetricValue {
+  return VALUES[metric](measures, query)
+}
+
+const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> = {
+  visitors: (measures) => visitorsOf(measures),
+  visits: ({ visits }) => visits.visits,
+  pageviews: ({ events }) => events.pageviews,
+  events: ({ events }) => events.events,
+  views_per_visit:
+    ({ visits }) =>
+    (group) =>
+      roundedRatio(visits.pageviews(group), visits.visits(group), 2),
+  bounce_rate:
+    ({ entries }) =>
+    (group) =>
+      roundedRatio(100 * entries.bounced(group), entries.visits(group), 1),
+  visit_duration:
+    ({ visits }) =>
+    (group) =>
+      roundedRatio(visits.durationMs(group), visits.visits(group) * 1000, 0),
+  engaged_time:
+    ({ visits }) =>
+    (group) =>
+      roundedRatio(visits.engagedMs(group), visits.visits(group) * 1000, 0),
+  time_on_page:
+    ({ pages }) =>
+    (group) =>
+      pages.isMeasured(group) ? roundedRatio(pages.engagedMs(group), pages.visits(group) * 1000, 0) : null,
+  time_on_page_median: medianTime,
+  scroll_depth:
+    ({ pages }) =>
+    (group) =>
+      pages.scrolled(group) > 0 ? roundedRatio(pages.depths(group), pages.scrolled(group), 0) : null,
+  exit_rate:
+    ({ visits, events }) =>
+    (group) =>
+      Math.min(100, roundedRatio(100 * visits.exits(group), events.pageviews(group), 1)),
+  percentage: share,
+  conversions: ({ conversions }) => conversions.count,
+  conversion_rate: conversionRate,
+  group_conversion_rate: groupConversionRate,
+  total_revenue:
+    ({ revenue }) =>
+    (group) =>
+      revenue.count(group) > 0 ? revenue.total(group) : null,
+  average_revenue:
+    ({ revenue }) =>
+    (group) =>
+      revenue.count(group) > 0 ? roundedRatio(revenue.total(group), revenue.count(group), 0) : null,
+  lcp_p75: (measures) => percentile(measures, "lcp", 1),
+  inp_p75: (measures) => percentile(measures, "inp", 1),
+  cls_p75: (measures) => percentile(measures, "cls", 1000),
+  fcp_p75: (measures) => percentile(measures, "fcp", 1),
+  ttfb_p75: (measures) => percentile(measures, "ttfb", 1),
+}
+
+/** Where visitors are counted by events of any name, so they are here; rates of conversion are not. */
+export function visitorsOf({ events, anyEvents }: Measures): (group: number) => number {
+  const counts = (anyEvents ?? events).visitors()
+  return (group) => counts[group] ?? 0
+}
+
+function medianTime({ pages, chosen }: Measures): MetricValue {
+  const { starts, values } = pages.perVisit.sorted(chosen.index.size)
+  return (group) => {
+    const [first, end] = [starts[group]!, starts[group + 1]!]
+    if (!pages.isMeasured(group)) return null
+    const [low, high] = [values[(first + end - 1) >>> 1]!, values[(first + end) >>> 1]!]
+    return roundedRatio(low + high, 2000, 0)
+  }
+}
+
+function share(measures: Measures): MetricValue {
+  const visitors = visitorsOf(measures)
+  const all = measures.everybody.visitors()[0]!
+  return (group) => roundedRatio(100 * visitors(group), all, 1)
+}
+
+function conversionRate(measures: Measures, query: Query): MetricValue {
+  const converting = convertingOf(measures, query.groupings)
+  const audience = measures.audience.visitors()[0]!
+  return (group) => roundedRatio(100 * converting(group), audience, 1)
+}
+
+/** Each row against the visitors of its own values, those of goal, event and property left aside. */
+function groupConversionRate(measures: Measures, query: Query): MetricValue {
+  const converting = convertingOf(measures, query.groupings)
+  const audience = measures.groupAudience.visitors()
+  const groupOf = audienceGroups(measures)
+  return (group) => roundedRatio(100 * converting(group), audience[groupOf[group]!] ?? 0, 1)
+}
+
+/** By goal, event or property whoever is in the row has converted; else who completed one of the goals in question. */
+function convertingOf({ events, conversions }: Measures, groupings: readonly Grouping[]): (group: number) => number {
+  const counts = (groupings.some(isOfConversions) ? events : conversions).visitors()
+  return (group) => counts[group] ?? 0
+}
+
+/** By group, the group of the audience with the same values. */
+function audienceGroups({ chosen, groupAudienceChosen }: Measures): Uint32Array {
+  const size = chosen.index.size
+  const groupings = groupAudienceChosen.sources.map(({ grouping }) => chosen.sources.findIndex((source) => source.grouping === grouping))
+  const codes = groupings.map((grouping) => Uint32Array.from({ length: size }, (_, group) => chosen.index.codeOf(group, grouping)))
+  const groups = new Uint32Array(size)
+  groupAudienceChosen.index.assign(codes, size, groups)
+  return groups
+}
+
+/** The 75th percentile by nearest rank: the smallest value that at least three quarters do not exceed. */
+function percentile({ vitals, chosen }: Measures, vital: Vital, unit: number): MetricValue {
+  const { starts, values } = sortedOf(vitals.values[vital], chosen.index.size)
+  return (group) => {
+    const [first, count] = [starts[group]!, starts[group + 1]! - starts[group]!]
+    return count === 0 ? null : values[first + Math.ceil((count * 3) / 4) - 1]! / unit
+  }
+}
+
+const sortedOf = (values: GroupedValues | undefined, size: number) =>
+  values?.sorted(size) ?? { starts: new Uint32Array(size + 1), values: new Uint32Array(0) }

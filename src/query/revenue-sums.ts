@@ -1,0 +1,73 @@
+import type { Part, RevenueColumns } from "../store/events/part.ts"
+import { grownNumbers, grownSums } from "./buffer.ts"
+import type { RowList } from "./codes.ts"
+import { keepInRange, keepMarked } from "./row-lists.ts"
+import { type Chosen, groupedLists, matchingCompletions } from "./selection.ts"
+
+/** Revenue of the events of E in the site's currency, in its minor units, by group. */
+export interface RevenueSums {
+  read(part: Part): void
+  total(group: number): number
+  /** Events of E with revenue in the site's currency. */
+  count(group: number): number
+  /** Numbers of the other currencies that occurred in E; their amounts are in no sum. */
+  others(): number[]
+}
+
+interface Sums {
+  total: Float64Array
+  count: Uint32Array
+}
+
+/** `currency`: the number of the site's currency; undefined when no event ever carried it. `currencies`: above every number. */
+export function revenueSums(chosen: Chosen, currency: number | undefined, currencies: number): RevenueSums {
+  const lists = groupedLists(chosen)
+  const occurred = new Uint8Array(currencies)
+  let sums: Sums = { total: new Float64Array(0), count: new Uint32Array(0) }
+  return {
+    read(part) {
+      const revenue = part.revenue()
+      if (revenue.row.length === 0) return
+      const list = candidates(part, chosen, lists)
+      const { rows, groups, count } = lists.grouped(part, list, "event")
+      sums = { total: grownSums(sums.total, chosen.index.size), count: grownNumbers(sums.count, chosen.index.size) }
+      addRevenue({ rows, groups, count }, revenue, currency ?? NONE, sums, occurred)
+    },
+    total: (group) => sums.total[group] ?? 0,
+    count: (group) => sums.count[group] ?? 0,
+    others: () => Array.from(occurred.keys()).filter((id) => occurred[id] === 1 && id !== currency),
+  }
+}
+
+/** No currency has this number. */
+const NONE = 0xffff_ffff
+
+/** Events of E that may carry revenue: by goal the completions, else the rows with revenue. */
+function candidates(part: Part, { filter, goals, range }: Chosen, lists: ReturnType<typeof groupedLists>): RowList {
+  if (goals) return matchingCompletions(part, filter.rows(part), goals, lists, { range, clock: "event" })
+  const { row } = part.revenue()
+  const rows = lists.rows.room(row.length)
+  const count = keepMarked(row, row.length, filter.events(part), rows)
+  const times = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }
+  return { rows, count: keepInRange(rows, count, times, range) }
+}
+
+/** Both the events and the rows with revenue are ascending: one walk joins them. */
+function addRevenue(
+  { rows, groups, count }: { rows: Uint32Array; groups: Uint32Array; count: number },
+  { row, amount, currency }: RevenueColumns,
+  wanted: number,
+  sums: Sums,
+  occurred: Uint8Array,
+): void {
+  let at = 0
+  for (let i = 0; i < count; i++) {
+    while (at < row.length && row[at]! < rows[i]!) at++
+    if (at === row.length) return
+    if (row[at] !== rows[i]) continue
+    occurred[currency[at]!] = 1
+    if (currency[at] !== wanted) continue
+    sums.total[groups[i]!]! += amount[at]!
+    sums.count[groups[i]!]!++
+  }
+}

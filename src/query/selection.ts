@@ -1,0 +1,211 @@
+import type { Range } from "../domain/query.ts"
+import type { Part } from "../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "./buffer.ts"
+import type { Clock, CodeSource, RowList } from "./codes.ts"
+import type { CompiledFilter, Mask } from "./filters.ts"
+import type { CompiledGoals } from "./goals.ts"
+import type { GroupIndex } from "./group-index.ts"
+import { keepMarkedPairs, keepTimedPairs } from "./pair-lists.ts"
+import {
+  keepInRange,
+  keepMarked,
+  keepStartedInRange,
+  keepStarts,
+  listAll,
+  listEventsOf,
+  listMarked,
+  markSplit,
+  SPLIT,
+  WHOLE,
+} from "./row-lists.ts"
+
+/** Rows of events or visits, ascending, each with a group; a row comes once for each group it is in. */
+export interface Grouped {
+  rows: Uint32Array
+  groups: Uint32Array
+  count: number
+}
+
+export interface Chosen {
+  filter: CompiledFilter
+  /** Given when one of the sources is the goal: the events are then completions of these goals. */
+  goals: CompiledGoals | undefined
+  sources: readonly CodeSource[]
+  index: GroupIndex
+  range: Range
+  /** Of the time grouping; else the two ends of the range. */
+  edges: Float64Array
+  /** Events of any name, engagement included, are chosen, and none of visits (metrics.md section 14). */
+  anyName?: boolean
+}
+
+/**
+ * Which events and visits of a part a question is about, and the groups they are in (metrics.md 5.1). Parts come in order
+ * (`orderedPart`). What a function returns is overwritten by its next call.
+ */
+export interface Selection {
+  /**
+   * Visits of which all counted events are in E and in one bucket: their own totals then say everything, and no event
+   * column is read. Undefined when events have to be looked at one by one.
+   */
+  whole(part: Part): Grouped | undefined
+  /** Events of E but those of `whole`. */
+  events(part: Part): Grouped
+  /** V by group: a visit comes once for each group that one of its events puts it in. */
+  visits(part: Part): Grouped
+}
+
+export function selection(chosen: Chosen): Selection {
+  const { filter, sources } = chosen
+  const isOfVisits = sources.every((source) => source.isOfVisits)
+  const eventLists = groupedLists(chosen)
+  const visitLists = groupedLists(chosen)
+  const wholeLists = groupedLists(chosen)
+  const once = createOnce()
+  const byVisit = isOfVisits && !filter.hasEventConditions && !chosen.anyName
+
+  return {
+    whole: (part) => (byVisit ? wholeLists.grouped(part, wholeVisits(part, chosen, wholeLists)) : undefined),
+    events: (part) =>
+      eventLists.grouped(part, byVisit ? splitEvents(part, chosen, eventLists) : matchingEvents(part, chosen, eventLists), "event"),
+    visits(part) {
+      if (isOfVisits) return visitLists.grouped(part, startedVisits(part, chosen, visitLists))
+      return once(part, visitLists.grouped(part, matchingEvents(part, chosen, visitLists, "visit"), "visit"), chosen.index.size)
+    },
+  }
+}
+
+/** The arrays of one list and its groups, used again for every part. */
+export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index">) {
+  const [rows, goals, groups, spare] = [new NumberBuffer(), new NumberBuffer(), new NumberBuffer(), new NumberBuffer()]
+  const columns = sources.map(() => new NumberBuffer())
+  return {
+    rows,
+    goals,
+    spare,
+    /** Groups of visits, or with a clock those of events. */
+    grouped(part: Part, list: RowList, clock?: Clock): Grouped {
+      const codes = sources.map((source, i) => {
+        const out = columns[i]!.room(list.count)
+        if (clock) source.ofRows(part, list, clock, out)
+        else source.ofVisits(part, list, out)
+        return out
+      })
+      const out = groups.room(list.count)
+      index.assign(codes, list.count, out)
+      return { rows: list.rows, groups: out, count: list.count }
+    },
+  }
+}
+type Lists = ReturnType<typeof groupedLists>
+
+/** Events that satisfy the filter and lie in the range, or whose visit starts in it: for `event` E, for `visit` what makes V. */
+function matchingEvents(part: Part, { filter, goals, range, anyName }: Chosen, lists: Lists, clock: Clock = "event"): RowList {
+  if (goals) return matchingCompletions(part, filter.rows(part), goals, lists, { range, clock })
+  const rows = lists.rows.room(part.events)
+  const mask = anyName ? filter.rows(part) : filter.events(part)
+  const count = mask === "all" ? listAll(part.events, rows) : listMarked(mask, 1, rows)
+  if (isInside(part, range, clock)) return { rows, count }
+  const times = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }
+  return { rows, count: clock === "event" ? keepInRange(rows, count, times, range) : keepStartedInRange(rows, count, times, range) }
+}
+
+/** Completions of goals whose event satisfies the filter, in time as above. */
+export function matchingCompletions(
+  part: Part,
+  mask: Mask,
+  goals: CompiledGoals,
+  lists: Pick<Lists, "rows" | "goals">,
+  { range, clock }: { range: Range; clock: Clock },
+): Required<RowList> {
+  const all = goals.completions(part)
+  const kept = { rows: lists.rows.room(all.count), goals: lists.goals.room(all.count), count: all.count }
+  kept.rows.set(all.rows.subarray(0, all.count))
+  kept.goals.set(all.goals.subarray(0, all.count))
+  if (mask !== "all") kept.count = keepMarkedPairs(kept, mask)
+  if (isInside(part, range, clock)) return kept
+  const offset = clock === "event" ? part.event("offset") : undefined
+  kept.count = keepTimedPairs(kept, { visit: part.event("visit"), offset, starts: part.starts() }, range)
+  return kept
+}
+
+function isInside(part: Part, { from, to }: Range, clock: Clock): boolean {
+  return clock === "event" ? part.minAt >= from && part.maxAt < to : part.minStart >= from && part.maxStart < to
+}
+
+function startedVisits(part: Part, { filter, range }: Chosen, lists: Lists): RowList {
+  const rows = lists.rows.room(part.visits)
+  const count = listVisits(part, filter.visits(part), rows)
+  return { rows, count: isInside(part, range, "visit") ? count : keepStarts(rows, count, part.starts(), range) }
+}
+
+const listVisits = (part: Part, mask: Mask, rows: Uint32Array): number =>
+  mask === "all" ? listAll(part.visits, rows) : listMarked(mask, 1, rows)
+
+function wholeVisits(part: Part, { filter, edges }: Chosen, lists: Lists): RowList {
+  const mask = filter.visits(part)
+  const rows = lists.rows.room(part.visits)
+  if (liesInOneBucket(part, edges)) return { rows, count: listVisits(part, mask, rows) }
+  return { rows, count: keepVisits(rows, listMarked(splitMarks(part, edges), WHOLE, rows), mask) }
+}
+
+/** Counted events in the range of the visits that an edge splits. */
+function splitEvents(part: Part, { filter, edges, range }: Chosen, lists: Lists): RowList {
+  if (liesInOneBucket(part, edges)) return { rows: lists.rows.room(0), count: 0 }
+  const visits = lists.spare.room(part.visits)
+  const split = keepVisits(visits, listMarked(splitMarks(part, edges), SPLIT, visits), filter.visits(part))
+  if (split === 0) return { rows: lists.rows.room(0), count: 0 }
+  const rows = lists.rows.room(part.events)
+  const [visit, offset, starts] = [part.event("visit"), part.event("offset"), part.starts()]
+  const count = listEventsOf(visits, split, visit, part.event("name"), rows)
+  return { rows, count: keepInRange(rows, count, { visit, offset, starts }, range) }
+}
+
+const keepVisits = (rows: Uint32Array, count: number, mask: Mask): number => (mask === "all" ? count : keepMarked(rows, count, mask, rows))
+
+function liesInOneBucket({ minAt, maxAt }: Part, edges: Float64Array): boolean {
+  for (let bucket = 0; bucket + 1 < edges.length; bucket++) {
+    if (minAt >= edges[bucket]! && minAt < edges[bucket + 1]!) return maxAt < edges[bucket + 1]!
+  }
+  return false
+}
+
+function splitMarks(part: Part, edges: Float64Array): Uint8Array {
+  const marks = new Uint8Array(part.visits)
+  markSplit(marks, part.starts(), part.visit("duration"), edges)
+  return marks
+}
+
+/** Turns events by group into visits by group, each pair once: the events of a visit lie one after the other. */
+function createOnce() {
+  const [visits, groups] = [new NumberBuffer(), new NumberBuffer()]
+  let stamps: Uint32Array = new Uint32Array(0)
+  let before = 1
+  return (part: Part, events: Grouped, size: number): Grouped => {
+    stamps = grownNumbers(stamps, size)
+    const once = { rows: visits.room(events.count), groups: groups.room(events.count), count: 0 }
+    once.count = keepFirsts(events, part.event("visit"), stamps, before, once)
+    before += part.visits
+    return once
+  }
+}
+
+/** `stamps` holds, by group, the visit last seen in it, counted over all parts from `before`. */
+function keepFirsts(
+  { rows, groups, count }: Grouped,
+  visit: Uint32Array,
+  stamps: Uint32Array,
+  before: number,
+  out: { rows: Uint32Array; groups: Uint32Array },
+): number {
+  let kept = 0
+  for (let i = 0; i < count; i++) {
+    const group = groups[i]!
+    const stamp = visit[rows[i]!]! + before
+    if (stamps[group] === stamp) continue
+    stamps[group] = stamp
+    out.rows[kept] = visit[rows[i]!]!
+    out.groups[kept++] = group
+  }
+  return kept
+}

@@ -1,0 +1,96 @@
+import type { Key, Query, Table } from "../domain/query.ts"
+import { compareCodePoints } from "./code-points.ts"
+import type { CodeSource } from "./codes.ts"
+import type { Measures } from "./measures.ts"
+import { type MetricValue, metricValue, visitorsOf } from "./metrics.ts"
+
+/** The answer, once all parts are read. */
+export function tableOf(measures: Measures, query: Query, otherCurrencies: string[]): Table {
+  const values = query.metrics.map((metric) => metricValue(metric, measures, query))
+  const groups = rowGroups(measures, query)
+  const page = sortedPage(groups, values, measures, query)
+  const rows = page.map((group) => ({ keys: keysOf(group, measures), values: values.map((value) => value(group)) }))
+  return { rows, totalRows: groups.length, otherCurrencies }
+}
+
+/**
+ * Groups that are rows: those E has an event in or V a visit, whatever is asked of them, and where conversions are asked
+ * for those with one. Without groupings there is one row; with `fillBuckets` every bucket is one.
+ */
+function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Query): Uint32Array {
+  const { chosen, events, visits, conversions, anyEvents } = measures
+  const all = Uint32Array.from({ length: chosen.index.size }, (_, group) => group)
+  if (groupings.length === 0 || fillBuckets) return all
+  const any = anyEvents && visitorsOf(measures)
+  const converts = metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
+  const isRow = (group: number) =>
+    events.has(group) || visits.visits(group) > 0 || (converts && conversions.count(group) > 0) || (any !== undefined && any(group) > 0)
+  return all.filter(isRow)
+}
+
+const keysOf = (group: number, { chosen }: Measures): Key[] =>
+  chosen.sources.map((source, grouping) => source.keyOf(chosen.index.codeOf(group, grouping)))
+
+/**
+ * The page asked for, in order. Numbers are compared as they are shown, rounded; where nothing was measured a row comes
+ * last in both directions. Texts are compared by code point, a missing value as the text the flat form shows it as.
+ */
+function sortedPage(groups: Uint32Array, values: readonly MetricValue[], measures: Measures, query: Query): number[] {
+  const { order, offset, limit } = query
+  const columns = new Map<MetricValue, Float64Array>()
+  for (const { by, index } of order) if (by === "metric") columns.set(values[index]!, numbersOf(values[index]!, measures.chosen.index.size))
+
+  const comparisons = order.map(({ by, index, descending }) =>
+    by === "metric" ? byNumber(columns.get(values[index]!)!, descending) : byKey(measures, index, descending),
+  )
+  const ties = query.groupings.map((_, index) => byKey(measures, index, false))
+  const compare = (a: number, b: number) => firstDifference([...comparisons, ...ties], a, b)
+  const [first] = order
+  const leading = first?.by === "metric" ? columns.get(values[first.index]!)! : undefined
+  const candidates = leading ? withinReach(groups, leading, first!.descending, offset + limit) : groups
+  return Array.from(candidates)
+    .sort(compare)
+    .slice(offset, offset + limit)
+}
+
+type Compare = (a: number, b: number) => number
+
+function firstDifference(comparisons: readonly Compare[], a: number, b: number): number {
+  for (const compare of comparisons) {
+    const difference = compare(a, b)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** By group, with NaN where nothing was measured. */
+const numbersOf = (value: MetricValue, size: number): Float64Array =>
+  Float64Array.from({ length: size }, (_, group) => value(group) ?? Number.NaN)
+
+function byNumber(numbers: Float64Array, descending: boolean): Compare {
+  return (a, b) => {
+    const [one, other] = [numbers[a]!, numbers[b]!]
+    if (Number.isNaN(one) || Number.isNaN(other)) return Number(Number.isNaN(one)) - Number(Number.isNaN(other))
+    return descending ? other - one : one - other
+  }
+}
+
+function byKey({ chosen }: Measures, grouping: number, descending: boolean): Compare {
+  const source = chosen.sources[grouping]!
+  const ascending: Compare = (a, b) => compareKeys(source, chosen.index.codeOf(a, grouping), chosen.index.codeOf(b, grouping))
+  return descending ? (a, b) => ascending(b, a) : ascending
+}
+
+function compareKeys(source: CodeSource, a: number, b: number): number {
+  const [one, other] = [source.keyOf(a) ?? source.missing, source.keyOf(b) ?? source.missing]
+  return typeof one === "string" && typeof other === "string" ? compareCodePoints(one, other) : Number(one) - Number(other)
+}
+
+/** Leaves out rows that cannot be among the first `count`: most of many are never compared by text. */
+function withinReach(groups: Uint32Array, numbers: Float64Array, descending: boolean, count: number): Uint32Array {
+  const measured = Float64Array.from(groups, (group) => numbers[group]!).filter((number) => !Number.isNaN(number))
+  if (measured.length <= count) return groups
+  measured.sort()
+  const last = descending ? measured[measured.length - count]! : measured[count - 1]!
+  return groups.filter((group) => (descending ? numbers[group]! >= last : numbers[group]! <= last))
+}
