@@ -45,7 +45,9 @@ export function inDocumentOrder(faults: readonly Fault[], body: unknown): Fault[
 /** A merge patch applied to what is there. A patch that is no object stays what it is, and is refused as that. */
 export const mergedWith = (present: object, patch: unknown): unknown => (isObject(patch) ? { ...present, ...patch } : patch)
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
+/** A JSON object: no list, and not null. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
 

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
-import { fault, inDocumentOrder, inspect } from "./shape.ts"
+import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
 import { caseKey, characters } from "./text.ts"
 
 /** Someone who signs in. Times are epoch milliseconds. */
@@ -24,7 +24,6 @@ const SetUpInput = t.Object(
   {
     email: t.String({ minLength: 3, maxLength: EMAIL_CHARACTERS }),
     name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars }),
-    password: t.Unknown(),
     organization: t.String({ minLength: 1, maxLength: THINGS.siteNameChars, description: "Name of the first organization" }),
   },
   { additionalProperties: false },
@@ -40,12 +39,12 @@ export interface SetUpFields {
 
 /** Throws `validation_failed` with all faults at once. */
 export function parseSetUp(body: unknown): SetUpFields {
-  const { fields, faults } = inspect(SetUpInput, body)
+  // The password is taken as it was typed: the rules for other texts are not for it.
+  const { password, ...rest } = isObject(body) ? body : {}
+  const { fields, faults } = inspect(SetUpInput, isObject(body) ? rest : body)
   const meaning =
     fields.email === undefined || EMAIL.test(fields.email) ? [] : [fault("/email", "invalid_email", "must be an e-mail address")]
-  // Not from the tidied fields: a password is taken as it was typed.
-  const { password } = Object(body) as { password?: unknown } // looked at below, whatever it is
-  meaning.push(...(password === undefined ? [] : passwordFaults(password, fields.email)))
+  if (isObject(body)) meaning.push(...passwordFaults(password, fields.email))
   refuseFaults(inDocumentOrder([...faults, ...meaning], body))
   const { email, name, organization } = fields as Omit<SetUpFields, "password"> // no fault: they are there
   return { email, name, password: normalPassword(String(password)), organization }
@@ -60,6 +59,7 @@ export function parsePassword(password: unknown, email: string): string {
 const normalPassword = (password: string): string => password.normalize("NFC")
 
 function passwordFaults(password: unknown, email = ""): Fault[] {
+  if (password === undefined) return [fault("/password", "required", "is required")]
   if (typeof password !== "string") return [fault("/password", "invalid_type", "must be text")]
   const length = characters(normalPassword(password))
   if (length < PASSWORD.min) return [fault("/password", "too_short", `needs at least ${PASSWORD.min} characters`)]

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import type { Fault } from "../../src/domain/error.ts"
 import { temporaryFolder } from "../kit.ts"
+import { faultsOf } from "./faults.ts"
 import { openServices } from "./instance.ts"
 
 const shop = { name: "Shop", hosts: ["shop.example"] }
@@ -11,12 +11,6 @@ async function withOrganization(options: Parameters<typeof openServices>[0] = {}
   const { id } = await services.organizations.create({ name: "Acme" })
   return { ...services, organizationId: id }
 }
-
-const faultsOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => "accepted",
-    (error) => (error.members?.errors as Fault[] | undefined)?.map(({ pointer, code }) => `${pointer} ${code}`) ?? error.code,
-  )
 
 test("a site has what was sent, and the defaults of the instance", async () => {
   await using services = await withOrganization()

@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test"
+import { hasScope, type Scope } from "../../src/domain/key.ts"
+import { composeKey, keyIdOf } from "../../src/domain/key-token.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { faultsOf } from "./faults.ts"
+import { openServices } from "./instance.ts"
+
+const reader = { name: "Reader", scopes: ["stats:read"], site_ids: null }
+
+async function withOrganization() {
+  const services = await openServices()
+  const { id } = await services.organizations.create({ name: "Acme" })
+  await services.sites.create(id, { name: "Shop", hosts: ["shop.example"] })
+  return { ...services, organizationId: id }
+}
+
+test("the text of a key is its id, its secret and a checksum", () => {
+  // Computed apart: base 62 with the digits 0-9A-Za-z, CRC-32 as in zip files.
+  expect(composeKey(new Uint8Array(48))).toEqual({ keyId: "00000000", token: `ff_00000000_${"0".repeat(43)}3quSEe` })
+  const { keyId, token } = composeKey(new Uint8Array(48).fill(255))
+  expect(token).toMatch(/^ff_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
+  expect(keyIdOf(token)).toBe(keyId)
+})
+
+test("a mistyped key is refused by its checksum", () => {
+  const { token } = composeKey(Uint8Array.from({ length: 48 }, (_, i) => i * 5))
+  for (let i = 0; i < token.length; i++) {
+    const wrong = token[i] === "a" ? "b" : "a"
+    expect(keyIdOf(token.slice(0, i) + wrong + token.slice(i + 1))).toBeUndefined()
+  }
+  for (const other of ["", token.slice(1), token.slice(0, -1), `${token}0`, token.toUpperCase(), ` ${token}`, `${token}\n`])
+    expect(keyIdOf(other)).toBeUndefined()
+})
+
+test("a key is found by its whole text, and kept as a hash alone", async () => {
+  await using services = await withOrganization()
+  const { keys, catalog, organizationId } = services
+  const { key, secret } = await keys.create(organizationId, { name: " Reader ", scopes: ["stats:read", "events:write"], site_ids: [1] })
+  expect(key).toEqual({
+    id: 1,
+    organization_id: 1,
+    name: "Reader",
+    prefix: secret.slice(0, 11),
+    last4: secret.slice(-4),
+    scopes: ["stats:read", "events:write"],
+    site_ids: [1],
+    created_at: Date.parse("2026-11-21T12:00:00Z"),
+    expires_at: Date.parse("2027-11-21T12:00:00Z"),
+    last_used_at: null,
+    revoked_at: null,
+  })
+  expect(await keys.find(secret)).toEqual(key)
+  const [row] = await catalog.all<Record<string, unknown>>(sql`select * from api_keys`)
+  expect(JSON.stringify(Object.values(row!))).not.toContain(secret.slice(12, 30))
+  expect(row!.secret_hash).toEqual(new Uint8Array(new Bun.CryptoHasher("sha256").update(secret).digest()))
+})
+
+test("a key with a right id and another secret is unknown", async () => {
+  await using services = await withOrganization()
+  const { keys, organizationId } = services
+  const bytes = new Uint8Array(48).fill(9)
+  const { secret } = await keys.create(organizationId, reader)
+  // The same public id with another secret, checksum right: as someone would make it who saw the prefix.
+  const forged = composeKey(bytes)
+  await services.catalog.run(sql`update api_keys set key_id = ${forged.keyId}`)
+  expect(await keys.find(forged.token)).toBeUndefined()
+  expect(await keys.find(secret)).toBeUndefined()
+})
+
+test("a malformed key asks the store nothing", async () => {
+  await using services = await withOrganization()
+  await services.catalog.close()
+  expect(await services.keys.find("ff_00000000_nonsense")).toBeUndefined()
+  await expect(services.keys.find(composeKey(new Uint8Array(48)).token)).rejects.toThrow("closed")
+})
+
+test("expiry and revocation hold with the next request", async () => {
+  await using services = await withOrganization()
+  const { keys, clock, organizationId } = services
+  const short = await keys.create(organizationId, { ...reader, expires_at: clock.now() + 1000 })
+  const endless = await keys.create(organizationId, { ...reader, expires_at: null })
+  expect(endless.key.expires_at).toBeNull()
+  clock.advance(999)
+  expect(await keys.find(short.secret)).toMatchObject({ id: 1 })
+  clock.advance(1)
+  expect(await keys.find(short.secret)).toBeUndefined()
+  clock.advance(20 * 365 * 86_400_000)
+  expect(await keys.find(endless.secret)).toMatchObject({ id: 2 })
+  expect(await keys.revoke(organizationId, "2")).toMatchObject({ revoked_at: clock.now() })
+  expect(await keys.find(endless.secret)).toBeUndefined()
+  expect((await keys.list(organizationId)).map(({ id, revoked_at }) => [id, revoked_at !== null])).toEqual([
+    [1, false],
+    [2, true],
+  ])
+})
+
+test("a key belongs to one organization", async () => {
+  await using services = await withOrganization()
+  const { keys, organizations, organizationId } = services
+  await keys.create(organizationId, reader)
+  const stranger = await organizations.create({ name: "Stranger" })
+  expect(await faultsOf(keys.revoke(stranger.id, 1))).toBe("not_found")
+  expect(await faultsOf(keys.revoke(organizationId, "x"))).toBe("not_found")
+  expect(await keys.list(stranger.id)).toEqual([])
+  expect(await faultsOf(keys.create(stranger.id, { ...reader, site_ids: [1] }))).toEqual(["/site_ids/0 invalid_choice"])
+})
+
+test("a use is written at most once a minute", async () => {
+  await using services = await withOrganization()
+  const { keys, clock, organizationId } = services
+  const { secret } = await keys.create(organizationId, reader)
+  const lastUse = async () => (await keys.list(organizationId))[0]!.last_used_at
+  const first = clock.now()
+  await keys.find(secret)
+  expect(await lastUse()).toBe(first)
+  clock.advance(59_999)
+  await keys.find(secret)
+  expect(await lastUse()).toBe(first)
+  clock.advance(1)
+  await keys.find(secret)
+  expect(await lastUse()).toBe(first + 60_000)
+})
+
+test.each([
+  ["nothing", {}, ["/name required", "/scopes required", "/site_ids required"]],
+  ["no scope", { ...reader, scopes: [] }, ["/scopes too_few"]],
+  ["an unknown scope", { ...reader, scopes: ["stats:read", "admin"] }, ["/scopes/1 invalid_choice"]],
+  ["a scope twice", { ...reader, scopes: ["stats:read", "stats:read"] }, ["/scopes not_unique"]],
+  ["a site that is not there", { ...reader, site_ids: [1, 2] }, ["/site_ids/1 invalid_choice"]],
+  ["a site as text", { ...reader, site_ids: ["1"] }, ["/site_ids/0 invalid_type"]],
+  ["an end that is over", { ...reader, expires_at: Date.parse("2026-11-21T12:00:00Z") }, ["/expires_at out_of_range"]],
+  ["no name", { ...reader, name: "" }, ["/name too_short"]],
+])("refuses a key with %s", async (_, body, faults) => {
+  await using services = await withOrganization()
+  expect(await faultsOf(services.keys.create(services.organizationId, body))).toEqual(faults)
+})
+
+test("an organization has at most 100 live keys", async () => {
+  await using services = await withOrganization()
+  const { keys, organizationId } = services
+  for (let i = 0; i < 100; i++) await keys.create(organizationId, reader)
+  await expect(keys.create(organizationId, reader)).rejects.toMatchObject({ code: "limit_reached", members: { limit: 100 } })
+  await keys.revoke(organizationId, 1)
+  expect((await keys.create(organizationId, reader)).key.id).toBe(101)
+})
+
+test.each<[Scope[], Scope[], boolean]>([
+  [["stats:read"], ["stats:read"], true],
+  [["stats:read"], ["sites:read"], true],
+  [["stats:read"], ["funnels:read"], true],
+  [["stats:read"], ["goals:write"], false],
+  [["goals:write"], ["goals:read"], true],
+  [["goals:write"], ["funnels:write", "goals:write"], true],
+  [["goals:write"], ["funnels:write"], false],
+  [["sites:read"], ["stats:read"], false],
+  [["annotations:write"], ["annotations:read"], true],
+  [["events:write"], ["sites:read", "stats:read"], false],
+])("scopes %j suffice for any of %j: %j", (scopes, sufficient, allowed) => {
+  expect(hasScope({ scopes }, sufficient)).toBe(allowed)
+})
