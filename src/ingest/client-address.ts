@@ -1,0 +1,90 @@
+import ipaddr from "ipaddr.js"
+
+/** A visitor's IP address, plain: an IPv4 address inside an IPv6 one is taken out. Leaves memory with the request. */
+export interface ClientAddress {
+  /** 4 or 16. */
+  bytes: Uint8Array
+  text: string
+}
+
+/** Addresses and CIDR ranges. */
+export interface AddressRanges {
+  /** The range that holds the address, as it was written. */
+  find(address: ClientAddress): string | undefined
+}
+
+const FOUR = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
+
+/** Reads an address as headers and operators write it, with brackets, port or zone; undefined when it is none. */
+export function readAddress(text: string): ClientAddress | undefined {
+  const plain = withoutPort(text.trim())
+  const quick = readFour(plain)
+  if (quick) return quick
+  // Only the dotted form of IPv4: the library also reads 0x7f.1 and 2130706433.
+  if (!plain.includes(":") || !ipaddr.isValid(plain)) return undefined
+  const parsed = ipaddr.process(plain.split("%")[0]!)
+  return { bytes: Uint8Array.from(parsed.toByteArray()), text: parsed.toString() }
+}
+
+function readFour(text: string): ClientAddress | undefined {
+  const match = FOUR.exec(text)
+  if (!match) return undefined
+  const bytes = Uint8Array.of(Number(match[1]), Number(match[2]), Number(match[3]), Number(match[4]))
+  const canonical = bytes.join(".")
+  return canonical === text ? { bytes, text } : undefined
+}
+
+function withoutPort(text: string): string {
+  if (text.startsWith("[")) return text.slice(1, Math.max(1, text.indexOf("]")))
+  const colon = text.indexOf(":")
+  return colon > 0 && colon === text.lastIndexOf(":") ? text.slice(0, colon) : text
+}
+
+/** Parses once what is asked for every event. Entries that are neither address nor range are left out. */
+export function addressRanges(entries: readonly string[]): AddressRanges {
+  const ranges = entries.flatMap((entry) => readRange(entry) ?? [])
+  return { find: (address) => ranges.find(({ base, bits }) => covers(base, bits, address.bytes))?.entry }
+}
+
+function readRange(entry: string): { entry: string; base: Uint8Array; bits: number } | undefined {
+  const [text = "", length] = entry.trim().split("/")
+  const base = readAddress(text)
+  if (!base) return undefined
+  const width = base.bytes.length * 8
+  // ::ffff:10.0.0.0/104 is 10.0.0.0/8.
+  const mapped = text.includes(":") && width === 32 ? 96 : 0
+  const bits = length === undefined ? width : Number(length) - mapped
+  return Number.isInteger(bits) && bits >= 0 && bits <= width && length !== "" ? { entry, base: base.bytes, bits } : undefined
+}
+
+function covers(base: Uint8Array, bits: number, address: Uint8Array): boolean {
+  if (base.length !== address.length) return false
+  const whole = bits >> 3
+  for (let at = 0; at < whole; at++) if (base[at] !== address[at]) return false
+  const rest = bits & 7
+  return rest === 0 || (base[whole]! ^ address[whole]!) >> (8 - rest) === 0
+}
+
+/** Who is asking. `viaProxy`: the connection comes from a trusted proxy, whose headers count. */
+export interface Client {
+  address: ClientAddress | undefined
+  viaProxy: boolean
+}
+
+/**
+ * The visitor behind trusted proxies (reliability.md section 8): `X-Forwarded-For` is walked from the right, past every
+ * trusted address, to the first that is not. From any other peer the header is ignored, and no other header counts.
+ */
+export function clientOf(peer: string | undefined, forwarded: string | null, trusted: AddressRanges): Client {
+  const connection = peer === undefined ? undefined : readAddress(peer)
+  if (!connection || !trusted.find(connection)) return { address: connection, viaProxy: false }
+  let last = connection
+  for (const hop of (forwarded ?? "").split(",").reverse()) {
+    const address = readAddress(hop)
+    // What is no address ends the walk: left of it anyone may have written.
+    if (!address) break
+    last = address
+    if (!trusted.find(address)) break
+  }
+  return { address: last, viaProxy: true }
+}

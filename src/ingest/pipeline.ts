@@ -1,0 +1,48 @@
+import { type Arrival, type Draft, type Drop, newDraft, type Step } from "./draft.ts"
+import type { PlaceFile } from "./places.ts"
+import { setPlace } from "./steps/place.ts"
+import * as refusals from "./steps/refusals.ts"
+import * as values from "./steps/values.ts"
+import { setVisitor } from "./steps/visitor.ts"
+
+/** What became of an event: the finished draft, or the rule that dropped it with the draft as far as it came. */
+export type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
+
+/**
+ * The way of every event, whatever payload it came in. The refusals stand in the order of metrics.md 19.1; site, payload
+ * and rate are judged before (collect.ts), duplicates and events without a visit after (visits.ts). In `setVisitor` the
+ * address leaves the draft for good.
+ */
+export function createPipeline({ placeFile }: { placeFile: PlaceFile | undefined }): (arrival: Arrival) => Passage {
+  const steps: readonly Step[] = [
+    refusals.refusePrefetch,
+    values.setAgent,
+    refusals.refuseBot,
+    refusals.refuseHost,
+    refusals.refuseIp,
+    values.setReferrer,
+    refusals.refuseSpam,
+    values.setPage,
+    refusals.refuseProbe,
+    refusals.refusePage,
+    setPlace(placeFile),
+    refusals.refuseCountry,
+    refusals.refuseObjection,
+    values.setAcquisition,
+    values.setTitle,
+    values.setProps,
+    values.setRevenue,
+    values.setLanguage,
+    values.setSize,
+    setVisitor,
+  ]
+  return (arrival) => {
+    let draft = newDraft(arrival)
+    for (const step of steps) {
+      const next = step(draft)
+      if ("dropped" in next) return { draft, drop: next }
+      draft = next
+    }
+    return { draft }
+  }
+}

@@ -1,0 +1,34 @@
+import { COLLECT } from "../domain/limits.ts"
+import { coversHost } from "../domain/site.ts"
+import { registrableDomain } from "./registrable.ts"
+import { cutBytes, visible } from "./text.ts"
+import { hostnameOf, splitAddress } from "./web-address.ts"
+
+/** Where a visit came from. `host` without `www.`; `text` as it is stored. */
+export interface Referrer {
+  host: string
+  text: string
+}
+
+const NONE: Referrer = { host: "", text: "" }
+const SCHEMES = new Set(["http", "https", "android-app"])
+
+/** Host and path of a referrer, without query, fragment and trailing slash. No referrer: both are "". */
+export function referrerOf(sent: string): Referrer {
+  if (sent === "") return NONE
+  const address = splitAddress(sent.trim())
+  if (!SCHEMES.has(address.scheme) || address.host === "") return NONE
+  const host = hostnameOf(address.host)
+  if (host === undefined) return NONE
+  const place = `${host}${visible(address.path)}`.replace(/[\s/]+$/, "")
+  const text = address.scheme === "android-app" ? `android-app://${place}` : place
+  return { host, text: cutBytes(text, COLLECT.referrerBytes) }
+}
+
+/** Whether a referrer is the site itself: then the visit came from nowhere else. */
+export function isOwn(referrer: Referrer, page: { hostname: string; hosts: readonly string[] }): boolean {
+  const { host } = referrer
+  if (host === page.hostname || host === "localhost" || coversHost(page.hosts, host)) return true
+  const domain = registrableDomain(host)
+  return domain !== "" && domain === registrableDomain(page.hostname)
+}

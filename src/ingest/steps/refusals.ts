@@ -1,0 +1,82 @@
+import { coversHost } from "../../domain/site.ts"
+import { PROBE_ENDINGS, PROBE_PARTS, PROBE_STARTS } from "../data/probe-paths.ts"
+import { SPAM_HOSTS } from "../data/spam-hosts.ts"
+import type { Draft, Drop } from "../draft.ts"
+import { parentIn } from "../registrable.ts"
+import { shieldsOf } from "../shields.ts"
+import { hostnameOf, splitAddress } from "../web-address.ts"
+
+/** The rules by which an event is dropped (metrics.md 19.1), each its own step. */
+
+const drop = (dropped: Drop["dropped"], entry?: string): Drop => (entry === undefined ? { dropped } : { dropped, entry })
+
+/** A browser that only prepares a page shows it to nobody yet. */
+export function refusePrefetch(draft: Draft): Draft | Drop {
+  return /prefetch|prerender|preview/i.test(draft.request.purpose) ? drop("prefetch") : draft
+}
+
+/** Pictures are loaded by every mail reader and crawler, so of them more is asked. */
+export function refuseBot(draft: Draft): Draft | Drop {
+  const { site, request, sender, agent } = draft
+  if (!site.settings.drop_bots) return draft
+  const { acceptLanguage, fetchDestination } = request
+  const isNoPicture = sender === "pixel" && (acceptLanguage === "" || (fetchDestination !== "" && fetchDestination !== "image"))
+  return agent.isBot || isNoPicture ? drop("bot") : draft
+}
+
+/** A server with a key vouches for its hosts; the site's own shields hold for it too. */
+export function refuseHost(draft: Draft): Draft | Drop {
+  const { site, hostname, sender } = draft
+  if (sender !== "server") {
+    const isForeign = hostname !== "" && !site.settings.accept_any_host && !coversHost(site.hosts, hostname)
+    if (isForeign) return drop("host", hostname)
+    if (site.settings.strict_origin && !hasOwnOrigin(draft)) return drop("host", hostname)
+  }
+  return hostname !== "" && shieldsOf(site).hostname(hostname) !== undefined ? drop("host", hostname) : draft
+}
+
+function hasOwnOrigin({ site, request }: Draft): boolean {
+  const sent = request.origin !== "" && request.origin !== "null" ? request.origin : request.referer
+  const host = sent === "" ? undefined : hostnameOf(splitAddress(sent).host)
+  return host !== undefined && coversHost(site.hosts, host)
+}
+
+/** Counted under the shield, never under the address. */
+export function refuseIp(draft: Draft): Draft | Drop {
+  const shield = draft.address && shieldsOf(draft.site).ip.find(draft.address)
+  return shield === undefined ? draft : drop("ip", shield)
+}
+
+export function refuseSpam(draft: Draft): Draft | Drop {
+  const { site, referrer } = draft
+  if (referrer.host === "") return draft
+  const listed = site.settings.drop_spam ? parentIn(SPAM_HOSTS, referrer.host) : undefined
+  const entry = listed ?? shieldsOf(site).referrer(referrer.host)
+  return entry === undefined ? draft : drop("spam", entry)
+}
+
+/** Looks at the path as it was sent as well: decoding must not hide a probe, nor show one. */
+export function refuseProbe(draft: Draft): Draft | Drop {
+  if (!draft.site.settings.drop_probes) return draft
+  const path = draft.incoming.address.path.toLowerCase()
+  const isScan = isProbe(path) || (path.includes("%") && isProbe(draft.page.toLowerCase()))
+  return isScan ? drop("probe") : draft
+}
+
+const isProbe = (path: string): boolean =>
+  PROBE_ENDINGS.some((ending) => path.endsWith(ending)) || PROBE_PARTS.test(path) || PROBE_STARTS.test(path)
+
+export function refusePage(draft: Draft): Draft | Drop {
+  const shield = shieldsOf(draft.site).page(draft.page)
+  return shield === undefined ? draft : drop("page", shield)
+}
+
+export function refuseCountry(draft: Draft): Draft | Drop {
+  const { country } = draft.place
+  const shield = country === "" ? undefined : shieldsOf(draft.site).country(country)
+  return shield === undefined ? draft : drop("country", shield)
+}
+
+export function refuseObjection(draft: Draft): Draft | Drop {
+  return draft.request.objects && draft.site.settings.respect_gpc ? drop("gpc") : draft
+}

@@ -1,0 +1,36 @@
+import type { Site, SiteDirectory } from "../domain/site.ts"
+import type { RequestFacts } from "./draft.ts"
+import type { Incoming } from "./payloads/incoming.ts"
+import { hostnameOf, splitAddress } from "./web-address.ts"
+
+/** A site an event is meant for; `sent` is what named it, also when there is no such site. */
+export interface Target {
+  sent: string
+  site: Site | undefined
+}
+
+const TRACKING_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** The host an event happened on: that of its address, else of the request's `Origin`, else of its `Referer`. */
+export function hostOf({ address }: Incoming, { origin, referer }: RequestFacts): string {
+  return address.host || hostIn(origin) || hostIn(referer)
+}
+
+const hostIn = (address: string): string => (address === "" || address === "null" ? "" : (hostnameOf(splitAddress(address).host) ?? ""))
+
+/** Which sites an event belongs to (metrics.md 18.1). Two names of one site count once. */
+export function targetsOf(directory: SiteDirectory, named: readonly string[], host: string): Target[] {
+  if (named.length === 0) return [{ sent: host, site: host === "" ? undefined : directory.byHost(host) }]
+  const targets = named.map((sent) => ({ sent, site: namedSite(directory, sent) }))
+  return targets.filter(({ site }, index) => site === undefined || targets.findIndex((other) => other.site === site) === index)
+}
+
+/** By tracking id, by an id of another product, by a domain. An id that is unknown never falls back to a host. */
+function namedSite(directory: SiteDirectory, sent: string): Site | undefined {
+  const lower = sent.toLowerCase()
+  if (TRACKING_ID.test(sent)) return directory.byTrackingId(lower)
+  const host = hostnameOf(lower)
+  return (
+    directory.byTrackingId(sent) ?? directory.byCompatId("plausible", sent) ?? (host === undefined ? undefined : directory.byHost(host))
+  )
+}
