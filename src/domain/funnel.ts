@@ -5,7 +5,7 @@ import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./m
 import { inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { cutTo } from "./text.ts"
 
-export const FunnelStepInput = t.Object(
+const FunnelStepInput = t.Object(
   {
     type: t.Union([t.Literal("page"), t.Literal("event")]),
     match: t.Optional(Match),

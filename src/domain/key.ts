@@ -52,7 +52,7 @@ export const reachesSite = (key: Pick<ApiKey, "organization_id" | "site_ids">, s
   key.organization_id === site.organization_id && (key.site_ids === null || key.site_ids.includes(site.id))
 
 /** What one may choose of a key. */
-export const KeyInput = t.Object(
+const KeyInput = t.Object(
   {
     name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars }),
     scopes: t.Array(t.Unknown(), { minItems: 1, maxItems: SCOPES.length, uniqueItems: true, description: SCOPES.join(", ") }),

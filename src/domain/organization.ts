@@ -11,9 +11,8 @@ export interface Organization {
   updated_at: number
 }
 
-export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const
 /** A member's rank in an organization. */
-export type Role = (typeof ROLES)[number]
+export type Role = "owner" | "admin" | "editor" | "viewer" | "guest"
 
 const OrganizationInput = t.Object({ name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars }) }, { additionalProperties: false })
 

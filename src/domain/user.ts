@@ -14,7 +14,7 @@ export interface User {
   created_at: number
 }
 
-export const PASSWORD = { min: 12, max: 256 } as const
+const PASSWORD = { min: 12, max: 256 } as const
 
 /** An address as mail needs it, without a claim that anybody reads it. */
 const EMAIL = /^[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+$/

@@ -130,3 +130,16 @@ test("the identity key of a site is its own and stays", async () => {
   expect(siteKeys.identityKey(1)).toBe(key)
   expect(await siteKeys.identityKey(2)).not.toEqual(key)
 })
+
+test("with another secret key a site gets another identity key, once", async () => {
+  using folder = temporaryFolder()
+  const key = await (async () => {
+    await using services = await withSites({ folder: folder.path }, "UTC")
+    return services.siteKeys.identityKey(1)
+  })()
+  await using other = await openServices({ folder: folder.path, secretKey: new Uint8Array(32).fill(8), seed: "other" })
+  const fresh = await other.siteKeys.identityKey(1)
+  expect(fresh).not.toEqual(key)
+  await using again = await openServices({ folder: folder.path, secretKey: new Uint8Array(32).fill(8), seed: "again" })
+  expect(await again.siteKeys.identityKey(1)).toEqual(fresh)
+})

@@ -154,3 +154,38 @@ async function holdLock(path: string): Promise<AsyncDisposable & { release(): Pr
   }
   return { release, [Symbol.asyncDispose]: release }
 }
+
+test("a full disk refuses the write whole, and takes it when there is space again", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  await catalog.script("create table t (b blob) strict")
+  // SQLite's own bound answers as a disk without space does.
+  await catalog.get(raw("pragma max_page_count = 20"))
+  const fill = (statements: Pick<typeof catalog, "run">) => statements.run(sql`insert into t values (zeroblob(200000))`)
+  await expect(fill(catalog)).rejects.toMatchObject({ name: "StoreFault", kind: "full" })
+  await expect(
+    catalog.transaction(async (statements) => {
+      await statements.run(sql`insert into t values (x'00')`)
+      await fill(statements)
+    }),
+  ).rejects.toMatchObject({ name: "StoreFault", kind: "full" })
+  expect(await catalog.get(sql`select count(*) as n from t`)).toEqual({ n: 0 })
+  await catalog.get(raw("pragma max_page_count = 1000"))
+  await fill(catalog)
+  expect(await catalog.get(sql`select count(*) as n from t`)).toEqual({ n: 1 })
+})
+
+test("what was acknowledged before a kill is there", async () => {
+  using folder = temporaryFolder()
+  for (let run = 0; run < 5; run++) {
+    const path = join(folder.path, `${run}.db`)
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "writing.ts"), path], { stdout: "pipe" })
+    setTimeout(() => child.kill("SIGKILL"), 150 + run * 20)
+    const acknowledged = (await new Response(child.stdout).text()).trim().split("\n").map(Number)
+    await using catalog = await openTemporary(path)
+    const { n } = (await catalog.get<{ n: number }>(sql`select count(*) as n from t`))!
+    expect(acknowledged.at(-1)!).toBeGreaterThan(0)
+    expect([0, 1]).toContain(n - acknowledged.at(-1)!)
+    expect(await catalog.get(sql`pragma quick_check`)).toEqual({ quick_check: "ok" })
+  }
+}, 20_000)
