@@ -17,6 +17,7 @@ import { LogRecord } from "./log.ts"
 import { loadMemory, type Memory } from "./memory.ts"
 import { buildPlan, planSeal, rewriteLog, sealableRecord, trimLog } from "./seal.ts"
 import { blankUnreferenced, findReferences } from "./sweep.ts"
+import type { SiteTail } from "./tail.ts"
 import { readState, writeState } from "./tails.ts"
 import {
   type Choose,
@@ -52,7 +53,7 @@ export interface EventStore {
   importVisits(siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<void>
   dropImport(siteId: number, importId: number, now: number): Promise<void>
   hideImport(siteId: number, importId: number, hidden: boolean): void
-  /** Destroys the lookup from rotating ids to visitors, with the salt of the period. */
+  /** Destroys the lookup from rotating ids to visitors, with the salt of the period: in the table, in memory and in the log. */
   forgetVisitors(siteId: number, period: string): void
   /** Removes segments that were replaced so long ago that no report reads them. */
   dropRetired(now: number): Promise<void>
@@ -188,7 +189,16 @@ class Store implements EventStore {
   }
 
   forgetVisitors(siteId: number, period: string): void {
-    this.#transaction(() => this.#memory.visitors.forget(siteId, period))
+    const { visitors, eventIds } = this.#memory
+    const isLogged = visitors.lastRecord(siteId, period) > readState(this.#db, "log_floor")
+    this.#transaction(() => {
+      visitors.forget(siteId, period)
+      if (!isLogged) return
+      visitors.flush(visitors.pending)
+      eventIds.flush(eventIds.pending)
+    })
+    // Rare: a site that was quiet for a day, so that its visitors were never sealed.
+    if (isLogged) this.#rewriteTail(() => true)
   }
 
   dropRetired(now: number): Promise<void> {
@@ -230,14 +240,19 @@ class Store implements EventStore {
     const chosen = tail ? choose(tail) : new Uint8Array(0)
     const count = chosen.reduce((sum, each) => sum + each, 0)
     if (count === 0) return 0
+    this.#rewriteTail((each, visit) => each !== tail || chosen[visit] !== 1)
+    return count
+  }
+
+  /** Writes the whole log anew, without what does not stay and without what only it knew of visitors and event ids. */
+  #rewriteTail(stays: (tail: SiteTail, visit: number) => boolean): void {
+    const { tails } = this.#memory
     const floor = tails.lastRecord
     const kept = this.#transaction(() => {
       this.#saveCounters()
-      writeState(this.#db, "generation", readState(this.#db, "generation") + 1)
-      return rewriteLog(this.#db, tails, floor, (each, visit) => each !== tail || chosen[visit] !== 1)
+      return rewriteLog(this.#db, tails, floor, stays)
     })
     tails.dropSealed(floor, kept)
-    return count
   }
 
   async #sweep(siteId: number): Promise<void> {

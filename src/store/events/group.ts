@@ -6,6 +6,7 @@ import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { NO_SCROLL, NO_VITAL } from "./part.ts"
 import type { LogPlace, TailEvent } from "./tail.ts"
+import { isTransient } from "./visitors.ts"
 import type { DropSample, Hash64, OpenVisit, Writer } from "./writer.ts"
 
 /** One group commit in the making: writes the log record and brings memory along, with the calls that replay makes later. */
@@ -45,8 +46,9 @@ export class Group implements Writer {
   visitor(siteId: number, period: string, id: Hash64): number {
     const known = this.findVisitor(siteId, period, id)
     if (known !== undefined) return known
-    const ordinal = this.#memory.visitors.create(siteId, period, id)
-    this.#record.visitor(siteId, period, id, ordinal)
+    const ordinal = this.#memory.visitors.create(siteId, period, id, this.#place.record)
+    if (isTransient(period)) this.#record.person(siteId, ordinal)
+    else this.#record.visitor(siteId, period, id, ordinal)
     return ordinal
   }
 

@@ -49,6 +49,7 @@ export class LogRecord {
     this.#out.uint(ordinal)
   }
 
+  /** An ordinal that is in use, although no rotating id leads to it. */
   person(site: number, ordinal: number): void {
     this.#enter(site)
     this.#out.byte(OP.person)
@@ -167,7 +168,7 @@ const partsOf = (event: TailEvent): number =>
 /** Who replays: gives the tails, and takes what only the writer remembers. */
 export interface Replayer {
   tail(siteId: number): SiteTail
-  visitor?(siteId: number, period: string, id: Hash64, ordinal: number): void
+  visitor?(siteId: number, period: string, id: Hash64, ordinal: number, record: number): void
   person?(siteId: number, ordinal: number): void
   eventId?(id: Hash64, arrivedAt: number): void
   event?(sequence: number): void
@@ -202,7 +203,7 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     else if (op === OP.visitor) {
       const id = readHash(bytes)
       const ordinal = bytes.uint()
-      to.visitor?.(site, period, id, ordinal)
+      to.visitor?.(site, period, id, ordinal, place.record)
     } else if (op === OP.person) {
       const ordinal = bytes.uint()
       to.person?.(site, ordinal)

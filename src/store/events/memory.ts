@@ -27,7 +27,7 @@ export function loadMemory(db: Database, keptValues: KeptValues): Memory {
     sequence: Math.max(1, readState(db, "sequence")),
   }
   memory.tails.follow(db, {
-    visitor: (siteId, period, id, ordinal) => memory.visitors.remember(siteId, period, id, ordinal),
+    visitor: (siteId, period, id, ordinal, record) => memory.visitors.remember(siteId, period, id, ordinal, record),
     person: (siteId, ordinal) => memory.visitors.passed(siteId, ordinal),
     eventId: (id, arrivedAt) => memory.eventIds.add(id, arrivedAt),
     event: (sequence) => {

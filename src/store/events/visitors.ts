@@ -10,6 +10,8 @@ export class Visitors {
   readonly #db: Database
   readonly #periods = new Map<string, HashTable>()
   readonly #next = new Map<number, number>()
+  /** The last record of the log that holds visitors of a period. */
+  readonly #records = new Map<string, number>()
   /** Known to the log only; `flush` brings them into the table. */
   #pending: { siteId: number; period: string; id: Hash64; ordinal: number }[] = []
 
@@ -22,16 +24,25 @@ export class Visitors {
   }
 
   /** A new visitor of the period; its place in the log is the caller's business. */
-  create(siteId: number, period: string, id: Hash64): number {
+  create(siteId: number, period: string, id: Hash64, record: number): number {
     const ordinal = this.nextOrdinal(siteId)
-    this.remember(siteId, period, id, ordinal)
+    if (isTransient(period)) {
+      this.#period(siteId, period).set(id, ordinal)
+      this.passed(siteId, ordinal)
+    } else this.remember(siteId, period, id, ordinal, record)
     return ordinal
   }
 
+  /** The last record of the log in which visitors of the period stand; 0 when there is none. */
+  lastRecord(siteId: number, period: string): number {
+    return this.#records.get(`${siteId} ${period}`) ?? 0
+  }
+
   /** What the log tells at replay. */
-  remember(siteId: number, period: string, id: Hash64, ordinal: number): void {
+  remember(siteId: number, period: string, id: Hash64, ordinal: number, record: number): void {
     this.#period(siteId, period).set(id, ordinal)
     this.#pending.push({ siteId, period, id, ordinal })
+    this.#records.set(`${siteId} ${period}`, record)
     this.passed(siteId, ordinal)
   }
 
@@ -80,6 +91,7 @@ export class Visitors {
   /** Destroys the lookup of a period, with its salt. */
   forget(siteId: number, period: string): void {
     this.#periods.delete(`${siteId} ${period}`)
+    this.#records.delete(`${siteId} ${period}`)
     this.#pending = this.#pending.filter((entry) => entry.siteId !== siteId || entry.period !== period)
     this.#db.query("delete from visitor_ids where site_id = ? and period = ?").run(siteId, period)
   }
@@ -89,10 +101,14 @@ export class Visitors {
     const known = this.#periods.get(name)
     if (known) return known
     const table = new HashTable()
+    this.#periods.set(name, table)
+    if (isTransient(period)) return table
     const sql = "select id, ordinal from visitor_ids where site_id = ? and period = ?"
     const rows = this.#db.query<{ id: Uint8Array; ordinal: number }, [number, string]>(sql).iterate(siteId, period)
     for (const { id, ordinal } of rows) table.set(hashOf(id), ordinal)
-    this.#periods.set(name, table)
     return table
   }
 }
+
+/** A period that is remembered in memory alone, and for as long as its request: its salt was made for it. */
+export const isTransient = (period: string): boolean => period.startsWith("~")

@@ -34,7 +34,7 @@ export interface Writer {
   seen(siteId: number, eventId: string): boolean
   /** The visitor with this rotating id, if the salt period (its name, such as `2026-11-21`) knows it. */
   findVisitor(siteId: number, period: string, id: Hash64): number | undefined
-  /** The same, made when unknown. */
+  /** The same, made when unknown. A period that begins with `~` is remembered in memory alone, until `forgetVisitors`. */
   visitor(siteId: number, period: string, id: Hash64): number
   /** The visitor with this person key, made when unknown. Outlives salts. */
   person(siteId: number, key: Hash64): number

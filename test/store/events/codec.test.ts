@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { constantOf, decodeFloat64, decodeUint32, encodeColumn } from "../../../src/store/events/codec.ts"
+
+const uint32 = fc.array(fc.oneof(fc.nat(3), fc.nat(300), fc.nat(70_000), fc.integer({ min: 0, max: 0xffff_ffff })), {
+  minLength: 1,
+  maxLength: 300,
+})
+const whole = fc.array(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -9, max: 9 }), fc.integer()), { minLength: 1, maxLength: 300 })
+
+describe("a column comes back as it went in", () => {
+  test("of 32-bit numbers", async () => {
+    await fc.assert(
+      fc.asyncProperty(uint32, async (values) => {
+        expect([...decodeUint32(await encodeColumn(Uint32Array.from(values)))]).toEqual(values)
+      }),
+      { seed: 7 },
+    )
+  })
+
+  // Amounts, times and sequences stay within ±2^52 of each other; the difference of two must be exact.
+  test("of whole numbers up to 2^52", async () => {
+    await fc.assert(
+      fc.asyncProperty(whole, async (given) => {
+        const values = given.map((value) => Math.trunc(value / 4) + 0)
+        expect([...decodeFloat64(await encodeColumn(Float64Array.from(values)))]).toEqual(values)
+      }),
+      { seed: 7 },
+    )
+  })
+
+  test.each([
+    ["ascending times", Array.from({ length: 500 }, (_, row) => 1_790_000_000_000 + row * 977)],
+    ["one far away", [0, 0, 0, 2 ** 50]],
+    ["negative amounts", [-(10 ** 15), 10 ** 15, -1, 0, 1]],
+  ])("%s", async (_, values) => {
+    expect([...decodeFloat64(await encodeColumn(Float64Array.from(values)))]).toEqual(values)
+  })
+})
+
+test("a column of one value is told by it", () => {
+  expect(constantOf(Uint32Array.of(4, 4, 4))).toBe(4)
+  expect(constantOf(Uint32Array.of(4, 4, 5))).toBeUndefined()
+  expect(constantOf(new Uint32Array(0))).toBe(0)
+})
+
+test("a damaged column is refused, wherever the damage is", async () => {
+  const bytes = await encodeColumn(Uint32Array.from({ length: 100 }, (_, row) => row * row))
+  for (let at = 0; at < bytes.length; at++) {
+    const damaged = bytes.slice()
+    damaged[at]! ^= 1
+    expect(() => decodeUint32(damaged)).toThrow("damaged")
+  }
+  expect(() => decodeUint32(bytes.subarray(0, 10))).toThrow("damaged")
+})

@@ -1,0 +1,181 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { openEventStore } from "../../../src/store/events/events.ts"
+import { openEventReader } from "../../../src/store/events/reader.ts"
+import type { Writer } from "../../../src/store/events/writer.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { event, NO_TRAITS } from "./samples.ts"
+
+const NOON = Date.parse("2026-11-21T12:00:00Z")
+const HOUR = 3_600_000
+const DAY = "2026-11-21"
+
+/** A store in a folder of its own that can be stopped and started. */
+function startStore(keptValues?: Parameters<typeof openEventStore>[1]["keptValues"]) {
+  const folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const open = () => openEventStore(path, { now: NOON, ...(keptValues ? { keptValues } : {}) })
+  const running = {
+    path,
+    store: open(),
+    restart() {
+      running.store.close()
+      running.store = open()
+    },
+    [Symbol.dispose]() {
+      running.store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+  return running
+}
+
+function pageview(writer: Writer, at: number, given: Partial<Parameters<Writer["add"]>[2]> = {}, siteId = 1) {
+  const visitor = writer.visitor(siteId, DAY, { high: 1, low: 1 })
+  const id = writer.openVisit(siteId, { rotating: visitor, visitor, visitorKind: "rotating", traits: NO_TRAITS }, DAY)
+  writer.add(siteId, id, event({ at, ...given }), DAY)
+}
+
+test("an event id is known for 24 hours of arrival, over restarts, seals and the turn of the hour", async () => {
+  using running = startStore()
+  const seen = (id: string, at: number, siteId = 1) => running.store.write(at, (writer) => writer.seen(siteId, id))
+  expect(seen("aaaaaaaa", NOON)).toBe(false)
+  expect(seen("aaaaaaaa", NOON)).toBe(true)
+  expect(seen("aaaaaaaa", NOON, 2)).toBe(false)
+  running.restart()
+  expect(seen("aaaaaaaa", NOON + HOUR)).toBe(true)
+  running.store.write(NOON + HOUR, (writer) => pageview(writer, NOON + HOUR))
+  await running.store.seal(NOON + 2 * HOUR, true)
+  expect(seen("aaaaaaaa", NOON + 2 * HOUR)).toBe(true)
+  expect(seen("bbbbbbbb", NOON + 2 * HOUR)).toBe(false)
+  running.restart()
+  expect(seen("aaaaaaaa", NOON + 23 * HOUR)).toBe(true)
+  expect(seen("bbbbbbbb", NOON + 23 * HOUR)).toBe(true)
+  expect(seen("cccccccc", NOON + 23 * HOUR)).toBe(false)
+  expect(seen("aaaaaaaa", NOON + 26 * HOUR)).toBe(false)
+})
+
+test("old tables of event ids go away whole", async () => {
+  using running = startStore()
+  for (const hours of [0, 1, 30]) {
+    running.store.write(NOON + hours * HOUR, (writer) => {
+      writer.seen(1, `event-${hours}`)
+      pageview(writer, NOON + hours * HOUR)
+    })
+    await running.store.seal(NOON + hours * HOUR + HOUR, true)
+  }
+  const db = new Database(running.path, { readonly: true })
+  const tables = db.query<{ name: string }, []>("select name from sqlite_schema where name glob 'event_ids_*'").all()
+  db.close()
+  expect(tables).toEqual([{ name: `event_ids_${NOON / HOUR + 30}` }])
+})
+
+test("visitors keep their ordinals over seals and restarts until their period is forgotten", async () => {
+  using running = startStore()
+  const ordinal = (low: number, period = DAY) => running.store.write(NOON, (writer) => writer.visitor(1, period, { high: 9, low }))
+  expect([ordinal(1), ordinal(2), ordinal(1), ordinal(1, "2026-11-22")]).toEqual([0, 1, 0, 2])
+  running.store.write(NOON, (writer) => pageview(writer, NOON))
+  running.restart()
+  expect([ordinal(1), ordinal(2), ordinal(3)]).toEqual([0, 1, 4])
+  await running.store.seal(NOON + HOUR, true)
+  running.restart()
+  expect([ordinal(1), ordinal(3), ordinal(4)]).toEqual([0, 4, 5])
+  running.store.forgetVisitors(1, DAY)
+  running.restart()
+  expect([ordinal(1), ordinal(1, "2026-11-22")]).toEqual([6, 2])
+})
+
+test("a forgotten period stays forgotten when its visitors were only in the log, and its visits stay", () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => {
+    writer.seen(1, "aaaaaaaa")
+    pageview(writer, NOON)
+  })
+  running.store.forgetVisitors(1, DAY)
+  const find = () => running.store.write(NOON, (writer) => writer.findVisitor(1, DAY, { high: 1, low: 1 }))
+  expect(find()).toBeUndefined()
+  running.restart()
+  expect(find()).toBeUndefined()
+  expect(running.store.write(NOON, (writer) => [writer.openVisits(1, 0).length, writer.seen(1, "aaaaaaaa")])).toEqual([1, true])
+})
+
+test("a period made for one request is in no file", () => {
+  using running = startStore()
+  const ordinal = () => running.store.write(NOON, (writer) => writer.visitor(1, "~request", { high: 1, low: 1 }))
+  expect([ordinal(), ordinal()]).toEqual([0, 0])
+  running.restart()
+  expect(ordinal()).toBe(1)
+})
+
+test("new values beyond the limit of a day are stored together and counted", () => {
+  using running = startStore((_, dictionary, text) => dictionary === "hostname" && text === "kept.example")
+  running.store.write(NOON, (writer) => {
+    for (let host = 0; host < 205; host++) pageview(writer, NOON, { hostname: `h${host}.example` })
+  })
+  running.restart()
+  running.store.write(NOON, (writer) => {
+    pageview(writer, NOON, { hostname: "one-more.example" })
+    pageview(writer, NOON, { hostname: "kept.example" })
+    pageview(writer, NOON, { hostname: "h7.example" })
+  })
+  const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
+  const { parts, dictionary } = reader.snapshot(1)
+  const hosts = [...parts[0]!.event("hostname")].map((id) => dictionary("hostname").text(id))
+  reader.close()
+  expect(hosts.slice(198)).toEqual(["h198.example", "h199.example", ...Array(5).fill("(other)"), "(other)", "kept.example", "h7.example"])
+  expect(running.store.drops(1, DAY, DAY)).toEqual([{ day: DAY, reason: "cardinality", entry: "", count: 6 }])
+})
+
+test("property keys beyond the limit are discarded, not merged", () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => {
+    for (let key = 0; key < 102; key++) pageview(writer, NOON, { props: [[`key${key}`, "x"]] })
+  })
+  const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
+  const { row } = reader.snapshot(1).parts[0]!.props()
+  reader.close()
+  expect(row.length).toBe(100)
+})
+
+test("drops are counted by reason, and by entry up to a hundred", () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => {
+    for (let host = 0; host < 102; host++) writer.drop(1, DAY, "host", `h${host}`)
+    writer.drop(1, DAY, "bot")
+  })
+  running.store.write(NOON, (writer) => writer.drop(1, DAY, "host", "h3"))
+  const rows = running.store.drops(1, DAY, DAY)
+  expect(rows.length).toBe(103)
+  expect(rows.slice(0, 4)).toEqual([
+    { day: DAY, reason: "bot", entry: "", count: 1 },
+    { day: DAY, reason: "host", entry: "", count: 103 },
+    { day: DAY, reason: "host", entry: "(other)", count: 2 },
+    { day: DAY, reason: "host", entry: "h3", count: 2 },
+  ])
+  running.store.forgetDays("2026-11-22")
+  expect(running.store.drops(1, DAY, DAY)).toEqual([])
+})
+
+test("the last hundred dropped events of a site can be shown", () => {
+  using running = startStore()
+  const sample = (at: number) => ({ at, reason: "bot" as const, hostname: "a.example", page: "/", browser: "curl", country: "" })
+  for (let at = 0; at < 130; at++) running.store.write(NOON, (writer) => writer.sample(1, sample(at)))
+  expect(running.store.dropSamples(1).map(({ at }) => at)).toEqual(Array.from({ length: 100 }, (_, index) => 129 - index))
+})
+
+test("a failed commit leaves nothing behind, in memory as on disk", () => {
+  using running = startStore()
+  const write = (fails: boolean) =>
+    running.store.write(NOON, (writer) => {
+      const known = writer.seen(1, "aaaaaaaa")
+      pageview(writer, NOON, { page: "/failed" })
+      if (fails) throw new Error("disk on fire")
+      return known
+    })
+  expect(() => write(true)).toThrow("disk on fire")
+  expect(write(false)).toBe(false)
+  const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
+  expect(reader.snapshot(1).parts.map(({ visits, events }) => ({ visits, events }))).toEqual([{ visits: 1, events: 1 }])
+  reader.close()
+})
