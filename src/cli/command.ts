@@ -1,6 +1,6 @@
 import type { Report } from "../services/control.ts"
 import type { ExitFault } from "../services/exit.ts"
-import type { Operations } from "../services/operations.ts"
+import type { CallOperation } from "../services/reach.ts"
 import type { Restored } from "../services/restore.ts"
 import type { Terminal } from "./terminal.ts"
 
@@ -35,11 +35,6 @@ export interface Call {
   settings: Readonly<Record<string, string>>
 }
 
-export type CallOperation = <Name extends keyof Operations>(
-  name: Name,
-  input: Parameters<Operations[Name]>[0],
-) => Promise<Awaited<ReturnType<Operations[Name]>>>
-
 /** What `main.ts` wires for the commands: they see services, never the configuration or the web server. */
 export interface Program {
   version: string
@@ -51,11 +46,18 @@ export interface Program {
   /** Runs work that needs the stores: in the serving process when there is one, else here, under the lock. */
   withOperations<T>(settings: Settings, report: Report, work: (call: CallOperation) => Promise<T>): Promise<T>
   /** Starts serving and resolves when it listens. `demo` fills the instance with invented traffic first. */
-  serve(settings: Settings, options: { demo?: { days: number; events: number; seed: number }; report: Report }): Promise<Running>
+  serve(settings: Settings, options: { demo?: DemoShape; report: Report }): Promise<Running>
   migrate(settings: Settings, options: { backUp: boolean; report: Report }): Promise<{ migrations: string[]; backup: string | null }>
   restore(settings: Settings, idOrPath: string, report: Report): Promise<Restored>
 }
 export type Settings = Readonly<Record<string, string>>
+
+/** How much traffic is made up. */
+export interface DemoShape {
+  days: number
+  events: number
+  seed: number
+}
 
 /** A serving instance. */
 export interface Running {

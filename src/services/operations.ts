@@ -22,7 +22,7 @@ export interface OperationsOptions {
   examine(): Promise<Check[]>
   now(): number
   /** Where pages load the tracker from. */
-  scriptUrl: string
+  scriptUrl(): string
 }
 
 /** Names an owner: its id or its name. Absent: the only one there is. */
@@ -66,7 +66,7 @@ export function createOperations(options: OperationsOptions): Operations {
   const { sites, keys, users, backups, organizations } = options
   const shown = (site: Site): Shown => ({
     site,
-    snippet: `<script defer src="${options.scriptUrl}" data-site="${site.tracking_id}"></script>`,
+    snippet: `<script defer src="${options.scriptUrl()}" data-site="${site.tracking_id}"></script>`,
   })
   return {
     "site.create": async ({ organization, site }) => shown(await sites.create(await ownerOf(organizations, organization), site)),

@@ -11,7 +11,7 @@ export interface Task {
 
 export interface Timers {
   start(): void
-  /** Starts nothing more, tells what runs to end at its next pause, and waits for it. */
+  /** Starts nothing more, tells what runs to end at its next pause, and waits a moment for it. */
   stop(): Promise<void>
 }
 
@@ -22,12 +22,16 @@ export interface TimerOptions {
   onJump(milliseconds: number): void
 }
 
+/** A copy of a large store takes minutes; what is cut off is made again after the next start. */
+const PATIENCE_MS = 2_000
+
 /** One timer for all upkeep. Nobody awaits a timer, so whatever a task throws ends here, in the log. */
 export function createTimers(tasks: readonly Task[], { clock, log, onJump }: TimerOptions): Timers {
   const running = new Map<string, Promise<void>>()
   const abort = new AbortController()
   let timer: ReturnType<typeof setInterval> | undefined
-  let ticks = 0
+  // Nothing of it hurries a start: each task first waits its own time.
+  let ticks = 1
   let offset = 0
 
   function tick(): void {
@@ -56,7 +60,7 @@ export function createTimers(tasks: readonly Task[], { clock, log, onJump }: Tim
     async stop() {
       clearInterval(timer)
       abort.abort()
-      await Promise.all(running.values())
+      await Promise.race([Promise.all(running.values()), Bun.sleep(PATIENCE_MS)])
     },
   }
 }

@@ -1,0 +1,209 @@
+/** Everything is wired here; no rule stands here. */
+import { totalmem } from "node:os"
+import type { Config } from "../config/schema.ts"
+import type { DemoShape } from "./cli/command.ts"
+import type { Clock } from "./domain/clock.ts"
+import { COLLECT } from "./domain/limits.ts"
+import type { Log } from "./domain/log.ts"
+import { createServer, type HttpServer } from "./http/server.ts"
+import { type Collector, createCollector } from "./ingest/collect.ts"
+import { openPlaceFile } from "./ingest/places.ts"
+import { type Engine, openEngine } from "./query/engine.ts"
+import { listenForCommands, type Report } from "./services/control.ts"
+import { placesIn } from "./services/data-folder.ts"
+import { type ReplayClock, replayTraffic } from "./services/demo.ts"
+import { examine } from "./services/doctor.ts"
+import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
+import { createOperations, type Operations, runOperation } from "./services/operations.ts"
+import { createTimers, type Timers } from "./services/timers.ts"
+import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.ts"
+
+export interface AppOptions {
+  config: Config
+  version: string
+  clock: Clock
+  log: Log
+  random(bytes: number): Uint8Array
+  /** Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  workers: { query: string; backup: string }
+  backUpBeforeMigrating?: boolean
+}
+
+export interface App extends HttpServer {
+  instance: Instance
+  collector: Collector
+  engine: Engine
+  operations: Operations
+  /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
+  start(address: string): Promise<void>
+  /** Everything after the web server has stopped: commits what waits, ends the jobs, closes the stores. */
+  stop(): Promise<void>
+}
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, clock, log } = options
+  const instance = await openInstance(instanceOptions(options))
+  const engine = openEngine({
+    workerUrl: options.workers.query,
+    path: placesIn(config.data_dir).events,
+    cacheBytes: cacheBytes(config.cache_mb),
+    ...(config.query_workers !== undefined && { workers: config.query_workers }),
+  })
+  const collector = createCollector({ ...collectorOptions(options, instance), store: instance.events })
+  let address: string | undefined
+  const operations = operationsOf(options, instance, () => address)
+  const server = createServer({
+    baseUrl: config.base_url ?? "",
+    hsts: config.hsts,
+    log,
+    health: instance.health,
+    collector,
+    collectPath: config.collect_path,
+    serverName: config.server_name,
+    now: clock.now,
+    keys: instance.keys,
+    sites: instance.sites,
+    apiRateLimit: config.api_rate_limit,
+  })
+  const upkeep = upkeepOptions(options, instance)
+  const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
+  const timers = createTimers(upkeepTasks(upkeep), { clock, log, onJump })
+  let control: { stop(): void } | undefined
+  return {
+    ...server,
+    instance,
+    engine,
+    collector,
+    operations,
+    async start(at) {
+      address = at
+      control = await begin(options, instance, operations, timers, upkeep)
+    },
+    async stop() {
+      collector.stop()
+      control?.stop()
+      await timers.stop()
+      await engine.close()
+      await instance.close()
+    },
+  }
+}
+
+export const instanceOptions = ({
+  config,
+  version,
+  clock,
+  log,
+  random,
+  workers,
+  backUpBeforeMigrating = true,
+}: AppOptions): InstanceOptions => ({
+  dataDir: config.data_dir,
+  version,
+  clock,
+  log,
+  random,
+  secretKey: config.secret_key,
+  remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
+  defaults: {
+    timezone: config.default_timezone,
+    retention_days: config.default_retention_days ?? null,
+    revenue_currency: config.default_currency,
+  },
+  maxSites: config.max_sites,
+  keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
+  backupWorkerUrl: workers.backup,
+  backUpBeforeMigrating,
+})
+
+/** What the command line may ask of this instance, whether it serves or not. */
+export function operationsOf({ config, clock, workers }: AppOptions, instance: Instance, address: () => string | undefined): Operations {
+  const origin = () => config.base_url ?? address() ?? `http://localhost:${config.port}`
+  return createOperations({
+    ...instance,
+    now: clock.now,
+    scriptUrl: () => origin() + (config.script_path ?? "/js/script.js"),
+    examine: () =>
+      examine({
+        ...instance,
+        dataDir: config.data_dir,
+        now: clock.now,
+        backupWorkerUrl: workers.backup,
+        baseUrl: config.base_url,
+        geoDb: config.geo_db,
+        keyIsConfigured: config.secret_key !== undefined,
+      }),
+  })
+}
+
+/** Fills a new instance with the traffic of a shop, up to now. The clock stays where the traffic ends. */
+export async function fillDemo(app: App, { config, clock }: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
+  const { operations, instance, collector } = app
+  const to = clock.now()
+  const from = to - shape.days * 86_400_000
+  clock.set(from)
+  const host = "shop.example"
+  const { site } = await operations["site.create"]({ site: { name: "Shop", hosts: [host], revenue_currency: "EUR" } })
+  const wanted = { name: "Demo", scopes: ["stats:read", "events:write"], site_ids: null, expires_days: null }
+  const { key } = await operations["key.create"](wanted)
+  for (const goal of DEMO_GOALS) await instance.goals.create(site, goal)
+  const traffic = { ...shape, from, to, host, currency: "EUR", trackingId: site.tracking_id }
+  const events = await replayTraffic({ ...traffic, clock, collector, instance, report })
+  return { site_id: site.id, tracking_id: site.tracking_id, key, events, data_dir: config.data_dir }
+}
+
+const DEMO_GOALS = [
+  { kind: "event", value: "purchase" },
+  { kind: "event", value: "signup" },
+  { kind: "page", value: "/cart" },
+]
+
+function collectorOptions({ config, clock, log, random }: AppOptions, instance: Instance) {
+  return {
+    directory: instance.sites.directory,
+    salts: instance.salts,
+    identityKeys: instance.identityKeys,
+    clock,
+    random,
+    trustedProxies: config.trusted_proxies,
+    geoHeader: config.geo_header,
+    placeFile: config.geo_db === undefined ? undefined : openPlaceFile(config.geo_db),
+    limits: {
+      visitorEventsPerMinute: config.limit_visitor_events,
+      siteEventsPerSecond: config.limit_site_events,
+      siteBurst: config.limit_site_events * (COLLECT.siteBurst / COLLECT.siteEventsPerSecond),
+      instanceEventsPerSecond: config.limit_instance_events,
+    },
+    onHindrance: instance.states.hinder,
+    onError: (error: unknown) => log.error("an event could not be stored", { error }),
+    onForwardedIgnored: () => instance.health.enter("forwarded_headers_ignored", "a peer that is no trusted proxy sends them"),
+  }
+}
+
+const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): UpkeepOptions => ({
+  ...instance,
+  dataDir: config.data_dir,
+  clock,
+  log,
+  backupTime: config.backup_time,
+  backupWorkerUrl: workers.backup,
+})
+
+async function begin(options: AppOptions, instance: Instance, operations: Operations, timers: Timers, upkeep: UpkeepOptions) {
+  const { config, clock, log, version } = options
+  const control = listenForCommands(config.data_dir, (name, input, report) => runOperation(operations, name, input, report))
+  instance.lock.announce({ pid: process.pid, started_at: new Date(clock.now()).toISOString(), version, control: control.path })
+  await instance.slots.recover()
+  timers.start()
+  if (instance.lock.afterCrash) {
+    log.warn("the last run did not end in order; both stores are being checked")
+    checkStores(upkeep, { full: false }).catch((error) => log.error("the check after a crash failed", { error }))
+  }
+  return control
+}
+
+/** An eighth of the memory, within bounds that suit small and large machines. */
+function cacheBytes(configured: number | undefined): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return configured === undefined ? Math.min(192 << 20, Math.max(32 << 20, memory / 8)) : configured << 20
+}
