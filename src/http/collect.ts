@@ -87,7 +87,7 @@ const collect = (request: Request, server: Peers, body: Uint8Array, collector: C
   collector.collect({ method: request.method, url: request.url, headers: request.headers, body, peer: server.requestIP(request)?.address })
 
 const toResponse = ({ status, headers, body }: CollectAnswer, own: Record<string, string>): Response =>
-  new Response(body, { status, headers: { "content-type": "text/plain; charset=utf-8", ...own, ...headers } })
+  new Response(body, { status, headers: { ...own, ...headers } })
 
 const GIF = Uint8Array.fromBase64("R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 

@@ -74,6 +74,8 @@ const cut = (fault: Fault): Fault => ({ ...fault, pointer: fault.pointer.slice(0
 /** Whatever was thrown, as a failure a caller may see. The cause of an unexpected one goes to the log alone. */
 export function toFailure(thrown: unknown, requestId: string, log: Log): AppError {
   if (thrown instanceof AppError) return thrown
+  // The client went away while its body was read: nobody waits for an answer, and nothing is wrong here.
+  if (thrown instanceof Error && thrown.name === "AbortError") return new AppError("unavailable", "The request was cut off.")
   log.error("request failed", { request_id: requestId, error: thrown })
   return internalError()
 }

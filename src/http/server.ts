@@ -1,5 +1,4 @@
 import { AppError } from "../domain/error.ts"
-import { addressRanges } from "../ingest/client-address.ts"
 import type { Call, Peers } from "../plugin/guard.ts"
 import type { Health } from "../services/health.ts"
 import { type AuthOptions, apiKeyAuth } from "./auth.ts"
@@ -19,14 +18,18 @@ export interface ServerOptions extends Omit<CollectOptions, "headers">, Omit<Aut
   /** Requests per minute and key; 0 = no limit. */
   apiRateLimit: number
   health: Health
-  /** Proxies whose forwarded headers are believed: addresses and ranges. */
-  trustedProxies: readonly string[]
 }
 
 /** Everything that answers over HTTP, in the form `Bun.serve` wants. Never throws and never rejects. */
 export interface HttpServer {
   fetch(request: Request, server: Peers): Promise<Response>
 }
+
+/**
+ * How `Bun.serve` listens for it. Slow clients are cut off; the largest body lies far above every limit of a route, because
+ * Bun's own 413 is empty.
+ */
+export const LISTENING = { idleTimeout: 10, maxRequestBodySize: 200 << 20, development: false } as const
 
 export function createServer(options: ServerOptions): HttpServer {
   const { baseUrl, log, health } = options
@@ -59,11 +62,10 @@ export function createServer(options: ServerOptions): HttpServer {
 }
 
 function routes(options: ServerOptions) {
-  const limits = apiLimits(options.apiRateLimit, options.now)
-  const trusted = addressRanges(options.trustedProxies)
-  const callerOf = (call: Call) => callerName(call, trusted)
-  const auth = apiKeyAuth({ ...options, limits, callerOf })
-  return [healthRoutes(options.health), errorRoutes(), eventRoutes(auth, options.collector)]
+  const { apiRateLimit, now, health, collector } = options
+  const callerOf = ({ request, server }: Call) => callerName(collector.clientAddress(server?.requestIP(request)?.address, request.headers))
+  const auth = apiKeyAuth({ ...options, limits: apiLimits(apiRateLimit, now), callerOf })
+  return [healthRoutes(health), errorRoutes(), eventRoutes(auth, collector)]
 }
 
 /**
@@ -73,9 +75,9 @@ function routes(options: ServerOptions) {
 function pathOf({ url, headers }: Request): string {
   if (url.startsWith("/") || headers.get("host")?.includes(",")) throw new AppError("invalid_header", "The Host header is not valid.")
   const start = url.indexOf("/", "https://".length)
-  const end = url.slice(start).search(/[?#]/)
-  return end === -1 ? url.slice(start) : url.slice(start, start + end)
+  const query = url.indexOf("?", start)
+  return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
-/** Paths that proxies and programs read differently: an encoded slash or backslash, NUL, an empty segment. */
-const isMisleading = (path: string): boolean => /%2f|%5c|%00|\/\//i.test(path)
+/** Paths that proxies and programs read differently: an encoded slash or backslash, NUL, an empty segment, a fragment. */
+const isMisleading = (path: string): boolean => /%2f|%5c|%00|\/\/|#/i.test(path)

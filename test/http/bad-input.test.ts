@@ -14,11 +14,17 @@ const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 const stream = (text: string) => new Blob([text]).stream()
 const SHOP = "https://shop.example"
 
-async function expectProblem(answer: Response, statuses: readonly number[], codes: readonly string[]): Promise<void> {
+/** A problem of this status and one of these codes, which holds nothing of what was sent. */
+async function expectProblem(answer: Response, status: number, ...codes: string[]): Promise<void> {
   const text = await answer.text()
-  expect({ text, status: answer.status }).toEqual({ text, status: expect.toBeOneOf([...statuses]) })
-  expect(answer.headers.get("content-type")).toBe("application/problem+json")
-  expect(JSON.parse(text)).toMatchObject({ status: answer.status, code: expect.toBeOneOf([...codes]) })
+  expect({ text, status: answer.status, type: answer.headers.get("content-type") }).toEqual({
+    text,
+    status,
+    type: "application/problem+json",
+  })
+  const problem = JSON.parse(text)
+  expect(problem.status).toBe(status)
+  expect(codes).toContain(problem.code)
   expect(text).not.toContain(MARK)
 }
 
@@ -65,7 +71,7 @@ describe("POST /api/event", () => {
     ["a bad event id", json({ id: `${MARK} ${MARK}` })],
   ])("refuses %s", async (_, body) => {
     const answer = await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })
-    await expectProblem(answer, [400], ["invalid_event", "invalid_json"])
+    await expectProblem(answer, 400, "invalid_event", "invalid_json")
     expect(answer.headers.get("access-control-allow-origin")).toBe("*")
   })
 
@@ -73,13 +79,9 @@ describe("POST /api/event", () => {
     ["with a length", MARK.repeat(8_193)],
     ["far too large", "x".repeat(4 << 20)],
   ])("refuses a large body %s", async (_, body) => {
-    await expectProblem(
-      await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser }),
-      [413],
-      ["body_too_large"],
-    )
+    await expectProblem(await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser }), 413, "body_too_large")
     const chunked = await fetch(`${target.url}/api/event`, { method: "POST", body: stream(body), headers: target.browser })
-    await expectProblem(chunked, [413], ["body_too_large"])
+    await expectProblem(chunked, 413, "body_too_large")
   })
 
   test.each([
@@ -91,11 +93,7 @@ describe("POST /api/event", () => {
     MARK,
   ])("refuses the content type %s", async (type) => {
     const headers = { ...target.browser, "content-type": type }
-    await expectProblem(
-      await fetch(`${target.url}/api/event`, { method: "POST", body: json({}), headers }),
-      [415],
-      ["unsupported_media_type"],
-    )
+    await expectProblem(await fetch(`${target.url}/api/event`, { method: "POST", body: json({}), headers }), 415, "unsupported_media_type")
   })
 
   test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("refuses the method %s", async (method) => {
@@ -174,7 +172,7 @@ describe("POST /sites/{id}/events", () => {
     ["a field named __proto__", `{"events":[{}],"__proto__":{"a":"${MARK}"}}`, 422, "validation_failed"],
     ["1001 events", JSON.stringify({ events: Array.from({ length: 1_001 }, () => eventOf("/")) }), 422, "validation_failed"],
   ])("refuses %s", async (_, body, status, code) => {
-    await expectProblem(await post(body), [status], [code])
+    await expectProblem(await post(body), status, code)
   })
 
   test.each([
@@ -182,19 +180,19 @@ describe("POST /sites/{id}/events", () => {
     ["nothing", "\n\n", 422, "validation_failed"],
     ["1001 lines", `${JSON.stringify(eventOf("/"))}\n`.repeat(1_001), 422, "validation_failed"],
   ])("refuses lines with %s", async (_, body, status, code) => {
-    await expectProblem(await post(body, "application/x-ndjson"), [status], [code])
+    await expectProblem(await post(body, "application/x-ndjson"), status, code)
   })
 
   test("refuses a large body, with a length and without", async () => {
     const large = `{"events":["${"x".repeat(1 << 20)}"]}`
-    await expectProblem(await post(large), [413], ["body_too_large"])
-    await expectProblem(await post(stream(large)), [413], ["body_too_large"])
+    await expectProblem(await post(large), 413, "body_too_large")
+    await expectProblem(await post(stream(large)), 413, "body_too_large")
   })
 
   test.each(["text/plain", "text/csv", "application/merge-patch+json", "application/json-seq"])(
     "refuses the content type %s",
     async (type) => {
-      await expectProblem(await post('{"events":[{}]}', type), [415], ["unsupported_media_type"])
+      await expectProblem(await post('{"events":[{}]}', type), 415, "unsupported_media_type")
     },
   )
 
@@ -291,13 +289,13 @@ describe("ids in paths", () => {
         headers,
         ...(method === "POST" && { body: "{" }),
       })
-      await expectProblem(answer, [404], ["site_not_found"])
+      await expectProblem(answer, 404, "site_not_found")
     }
   })
 
   test.each(["%00", "1%00", "1%2f2", "1%2F", "%5c", "/1", "1//"])("%s makes no path", async (id) => {
     const headers = { authorization: `Bearer ${target.keys.all}` }
-    await expectProblem(await fetch(`${target.url}/api/public/v1/sites/${id}/stats/summary`, { headers }), [404], ["not_found"])
+    await expectProblem(await fetch(`${target.url}/api/public/v1/sites/${id}/stats/summary`, { headers }), 404, "not_found")
   })
 })
 
@@ -306,7 +304,7 @@ describe("query strings", () => {
   const filters = (value: unknown) => `filters=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`
   const is = (more: object) => [{ dimension: "page", values: ["/"], ...more }]
 
-  test.each([
+  const refused: [name: string, query: string][] = [
     ["summary", "period=7d&period=30d"],
     ["summary", "a=1&a=1"],
     ["summary", "%61=1&a=1"],
@@ -389,8 +387,9 @@ describe("query strings", () => {
     ["breakdown", "dimension=event&metrics=bounce_rate"],
     ["realtime", "limit=51"],
     ["realtime", "period=7d"],
-  ])("%s?%s is refused", async (name, query) => {
-    await expectProblem(await get(`${name}?${query}`), [400], ["invalid_query"])
+  ]
+  test.each(refused.map(([name, query]) => [name, query.slice(0, 60), query] as const))("%s?%s is refused", async (name, _, query) => {
+    await expectProblem(await get(`${name}?${query}`), 400, "invalid_query")
   })
 })
 

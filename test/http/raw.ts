@@ -7,28 +7,29 @@ export interface RawAnswer {
   body: string
 }
 
+/** An answer that is followed by another one is followed soon. */
+const SILENCE_MS = 30
+
 /**
  * Sends bytes as they are, as no client library would, and collects what comes back until the server closes the connection
- * or stays silent. Lone line feeds are not touched: write `\r\n` where it is meant.
+ * or falls silent; without any answer after `patience` milliseconds.
  */
-export function sendRaw(port: number, bytes: string | Uint8Array, silence = 150): Promise<RawAnswer[]> {
+export function sendRaw(port: number, bytes: string | Uint8Array, patience = 2_000): Promise<RawAnswer[]> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
     const chunks: Buffer[] = []
     const finish = () => {
+      clearTimeout(timer)
       socket.destroy()
       resolve(parseAnswers(Buffer.concat(chunks).toString("latin1")))
     }
-    let timer = setTimeout(finish, silence * 4)
+    let timer = setTimeout(finish, patience)
     socket.on("data", (chunk) => {
       chunks.push(chunk)
       clearTimeout(timer)
-      timer = setTimeout(finish, silence)
+      timer = setTimeout(finish, SILENCE_MS)
     })
-    socket.on("close", () => {
-      clearTimeout(timer)
-      finish()
-    })
+    socket.on("close", finish)
     // A reset is an end like any other.
     socket.on("error", () => {})
   })

@@ -46,6 +46,7 @@ export const errorRoutes = () =>
       if (code === undefined) throw new AppError("not_found", "There is no error code of this name.")
       const { status, title } = answerOf(code)
       const meaning = MEANINGS[code]
+      set.headers.vary = "accept"
       if (!wantsPage(request)) return { code, status, title, meaning }
       set.headers["content-type"] = "text/html; charset=utf-8"
       return page(code, status, title, meaning)
