@@ -5,7 +5,7 @@ import { DropCounts } from "./drops.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { NO_SCROLL, NO_VITAL } from "./part.ts"
-import type { LogPlace, TailEvent } from "./tail.ts"
+import type { LogPlace, TailEvent } from "./tail-rows.ts"
 import { isTransient } from "./visitors.ts"
 import type { DropSample, Hash64, OpenVisit, Writer } from "./writer.ts"
 

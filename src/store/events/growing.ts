@@ -60,3 +60,9 @@ export class GrowingFloat64 {
     return this.#values.subarray(0, this.length)
   }
 }
+
+/** Growing columns by name. */
+export function growingColumns<Name extends string>(names: readonly Name[]): Record<Name, GrowingUint32> {
+  // The cast holds because every name is given its column.
+  return Object.fromEntries(names.map((name) => [name, new GrowingUint32()])) as Record<Name, GrowingUint32>
+}

@@ -1,6 +1,6 @@
 import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../domain/dimension.ts"
 import { TRAITS, VISITOR_KINDS } from "../../domain/visit.ts"
-import { GrowingFloat64, GrowingUint32 } from "./growing.ts"
+import { GrowingFloat64, GrowingUint32, growingColumns } from "./growing.ts"
 import {
   type EngagementColumns,
   EVENT_COLUMNS,
@@ -12,43 +12,10 @@ import {
   type VisitColumn,
   type VitalColumns,
 } from "./part.ts"
+import { SparseTail } from "./sparse-tail.ts"
+import { orderOf } from "./tail-order.ts"
+import type { LogPlace, TailEvent, TailVisit } from "./tail-rows.ts"
 import type { OpenVisit } from "./writer.ts"
-
-/** A visit as the log tells it: everything by number. */
-export interface TailVisit {
-  id: number
-  rotating: number
-  visitor: number
-  kind: number
-  /** In the order of TRAITS. */
-  traits: readonly number[]
-}
-
-/** An event as the log tells it: everything by number. */
-export interface TailEvent {
-  at: number
-  sequence: number
-  name: number
-  page: number
-  hostname: number
-  title: number
-  interactive: number
-  /** Key, value, key, value, … */
-  props: readonly number[]
-  revenue: { amount: number; currency: number } | undefined
-  engagement: { engaged: number; scroll: number } | undefined
-  /** In the order of VITAL_NAMES. */
-  vitals: readonly number[] | undefined
-}
-
-/** The order of the numbers in `TailEvent.vitals`. */
-const VITAL_NAMES = ["lcp", "inp", "fcp", "ttfb", "cls"] as const
-
-/** Where in the log an event stands: the record's id, and when the record arrived. */
-export interface LogPlace {
-  record: number
-  arrivedAt: number
-}
 
 /**
  * A site's events that are in no segment yet, as growing columns in order of arrival. The writer and every reader keep
@@ -56,15 +23,12 @@ export interface LogPlace {
  */
 export class SiteTail implements Part {
   readonly importId: number = 0
-  readonly #visit = columns(VISIT_COLUMNS)
-  readonly #event = columns(EVENT_COLUMNS)
+  readonly #visit = growingColumns(VISIT_COLUMNS)
+  readonly #event = growingColumns(EVENT_COLUMNS)
   readonly #starts = new GrowingFloat64()
   readonly #firstSequences = new GrowingFloat64()
   readonly #eventSequences = new GrowingFloat64()
-  readonly #props = { row: new GrowingUint32(), key: new GrowingUint32(), value: new GrowingUint32() }
-  readonly #revenue = { row: new GrowingUint32(), amount: new GrowingFloat64(), currency: new GrowingUint32() }
-  readonly #engagement = { row: new GrowingUint32(), engaged: new GrowingUint32(), scroll: new GrowingUint32() }
-  readonly #vitals = columns(["row", ...VITAL_NAMES])
+  readonly #sparse = new SparseTail()
 
   /** What only open visits need. By visit row. */
   readonly #ids = new GrowingFloat64()
@@ -152,7 +116,7 @@ export class SiteTail implements Part {
     title.push(event.title)
     interactive.push(event.interactive)
     this.#eventSequences.push(event.sequence)
-    this.#addSparse(row, event)
+    this.#sparse.add(row, event)
     this.#order = undefined
   }
 
@@ -190,52 +154,29 @@ export class SiteTail implements Part {
 
   /** Events of chosen visits as the log tells them, in order of arrival. */
   *eventsOf(isChosen: (visit: number) => boolean): IterableIterator<{ visit: number; event: TailEvent }> {
-    const places = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
+    const { visit: visits, offset, name, page, hostname, title, interactive } = this.#event
+    const sparse = this.#sparse.cursor()
     for (let row = 0; row < this.events; row++) {
-      const visit = this.#event.visit.at(row)
-      if (isChosen(visit)) yield { visit, event: this.#eventAt(row, places) }
-    }
-  }
-
-  /** `places` are where the sparse columns were left by the row before; rows are asked for in ascending order. */
-  #eventAt(row: number, places: { props: number; revenue: number; engagement: number; vitals: number }): TailEvent {
-    const { visit, offset, name, page, hostname, title, interactive } = this.#event
-    const [revenue, engagement, vitals] = [this.#revenue, this.#engagement, this.#vitals]
-    const props: number[] = []
-    places.props = skipTo(this.#props.row, places.props, row)
-    for (; this.#props.row.has(places.props, row); places.props++) {
-      props.push(this.#props.key.at(places.props), this.#props.value.at(places.props))
-    }
-    const revenueAt = skipTo(revenue.row, places.revenue, row)
-    const engagementAt = skipTo(engagement.row, places.engagement, row)
-    const vitalsAt = skipTo(vitals.row, places.vitals, row)
-    places.revenue = revenueAt
-    places.engagement = engagementAt
-    places.vitals = vitalsAt
-    return {
-      at: this.#starts.at(visit.at(row)) + offset.at(row),
-      sequence: this.#eventSequences.at(row),
-      name: name.at(row),
-      page: page.at(row),
-      hostname: hostname.at(row),
-      title: title.at(row),
-      interactive: interactive.at(row),
-      props,
-      revenue: revenue.row.has(revenueAt, row)
-        ? { amount: revenue.amount.at(revenueAt), currency: revenue.currency.at(revenueAt) }
-        : undefined,
-      engagement: engagement.row.has(engagementAt, row)
-        ? { engaged: engagement.engaged.at(engagementAt), scroll: engagement.scroll.at(engagementAt) }
-        : undefined,
-      vitals: vitals.row.has(vitalsAt, row) ? VITAL_NAMES.map((vital) => vitals[vital].at(vitalsAt)) : undefined,
+      const visit = visits.at(row)
+      if (!isChosen(visit)) continue
+      const event = {
+        at: this.#starts.at(visit) + offset.at(row),
+        sequence: this.#eventSequences.at(row),
+        name: name.at(row),
+        page: page.at(row),
+        hostname: hostname.at(row),
+        title: title.at(row),
+        interactive: interactive.at(row),
+        ...sparse.at(row),
+      }
+      yield { visit, event }
     }
   }
 
   /** The row's place in the log and its id: what sealing decides by. */
-  visitPlace(row: number): { id: number; rotating: number; record: number; arrivedAt: number; size: number } {
+  visitPlace(row: number): { id: number; record: number; arrivedAt: number; size: number } {
     return {
       id: this.#ids.at(row),
-      rotating: this.#rotating.at(row),
       record: this.#records.at(row),
       arrivedAt: this.#arrivedAt.at(row),
       size: this.#sizes.at(row),
@@ -263,20 +204,16 @@ export class SiteTail implements Part {
     return this.#order
   }
   props(): PropColumns {
-    const { row, key, value } = this.#props
-    return { row: row.view(), key: key.view(), value: value.view() }
+    return this.#sparse.props()
   }
   revenue(): RevenueColumns {
-    const { row, amount, currency } = this.#revenue
-    return { row: row.view(), amount: amount.view(), currency: currency.view() }
+    return this.#sparse.revenue()
   }
   engagement(): EngagementColumns {
-    const { row, engaged, scroll } = this.#engagement
-    return { row: row.view(), engaged: engaged.view(), scroll: scroll.view() }
+    return this.#sparse.engagement()
   }
   vitals(): VitalColumns {
-    const { row, lcp, inp, fcp, ttfb, cls } = this.#vitals
-    return { row: row.view(), lcp: lcp.view(), inp: inp.view(), fcp: fcp.view(), ttfb: ttfb.view(), cls: cls.view() }
+    return this.#sparse.vitals()
   }
 
   #row(visitId: number): number {
@@ -355,59 +292,4 @@ export class SiteTail implements Part {
       this.#visit.exit_page_hostname.put(visit, event.hostname)
     }
   }
-
-  #addSparse(row: number, { props, revenue, engagement, vitals }: TailEvent): void {
-    for (let index = 0; index < props.length; index += 2) {
-      this.#props.row.push(row)
-      this.#props.key.push(props[index]!)
-      this.#props.value.push(props[index + 1]!)
-    }
-    if (revenue) {
-      this.#revenue.row.push(row)
-      this.#revenue.amount.push(revenue.amount)
-      this.#revenue.currency.push(revenue.currency)
-    }
-    if (engagement) {
-      this.#engagement.row.push(row)
-      this.#engagement.engaged.push(engagement.engaged)
-      this.#engagement.scroll.push(engagement.scroll)
-    }
-    if (vitals) {
-      this.#vitals.row.push(row)
-      VITAL_NAMES.forEach((name, index) => {
-        this.#vitals[name].push(vitals[index]!)
-      })
-    }
-  }
-}
-
-function columns<Name extends string>(names: readonly Name[]): Record<Name, GrowingUint32> {
-  // The cast holds because every name is given its column.
-  return Object.fromEntries(names.map((name) => [name, new GrowingUint32()])) as Record<Name, GrowingUint32>
-}
-
-/** The first place at or after `place` whose row is not before `row`. */
-function skipTo(rows: GrowingUint32, place: number, row: number): number {
-  let next = place
-  while (next < rows.length && rows.at(next) < row) next++
-  return next
-}
-
-/** Event rows by visit, then time, then sequence. Rows come in order of sequence, so a stable sort by time is enough. */
-function orderOf(tail: SiteTail): Uint32Array {
-  const visits = tail.event("visit")
-  const offsets = tail.event("offset")
-  const ends = new Uint32Array(tail.visits + 1)
-  for (const visit of visits) ends[visit + 1]!++
-  for (let visit = 0; visit < tail.visits; visit++) ends[visit + 1]! += ends[visit]!
-  const order = new Uint32Array(visits.length)
-  const filled = ends.slice(0, tail.visits)
-  for (let row = 0; row < visits.length; row++) {
-    const visit = visits[row]!
-    // Nearly always the last: events mostly arrive in order of time.
-    let place = filled[visit]!++
-    for (; place > ends[visit]! && offsets[order[place - 1]!]! > offsets[row]!; place--) order[place] = order[place - 1]!
-    order[place] = row
-  }
-  return order
 }
