@@ -1,7 +1,19 @@
+/**
+ * What tests of every floor share.
+ *
+ * `temporaryFolder()` a real folder · `fixedClock()` a clock that stands still · `startInstance()` the whole application
+ * over both stores in a temporary folder: an organization, a site (id 1, hosts `shop.example`, zone Europe/Berlin,
+ * currency EUR), a key per purpose, and the doors of the real web server without a socket.
+ */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { loadConfig } from "../config/load.ts"
+import { type App, createApp } from "../src/app.ts"
 import type { Clock } from "../src/domain/clock.ts"
+import { SCOPES, type Scope } from "../src/domain/key.ts"
+import type { Log } from "../src/domain/log.ts"
+import type { Site } from "../src/domain/site.ts"
 
 /** A real folder for real stores; gone at the end of the test's scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -20,4 +32,136 @@ export function fixedClock(start: string): Clock & { advance(ms: number): void }
       at += ms
     },
   }
+}
+
+/** Keeps what was logged, so that a test can look for what must or must not be there. */
+export function memoryLog(): Log & { lines: { level: string; message: string; fields: Record<string, unknown> | undefined }[] } {
+  const lines: { level: string; message: string; fields: Record<string, unknown> | undefined }[] = []
+  const at = (level: string) => (message: string, fields?: Record<string, unknown>) => void lines.push({ level, message, fields })
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), lines }
+}
+
+/** Where the worker files are; in the product `main.ts` makes these. */
+export const WORKERS = {
+  query: new URL("../src/query/worker.ts", import.meta.url).href,
+  backup: new URL("../src/services/backup-worker.ts", import.meta.url).href,
+}
+
+/** A browser that no rule of ingestion takes for a bot. */
+export const BROWSER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** Parsed when it is JSON, else the text. */
+  body: unknown
+}
+
+export interface Api {
+  get(path: string, key?: string, headers?: Record<string, string>): Promise<Answer>
+  /** A body that is a string or bytes is sent as it is, any other as JSON. */
+  post(path: string, body: unknown, key?: string, headers?: Record<string, string>): Promise<Answer>
+  /** Any other method. */
+  send(method: string, path: string, body: unknown, key?: string, headers?: Record<string, string>): Promise<Answer>
+}
+
+export interface TestInstance extends AsyncDisposable {
+  app: App
+  clock: ReturnType<typeof fixedClock>
+  log: ReturnType<typeof memoryLog>
+  dataDir: string
+  site: Site
+  /** Keys of the organization: for all sites and all scopes, and with one scope each. */
+  key: string
+  statsKey: string
+  eventsKey: string
+  goalsKey: string
+  api: Api
+  /** A request as a client at this address makes it. */
+  fetch(request: Request, address?: string): Promise<Response>
+  /** Posts to `/api/event` as a browser at this address does. */
+  collect(payload: unknown, options?: { address?: string; headers?: Record<string, string> }): Promise<Answer>
+  /** A key with these scopes; limited to sites when they are named. */
+  makeKey(scopes: readonly Scope[], siteIds?: readonly number[] | null): Promise<string>
+}
+
+export interface StartOptions {
+  now?: string
+  /** Settings by key, as on the command line. */
+  settings?: Record<string, string>
+}
+
+/** The real application on real stores, without a socket. Its jobs do not run: a test calls what it wants to see. */
+export async function startInstance({ now = "2026-11-21T12:00:00Z", settings = {} }: StartOptions = {}): Promise<TestInstance> {
+  const folder = temporaryFolder()
+  const clock = fixedClock(now)
+  const log = memoryLog()
+  const { config } = loadConfig({ flags: { ...settings, data_dir: folder.path }, environment: {}, workingDirectory: folder.path })
+  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
+  const app = await createApp({ config, version: "0.0.0-test", clock, log, random, workers: WORKERS })
+  const { organizations, sites, keys } = app.instance
+  const { id: organization } = await organizations.create({ name: "Shop" })
+  const site = await sites.create(organization, {
+    name: "Shop",
+    hosts: ["shop.example"],
+    timezone: "Europe/Berlin",
+    revenue_currency: "EUR",
+  })
+  const makeKey: TestInstance["makeKey"] = async (scopes, site_ids = null) =>
+    (await keys.create(organization, { name: `${scopes.length} scopes`, scopes, site_ids })).secret
+  const fetch: TestInstance["fetch"] = (request, address = "198.51.100.7") => app.fetch(request, { requestIP: () => ({ address }) })
+  const api = apiOver(fetch)
+  return {
+    app,
+    clock,
+    log,
+    dataDir: folder.path,
+    site,
+    key: await makeKey(SCOPES),
+    statsKey: await makeKey(["stats:read"]),
+    eventsKey: await makeKey(["events:write"]),
+    goalsKey: await makeKey(["goals:write"]),
+    api,
+    fetch,
+    makeKey,
+    collect: async (payload, { address, headers } = {}) =>
+      answerOf(
+        await fetch(
+          requestFor("POST", "/api/event", payload, { "user-agent": BROWSER, "content-type": "text/plain", ...headers }),
+          address,
+        ),
+      ),
+    async [Symbol.asyncDispose]() {
+      await app.stop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+function apiOver(fetch: TestInstance["fetch"]): Api {
+  const send: Api["send"] = async (method, path, body, key, headers = {}) => {
+    const own = {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+    }
+    return answerOf(await fetch(requestFor(method, path, body, { ...own, ...headers })))
+  }
+  return {
+    send,
+    get: (path, key, headers) => send("GET", path, undefined, key, headers),
+    post: (path, body, key, headers) => send("POST", path, body, key, headers),
+  }
+}
+
+function requestFor(method: string, path: string, body: unknown, headers: Record<string, string>): Request {
+  const isRaw = typeof body === "string" || body instanceof Uint8Array || body === undefined
+  // A view over any buffer is a body; the type only knows those over plain ones.
+  const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
+  return new Request(`http://localhost${path}`, { method, headers, ...(sent !== undefined && { body: sent }) })
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const isJson = /^application\/([a-z]+\+)?json/.test(response.headers.get("content-type") ?? "")
+  return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text }
 }
