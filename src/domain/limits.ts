@@ -89,6 +89,8 @@ export const QUERY = {
 
 export const THINGS = {
   sitesPerOrganization: 1_000,
+  /** How long a deleted site can be brought back. */
+  siteRestoreDays: 30,
   hosts: 100,
   goals: 200,
   funnels: 100,

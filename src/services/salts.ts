@@ -71,6 +71,7 @@ export function createSalts({ catalog, secrets, clock, random, directory }: Salt
       const destroyed: SitePeriod[] = []
       for (;;) {
         const overdue = await listOverdueSalts(catalog, now, DESTROYED_AT_ONCE)
+        if (overdue.length === 0) break
         for (const { site_id, period } of overdue) forget?.(site_id, period)
         await catalog.transaction(
           async (statements) => {
@@ -81,7 +82,6 @@ export function createSalts({ catalog, secrets, clock, random, directory }: Salt
           },
         )
         destroyed.push(...overdue.map(({ site_id, period }) => ({ siteId: site_id, period })))
-        if (overdue.length < DESTROYED_AT_ONCE) break
       }
       if (destroyed.length > 0 && !catalog.remote) await catalog.checkpoint("truncate")
       return destroyed

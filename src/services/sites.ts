@@ -8,7 +8,7 @@ import { parseSite, patchSite, type SiteDefaults } from "../domain/site-input.ts
 import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { upsertSiteKey } from "../store/catalog/site-keys.ts"
-import { countSites, deleteSite, insertSite, listSites, siteById, updateSite } from "../store/catalog/sites.ts"
+import { countSites, deleteSite, insertSite, listDeletedSites, listSites, purgeSite, siteById, updateSite } from "../store/catalog/sites.ts"
 import type { Random, Secrets } from "./secrets.ts"
 import { createSiteDirectory } from "./site-directory.ts"
 import { SITE_KEY_BYTES, siteKeyPlace } from "./site-keys.ts"
@@ -26,6 +26,11 @@ export interface Sites {
   update(id: number, patch: unknown): Promise<Site>
   /** From now on nobody finds it; its data stays until it is purged. */
   remove(id: number): Promise<void>
+  /**
+   * Ends what was deleted 30 days ago: `erase` takes the site's data out of the event store, then its row goes with all that
+   * hangs on it. What an interruption leaves is done the next time. Returns the ids.
+   */
+  purge(now: number, erase: (siteId: number) => Promise<unknown>): Promise<number[]>
   /** The site that a path names to a key. One and the same `site_not_found` for what is no id, no site, or not the key's. */
   visible(key: ApiKey, idText: string | undefined): Promise<Site>
 }
@@ -87,6 +92,14 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         },
         () => directory.remove(id),
       ),
+    async purge(now, erase) {
+      const overdue = await listDeletedSites(catalog, now - THINGS.siteRestoreDays * DAY_MS, PURGED_AT_ONCE)
+      for (const { id } of overdue) {
+        await erase(id)
+        await purgeSite(catalog, id)
+      }
+      return overdue.map(({ id }) => id)
+    },
     async visible(key, idText) {
       const site = directory.byId(parseId(idText) ?? 0)
       if (!site || !reachesSite(key, site)) throw siteNotFound()
@@ -94,6 +107,9 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
     },
   }
 }
+
+const DAY_MS = 86_400_000
+const PURGED_AT_ONCE = 100
 
 const tooManySites = (limit: number) =>
   new AppError("limit_reached", `An organization may have ${limit} sites`, { limit, resource: "sites" })

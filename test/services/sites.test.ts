@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { raw } from "../../src/store/catalog/sql.ts"
 import { temporaryFolder } from "../kit.ts"
 import { faultsOf } from "./faults.ts"
 import { openServices } from "./instance.ts"
@@ -300,4 +301,32 @@ test("a restart keeps everything, and goes on counting ids", async () => {
   expect(await services.salts.get(1, "2026-11-21")).toEqual(before.salt)
   expect(await services.siteKeys.identityKey(1)).toEqual(before.identity)
   expect(await services.sites.create(1, shop)).toMatchObject({ id: 3 })
+})
+
+test("a site that was deleted 30 days ago is purged with all that hangs on it", async () => {
+  await using services = await withOrganization()
+  const { sites, goals, funnels, salts, catalog, clock, organizationId } = services
+  const site = await sites.create(organizationId, shop)
+  await sites.create(organizationId, { name: "Kept", hosts: ["kept.example"] })
+  await goals.create(site, { kind: "event", value: "signup" })
+  await funnels.create(site, {
+    name: "Order",
+    steps: [
+      { type: "page", value: "/cart" },
+      { type: "event", value: "order" },
+    ],
+  })
+  await salts.get(1, "2026-11-21")
+  await sites.remove(1)
+  const erased: number[] = []
+  const erase = async (id: number) => erased.push(id)
+  const deletedAt = clock.now()
+  expect(await sites.purge(deletedAt + 30 * 86_400_000 - 1, erase)).toEqual([])
+  const failing = () => Promise.reject(new Error("the disk is full"))
+  await expect(sites.purge(deletedAt + 30 * 86_400_000, failing)).rejects.toThrow("full")
+  expect(await sites.purge(deletedAt + 30 * 86_400_000, erase)).toEqual([1])
+  expect(erased).toEqual([1])
+  for (const table of ["goals", "funnels", "salts"]) expect(await catalog.get(raw(`select count(*) as n from ${table}`))).toEqual({ n: 0 })
+  expect(await catalog.all(raw("select site_id from site_keys group by 1"))).toEqual([{ site_id: 2 }])
+  expect(await sites.create(organizationId, shop)).toMatchObject({ id: 3 })
 })

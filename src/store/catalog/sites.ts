@@ -53,6 +53,13 @@ export async function updateSite(catalog: Statements, id: number, fields: SiteFi
 export const deleteSite = (catalog: Statements, id: number, now: number): Promise<void> =>
   catalog.run(sql`update sites set deleted_at = ${now} where id = ${id}`)
 
+/** Sites that were deleted up to a moment, the oldest first. */
+export const listDeletedSites = (catalog: Statements, until: number, limit: number): Promise<{ id: number }[]> =>
+  catalog.all(sql`select id from sites where deleted_at <= ${until} order by deleted_at limit ${limit}`)
+
+/** With its goals, funnels, keys and salts. */
+export const purgeSite = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from sites where id = ${id}`)
+
 /** A setting that a row lacks has its default. */
 function toSite({ hosts_json, settings_json, ...row }: SiteRow): Site {
   // Both were written here, from values of these types.

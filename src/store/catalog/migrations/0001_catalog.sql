@@ -52,6 +52,7 @@ create table sites (
   deleted_at integer
 ) strict;
 create index sites_organization_id on sites (organization_id);
+create index sites_deleted_at on sites (deleted_at) where deleted_at is not null;
 
 -- The two keys of a site, sealed with the instance's secret key.
 create table site_keys (

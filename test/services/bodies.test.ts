@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { AppError } from "../../src/domain/error.ts"
+import { parseFunnel } from "../../src/domain/funnel.ts"
+import { parseGoal } from "../../src/domain/goal.ts"
+import { parseKey } from "../../src/domain/key.ts"
+import { parseSite } from "../../src/domain/site-input.ts"
+import { parseSetUp } from "../../src/domain/user.ts"
+
+const rules = { allowed_query_params: ["id"], hash_routing: true }
+const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
+const READERS: Record<string, { read(body: unknown): object; sound: object }> = {
+  site: { read: (body) => parseSite(body, defaults), sound: { name: "Shop", hosts: ["shop.example"], retention_days: 5, timezone: "UTC" } },
+  goal: { read: (body) => parseGoal(body, rules), sound: { kind: "page", match: "wildcard", value: "/a*", name: "A", props: { a: "b" } } },
+  funnel: {
+    read: (body) => parseFunnel(body, rules),
+    sound: {
+      name: "F",
+      steps: [
+        { type: "page", value: "/a?id=1#b" },
+        { type: "event", value: "b" },
+      ],
+      window_hours: 5,
+    },
+  },
+  key: { read: (body) => parseKey(body, 0, new Set([1])), sound: { name: "K", scopes: ["stats:read"], site_ids: [1], expires_at: 5 } },
+  "first user": { read: parseSetUp, sound: { email: "a@b.c", name: "A", password: "x".repeat(12), organization: "O" } },
+}
+
+/** Any JSON, and texts that break things. */
+const value = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.string({ unit: "binary", maxLength: 30 }),
+  fc.constantFrom(
+    "\ud800",
+    "\u0000",
+    "/",
+    "*",
+    "**********",
+    "https://x.example/?a#b",
+    "%00",
+    "__proto__",
+    "-".repeat(5000),
+    Number.POSITIVE_INFINITY,
+    -1,
+    2 ** 53,
+  ),
+)
+
+test.each(Object.entries(READERS))(
+  "whatever is sent for a %s is either taken whole or refused with a place in it",
+  (_, { read, sound }) => {
+    const body = fc.oneof(
+      value,
+      fc.record(Object.fromEntries(Object.keys(sound).map((name) => [name, value])), { requiredKeys: [] }),
+      fc.tuple(fc.constantFrom(...Object.keys(sound), "__proto__", "x"), value).map(([name, other]) => ({ ...sound, [name]: other })),
+    )
+    const judge = (sent: unknown) => {
+      try {
+        expect(read(sent)).toBeInstanceOf(Object)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        expect(error.code).toBe("validation_failed")
+        const faults = error.members.errors ?? []
+        expect(faults.length).toBeGreaterThan(0)
+        expect(faults.every(({ pointer, code, detail }) => /^(\/.*)?$/s.test(pointer) && /^[a-z_]+$/.test(code) && detail.length > 0)).toBe(
+          true,
+        )
+      }
+    }
+    expect(read(sound)).toBeInstanceOf(Object)
+    fc.assert(fc.property(body, judge), { seed: 7, numRuns: 1500 })
+  },
+)
+
+test.each(["site", "goal", "funnel"])("a %s that was taken is taken again, unchanged", (name) => {
+  const { read, sound } = READERS[name]!
+  const text = fc.string({ unit: "binary", minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(text, (label) => {
+      const body = { ...sound, name: label }
+      let taken: object
+      try {
+        taken = read(body)
+      } catch {
+        return // refused: the test above is about that
+      }
+      expect(read(JSON.parse(JSON.stringify(taken)))).toEqual(taken)
+    }),
+    { seed: 7, numRuns: 500 },
+  )
+})
