@@ -1,6 +1,7 @@
 import { type DictionaryName, PAGEVIEW } from "../domain/dimension.ts"
 import type { RealtimeQuery, RealtimeResult } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
+import { compareCodePoints } from "./code-points.ts"
 
 const MINUTE_MS = 60_000
 const MINUTES = 30
@@ -101,7 +102,5 @@ function topValues(snapshot: Snapshot, name: DictionaryName, values: readonly nu
   const counts = new Map<number, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   const rows = [...counts].map(([value, visitors]) => ({ value: value === 0 ? null : dictionary.text(value), visitors }))
-  return rows.sort((a, b) => b.visitors - a.visitors || byText(a.value ?? "", b.value ?? "")).slice(0, limit)
+  return rows.sort((a, b) => b.visitors - a.visitors || compareCodePoints(a.value ?? "", b.value ?? "")).slice(0, limit)
 }
-
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

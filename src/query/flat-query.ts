@@ -1,0 +1,68 @@
+import { FIXED_NAMES } from "../domain/dimension.ts"
+import type { FlatMetric, Metric } from "../domain/metric.ts"
+import type { Grouping, Query, Range, Row, SiteFacts, Table } from "../domain/query.ts"
+import type { Question } from "./parse.ts"
+
+/** The moment and site of a question. */
+export interface Asked {
+  site: SiteFacts
+  now: number
+}
+
+/** What a question asks, with its own grouping, over its own range or the compared one. */
+export function flatQuery(question: Question, { site, now }: Asked, range: Range = question.range.range): Query {
+  const groupings = groupingsOf(question)
+  return {
+    site,
+    range,
+    timezone: question.range.timezone,
+    now,
+    metrics: flatMetrics(question).map((metric) => engineMetric(metric, question)),
+    groupings,
+    ...(question.filter && { filter: question.filter }),
+    ...pageOf(question),
+    fillBuckets: question.report === "timeseries",
+  }
+}
+
+/** Metrics in the order of a row's values: those asked for, and for a breakdown with visitors their share. */
+export function flatMetrics({ report, metrics }: Question): (FlatMetric | "share")[] {
+  return report === "breakdown" && metrics.includes("visitors") ? [...metrics, "share"] : [...metrics]
+}
+
+/** The rows of a breakdown's page. Pageviews, and what completes goals without being counted, are no rows of `event`. */
+export function shownRows({ dimension, limit, offset }: Question, { rows, totalRows }: Table): { rows: readonly Row[]; totalRows: number } {
+  if (dimension !== "event") return { rows, totalRows }
+  const named = rows.filter(({ keys: [name] }) => !FIXED_NAMES.some((fixed) => fixed === name))
+  return { rows: named.slice(offset, offset + limit), totalRows: named.length }
+}
+
+function groupingsOf({ report, interval, dimension, property }: Question): Grouping[] {
+  if (interval) return [{ by: "time", interval }]
+  if (report === "goals") return [{ by: "dimension", dimension: "goal" }]
+  return dimension ? [{ by: "dimension", dimension, ...(property !== undefined && { property }) }] : []
+}
+
+/**
+ * The rate of a row is that among its own visitors, but for goals, events and properties: there it is that among all
+ * visitors, for who converts is the row (metrics.md section 11).
+ */
+function engineMetric(metric: FlatMetric | "share", question: Question): Metric {
+  if (metric === "share") return "percentage"
+  if (metric === "revenue") return "total_revenue"
+  return metric === "conversion_rate" && hasOwnVisitors(question) ? "group_conversion_rate" : metric
+}
+
+function hasOwnVisitors({ report, dimension }: Question): boolean {
+  if (report === "timeseries") return true
+  return dimension !== undefined && dimension !== "goal" && dimension !== "event" && dimension !== "property"
+}
+
+/** All event names are asked for: the page is cut once the names of our own are left out. */
+function pageOf({ report, metrics, dimension, sort, descending, limit, offset }: Question): Pick<Query, "order" | "limit" | "offset"> {
+  const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+  if (report === "timeseries") return { ...all, order: [{ by: "grouping", index: 0, descending: false }] }
+  if (report !== "breakdown") return { ...all, order: [] }
+  const order = [{ by: "metric" as const, index: metrics.indexOf(sort), descending }]
+  return { order, ...(dimension === "event" ? all : { limit, offset }) }
+}

@@ -1,0 +1,46 @@
+import { type Dimension, dimensionFacts } from "../domain/dimension.ts"
+import { QUERY } from "../domain/limits.ts"
+import type { FlatMetric } from "../domain/metric.ts"
+import type { Key } from "../domain/query.ts"
+
+/** A value of a dimension as the flat form shows it. */
+export interface ShownValue {
+  value: string
+  /** A readable name, where the value is a code. */
+  label?: string
+  /** The value was longer and is cut. */
+  truncated?: true
+}
+
+const REGIONS = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+/** Control, zero-width and bidirectional characters: texts of visitors must not pass for something else. */
+const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+
+/** The missing value is `(none)`, of source and referrer `Direct`. */
+export function shownValue(dimension: Dimension, key: Key): ShownValue {
+  if (key === null) return { value: dimensionFacts(dimension).missing[0] }
+  const clean = String(key).replace(HIDDEN, "")
+  const value = clean.length > QUERY.shownValueChars ? clean.slice(0, QUERY.shownValueChars).replace(/[\ud800-\udbff]$/, "") : clean
+  const label = dimension === "country" ? countryName(value) : undefined
+  return { value, ...(label !== undefined && { label }), ...(value.length < clean.length && { truncated: true }) }
+}
+
+/** The values of a row by name. What was not measured is left out; no revenue is 0. `decimals` are those of the currency. */
+export function shownMetrics<Name extends FlatMetric | "share">(
+  names: readonly Name[],
+  values: readonly (number | null)[],
+  decimals: number,
+): Partial<Record<Name, number>> {
+  const shown = names.map((name, i) => [name, shownMetric(name, values[i] ?? null, decimals)] as const)
+  // The names are the keys.
+  return Object.fromEntries(shown.filter(([, value]) => value !== null)) as Partial<Record<Name, number>>
+}
+
+function shownMetric(name: string, value: number | null, decimals: number): number | null {
+  if (name !== "revenue") return value
+  return (value ?? 0) / 10 ** decimals
+}
+
+function countryName(code: string): string | undefined {
+  return /^[A-Z]{2}$/.test(code) ? REGIONS.of(code) : undefined
+}

@@ -1,0 +1,140 @@
+import { AppError, type Fault } from "../domain/error.ts"
+import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../domain/funnel.ts"
+import { parseId } from "../domain/id.ts"
+import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
+import type { FunnelReport } from "../domain/report.ts"
+import type { Site } from "../domain/site.ts"
+import type { IdentityMode } from "../domain/visit.ts"
+import type { Form } from "../query/parse.ts"
+import { roundedRatio } from "../query/round.ts"
+import { type OpenReport, reportFacts } from "./report-facts.ts"
+
+interface FunnelAsking {
+  site: Site
+  given: Record<string, unknown>
+  form: Form
+  /** The site's own. */
+  saved: readonly Funnel[]
+  open(ranged: Record<string, unknown>): Promise<OpenReport>
+  ask(query: FunnelQuery, report: OpenReport): Promise<FunnelResult>
+}
+
+/** A saved funnel by `funnel_id`, or one of `steps`; a saved one equals its steps given inline. */
+export async function funnelReport({ site, given, form, saved, open, ask }: FunnelAsking): Promise<FunnelReport> {
+  const { funnel_id, steps, order, window_hours, ...ranged } = given
+  const asked = defined({ funnel_id, steps, order, window_hours })
+  const [report, funnel] = await withAllFaults(form, open(ranged), () => funnelAsked(asked, site, saved))
+  const query = funnelQuery(report, funnel)
+  const result = await ask(query, report)
+  const facts = reportFacts(report, { otherCurrencies: [] }, false)
+  const note = "Only identified visitors are counted: others are not known for as long as the window."
+  const notes = query.identifiedOnly ? [...(facts.notes ?? []), note] : facts.notes
+  return { ...facts, ...(notes && { notes }), ...shownFunnel(funnel, result) }
+}
+
+type AskedFunnel = FunnelFields & { id?: number }
+
+function funnelAsked(asked: Record<string, unknown>, site: Site, saved: readonly Funnel[]): AskedFunnel {
+  const { funnel_id, window_hours, ...rest } = asked
+  if (funnel_id === undefined) {
+    if (asked.steps === undefined) throw refusal([{ pointer: "/steps", code: "required", detail: "Give funnel_id or steps." }])
+    const hours = typeof window_hours === "string" && /^\d{1,15}$/.test(window_hours) ? Number(window_hours) : window_hours
+    return parseFunnel({ name: "Steps", ...rest, ...(hours !== undefined && { window_hours: hours }) }, site.settings)
+  }
+  const others = Object.keys(asked).filter((name) => name !== "funnel_id")
+  if (others.length > 0) {
+    throw refusal(
+      others.map((name) => ({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} does not go with funnel_id.` })),
+    )
+  }
+  return savedFunnel(funnel_id, saved)
+}
+
+function savedFunnel(given: unknown, saved: readonly Funnel[]): Funnel {
+  const isNumber = typeof given === "number" && Number.isSafeInteger(given)
+  if (!isNumber && typeof given !== "string")
+    throw refusal([{ pointer: "/funnel_id", code: "invalid_type", detail: "funnel_id must be a whole number." }])
+  const id = parseId(String(given))
+  const funnel = saved.find((one) => one.id === id)
+  if (!funnel) throw funnelNotFound()
+  return funnel
+}
+
+const refusal = (errors: Fault[]) => new AppError("validation_failed", "The funnel is not valid.", { errors })
+
+/** Faults of the range and of the funnel are said together. Anything else that is thrown goes before. */
+async function withAllFaults(form: Form, opening: Promise<OpenReport>, work: () => AskedFunnel): Promise<[OpenReport, AskedFunnel]> {
+  const [report, funnel] = await Promise.allSettled([opening, (async () => work())()])
+  if (report.status === "fulfilled" && funnel.status === "fulfilled") return [report.value, funnel.value]
+  const reasons = [report, funnel].flatMap((part) => (part.status === "rejected" ? [part.reason] : []))
+  const errors = reasons.flatMap((reason) => (reason instanceof AppError ? (reason.members.errors ?? []) : []))
+  const other = reasons.find((reason) => !(reason instanceof AppError) || !reason.members.errors)
+  if (other || errors.length === 0) throw other
+  const count = errors.length === 1 ? "1 argument is" : `${errors.length} arguments are`
+  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors: errors.slice(0, 20) })
+}
+
+/** For how many hours a visitor without a person key is known. */
+const HORIZON_HOURS: Record<IdentityMode, number> = { daily: 24, weekly: 168, monthly: 744, identified: 24, persistent: 24 }
+
+function funnelQuery({ site, facts, question }: OpenReport, { steps, order, window_hours }: AskedFunnel): FunnelQuery {
+  const mode = site.settings.identity_mode
+  const isTooLong = window_hours !== null && window_hours > HORIZON_HOURS[mode]
+  const hasPersonKeys = mode === "identified" || mode === "persistent"
+  if (isTooLong && !hasPersonKeys) throw identityInsufficient(window_hours, mode)
+  return {
+    site: facts,
+    range: question.range.range,
+    steps: steps.map(({ type, match, value }) => ({ type, match, value })),
+    order,
+    ...(window_hours !== null && { windowMs: window_hours * 3_600_000 }),
+    ...(question.filter && { filter: question.filter }),
+    ...(isTooLong && { identifiedOnly: true }),
+  }
+}
+
+function identityInsufficient(hours: number, mode: IdentityMode): AppError {
+  const horizon = HORIZON_HOURS[mode]
+  return new AppError("identity_insufficient", `Visitors of this site are known for ${horizon} hours, the window is ${hours}.`, {
+    needed_days: Math.ceil(hours / 24),
+    mode,
+    horizon_days: horizon / 24,
+    options: ["shorten_window", "switch_mode"],
+  })
+}
+
+type ShownFunnel = Omit<FunnelReport, "site_id" | "range" | "visitor_window" | "notes" | "revenue_currency">
+
+function shownFunnel({ id, name, steps, order, window_hours }: AskedFunnel, result: FunnelResult): ShownFunnel {
+  const counts = result.steps.map(({ visitors }) => visitors)
+  const [entered, completed] = [counts[0] ?? 0, counts.at(-1) ?? 0]
+  return {
+    ...(id !== undefined && { funnel_id: id, name }),
+    order,
+    ...(window_hours !== null && { window_hours }),
+    entered,
+    completed,
+    conversion_rate: percent(completed, entered),
+    steps: steps.map(({ type, match, value, name }, i) => {
+      const { visitors, medianSeconds } = result.steps[i]!
+      const before = counts[i - 1] ?? visitors
+      return {
+        step: i + 1,
+        name,
+        type,
+        match,
+        value,
+        visitors,
+        conversion_rate: percent(visitors, entered),
+        step_conversion_rate: percent(visitors, before),
+        dropoff: before - visitors,
+        ...(medianSeconds !== undefined && { median_seconds: medianSeconds }),
+      }
+    }),
+  }
+}
+
+const percent = (part: number, of: number): number => roundedRatio(100 * part, of, 1)
+
+const defined = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))

@@ -1,0 +1,206 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Range, RealtimeResult, Table } from "../domain/query.ts"
+import type { Breakdown, FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../domain/report.ts"
+import type { Site } from "../domain/site.ts"
+import { bucketsOf, flatLabel, isPartial } from "../query/buckets.ts"
+import { changePercent } from "../query/compare.ts"
+import type { Engine } from "../query/engine.ts"
+import { flatMetrics, flatQuery, shownRows } from "../query/flat-query.ts"
+import { type Form, parseQuestion, parseRealtime, type Report } from "../query/parse.ts"
+import type { LocalRange } from "../query/period.ts"
+import type { Asker } from "../query/pool.ts"
+import { shownMetrics, shownValue } from "../query/result.ts"
+import { funnelReport } from "./funnel-report.ts"
+import type { Funnels } from "./funnels.ts"
+import type { Goals } from "./goals.ts"
+import { decimalsOf, instant, type OpenReport, reportFacts, shownRange, siteFacts } from "./report-facts.ts"
+
+/** How arguments came, as text of a query string or as JSON (the default), and when nobody waits any more. */
+export interface Asking {
+  form?: Form
+  signal?: AbortSignal
+}
+
+/**
+ * The statistics of a site in the flat form (api.md section 6): one function each for REST, MCP and the dashboard. Bad
+ * arguments are `invalid_query` or `validation_failed`, by their form, with all faults at once; whoever calls has been let
+ * in to the site.
+ */
+export interface Stats {
+  summary(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Summary>
+  timeseries(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Timeseries>
+  breakdown(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Breakdown>
+  realtime(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Realtime>
+  /** All goals with their conversions, and the saved funnels. */
+  goals(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<GoalReport>
+  /** Of the saved funnel `funnel_id`, or of `steps` with `order` and `window_hours`. */
+  funnel(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<FunnelReport>
+}
+
+export interface StatsOptions {
+  engine: Engine
+  goals: Pick<Goals, "rules">
+  funnels: Pick<Funnels, "kept">
+  clock: Pick<Clock, "now">
+}
+
+export function createStats({ engine, goals, funnels, clock }: StatsOptions): Stats {
+  const askerOf = (site: Site, { signal }: Asking): Asker => ({ organizationId: site.organization_id, ...(signal && { signal }) })
+
+  async function open(report: Report, site: Site, given: Record<string, unknown>, asking: Asking = {}): Promise<OpenReport> {
+    const asker = askerOf(site, asking)
+    const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, asker) : undefined
+    const now = clock.now()
+    const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, asking.form ?? "json")
+    return { site, facts: siteFacts(site, goals.rules(site.id)), question, now, asker }
+  }
+
+  const tableOf = ({ question, facts, now, asker }: OpenReport, range?: Range): Promise<Table> =>
+    engine.aggregate(flatQuery(question, { site: facts, now }, range), asker)
+
+  /** The answer and, if one is asked for, that of the compared range. */
+  const tablesOf = (report: OpenReport) => {
+    const { compared } = report.question
+    return Promise.all([tableOf(report), compared && tableOf(report, compared.range)])
+  }
+
+  return {
+    async summary(site, given, asking) {
+      const report = await open("summary", site, given, asking)
+      const [table, before] = await tablesOf(report)
+      return { ...factsOf(report, table), ...summaryOf(report, table, before) }
+    },
+    async timeseries(site, given, asking) {
+      const report = await open("timeseries", site, given, asking)
+      const [table, before] = await tablesOf(report)
+      return { ...factsOf(report, table), ...timeseriesOf(report, table, before) }
+    },
+    async breakdown(site, given, asking) {
+      const report = await open("breakdown", site, given, asking)
+      const table = await tableOf(report)
+      return { ...factsOf(report, table), ...breakdownOf(report, table) }
+    },
+    async realtime(site, given, asking = {}) {
+      const { limit } = parseRealtime(given, asking.form ?? "json")
+      const now = clock.now()
+      const facts = siteFacts(site, goals.rules(site.id))
+      return realtimeOf(site, now, await engine.realtime({ site: facts, now, limit }, askerOf(site, asking)))
+    },
+    async goals(site, given, asking) {
+      const report = await open("goals", site, given, asking)
+      const table = await tableOf(report)
+      const shown = goalsOf(report, table)
+      const showsRevenue = shown.some(({ revenue }) => revenue !== undefined)
+      return { ...reportFacts(report, table, showsRevenue), goals: shown, funnels: funnels.kept(site.id).map(shownFunnel) }
+    },
+    async funnel(site, given, asking = {}) {
+      return funnelReport({
+        site,
+        given,
+        form: asking.form ?? "json",
+        saved: funnels.kept(site.id),
+        open: (ranged) => open("funnel", site, ranged, asking),
+        ask: (query, { asker }) => engine.funnel(query, asker),
+      })
+    },
+  }
+}
+
+const factsOf = (report: OpenReport, table: Table) => reportFacts(report, table, report.question.metrics.includes("revenue"))
+
+/** A row's values by metric. */
+const shown = ({ question, site }: OpenReport, values: readonly (number | null)[]) =>
+  shownMetrics(flatMetrics(question), values, decimalsOf(site))
+
+function summaryOf(report: OpenReport, table: Table, before: Table | undefined): Pick<Summary, "metrics" | "comparison"> {
+  const { compared } = report.question
+  const metrics = shown(report, table.rows[0]?.values ?? [])
+  if (!compared || !before) return { metrics }
+  const old = shown(report, before.rows[0]?.values ?? [])
+  return { metrics, comparison: { range: shownRange(compared, report.now), metrics: old, change_percent: changes(metrics, old) } }
+}
+
+/** Of what both have; left out where there was nothing before. */
+function changes(metrics: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  const changed = Object.entries(metrics).map(([name, value]) => [name, changePercent(value, before[name] ?? 0)] as const)
+  return Object.fromEntries(changed.filter((entry): entry is readonly [string, number] => entry[1] !== undefined))
+}
+
+function timeseriesOf(report: OpenReport, table: Table, before: Table | undefined): Pick<Timeseries, "interval" | "points" | "comparison"> {
+  const { range, compared, interval = "day" } = report.question
+  const points = pointsOf(report, range, table)
+  if (!compared || !before) return { interval, points }
+  const old = pointsOf(report, compared, before).map(({ partial: _, ...point }) => point)
+  return { interval, points, comparison: { range: shownRange(compared, report.now), points: old } }
+}
+
+/** Every bucket is a row, in order. */
+function pointsOf(report: OpenReport, { range, timezone }: LocalRange, { rows }: Table): Timeseries["points"] {
+  const { interval = "day" } = report.question
+  const buckets = bucketsOf(range, interval, timezone)
+  return rows.map(({ values }, i) => ({
+    time: flatLabel(buckets.edges[i]!, interval, timezone),
+    ...(isPartial(buckets, i, report.now) && { partial: true }),
+    ...shown(report, values),
+  }))
+}
+
+function breakdownOf(report: OpenReport, table: Table): Pick<Breakdown, "dimension" | "property" | "rows" | "total_rows" | "has_more"> {
+  const { dimension = "page", property, offset } = report.question
+  const { rows, totalRows } = shownRows(report.question, table)
+  return {
+    dimension,
+    ...(property !== undefined && { property }),
+    rows: rows.map(({ keys: [key = null], values }) => ({ ...shownValue(dimension, key), ...shown(report, values) })),
+    total_rows: totalRows,
+    has_more: offset + rows.length < totalRows,
+  }
+}
+
+function realtimeOf(site: Site, now: number, { visitors, pageviews, pages, sources, countries }: RealtimeResult): Realtime {
+  const top = (dimension: "page" | "source" | "country", rows: RealtimeResult["pages"]) =>
+    rows.map(({ value, visitors }) => {
+      const { truncated: _, ...named } = shownValue(dimension, value)
+      return { ...named, visitors }
+    })
+  return {
+    site_id: site.id,
+    at: instant(now),
+    window_minutes: 5,
+    visitors,
+    pageviews,
+    pages: top("page", pages),
+    sources: top("source", sources),
+    countries: top("country", countries),
+  }
+}
+
+/** All goals, those without conversions too; revenue of those that earned some. */
+function goalsOf(report: OpenReport, { rows }: Table): GoalReport["goals"] {
+  const byName = new Map(rows.map(({ keys, values }) => [keys[0], values]))
+  return report.facts.goals.map(({ id, name, kind, match, value, threshold }) => {
+    const [visitors, conversions, rate, revenue] = byName.get(name) ?? []
+    return {
+      goal_id: id,
+      name,
+      kind,
+      match,
+      value,
+      ...(threshold !== undefined && { threshold }),
+      visitors: visitors ?? 0,
+      conversions: conversions ?? 0,
+      conversion_rate: rate ?? 0,
+      ...(typeof revenue === "number" && { revenue: revenue / 10 ** decimalsOf(report.site) }),
+    }
+  })
+}
+
+type KeptFunnel = ReturnType<Funnels["kept"]>[number]
+
+const shownFunnel = ({ id, name, steps, order, window_hours }: KeptFunnel): GoalReport["funnels"][number] => ({
+  funnel_id: id,
+  name,
+  steps: steps.map(({ type, match, value, name }) => ({ type, match, value, name })),
+  order,
+  ...(window_hours !== null && { window_hours }),
+})
