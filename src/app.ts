@@ -11,7 +11,7 @@ import { openPlaceFile } from "./ingest/places.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
 import { placesIn } from "./services/data-folder.ts"
-import { type ReplayClock, replayTraffic } from "./services/demo.ts"
+import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
 import { examine } from "./services/doctor.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
@@ -136,20 +136,26 @@ export function operationsOf({ config, clock, workers }: AppOptions, instance: I
   })
 }
 
-/** Fills a new instance with the traffic of a shop, up to now. The clock stays where the traffic ends. */
+/** Fills a new instance with the traffic of shops, up to now. The clock stays where the traffic ends. */
 export async function fillDemo(app: App, { config, clock }: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
   const { operations, instance, collector } = app
   const to = clock.now()
   const from = to - shape.days * 86_400_000
   clock.set(from)
-  const host = "shop.example"
-  const { site } = await operations["site.create"]({ site: { name: "Shop", hosts: [host], revenue_currency: "EUR" } })
+  const count = shape.sites ?? 1
+  const sites: (SiteTraffic & { siteId: number })[] = []
+  for (let index = 0; index < count; index++) {
+    const [name, host] = index === 0 ? ["Shop", "shop.example"] : [`Shop ${index + 1}`, `shop-${index + 1}.example`]
+    const { site } = await operations["site.create"]({ site: { name, hosts: [host], revenue_currency: "EUR" } })
+    for (const goal of DEMO_GOALS) await instance.goals.create(site, goal)
+    const events = Math.round(shape.events / count)
+    sites.push({ siteId: site.id, trackingId: site.tracking_id, seed: shape.seed + index, events, from, to, host, currency: "EUR" })
+  }
   const wanted = { name: "Demo", scopes: ["stats:read", "events:write"], site_ids: null, expires_days: null }
   const { key } = await operations["key.create"](wanted)
-  for (const goal of DEMO_GOALS) await instance.goals.create(site, goal)
-  const traffic = { ...shape, from, to, host, currency: "EUR", trackingId: site.tracking_id }
-  const events = await replayTraffic({ ...traffic, clock, collector, instance, report })
-  return { site_id: site.id, tracking_id: site.tracking_id, key, events, data_dir: config.data_dir }
+  const events = await replayTraffic({ sites, clock, collector, instance, report })
+  const [first] = sites
+  return { site_id: first!.siteId, tracking_id: first!.trackingId, key, events, data_dir: config.data_dir }
 }
 
 const DEMO_GOALS = [

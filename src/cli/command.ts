@@ -55,7 +55,10 @@ export type Settings = Readonly<Record<string, string>>
 /** How much traffic is made up. */
 export interface DemoShape {
   days: number
+  /** Of all sites together. */
   events: number
+  /** One, unless said otherwise. */
+  sites?: number
   seed: number
 }
 
