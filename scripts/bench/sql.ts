@@ -21,7 +21,7 @@ export async function answerInSql(dialect: Dialect, siteId: number, report: Repo
   const { ask } = report
   if (ask.kind === "summary") return [summaryOf(await scope.summary())]
   if (ask.kind === "days") return scope.days()
-  if (ask.kind === "goals") return Promise.all(ask.goals.map((goal) => scope.goal(goal)))
+  if (ask.kind === "goals") return scope.goals(ask.goals)
   if (ask.kind === "funnel") return scope.funnel(ask.steps)
   if (ask.by === "page") return scope.pages()
   return ask.by === "event" ? scope.names() : scope.visitsBy(ask.by)
@@ -135,11 +135,14 @@ class Scope {
     return rows.map(([text, ...values]) => [keyOf(text!), ...values.map(Number)])
   }
 
-  async goal(goal: Goal): Promise<(string | number)[]> {
-    const [visitors, conversions] = await this.numbers(
-      `select count(distinct e.visitor), count(*) ${this.events()} and e.at_ms < ${this.range.to} and ${completes(goal)}`,
-    )
-    return [goal.value, visitors!, conversions!]
+  async goals(goals: readonly Goal[]): Promise<Answer> {
+    const sorted = [...goals].sort((left, right) => (left.value < right.value ? -1 : 1))
+    const rows: (string | number)[][] = []
+    for (const goal of sorted) {
+      const when = `${this.events()} and e.at_ms < ${this.range.to} and ${completes(goal)}`
+      rows.push([goal.value, ...(await this.numbers(`select count(distinct e.visitor), count(*) ${when}`))])
+    }
+    return rows
   }
 
   /** A visitor's events never share a millisecond in the data, so time alone orders them. */
