@@ -89,7 +89,7 @@ async function refuseForeign(staged: string, manifest: Manifest): Promise<void> 
 
 /** Opening also refuses a newer file. Afterwards each store is one file again, without a log beside it. */
 async function migrateStaged(staged: string, manifest: Manifest, { version, now }: RestoreOptions): Promise<void> {
-  const events = openEventStore(join(staged, "events.db"), { now: now() })
+  const events = openEventStore(join(staged, "events.db"), { now: now(), version })
   events.checkpoint("truncate")
   events.close()
   if (manifest.catalog === "remote") return

@@ -50,7 +50,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     const migrations = [...ofCatalog, ...ofEvents.pending]
     if (!isNew && migrations.length > 0) await options.backUp?.(catalog)
     await migrate(catalog, [CATALOG_SCHEMA], { version, now: now() })
-    return { catalog, events: openEventStore(eventsPath, { now: now(), keptValues }), migrations: isNew ? [] : migrations }
+    return { catalog, events: openEventStore(eventsPath, { now: now(), version, keptValues }), migrations: isNew ? [] : migrations }
   } catch (error) {
     await catalog.close()
     throw error

@@ -126,7 +126,12 @@ test.each<[string, (backup: string) => void, string, RegExp]>([
   ],
   [
     "of a newer version",
-    (backup) => replaceFile(backup, "events.db", "insert into migrations (owner, name, applied_at) values ('core', '9999_later', 1)"),
+    (backup) =>
+      replaceFile(
+        backup,
+        "events.db",
+        "insert into migrations (owner, name, version, applied_at) values ('core', '9999_later', '9.0.0', 1)",
+      ),
     "configuration",
     /newer version/,
   ],

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
-import { EVENT_MIGRATIONS, openForReading, StoreRefusal } from "./database.ts"
+import { applicationId, EVENT_MIGRATIONS, EVENTS_ID, openForReading, pendingEventMigrations, StoreRefusal } from "./database.ts"
 import { translated } from "./fault.ts"
 
 /** What a closed file of an event store holds, as its own engine sees it. */
@@ -49,7 +49,7 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   return translated(() => {
     const db = new Database(path, { readonly: true, strict: true })
     try {
-      if (applicationId(db) !== APPLICATION_ID) throw new StoreRefusal("foreign", `${path} is no event store of Footfall`)
+      if (applicationId(db) !== EVENTS_ID) throw new StoreRefusal("foreign", `${path} is no event store of Footfall`)
       const check = db.query<Record<string, string>, []>(full ? "pragma integrity_check(20)" : "pragma quick_check(20)").all()
       const found = check.map((row) => Object.values(row)[0]!).filter((line) => line !== "ok")
       return { faults: found, schema: found.length === 0 ? schemaOf(db) : [], tables: found.length === 0 ? countsOf(db) : {} }
@@ -64,27 +64,17 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
  * for a file of another program or of a newer version.
  */
 export function pendingInEventFile(path: string): { pending: string[]; isNew: boolean } {
-  const all = EVENT_MIGRATIONS.map(({ name }) => name)
-  if (!existsSync(path)) return { pending: all, isNew: true }
+  if (!existsSync(path)) return { pending: EVENT_MIGRATIONS.map(({ name }) => name), isNew: true }
   return translated(() => {
     const db = openForReading(path)
     try {
-      const isNew = db.query("select 1 from sqlite_schema").get() === null
-      if (!isNew && applicationId(db) !== APPLICATION_ID) throw new StoreRefusal("foreign", `${path} belongs to another program`)
-      const applied = db.query("select 1 from sqlite_schema where name = 'migrations'").get() ? schemaOf(db) : []
-      const unknown = applied.find((name) => !all.some((known) => known === name))
-      if (unknown)
-        throw new StoreRefusal("newer", `${path} has the migration ${unknown} of a newer version: install that version of Footfall`)
-      return { pending: all.filter((name) => !applied.includes(name)), isNew: applied.length === 0 }
+      const { pending, applied } = pendingEventMigrations(db, path)
+      return { pending, isNew: applied.length === 0 }
     } finally {
       db.close()
     }
   })
 }
-
-const APPLICATION_ID = 0x46464556
-
-const applicationId = (db: Database): number => db.query<{ application_id: number }, []>("pragma application_id").get()!.application_id
 
 const schemaOf = (db: Database): string[] =>
   db

@@ -2,7 +2,8 @@ import { Database } from "bun:sqlite"
 import { StoreFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 
-const APPLICATION_ID = 0x46464556
+/** `application_id` of every event store. */
+export const EVENTS_ID = 0x46464556
 
 /** In order; forward only. */
 export const EVENT_MIGRATIONS = [{ name: "0001_events", sql: firstMigration }] as const
@@ -31,14 +32,20 @@ export class StoreRefusal extends Error {
   }
 }
 
-/** Opens the one writing connection, migrated to this version. `now` is recorded with each migration. */
-export function openDatabase(path: string, now: number): Database {
+/** What each migration is recorded with: when it ran, and the version of Footfall that ran it. */
+export interface Stamp {
+  now: number
+  version: string
+}
+
+/** Opens the one writing connection, migrated to this version. */
+export function openDatabase(path: string, stamp: Stamp): Database {
   return translated(() => {
     const db = new Database(path, { create: true, strict: true })
     try {
       claim(db, path)
       for (const setting of SETTINGS) apply(db, setting)
-      migrate(db, path, now)
+      migrate(db, path, stamp)
     } catch (error) {
       db.close()
       throw error
@@ -57,17 +64,34 @@ export function openForReading(path: string): Database {
   })
 }
 
-/** Names of migrations that opening the file would run; all of them for a file that does not exist yet. */
-export function pendingEventMigrations(db: Database): string[] {
-  const known = appliedMigrations(db)
-  return EVENT_MIGRATIONS.map(({ name }) => name).filter((name) => !known.includes(name))
+/**
+ * Names of migrations that opening the file would run, and of those it has had. Changes nothing. Throws `StoreRefusal` for
+ * a file of another program or of a newer version.
+ */
+export function pendingEventMigrations(db: Database, path: string): { pending: string[]; applied: string[] } {
+  if (!isEmpty(db) && applicationId(db) !== EVENTS_ID) throw foreign(path)
+  const applied = appliedMigrations(db)
+  const newer = applied.find(({ name }) => !EVENT_MIGRATIONS.some((migration) => migration.name === name))
+  if (newer) {
+    const { name, version } = newer
+    throw new StoreRefusal("newer", `${path} has the migration ${name} of a newer version: install Footfall ${version} or later`)
+  }
+  const names = applied.map(({ name }) => name)
+  return { pending: EVENT_MIGRATIONS.map(({ name }) => name).filter((name) => !names.includes(name)), applied: names }
 }
 
+/** The number that tells our files from those of other programs. */
+export const applicationId = (db: Database): number =>
+  db.query<{ application_id: number }, []>("pragma application_id").get()!.application_id
+
+const isEmpty = (db: Database): boolean => db.query("select 1 from sqlite_schema").get() === null
+const foreign = (path: string) => new StoreRefusal("foreign", `${path} belongs to another program`)
+
 function claim(db: Database, path: string): void {
-  const { application_id: found } = db.query<{ application_id: number }, []>("pragma application_id").get()!
-  const isNew = found === 0 && db.query<{ n: number }, []>("select count(*) as n from sqlite_schema").get()!.n === 0
-  if (found !== APPLICATION_ID && !isNew) throw new StoreRefusal("foreign", `${path} belongs to another program`)
-  if (isNew) db.run(`pragma application_id = ${APPLICATION_ID}`)
+  const found = applicationId(db)
+  const isNew = found === 0 && isEmpty(db)
+  if (found !== EVENTS_ID && !isNew) throw foreign(path)
+  if (isNew) db.run(`pragma application_id = ${EVENTS_ID}`)
 }
 
 function apply(db: Database, [name, value, readBack]: (typeof SETTINGS)[number]): void {
@@ -76,26 +100,22 @@ function apply(db: Database, [name, value, readBack]: (typeof SETTINGS)[number])
   if (found !== readBack) throw new StoreFault("io", `The event store did not take ${name} = ${value}`)
 }
 
-function appliedMigrations(db: Database): string[] {
+function appliedMigrations(db: Database): { name: string; version: string }[] {
   const exists = db.query("select 1 from sqlite_schema where name = 'migrations'").get()
   if (!exists) return []
-  return db
-    .query<{ name: string }, []>("select name from migrations where owner = 'core'")
-    .all()
-    .map(({ name }) => name)
+  return db.query<{ name: string; version: string }, []>("select name, version from migrations where owner = 'core' order by name").all()
 }
 
-function migrate(db: Database, path: string, now: number): void {
-  const unknown = appliedMigrations(db).find((name) => !EVENT_MIGRATIONS.some((migration) => migration.name === name))
-  if (unknown) throw new StoreRefusal("newer", `${path} was written by a newer version (it has ${unknown})`)
+function migrate(db: Database, path: string, { now, version }: Stamp): void {
+  const { pending } = pendingEventMigrations(db, path)
+  if (pending.length === 0) return
   db.run(`create table if not exists migrations (
-    owner text not null, name text not null, applied_at integer not null, primary key (owner, name)
+    owner text not null, name text not null, version text not null default '', applied_at integer not null, primary key (owner, name)
   ) strict, without rowid`)
-  const pending = pendingEventMigrations(db)
   for (const { name, sql } of EVENT_MIGRATIONS.filter((migration) => pending.includes(migration.name))) {
     db.transaction(() => {
       db.run(sql)
-      db.query("insert into migrations (owner, name, applied_at) values ('core', ?, ?)").run(name, now)
+      db.query("insert into migrations (owner, name, version, applied_at) values ('core', ?, ?, ?)").run(name, version, now)
     }).immediate()
   }
 }

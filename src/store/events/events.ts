@@ -71,11 +71,13 @@ export interface EventStore {
 
 export interface EventStoreOptions {
   now: number
+  /** Of this Footfall, for the record of migrations. */
+  version?: string
   keptValues?: KeptValues
 }
 
-export function openEventStore(path: string, { now, keptValues = () => false }: EventStoreOptions): EventStore {
-  const db = openDatabase(path, now)
+export function openEventStore(path: string, { now, version = "", keptValues = () => false }: EventStoreOptions): EventStore {
+  const db = openDatabase(path, { now, version })
   seedEventIds(db)
   // Nothing reads yet: what upkeep replaced, or left half-written, before the last stop can go.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
