@@ -70,6 +70,7 @@ function fromFile(path: string): Layer {
 }
 
 function parse(path: string): Record<string, unknown> {
+  if (!existsSync(path)) throw new ConfigFault(`file ${path}: does not exist`)
   try {
     // A TOML document is a table at its root.
     return Bun.TOML.parse(readFileSync(path, "utf8")) as Record<string, unknown>

@@ -1,0 +1,82 @@
+import { join } from "node:path"
+
+/** The command line from source, in a process of its own. */
+const MAIN = join(import.meta.dir, "../../src/main.ts")
+
+export interface Ended {
+  code: number
+  out: string
+  err: string
+}
+
+const environment = (more: Record<string, string> = {}): Record<string, string> => {
+  const plain = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith("FOOTFALL_"),
+  )
+  return { ...Object.fromEntries(plain), ...more }
+}
+
+/** Runs a command to its end. */
+export async function footfall(
+  words: readonly string[],
+  { env, input = "" }: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ended> {
+  const child = Bun.spawn([process.execPath, MAIN, ...words], {
+    stdin: new TextEncoder().encode(input),
+    stdout: "pipe",
+    stderr: "pipe",
+    env: environment(env),
+    cwd: "/",
+  })
+  const [out, err, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
+  return { code, out, err }
+}
+
+export interface Serving extends AsyncDisposable {
+  address: string
+  pid: number
+  /** Sends the signal and resolves with the exit code; null when it died of it. */
+  end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>
+}
+
+/** A server on a free port of loopback. */
+export async function serving(dataDir: string, ...flags: readonly string[]): Promise<Serving> {
+  const words = [
+    process.execPath,
+    MAIN,
+    "serve",
+    "--data-dir",
+    dataDir,
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--json",
+    "--log-level",
+    "error",
+    ...flags,
+  ]
+  const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })
+  const address = await addressFrom(child.stdout)
+  if (address === undefined) throw new Error(`It ended with ${await child.exited} before it listened`)
+  const end: Serving["end"] = async (signal) => {
+    child.kill(signal)
+    await child.exited
+    return child.exitCode
+  }
+  return {
+    address,
+    pid: child.pid,
+    end,
+    [Symbol.asyncDispose]: async () => void (child.exitCode === null && child.signalCode === null && (await end("SIGKILL"))),
+  }
+}
+
+async function addressFrom(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  let text = ""
+  for await (const piece of output) {
+    text += Buffer.from(piece).toString()
+    const found = /"address": "([^"]+)"/.exec(text)?.[1]
+    if (found !== undefined) return found
+  }
+}

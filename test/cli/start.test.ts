@@ -1,0 +1,195 @@
+import { Database } from "bun:sqlite"
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { temporaryFolder } from "../kit.ts"
+import { footfall, serving } from "./footfall.ts"
+
+const isRoot = process.getuid?.() === 0
+const serve = (dataDir: string, flags: readonly string[] = [], env: Record<string, string> = {}) =>
+  footfall(["serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", ...flags], { env })
+
+/** A data folder with a site, stopped in order; copied for each test. */
+let template: string
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), "footfall-template-"))
+  expect(await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", template])).toMatchObject({ code: 0 })
+})
+afterAll(() => rmSync(template, { recursive: true, force: true }))
+
+const copyOfTemplate = (path: string) => {
+  cpSync(template, path, { recursive: true })
+  chmodSync(path, 0o700)
+}
+
+/** Content of the stores: a refused start changes none of them. */
+const stores = (dataDir: string) =>
+  ["catalog.db", "events.db"].map((name) =>
+    statSync(join(dataDir, name), { throwIfNoEntry: false }) ? Bun.hash(readFileSync(join(dataDir, name))) : undefined,
+  )
+
+function change(path: string, sql: string): void {
+  const db = new Database(path)
+  db.run(sql)
+  db.run("pragma wal_checkpoint(truncate)")
+  db.close()
+}
+
+type Spoil = (dataDir: string) => void
+const later = "insert into migrations (owner, name, version, applied_at) values ('core', '9999_later', '9.0.0', 1)"
+
+test.each<[string, Spoil, number, RegExp]>([
+  ["a folder that others can reach", (dir) => chmodSync(dir, 0o755), 77, /can be reached by other users: chmod 0700/],
+  [
+    "a key file that others can read",
+    (dir) => chmodSync(join(dir, "secret.key"), 0o640),
+    77,
+    /secret\.key can be reached by other users: chmod 0600/,
+  ],
+  [
+    "a key file that holds no key",
+    (dir) => writeFileSync(join(dir, "secret.key"), "short"),
+    65,
+    /secret\.key does not hold a key of 32 bytes/,
+  ],
+  [
+    "an event store that is text",
+    (dir) => writeFileSync(join(dir, "events.db"), "no database ".repeat(1_000)),
+    65,
+    /Restore a backup: footfall backup list/,
+  ],
+  [
+    "a catalog that is text",
+    (dir) => writeFileSync(join(dir, "catalog.db"), "no database ".repeat(1_000)),
+    65,
+    /Restore a backup: footfall backup list/,
+  ],
+  [
+    "an event store of another program",
+    (dir) => change(join(dir, "events.db"), "pragma application_id = 7"),
+    65,
+    /events\.db belongs to another program/,
+  ],
+  [
+    "a catalog of another program",
+    (dir) => change(join(dir, "catalog.db"), "pragma application_id = 7"),
+    65,
+    /catalog\.db belongs to another program/,
+  ],
+  ["a newer catalog", (dir) => change(join(dir, "catalog.db"), later), 78, /install Footfall 9\.0\.0/],
+  ["a newer event store", (dir) => change(join(dir, "events.db"), later), 78, /install Footfall 9\.0\.0/],
+])("%s stops the start with one line and its exit code", async (_, spoil, code, line) => {
+  using folder = temporaryFolder()
+  copyOfTemplate(folder.path)
+  spoil(folder.path)
+  const before = stores(folder.path)
+  const ended = await serve(folder.path)
+  expect(ended.err).toMatch(line)
+  expect(ended.err.trim().split("\n")).toHaveLength(1)
+  expect(ended.code).toBe(code)
+  expect(stores(folder.path)).toEqual(before)
+})
+
+test.skipIf(!isRoot)("a folder of another user stops the start", async () => {
+  using folder = temporaryFolder()
+  copyOfTemplate(folder.path)
+  chownSync(folder.path, 4_711, 4_711)
+  expect(await serve(folder.path)).toMatchObject({ code: 77, err: expect.stringContaining("belongs to user 4711") })
+})
+
+test.each<[string, string[], Record<string, string>, number, RegExp]>([
+  ["an unknown command", ["sevre"], {}, 64, /unknown command "sevre"/],
+  ["half a command", ["site", "mkae"], {}, 64, /unknown command "site mkae"/],
+  ["an unknown flag", ["serve", "--prot", "1"], {}, 64, /unknown flag --prot\nusage: footfall serve/],
+  ["a flag without its value", ["serve", "--port"], {}, 64, /--port needs a value/],
+  ["a flag given twice", ["serve", "--port", "1", "--port", "2"], {}, 64, /--port is given twice/],
+  ["a secret on the command line", ["serve", "--secret-key", "x"], {}, 64, /unknown flag --secret-key/],
+  ["a missing flag", ["site", "create", "--name", "x"], {}, 64, /--hosts is missing/],
+  ["a missing argument", ["site", "show"], {}, 64, /<id> is missing/],
+  ["too many arguments", ["site", "list", "1"], {}, 64, /unexpected "1"/],
+  ["an unknown setting in the environment", ["serve"], { FOOTFALL_PROT: "1" }, 78, /prot \(environment FOOTFALL_PROT\): no such setting/],
+  ["a bad value on the command line", ["serve", "--port", "http"], {}, 78, /port \(flag --port\): must be a whole number from 0 to 65535/],
+  ["a bad value in the environment", ["serve"], { FOOTFALL_PORT: "70000" }, 78, /port \(environment FOOTFALL_PORT\)/],
+  [
+    "a sample secret",
+    ["serve"],
+    { FOOTFALL_SECRET_KEY: "00".repeat(32) },
+    78,
+    /secret_key \(environment FOOTFALL_SECRET_KEY\): must be 32 random bytes/,
+  ],
+  ["a settings file that is not there", ["serve", "--config", "/nowhere.toml"], {}, 78, /nowhere\.toml: does not exist/],
+  ["a folder below a file", ["serve", "--data-dir", "/etc/passwd/data"], {}, 74, /lies below a file/],
+  ["a backup that is not there", ["backup", "verify", "20260101T000000Z-daily"], {}, 65, /There is no backup 20260101T000000Z-daily/],
+])("%s has its exit code and one line", async (_, words, env, code, line) => {
+  using folder = temporaryFolder()
+  const where = words.includes("--data-dir") ? [] : ["--data-dir", folder.path]
+  const ended = await footfall([...words, ...where], { env })
+  expect(ended.err).toMatch(line)
+  expect(ended.err).not.toContain("    at ")
+  expect(ended).toMatchObject({ code, out: "" })
+  for (const secret of Object.values(env).filter((value) => value.length > 20)) expect(ended.err).not.toContain(secret)
+})
+
+test("a second instance is told who holds the folder; a command runs inside the first", async () => {
+  using folder = temporaryFolder()
+  await using first = await serving(folder.path)
+  expect(await serve(folder.path)).toMatchObject({ code: 73, err: expect.stringMatching(new RegExp(`pid ${first.pid}, started 20`)) })
+  for (const words of [["migrate"], ["backup", "restore", "any"]])
+    expect(await footfall([...words, "--data-dir", folder.path])).toMatchObject({ code: 73 })
+  const made = await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", folder.path, "--json"])
+  expect(JSON.parse(made.out)).toMatchObject({
+    id: 1,
+    name: "Shop",
+    snippet: expect.stringContaining(`src="${first.address}/js/script.js"`),
+  })
+  expect(await footfall(["site", "create", "--name", "Shop", "--hosts", "not a host", "--data-dir", folder.path])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("hosts/0"),
+  })
+})
+
+test("a port that is in use stops the start and gives the folder free", async () => {
+  using folder = temporaryFolder()
+  const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
+  const ended = await footfall(["serve", "--data-dir", folder.path, "--host", "127.0.0.1", "--port", String(other.port)])
+  expect(ended).toMatchObject({ code: 69, err: `footfall: 127.0.0.1:${other.port} is in use: free it, or use another --port\n` })
+  await other.stop(true)
+  expect(await footfall(["site", "list", "--data-dir", folder.path])).toMatchObject({ code: 0 })
+})
+
+test("a lost key does not stop the start", async () => {
+  using folder = temporaryFolder()
+  copyOfTemplate(folder.path)
+  rmSync(join(folder.path, "secret.key"))
+  await using again = await serving(folder.path)
+  expect((await fetch(`${again.address}/health`)).status).toBe(200)
+})
+
+const canMount = isRoot && process.platform === "linux" && Bun.which("mount") !== null
+const mount = (path: string, options: string) => Bun.spawnSync(["mount", "-t", "tmpfs", "-o", options, "tmpfs", path]).success
+const unmount = (path: string) => Bun.spawnSync(["umount", "-l", path])
+
+test.skipIf(!canMount)("a full disk at the start has its exit code", async () => {
+  using folder = temporaryFolder()
+  if (!mount(folder.path, "size=64k,mode=700")) throw new Error("tmpfs cannot be mounted")
+  try {
+    try {
+      writeFileSync(join(folder.path, "ballast"), new Uint8Array(1 << 20))
+    } catch {}
+    expect(await serve(folder.path)).toMatchObject({ code: 74, err: expect.stringContaining("is on a full disk") })
+    expect(readdirSync(folder.path)).toEqual(["ballast"])
+  } finally {
+    unmount(folder.path)
+  }
+})
+
+test.skipIf(!canMount)("a read-only folder has its exit code", async () => {
+  using folder = temporaryFolder()
+  if (!mount(folder.path, "size=1m,mode=700,ro")) throw new Error("tmpfs cannot be mounted")
+  try {
+    expect(await serve(folder.path)).toMatchObject({ code: 74, err: expect.stringContaining("is read-only") })
+  } finally {
+    unmount(folder.path)
+  }
+})
