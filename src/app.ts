@@ -15,6 +15,7 @@ import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/de
 import { examine } from "./services/doctor.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
+import { createStats } from "./services/stats.ts"
 import { createTimers, type Timers } from "./services/timers.ts"
 import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.ts"
 
@@ -57,6 +58,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     hsts: config.hsts,
     log,
     health: instance.health,
+    stats: createStats({ ...instance, engine, clock }),
     collector,
     collectPath: config.collect_path,
     serverName: config.server_name,

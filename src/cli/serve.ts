@@ -34,7 +34,7 @@ How to begin (in a second terminal; from source write "bun src/main.ts" for "foo
      <script defer src="${address}/js/script.js" data-site="…"></script>
   2. footfall key create --name "My key" --scopes stats:read${where}
      prints a key, once.
-  3. curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=day"
+  3. curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=today"
 For people who sign in: footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
 `
 }
