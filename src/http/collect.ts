@@ -43,15 +43,17 @@ export function collectDoors(options: CollectOptions): Map<string, Door> {
 }
 
 function eventDoor({ collector, headers, baseUrl, log }: CollectOptions): Door {
+  // Copied by the engine, which costs half of what it costs to read them from an object each time.
+  const shared = new Headers(headers)
   return async (request, server) => {
-    const own = { ...headers, "x-request-id": requestId(request) }
-    if (request.method !== "POST") return otherMethod(request, EVENT_METHODS, own, baseUrl)
+    const id = requestId(request)
+    if (request.method !== "POST") return otherMethod(request, EVENT_METHODS, { ...headers, "x-request-id": id }, baseUrl)
     try {
       const body = await readBytes(request, COLLECT.bodyBytes)
       refuseMediaType(request)
-      return toResponse(await collect(request, server, body, collector), own)
+      return toResponse(await collect(request, server, body, collector), shared, id)
     } catch (thrown) {
-      return problem(toFailure(thrown, own["x-request-id"], log), baseUrl, own)
+      return problem(toFailure(thrown, id, log), baseUrl, { ...headers, "x-request-id": id })
     }
   }
 }
@@ -86,8 +88,12 @@ function refuseMediaType({ headers }: Request): void {
 const collect = (request: Request, server: Peers, body: Uint8Array, collector: Collector): Promise<CollectAnswer> =>
   collector.collect({ method: request.method, url: request.url, headers: request.headers, body, peer: server.requestIP(request)?.address })
 
-const toResponse = ({ status, headers, body }: CollectAnswer, own: Record<string, string>): Response =>
-  new Response(body, { status, headers: { ...own, ...headers } })
+function toResponse({ status, headers, body }: CollectAnswer, shared: Headers, id: string): Response {
+  const response = new Response(body, { status, headers: shared })
+  response.headers.set("x-request-id", id)
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+  return response
+}
 
 const GIF = Uint8Array.fromBase64("R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 

@@ -1,6 +1,7 @@
 import { AppError } from "../domain/error.ts"
 import type { Call, Peers } from "../plugin/guard.ts"
 import type { Health } from "../services/health.ts"
+import type { Stats } from "../services/stats.ts"
 import { type AuthOptions, apiKeyAuth } from "./auth.ts"
 import { callerName } from "./caller.ts"
 import { type CollectOptions, collectDoors } from "./collect.ts"
@@ -10,6 +11,7 @@ import { healthRoutes } from "./health.ts"
 import { apiLimits } from "./limits.ts"
 import { errorRoutes } from "./public/errors.ts"
 import { eventRoutes } from "./public/events.ts"
+import { statsRoutes } from "./public/stats.ts"
 import { router } from "./router.ts"
 
 export interface ServerOptions extends Omit<CollectOptions, "headers">, Omit<AuthOptions, "limits" | "callerOf"> {
@@ -18,6 +20,7 @@ export interface ServerOptions extends Omit<CollectOptions, "headers">, Omit<Aut
   /** Requests per minute and key; 0 = no limit. */
   apiRateLimit: number
   health: Health
+  stats: Stats
 }
 
 /** Everything that answers over HTTP, in the form `Bun.serve` wants. Never throws and never rejects. */
@@ -62,10 +65,10 @@ export function createServer(options: ServerOptions): HttpServer {
 }
 
 function routes(options: ServerOptions) {
-  const { apiRateLimit, now, health, collector } = options
+  const { apiRateLimit, now, health, stats, collector } = options
   const callerOf = ({ request, server }: Call) => callerName(collector.clientAddress(server?.requestIP(request)?.address, request.headers))
   const auth = apiKeyAuth({ ...options, limits: apiLimits(apiRateLimit, now), callerOf })
-  return [healthRoutes(health), errorRoutes(), eventRoutes(auth, collector)]
+  return [healthRoutes(health), errorRoutes(), eventRoutes(auth, collector), statsRoutes(auth, stats)]
 }
 
 /**

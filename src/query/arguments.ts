@@ -56,7 +56,7 @@ export function readArguments(given: Record<string, unknown>, allowed: readonly 
     integer(name, bounds) {
       const value = given[name]
       if (value === undefined) return undefined
-      const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
+      const number = typeof value === "string" && /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value
       if (typeof number !== "number" || !Number.isSafeInteger(number)) return wrongType(name, "a whole number")
       if (within(bounds, number)) return number
       return refuse({

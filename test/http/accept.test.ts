@@ -25,7 +25,7 @@ test.each([
   expect(accepts(asking("accept", header), "application/json")).toBe(admitted)
 })
 
-test.each([
+test.each<[string, string | undefined]>([
   ["", undefined],
   ["identity", undefined],
   ["gzip, deflate, br", "gzip"],
@@ -34,5 +34,5 @@ test.each([
   ["GZIP;q=0.5", "gzip"],
   ["gzip;q=0.0", undefined],
 ])("Accept-Encoding: %p takes %p", (header, encoding) => {
-  expect(encodingOf(asking("accept-encoding", header))).toBe(encoding)
+  expect(encodingOf(asking("accept-encoding", header)) as string | undefined).toBe(encoding)
 })

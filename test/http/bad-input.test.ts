@@ -342,7 +342,7 @@ describe("query strings", () => {
     ["summary", "metrics=visitors,visitors"],
     ["summary", `metrics=${MARK}`],
     ["summary", "metrics=__proto__"],
-    ["summary", `metrics=${"visitors,".repeat(2_000)}visits`],
+    ["summary", `metrics=${"visitors,".repeat(1_000)}visits`],
     ["summary", filters("{")],
     ["summary", filters("null")],
     ["summary", filters({})],

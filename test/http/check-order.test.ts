@@ -35,6 +35,8 @@ test.each<[string, string, Ask, number, string]>([
   ["other scheme", SUMMARY, { headers: { authorization: "Basic Zm9vOmJhcg==" } }, 401, "missing_api_key"],
   ["empty token", SUMMARY, { headers: { authorization: "Bearer " } }, 401, "missing_api_key"],
   ["unknown key, broken body", EVENTS, { key: "unknown", method: "POST", body: BROKEN }, 401, "invalid_api_key"],
+  ["revoked key, bad query", `${SUMMARY}?period=never`, { key: "revoked" }, 401, "invalid_api_key"],
+  ["key for no site", SUMMARY, { key: "nowhere" }, 404, "site_not_found"],
   ["malformed key, unknown site", "/api/public/v1/sites/99/stats/summary", { key: "malformed" }, 401, "invalid_api_key"],
   ["scope, unknown site", "/api/public/v1/sites/99/events", { key: "stats", method: "POST", body: BROKEN }, 403, "insufficient_scope"],
   ["scope, Accept", EVENTS, { key: "stats", method: "POST", headers: { accept: "text/csv" } }, 403, "insufficient_scope"],
@@ -81,7 +83,7 @@ test.each<[string, string, Ask, number, string]>([
   expect(await answer.json()).toMatchObject({
     status,
     code,
-    type: `${target.baseUrl}/errors/${code}`,
+    type: `/errors/${code}`,
     request_id: answer.headers.get("x-request-id"),
   })
 })

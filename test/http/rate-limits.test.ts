@@ -4,7 +4,7 @@ import { openTarget } from "./target.ts"
 const SUMMARY = "/api/public/v1/sites/1/stats/summary"
 
 test("a key's requests are limited, other keys' are not, and time refills", async () => {
-  await using target = await openTarget({ api_rate_limit: 5 })
+  await using target = await openTarget({ api_rate_limit: "5" })
   const ask = (key: string, path = SUMMARY) => fetch(target.url + path, { headers: { authorization: `Bearer ${key}` } })
   for (let left = 4; left >= 0; left--) {
     const answer = await ask(target.keys.stats)

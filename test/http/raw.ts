@@ -25,7 +25,7 @@ export function sendRaw(port: number, bytes: string | Uint8Array, patience = 2_0
     }
     let timer = setTimeout(finish, patience)
     socket.on("data", (chunk) => {
-      chunks.push(chunk)
+      chunks.push(Buffer.from(chunk))
       clearTimeout(timer)
       timer = setTimeout(finish, SILENCE_MS)
     })

@@ -1,98 +1,64 @@
-import { join } from "node:path"
-import { createServer, LISTENING } from "../../src/http/server.ts"
-import { createCollector } from "../../src/ingest/collect.ts"
-import { openInstance } from "../../src/services/instance.ts"
-import { openEventReader } from "../../src/store/events/reader.ts"
-import { fixedClock, temporaryFolder } from "../kit.ts"
-
-const quiet = { debug() {}, info() {}, warn() {}, error: (m: string, f: unknown) => console.error(m, f) }
+import { expect } from "bun:test"
+import { composeKey, KEY_RANDOM_BYTES } from "../../src/domain/key-token.ts"
+import { LISTENING } from "../../src/http/server.ts"
+import { BROWSER, startInstance, type TestInstance } from "../kit.ts"
 
 export type Target = Awaited<ReturnType<typeof openTarget>>
 
-/** A server over real stores with one site, a second one, and keys of every kind the tests ask with. */
-export async function openTarget(settings: { api_rate_limit?: number } = {}) {
-  const folder = temporaryFolder()
-  const still = fixedClock("2026-11-21T12:00:00Z")
-  const clock = { ...still, monotonic: () => performance.now() }
-  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
-  const instance = await openInstance({
-    dataDir: folder.path,
-    version: "0.1.0",
-    clock,
-    log: quiet,
-    random,
-    secretKey: undefined,
-    remoteCatalog: undefined,
-    defaults: { timezone: "UTC", retention_days: null, revenue_currency: "USD" } as never,
-    maxSites: 10,
-    keep: { daily: 1, weekly: 0 },
-    backupWorkerUrl: "",
-    backUpBeforeMigrating: false,
-  })
-  const collector = createCollector({
-    directory: instance.sites.directory,
-    store: instance.events,
-    salts: instance.salts,
-    identityKeys: instance.identityKeys,
-    clock,
-    random,
-    trustedProxies: ["127.0.0.0/8"],
-    limits: { visitorPerMinute: 0, sitePerSecond: 0, instancePerSecond: 0 } as never,
-    onError: (error) => console.error(error),
-  })
-  const org = await instance.organizations.create({ name: "Org" })
-  const site = await instance.sites.create(org.id, { name: "Shop", hosts: ["shop.example"] })
-  const second = await instance.sites.create(org.id, { name: "Other", hosts: ["other.example"] })
-  const make = async (scopes: string[], site_ids: number[] | null = null) =>
-    (await instance.keys.create(org.id, { name: scopes.join(), scopes, site_ids })).secret
+/**
+ * The real application behind a real socket, with a second site and keys of every kind the tests of the doors ask with.
+ * Closing it fails when the server met anything it did not expect: a 5xx that hides behind another status.
+ */
+export async function openTarget(settings: Record<string, string> = {}) {
+  const instance = await startInstance({ settings: { trusted_proxies: "127.0.0.0/8", limit_visitor_events: "0", ...settings } })
+  const { app, site, clock, makeKey } = instance
+  const second = await app.instance.sites.create(site.organization_id, { name: "Other", hosts: ["other.example"] })
   const keys = {
-    stats: await make(["stats:read"]),
-    events: await make(["events:write"]),
-    all: await make(["stats:read", "events:write"]),
-    elsewhere: await make(["stats:read", "events:write"], [second.id]),
+    stats: instance.statsKey,
+    events: instance.eventsKey,
+    all: instance.key,
+    elsewhere: await makeKey(["stats:read", "events:write"], [second.id]),
+    nowhere: await makeKey(["stats:read"], []),
+    revoked: await revokedKey(instance),
   }
-  const unknownKey = `ff_AAAAAAAA_${"A".repeat(49)}`
-  const server = createServer({
-    baseUrl: "",
-    serverName: "footfall",
-    hsts: true,
-    collectPath: "/x/collect",
-    log: quiet,
-    now: clock.now,
-    apiRateLimit: settings.api_rate_limit ?? 600,
-    health: instance.health,
-    collector,
-    keys: instance.keys,
-    sites: instance.sites,
-  })
-  const listening = Bun.serve({ ...LISTENING, port: 0, hostname: "127.0.0.1", fetch: (request, bun) => server.fetch(request, bun) })
-  const reader = openEventReader(join(folder.path, "events.db"), { cacheBytes: 1 << 20 })
-  const target = {
-    url: `http://127.0.0.1:${listening.port}`,
+  const listening = Bun.serve({ ...LISTENING, port: 0, hostname: "127.0.0.1", fetch: (request, server) => app.fetch(request, server) })
+  const url = `http://127.0.0.1:${listening.port}`
+
+  async function close(): Promise<void> {
+    await listening.stop(true)
+    await instance[Symbol.asyncDispose]()
+    expect(instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
+  }
+
+  return {
+    url,
     port: listening.port!,
-    baseUrl: "",
-    site,
     keys,
-    unknownKey,
+    /** Of the right form, and nobody's. */
+    unknownKey: composeKey(crypto.getRandomValues(new Uint8Array(KEY_RANDOM_BYTES))).token,
     clock,
-    health: instance.health,
-    browser: {
-      "content-type": "text/plain",
-      "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
+    health: app.instance.health,
+    browser: { "content-type": "text/plain", "user-agent": BROWSER },
+    /** What a reader sees of the first site today. */
+    async pageviews(): Promise<number> {
+      // A key of its own, so that asking uses up nobody's limit.
+      const key = await makeKey(["stats:read"])
+      const headers = { authorization: `Bearer ${key}` }
+      const answer = await fetch(`${url}/api/public/v1/sites/1/stats/summary?period=all&metrics=pageviews`, { headers })
+      const { metrics } = (await answer.json()) as { metrics: { pageviews: number } }
+      return metrics.pageviews
     },
-    async pageviews() {
-      return reader.snapshot(site.id).parts.reduce((sum, part) => sum + part.visit("pageviews").reduce((a, b) => a + b, 0), 0)
-    },
-    async close() {
-      listening.stop(true)
-      collector.stop()
-      reader.close()
-      await instance.close()
-      folder[Symbol.dispose]()
-    },
-    [Symbol.asyncDispose]: () => target.close(),
+    stopCollecting: () => app.collector.stop(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
-  return target
+}
+
+async function revokedKey({ app, site, makeKey }: TestInstance): Promise<string> {
+  const secret = await makeKey(["stats:read"])
+  const key = (await app.instance.keys.list(site.organization_id)).at(-1)!
+  await app.instance.keys.revoke(site.organization_id, key.id)
+  return secret
 }
 
 export const eventOf = (path: string) => ({ name: "pageview", url: `https://shop.example${path}` })
