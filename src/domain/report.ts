@@ -1,10 +1,13 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import { type Static, type TNumber, type TOptional, Type as t } from "@sinclair/typebox"
+import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
 
 /**
  * Answers of the statistics in the flat form (api.md section 6.4): of REST, of the tools of MCP and of the dashboard. What
  * has no value is left out. Rows and points carry metrics by name beside what is written here.
  */
-const Metrics = t.Record(t.String(), t.Number())
+// An entry for each metric.
+const METRICS = Object.fromEntries(FLAT_METRICS.map((metric) => [metric, t.Optional(t.Number())])) as Record<FlatMetric, TOptional<TNumber>>
+const Metrics = t.Object(METRICS)
 const Count = t.Integer({ minimum: 0 })
 
 /** What was really used. Days are local, both included; the times are there when the range is cut to hours. */
@@ -40,7 +43,7 @@ export const Summary = t.Object({
 })
 export type Summary = Static<typeof Summary>
 
-const Point = t.Object({ time: t.String(), partial: t.Optional(t.Boolean()) }, { additionalProperties: t.Number() })
+const Point = t.Object({ time: t.String(), partial: t.Optional(t.Boolean()), ...METRICS })
 export const Timeseries = t.Object({
   ...FACTS,
   interval: t.String(),
@@ -55,7 +58,7 @@ export const Breakdown = t.Object({
   ...FACTS,
   dimension: t.String(),
   property: t.Optional(t.String()),
-  rows: t.Array(t.Object({ ...SHOWN, truncated: t.Optional(t.Boolean()) }, { additionalProperties: t.Number() })),
+  rows: t.Array(t.Object({ ...SHOWN, truncated: t.Optional(t.Boolean()), ...METRICS, share: t.Optional(t.Number()) })),
   total_rows: Count,
   has_more: t.Boolean(),
 })

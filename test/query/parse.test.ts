@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/error.ts"
 import type { Filter } from "../../src/domain/filter.ts"
+import type { Interval } from "../../src/domain/query.ts"
 import { type Form, parseQuestion, parseRealtime, type Report } from "../../src/query/parse.ts"
 
 const MOMENT = { now: Date.parse("2026-11-21T11:00:00Z"), timezone: "Europe/Berlin", firstAt: Date.parse("2025-03-04T12:00:00Z") }
@@ -60,7 +61,7 @@ test("text of a query string means what the JSON means", () => {
   expect(ask("breakdown", text, "text")).toEqual(ask("breakdown", json))
 })
 
-test.each([
+test.each<[string, Record<string, unknown>, Interval]>([
   ["two days by hour", { from: "2026-11-20", to: "2026-11-21" }, "hour"],
   ["24h by hour", { period: "24h" }, "hour"],
   ["three days by day", { from: "2026-11-19", to: "2026-11-21" }, "day"],
