@@ -1,0 +1,65 @@
+import { join } from "node:path"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { BROWSER } from "../kit.ts"
+
+/**
+ * Clients that send pageviews one after another until told to end. `acknowledged` holds the pages that were answered 202,
+ * `cut` those that nobody answered. Pages begin with `run`, so that each is sent once in a test.
+ */
+export function clients(address: string, count: number, run = "r") {
+  const acknowledged: string[] = []
+  const cut: string[] = []
+  const refused = new Map<number | string, number>()
+  let isOver = false
+  const note = (outcome: number | string) => refused.set(outcome, (refused.get(outcome) ?? 0) + 1)
+
+  async function client(number: number): Promise<void> {
+    for (let sent = 0; !isOver; sent++) {
+      const page = `/${run}-client-${number}-${sent}`
+      const outcome = await send(address, page, number)
+      if (outcome === 202) acknowledged.push(page)
+      else note(outcome)
+      if (outcome !== "no connection") continue
+      cut.push(page)
+      return
+    }
+  }
+  const all = Promise.all(Array.from({ length: count }, (_, number) => client(number)))
+  return {
+    acknowledged,
+    cut,
+    refused,
+    async end() {
+      isOver = true
+      await all
+    },
+  }
+}
+
+/** One pageview of a visitor of its own, with the page as its event id; the status, or that nobody answered. */
+export async function send(address: string, page: string, visitor: number): Promise<number | "no connection"> {
+  const headers = { "user-agent": BROWSER, "content-type": "text/plain", "x-forwarded-for": `198.18.0.${visitor + 1}` }
+  const body = JSON.stringify({ n: "pageview", u: `https://shop.example${page}`, id: page.slice(1) })
+  try {
+    const response = await fetch(`${address}/api/event`, { method: "POST", headers, body })
+    await response.arrayBuffer()
+    return response.status
+  } catch {
+    return "no connection"
+  }
+}
+
+/** How often each page is stored, read from the files of a stopped instance. */
+export function storedPages(dataDir: string): Map<string, number> {
+  const reader = openEventReader(join(dataDir, "events.db"), { cacheBytes: 1 << 20 })
+  const stored = new Map<string, number>()
+  try {
+    const snapshot = reader.snapshot(1)
+    const pages = snapshot.dictionary("page")
+    for (const part of snapshot.parts)
+      for (const id of part.event("page")) stored.set(pages.text(id), (stored.get(pages.text(id)) ?? 0) + 1)
+  } finally {
+    reader.close()
+  }
+  return stored
+}

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test"
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { temporaryFolder } from "../kit.ts"
+import { footfall, serving } from "./footfall.ts"
+import { clients, send, storedPages } from "./load.ts"
+
+/** More with FOOTFALL_TEST_STOPS=100 and FOOTFALL_TEST_KILLS=200. */
+const STOPS = Number(process.env.FOOTFALL_TEST_STOPS ?? 3)
+const KILLS = Number(process.env.FOOTFALL_TEST_KILLS ?? 4)
+
+const makeSite = (dataDir: string) => footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir])
+
+/** Every acknowledged page is there once. A request that was cut off may be stored all the same: it was not answered. */
+function compare(acknowledged: readonly string[], dataDir: string): { lost: string[]; doubled: string[] } {
+  const stored = storedPages(dataDir)
+  return {
+    lost: acknowledged.filter((page) => !stored.has(page)),
+    doubled: [...stored].filter(([, count]) => count > 1).map(([page]) => page),
+  }
+}
+
+test("a stop under load loses nothing, ends with 0 and leaves no trace of running", async () => {
+  using folder = temporaryFolder()
+  await makeSite(folder.path)
+  for (let round = 0; round < STOPS; round++) {
+    await using server = await serving(folder.path, "--limit-visitor-events", "0")
+    const load = clients(server.address, 8, `stop${round}`)
+    await Bun.sleep(150 + (round % 10) * 40)
+    const begun = performance.now()
+    expect(await server.end("SIGTERM")).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    await load.end()
+    expect(load.acknowledged.length).toBeGreaterThan(20)
+    expect(compare(load.acknowledged, folder.path)).toEqual({ lost: [], doubled: [] })
+    expect([...load.refused.keys()].filter((outcome) => outcome !== "no connection" && outcome !== 503)).toEqual([])
+    expect(readdirSync(folder.path).filter((name) => name === "run.json" || name === "control.sock")).toEqual([])
+  }
+}, 300_000)
+
+test("a kill under load loses nothing, and what is sent again counts once", async () => {
+  using folder = temporaryFolder()
+  await makeSite(folder.path)
+  const acknowledged: string[] = []
+  let cut: string[] = []
+  for (let round = 0; round <= KILLS; round++) {
+    await using server = await serving(folder.path, "--limit-visitor-events", "0")
+    for (const page of cut) expect(await send(server.address, page, 1)).toBe(202)
+    acknowledged.push(...cut)
+    const load = clients(server.address, 8, `kill${round}`)
+    await Bun.sleep(50 + ((round * 97) % 250))
+    expect(await server.end("SIGKILL")).toBe(null)
+    await load.end()
+    acknowledged.push(...load.acknowledged)
+    cut = load.cut
+    expect(compare(acknowledged, folder.path)).toEqual({ lost: [], doubled: [] })
+    expect(existsSync(join(folder.path, "run.json"))).toBe(true)
+  }
+  expect(acknowledged.length).toBeGreaterThan(KILLS * 20)
+}, 300_000)
+
+const canMount = process.getuid?.() === 0 && process.platform === "linux" && Bun.which("mount") !== null
+
+test.skipIf(!canMount)(
+  "on a full disk events are refused, questions answered, and events taken again when there is room",
+  async () => {
+    using folder = temporaryFolder()
+    if (!Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", folder.path]).success)
+      throw new Error("tmpfs cannot be mounted")
+    try {
+      await makeSite(folder.path)
+      const { out } = await footfall(["key", "create", "--name", "k", "--scopes", "stats:read", "--data-dir", folder.path, "--json"])
+      const authorization = `Bearer ${JSON.parse(out).key}`
+      await using server = await serving(folder.path, "--limit-visitor-events", "0")
+      const ask = async () => (await fetch(`${server.address}/api/public/v1/sites/1/stats/summary`, { headers: { authorization } })).status
+      const health = async () =>
+        (await (await fetch(`${server.address}/health`)).json()) as { status: string; reasons?: { code: string }[] }
+      const load = clients(server.address, 4)
+      await Bun.sleep(200)
+      fill(join(folder.path, "ballast"))
+      const until = performance.now() + 20_000
+      while (!load.refused.has(503) && performance.now() < until) await Bun.sleep(50)
+      await load.end()
+      expect([...load.refused.keys()]).toEqual([503])
+      expect(await health()).toMatchObject({ status: "degraded", reasons: [{ code: "storage_full" }] })
+      expect(await ask()).toBe(200)
+
+      rmSync(join(folder.path, "ballast"))
+      const freed = performance.now()
+      while ((await send(server.address, "/after-room", 1)) !== 202 && performance.now() - freed < 10_000) await Bun.sleep(50)
+      expect(performance.now() - freed).toBeLessThan(3_000)
+      expect((await health()).status).toBe("ok")
+      expect(await ask()).toBe(200)
+      expect(await server.end("SIGTERM")).toBe(0)
+      expect(compare([...load.acknowledged, "/after-room"], folder.path).lost).toEqual([])
+    } finally {
+      Bun.spawnSync(["umount", "-l", folder.path])
+    }
+  },
+  60_000,
+)
+
+function fill(path: string): void {
+  for (let size = 8 << 20; size >= 1_024; size >>= 1) {
+    try {
+      writeFileSync(path, new Uint8Array(size), { flag: "a" })
+    } catch {}
+  }
+}
