@@ -128,6 +128,23 @@ describe("POST /api/event", () => {
     expect(answer.status).toBeOneOf([202, 400])
   })
 
+  test("takes a body of exactly its limit", async () => {
+    const before = await target.pageviews()
+    const body = json({}).padEnd(64 << 10)
+    expect((await fetch(`${target.url}/api/event`, { method: "POST", body, headers: target.browser })).status).toBe(202)
+    expect((await fetch(`${target.url}/api/event`, { method: "POST", body: stream(body), headers: target.browser })).status).toBe(202)
+    expect((await fetch(`${target.url}/api/event`, { method: "POST", body: `${body} `, headers: target.browser })).status).toBe(413)
+    expect((await target.pageviews()) - before).toBe(2)
+  })
+
+  test("stores nothing for who only asks", async () => {
+    const before = await target.pageviews()
+    const headers = { ...target.browser, "x-debug-request": "true", "x-forwarded-for": "203.0.113.9" }
+    const answer = await fetch(`${target.url}/api/event`, { method: "POST", body: json({}), headers })
+    expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 200, text: "203.0.113.9" })
+    expect(await target.pageviews()).toBe(before)
+  })
+
   test("takes JSON as text, as JSON and without a type", async () => {
     const before = await target.pageviews()
     for (const type of ["text/plain", "text/plain;charset=UTF-8", "application/json", "Application/JSON; charset=utf-8", undefined]) {
@@ -402,6 +419,6 @@ test("after all of this nothing was stored but what was acknowledged, and events
   })
   expect(answer.status).toBe(202)
   expect(await target.pageviews()).toBe(before + 1)
-  // 5 posts of a browser, 2 of each judged event, 4 of lists and lines, and the one above.
-  expect(before).toBe(5 + 31 * 2 + 4)
+  // 2 of exactly the limit, 5 of each content type, 2 beside each judged event, 4 of lists and lines.
+  expect(before).toBe(2 + 5 + 31 * 2 + 4)
 })

@@ -48,6 +48,8 @@ test.each([
   ["GET", "/api/event", 405, OPEN],
   ["POST", "/api/event", 400, OPEN],
   ["OPTIONS", "/api/event", 204, OPEN],
+  ["OPTIONS", "/p.gif", 204, { ...OPEN, "cache-control": "no-store" }],
+  ["POST", "/p.gif", 405, { ...OPEN, "cache-control": "no-store" }],
   ["GET", "/p.gif", 200, { ...OPEN, "cache-control": "no-store" }],
   ["HEAD", "/p.gif", 200, { ...OPEN, "cache-control": "no-store" }],
 ])("%s %s answers %p with its headers", async (method, path, status, expected) => {
