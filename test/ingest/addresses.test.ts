@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test"
+import { addressRanges, clientOf, readAddress } from "../../src/ingest/client-address.ts"
+import { createRates } from "../../src/ingest/rates.ts"
+
+describe("an address", () => {
+  test.each([
+    ["1.2.3.4", "1.2.3.4", 4],
+    [" 1.2.3.4 ", "1.2.3.4", 4],
+    ["1.2.3.4:5678", "1.2.3.4", 4],
+    ["::ffff:1.2.3.4", "1.2.3.4", 4],
+    ["::ffff:102:304", "1.2.3.4", 4],
+    ["2001:DB8::1", "2001:db8::1", 16],
+    ["[2001:db8::1]:443", "2001:db8::1", 16],
+    ["[2001:db8::1]", "2001:db8::1", 16],
+    ["fe80::1%eth0", "fe80::1", 16],
+  ])("%s is %s", (text, expected, bytes) => {
+    expect(readAddress(text)).toMatchObject({ text: expected, bytes: expect.objectContaining({ length: bytes }) })
+  })
+
+  test.each([
+    [""],
+    ["unknown"],
+    ["1.2.3"],
+    ["1.2.3.256"],
+    ["01.2.3.4"],
+    ["1.2.3.4.5"],
+    ["0x7f.1"],
+    ["2130706433"],
+    ["::g"],
+    ["[::1"],
+    ["1.2.3.4/8"],
+    ["<script>"],
+  ])("is not %p", (text) => {
+    expect(readAddress(text)).toBeUndefined()
+  })
+})
+
+describe("ranges", () => {
+  const ranges = addressRanges([
+    "10.0.0.0/8",
+    "192.168.1.7",
+    "2001:db8::/33",
+    "::ffff:172.16.0.0/108",
+    "nonsense",
+    "1.2.3.4/33",
+    "5.6.7.8/",
+  ])
+  test.each([
+    ["10.255.0.1", "10.0.0.0/8"],
+    ["11.0.0.1", undefined],
+    ["192.168.1.7", "192.168.1.7"],
+    ["192.168.1.8", undefined],
+    ["172.31.255.255", "::ffff:172.16.0.0/108"],
+    ["172.32.0.0", undefined],
+    ["2001:db8:7fff::1", "2001:db8::/33"],
+    ["2001:db8:8000::1", undefined],
+    ["::ffff:10.1.1.1", "10.0.0.0/8"],
+    ["1.2.3.4", undefined],
+    ["5.6.7.8", undefined],
+  ])("find %s in %p", (text, expected) => {
+    expect(ranges.find(readAddress(text)!)).toBe(expected)
+  })
+
+  test("of no bits hold everything of their kind", () => {
+    expect(addressRanges(["0.0.0.0/0"]).find(readAddress("9.9.9.9")!)).toBe("0.0.0.0/0")
+    expect(addressRanges(["0.0.0.0/0"]).find(readAddress("::1")!)).toBeUndefined()
+  })
+})
+
+describe("the client's address", () => {
+  const trusted = addressRanges(["127.0.0.0/8", "::1/128", "10.0.0.0/8"])
+  test.each([
+    ["of a direct connection", "9.9.9.9", null, "9.9.9.9", false],
+    ["of an untrusted peer, whatever it claims", "9.9.9.9", "1.1.1.1", "9.9.9.9", false],
+    ["behind one proxy", "127.0.0.1", "1.1.1.1", "1.1.1.1", true],
+    ["behind a proxy over mapped IPv6", "::ffff:127.0.0.1", "1.1.1.1", "1.1.1.1", true],
+    ["behind two proxies", "::1", "1.1.1.1, 10.0.0.5", "1.1.1.1", true],
+    ["is the rightmost untrusted one", "127.0.0.1", "6.6.6.6, 1.1.1.1, 10.0.0.5", "1.1.1.1", true],
+    ["never what a client wrote left of it", "127.0.0.1", "127.0.0.1, 1.1.1.1", "1.1.1.1", true],
+    ["of trusted hops only is the leftmost", "127.0.0.1", "10.0.0.9, 10.0.0.5", "10.0.0.9", true],
+    ["behind a proxy that writes nothing", "127.0.0.1", null, "127.0.0.1", true],
+    ["behind a proxy that writes an empty list", "127.0.0.1", "", "127.0.0.1", true],
+    ["behind a proxy that writes garbage", "127.0.0.1", "1.1.1.1, unknown", "127.0.0.1", true],
+    ["right of garbage", "127.0.0.1", "<x>, 10.0.0.5", "10.0.0.5", true],
+    ["of a peer without address", undefined, "1.1.1.1", undefined, false],
+  ])("%s", (_, peer, forwarded, address, viaProxy) => {
+    const client = clientOf(peer, forwarded, trusted)
+    expect([client.address?.text, client.viaProxy]).toEqual([address, viaProxy])
+  })
+})
+
+describe("rates", () => {
+  const limits = { visitorEventsPerMinute: 60, siteEventsPerSecond: 100, siteBurst: 150, instanceEventsPerSecond: 1_000 }
+
+  test("hold back a visitor who sends too much, and let go on as time passes", () => {
+    const rates = createRates(limits)
+    const takes = Array.from({ length: 61 }, () => rates.take(1, 1, 0))
+    expect(takes.filter((wait) => wait === undefined).length).toBe(60)
+    expect(takes[60]).toBe(1)
+    expect(rates.take(2, 1, 0)).toBeUndefined()
+    expect(rates.take(1, 1, 999)).toBe(1)
+    expect(rates.take(1, 1, 1_000)).toBeUndefined()
+    expect(rates.take(1, 1, 1_000)).toBe(1)
+  })
+
+  test("hold back a site after its burst, not its neighbour", () => {
+    const rates = createRates({ ...limits, visitorEventsPerMinute: 0 })
+    expect(Array.from({ length: 160 }, (_, visitor) => rates.take(visitor, 1, 0)).filter((wait) => wait === undefined).length).toBe(150)
+    expect(rates.take(1, 2, 0)).toBeUndefined()
+    expect(rates.take(1, 1, 20)).toBeUndefined()
+  })
+
+  test("hold back the instance, and nothing when all are 0", () => {
+    const rates = createRates({ visitorEventsPerMinute: 0, siteEventsPerSecond: 0, siteBurst: 0, instanceEventsPerSecond: 10 })
+    expect(Array.from({ length: 12 }, (_, site) => rates.take(1, site, 0)).filter((wait) => wait === undefined).length).toBe(10)
+    const none = createRates({ visitorEventsPerMinute: 0, siteEventsPerSecond: 0, siteBurst: 0, instanceEventsPerSecond: 0 })
+    expect(Array.from({ length: 5_000 }, () => none.take(1, 1, 0)).every((wait) => wait === undefined)).toBe(true)
+  })
+
+  test("take no notice of a clock that goes back", () => {
+    const rates = createRates({ ...limits, visitorEventsPerMinute: 1 })
+    expect(rates.take(1, 1, 100_000)).toBeUndefined()
+    expect(rates.take(1, 1, 0)).toBe(60)
+  })
+})
