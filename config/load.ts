@@ -52,9 +52,12 @@ function fromFlags(flags: Readonly<Record<string, string>>): Layer {
   return (key) => (flags[key] === undefined ? undefined : { given: flags[key], source: `flag ${flagName(key as Key)}` })
 }
 
+/** Names the file, or is told to the project's own tests, which start instances. */
+const NO_SETTINGS = /^FOOTFALL_(CONFIG|CHROMIUM|TEST_.*)$/
+
 function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): Layer {
   for (const name of Object.keys(environment)) {
-    if (name.startsWith("FOOTFALL_") && name !== "FOOTFALL_CONFIG") refuseUnknown(name.slice(9).toLowerCase(), `environment ${name}`)
+    if (name.startsWith("FOOTFALL_") && !NO_SETTINGS.test(name)) refuseUnknown(name.slice(9).toLowerCase(), `environment ${name}`)
   }
   return (key) => {
     const name = environmentName(key as Key)

@@ -34,49 +34,43 @@ export async function footfall(
 
 export interface Serving extends AsyncDisposable {
   address: string
+  /** What it said when it was ready. */
+  printed: Record<string, unknown>
   pid: number
   /** Sends the signal and resolves with the exit code; null when it died of it. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>
 }
 
 /** A server on a free port of loopback. */
-export async function serving(dataDir: string, ...flags: readonly string[]): Promise<Serving> {
-  const words = [
-    process.execPath,
-    MAIN,
-    "serve",
-    "--data-dir",
-    dataDir,
-    "--host",
-    "127.0.0.1",
-    "--port",
-    "0",
-    "--json",
-    "--log-level",
-    "error",
-    ...flags,
-  ]
+export const serving = (dataDir: string, ...flags: readonly string[]): Promise<Serving> =>
+  started("serve", ["--data-dir", dataDir, ...flags])
+
+/** The same with invented traffic. */
+export const demonstrating = (...flags: readonly string[]): Promise<Serving> => started("demo", flags)
+
+async function started(command: "serve" | "demo", flags: readonly string[]): Promise<Serving> {
+  const words = [process.execPath, MAIN, command, "--host", "127.0.0.1", "--port", "0", "--json", "--log-level", "error", ...flags]
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })
-  const address = await addressFrom(child.stdout)
-  if (address === undefined) throw new Error(`It ended with ${await child.exited} before it listened`)
+  const printed = await jsonFrom(child.stdout)
+  if (printed === undefined) throw new Error(`It ended with ${await child.exited} before it listened`)
   const end: Serving["end"] = async (signal) => {
     child.kill(signal)
     await child.exited
     return child.exitCode
   }
   return {
-    address,
+    address: String(printed.address),
+    printed,
     pid: child.pid,
     end,
     [Symbol.asyncDispose]: async () => void (child.exitCode === null && child.signalCode === null && (await end("SIGKILL"))),
   }
 }
 
-async function addressFrom(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+async function jsonFrom(output: ReadableStream<Uint8Array>): Promise<Record<string, unknown> | undefined> {
   let text = ""
   for await (const piece of output) {
     text += Buffer.from(piece).toString()
-    const found = /"address": "([^"]+)"/.exec(text)?.[1]
-    if (found !== undefined) return found
+    if (text.endsWith("}\n")) return JSON.parse(text)
   }
 }

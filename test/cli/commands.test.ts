@@ -1,0 +1,190 @@
+import { expect, test } from "bun:test"
+import { existsSync, readdirSync } from "node:fs"
+import { KEYS } from "../../config/schema.ts"
+import { temporaryFolder } from "../kit.ts"
+import { demonstrating, footfall, serving } from "./footfall.ts"
+
+/** Runs a command on a folder and reads what it prints as JSON. */
+const asked = async <Result>(dataDir: string, ...words: string[]): Promise<Result> => {
+  const { code, out, err } = await footfall([...words, "--data-dir", dataDir, "--json"])
+  if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${err}`)
+  return JSON.parse(out)
+}
+
+test("sites and keys are made, listed and ended", async () => {
+  using folder = temporaryFolder()
+  const made = await asked<{ id: number; tracking_id: string; snippet: string }>(
+    folder.path,
+    "site",
+    "create",
+    "--name",
+    "Shop",
+    "--hosts",
+    "shop.example,*.shop.example",
+    "--timezone",
+    "Europe/Berlin",
+    "--retention-days",
+    "400",
+    "--revenue-currency",
+    "eur",
+  )
+  expect(made).toMatchObject({
+    id: 1,
+    hosts: ["shop.example", "*.shop.example"],
+    timezone: "Europe/Berlin",
+    retention_days: 400,
+    revenue_currency: "EUR",
+  })
+  expect(made.snippet).toBe(`<script defer src="http://localhost:8080/js/script.js" data-site="${made.tracking_id}"></script>`)
+  expect(await asked<object[]>(folder.path, "site", "list")).toMatchObject([{ id: 1, name: "Shop" }])
+
+  const key = await asked<{ id: number; key: string }>(
+    folder.path,
+    "key",
+    "create",
+    "--name",
+    "Numbers",
+    "--scopes",
+    "stats:read,events:write",
+    "--sites",
+    "1",
+    "--expires",
+    "30d",
+  )
+  expect(key.key).toMatch(/^ff_/)
+  expect(key).toMatchObject({ id: 1, scopes: ["stats:read", "events:write"], site_ids: [1] })
+  const [listed] = await asked<object[]>(folder.path, "key", "list")
+  expect(listed).toMatchObject({ id: 1, name: "Numbers", revoked_at: null })
+  expect(JSON.stringify(listed)).not.toContain(key.key)
+  await asked(folder.path, "key", "revoke", "1")
+  expect(await asked<object[]>(folder.path, "key", "list")).toMatchObject([{ revoked_at: expect.any(Number) }])
+
+  const { out } = await footfall(["site", "list", "--data-dir", folder.path])
+  expect(out.split("\n")[0]).toMatch(/^id {2}name {2}hosts/)
+  await asked(folder.path, "site", "delete", "1")
+  expect(await asked<object[]>(folder.path, "site", "list")).toEqual([])
+  expect(await footfall(["site", "show", "1", "--data-dir", folder.path])).toMatchObject({
+    code: 1,
+    err: "footfall: No site with this id is visible to you\n",
+  })
+})
+
+test("the first user is made once, with a password from the standard input", async () => {
+  using folder = temporaryFolder()
+  const words = [
+    "setup",
+    "--email",
+    "ada@example.org",
+    "--name",
+    "Ada",
+    "--organization",
+    "Shop",
+    "--password-stdin",
+    "--data-dir",
+    folder.path,
+  ]
+  expect(await footfall(words, { input: "short\n" })).toMatchObject({ code: 1, err: expect.stringContaining("password: ") })
+  expect(await footfall(words, { input: "" })).toMatchObject({ code: 64 })
+  expect(await footfall(words, { input: "correct horse battery\n" })).toMatchObject({
+    code: 0,
+    out: "ada@example.org is instance admin and owns Shop.\n",
+  })
+  expect(await footfall(words, { input: "correct horse battery\n" })).toMatchObject({
+    code: 1,
+    err: "footfall: The first user was made already\n",
+  })
+  expect(await asked<object[]>(folder.path, "user", "list")).toMatchObject([{ email: "ada@example.org", is_instance_admin: true }])
+  expect(
+    await footfall(["user", "passwd", "ADA@example.org", "--password-stdin", "--data-dir", folder.path], {
+      input: "another long password",
+    }),
+  ).toMatchObject({ code: 0 })
+})
+
+test("a backup is made, listed, checked and put back", async () => {
+  using folder = temporaryFolder()
+  await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
+  const { id } = await asked<{ id: string }>(folder.path, "backup", "create")
+  await asked(folder.path, "site", "create", "--name", "Later", "--hosts", "later.example")
+  expect(await asked<object[]>(folder.path, "backup", "list")).toMatchObject([{ id, kind: "manual" }])
+  expect(await asked(folder.path, "backup", "verify", id, "--full")).toMatchObject({ id, failed_at: null })
+  expect(await asked(folder.path, "backup", "restore", id)).toMatchObject({
+    restored: id,
+    safety_backup: expect.stringMatching(/-restore$/),
+  })
+  expect(await asked<object[]>(folder.path, "site", "list")).toMatchObject([{ name: "Shop" }])
+  expect(readdirSync(folder.path).filter((name) => name.startsWith(".restore") || name.startsWith("replaced"))).toEqual([])
+})
+
+test("a backup of a serving instance is made inside of it", async () => {
+  using folder = temporaryFolder()
+  await using server = await serving(folder.path)
+  const { id } = await asked<{ id: string }>(folder.path, "backup", "create")
+  expect(await asked<object[]>(folder.path, "backup", "list")).toMatchObject([{ id }])
+  expect(await asked<object[]>(folder.path, "doctor")).toBeArray()
+  expect(await server.end("SIGTERM")).toBe(0)
+})
+
+test("doctor looks at everything and fails when something does", async () => {
+  using folder = temporaryFolder()
+  const checks = await asked<{ name: string; status: string }[]>(folder.path, "doctor")
+  expect(checks.filter(({ status }) => status === "fail")).toEqual([])
+  expect(checks.map(({ name }) => name)).toContainValues([
+    "catalog_write",
+    "events_write",
+    "catalog_integrity",
+    "events_integrity",
+    "disk_free",
+    "secret_key",
+    "backup_age",
+  ])
+})
+
+test("migrate says when there is nothing to do", async () => {
+  using folder = temporaryFolder()
+  await asked(folder.path, "site", "list")
+  expect(await asked(folder.path, "migrate")).toEqual({ migrations: [], backup: null })
+  expect(await footfall(["migrate", "--no-backup", "--data-dir", folder.path])).toMatchObject({
+    code: 0,
+    out: "Nothing to do: both stores are of this version.\n",
+  })
+})
+
+test("config print shows where each value comes from and no secret", async () => {
+  const secret = Buffer.from(Uint8Array.from({ length: 32 }, (_, index) => index + 100)).toString("base64")
+  const { out } = await footfall(["config", "print", "--port", "9", "--json"], {
+    env: { FOOTFALL_HOST: "::1", FOOTFALL_SECRET_KEY: secret },
+  })
+  const printed: { key: string; value: unknown; source: string }[] = JSON.parse(out)
+  expect(printed.map(({ key }) => key)).toEqual(KEYS)
+  expect(printed).toContainEqual({ key: "port", value: 9, source: "flag --port" })
+  expect(printed).toContainEqual({ key: "host", value: "::1", source: "environment FOOTFALL_HOST" })
+  expect(printed).toContainEqual({ key: "secret_key", value: "********", source: "environment FOOTFALL_SECRET_KEY" })
+  expect(out).not.toContain(secret)
+})
+
+test.each([
+  [["--help"], "usage: footfall <command> [flags]"],
+  [["help", "site"], "site create"],
+  [["backup"], "backup restore"],
+  [["key", "create", "--help"], "usage: footfall key create --name NAME --scopes SCOPE,…"],
+  [["version"], "0.1.0"],
+])("%j tells", async (words, text) => {
+  const { code, out } = await footfall(words)
+  expect(out).toContain(text)
+  expect(code).toBe(0)
+})
+
+test("demo answers with invented traffic and leaves nothing behind", async () => {
+  await using server = await demonstrating("--days", "10", "--events", "2000", "--seed", "3")
+  const { data_dir, key, site_id } = server.printed
+  expect(server.printed).toMatchObject({ site_id: 1, events: 2000 })
+  const question = `${server.address}/api/public/v1/sites/${site_id}/stats/summary?period=28d`
+  const answer = await fetch(question, { headers: { authorization: `Bearer ${key}` } })
+  const { metrics } = (await answer.json()) as { metrics: { pageviews: number; visitors: number } }
+  expect(metrics.pageviews).toBeWithin(900, 1_300)
+  expect(metrics.visitors).toBeWithin(200, metrics.pageviews)
+  expect(existsSync(String(data_dir))).toBe(true)
+  expect(await server.end("SIGINT")).toBe(0)
+  expect(existsSync(String(data_dir))).toBe(false)
+})
