@@ -1,8 +1,11 @@
-import { expect, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
 import { KEYS } from "../../config/schema.ts"
 import { temporaryFolder } from "../kit.ts"
 import { demonstrating, footfall, serving } from "./footfall.ts"
+
+// Each test starts processes, on a machine that may be busy.
+setDefaultTimeout(60_000)
 
 /** Runs a command on a folder and reads what it prints as JSON. */
 const asked = async <Result>(dataDir: string, ...words: string[]): Promise<Result> => {

@@ -1,10 +1,13 @@
 import { Database } from "bun:sqlite"
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 import { footfall, serving } from "./footfall.ts"
+
+// Each test starts processes, on a machine that may be busy.
+setDefaultTimeout(60_000)
 
 const isRoot = process.getuid?.() === 0
 const serve = (dataDir: string, flags: readonly string[] = [], env: Record<string, string> = {}) =>

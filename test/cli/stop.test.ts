@@ -1,9 +1,12 @@
-import { expect, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
 import { footfall, serving } from "./footfall.ts"
 import { clients, send, storedPages } from "./load.ts"
+
+// Each test starts processes, on a machine that may be busy.
+setDefaultTimeout(300_000)
 
 /** More with FOOTFALL_TEST_STOPS=100 and FOOTFALL_TEST_KILLS=200. */
 const STOPS = Number(process.env.FOOTFALL_TEST_STOPS ?? 3)
@@ -36,7 +39,7 @@ test("a stop under load loses nothing, ends with 0 and leaves no trace of runnin
     expect([...load.refused.keys()].filter((outcome) => outcome !== "no connection" && outcome !== 503)).toEqual([])
     expect(readdirSync(folder.path).filter((name) => name === "run.json" || name === "control.sock")).toEqual([])
   }
-}, 300_000)
+})
 
 test("a kill under load loses nothing, and what is sent again counts once", async () => {
   using folder = temporaryFolder()
@@ -57,7 +60,7 @@ test("a kill under load loses nothing, and what is sent again counts once", asyn
     expect(existsSync(join(folder.path, "run.json"))).toBe(true)
   }
   expect(acknowledged.length).toBeGreaterThan(KILLS * 20)
-}, 300_000)
+})
 
 const canMount = process.getuid?.() === 0 && process.platform === "linux" && Bun.which("mount") !== null
 

@@ -1,0 +1,260 @@
+import { expect, test } from "bun:test"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { examine } from "../../src/services/doctor.ts"
+import { createHealth } from "../../src/services/health.ts"
+import { openInstance } from "../../src/services/instance.ts"
+import { createStoreStates } from "../../src/services/store-states.ts"
+import { createTimers, type Task } from "../../src/services/timers.ts"
+import { checkStores, type UpkeepOptions, upkeepTasks } from "../../src/services/upkeep.ts"
+import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { StoreFault } from "../../src/store/events/fault.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { fixedClock, memoryLog, temporaryFolder } from "../kit.ts"
+import { backupWorkerUrl, NOW, openWithSite, optionsFor, quiet, recordView } from "./stores-kit.ts"
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** An instance whose upkeep a test runs by name. */
+async function upkept(dataDir: string, start = NOW) {
+  const clock = fixedClock(start)
+  const instance = await openWithSite(dataDir, { clock })
+  const options: UpkeepOptions = { ...instance, dataDir, clock, log: quiet, backupTime: "03:00", backupWorkerUrl }
+  const tasks = upkeepTasks(options)
+  const run = async (name: string) => {
+    const task = tasks.find((each) => each.name === name)
+    if (!task) throw new Error(`There is no task ${name}`)
+    await task.run(new AbortController().signal)
+  }
+  return { instance, clock, options, run, [Symbol.asyncDispose]: instance.close }
+}
+
+function storedEvents(dataDir: string): number {
+  const reader = openEventReader(join(dataDir, "events.db"), { cacheBytes: 1 << 20 })
+  const count = reader.snapshot(1).parts.reduce((sum, { events }) => sum + events, 0)
+  reader.close()
+  return count
+}
+
+test("visits over the retention go once in the site's own night", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  const { instance, clock, run } = upkeep
+  await instance.sites.update(1, { retention_days: 2, timezone: "America/New_York" })
+  // New York is five hours behind: its 19th begins at 05:00.
+  recordView(instance, 1, Date.parse("2026-11-19T04:59:00Z"))
+  recordView(instance, 2, Date.parse("2026-11-19T05:01:00Z"))
+  await run("retain")
+  expect(storedEvents(folder.path)).toBe(1)
+  recordView(instance, 3, Date.parse("2026-11-18T12:00:00Z"))
+  await run("retain")
+  expect(storedEvents(folder.path)).toBe(2)
+  clock.advance(Date.parse("2026-11-22T04:59:00Z") - clock.now())
+  await run("retain")
+  expect(storedEvents(folder.path)).toBe(2)
+  clock.advance(2 * 60_000)
+  await run("retain")
+  expect(storedEvents(folder.path)).toBe(0)
+})
+
+test("one backup a day, at its time or as soon as it can be, also over restarts", async () => {
+  using folder = temporaryFolder()
+  {
+    await using upkeep = await upkept(folder.path, "2026-11-21T02:59:00Z")
+    await upkeep.run("back-up")
+    expect(await upkeep.instance.backups.list()).toEqual([])
+    upkeep.clock.advance(60_000)
+    await upkeep.run("back-up")
+    await upkeep.run("back-up")
+    expect(await upkeep.instance.backups.list()).toMatchObject([{ id: "20261121T030000Z-daily" }])
+  }
+  await using later = await upkept(folder.path, "2026-11-21T18:00:00Z")
+  await later.run("back-up")
+  expect(await later.instance.backups.list()).toHaveLength(1)
+  later.clock.advance(12 * HOUR)
+  await later.run("back-up")
+  expect(await later.instance.backups.list()).toHaveLength(2)
+})
+
+test("a job that a crash cut off runs again, one that failed too", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  const { slots, catalog } = upkeep.instance
+  await catalog.run(sql`insert into job_runs (name, slot, started_at) values ('back-up', '2026-11-21', 1)`)
+  await upkeep.run("back-up")
+  expect(await upkeep.instance.backups.list()).toEqual([])
+  await slots.recover()
+  const fails = () => Promise.reject(new Error("no room"))
+  expect(slots.once("other", "1", fails)).rejects.toThrow("no room")
+  let runs = 0
+  const count = async () => void runs++
+  expect([await slots.once("other", "1", count), await slots.once("other", "1", count), runs]).toEqual([true, false, 1])
+})
+
+test("salts end in time, and with them the way to their visitors", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  const { instance, clock, run } = upkeep
+  await instance.salts.get(1, "2026-11-21")
+  recordView(instance, 1, clock.now())
+  const salts = async () => (await instance.catalog.get<{ n: number }>(sql`select count(*) as n from salts`))?.n
+  clock.advance(35 * HOUR)
+  await run("destroy-salts")
+  expect(await salts()).toBe(1)
+  clock.advance(HOUR)
+  await run("destroy-salts")
+  expect(await salts()).toBe(0)
+  const known = instance.events.write(clock.now(), (writer) => writer.findVisitor(1, "2026-11-21", { high: 1, low: 1 }))
+  expect(known).toBeUndefined()
+})
+
+test("two days without a backup are a warning, a new one ends it", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path, new Date().toISOString())
+  const { instance, clock, run } = upkeep
+  await run("watch-backups")
+  expect(instance.health.warnings()).toEqual([])
+  clock.advance(2 * DAY + HOUR)
+  await run("watch-backups")
+  expect(instance.health.warnings()).toMatchObject([{ code: "backup_stale" }])
+  expect(instance.health.report()).toEqual({ status: "ok", reasons: [] })
+  await instance.backups.create("manual")
+  await run("watch-backups")
+  expect(instance.health.warnings()).toEqual([])
+})
+
+test("stores that are whole pass their check, and every task of upkeep runs", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  await checkStores(upkeep.options, { full: true })
+  expect(upkeep.instance.health.report().status).toBe("ok")
+  for (const { run } of upkeepTasks(upkeep.options)) await run(new AbortController().signal)
+})
+
+test("before the first migration of an upgrade there is a verified backup", async () => {
+  using folder = temporaryFolder()
+  await (await openWithSite(folder.path)).close()
+  // The next release, as far as the catalog is concerned.
+  const migrations = CATALOG_SCHEMA.migrations as { name: string; sql: string }[]
+  migrations.push({ name: "9999_next", sql: "create table next_things (id integer primary key) strict" })
+  try {
+    const upgraded = await openInstance(optionsFor(folder.path, { version: "2.0.0" }))
+    expect(upgraded.migrated).toEqual({ migrations: ["9999_next"], backup: "20261121T120000Z-migration" })
+    const [backup] = await upgraded.backups.list()
+    expect(backup).toMatchObject({
+      kind: "migration",
+      version: "2.0.0",
+      schemas: { catalog: ["0001_catalog"] },
+      rows: { catalog: { sites: 1 } },
+    })
+    await upgraded.close()
+    const again = await openInstance(optionsFor(folder.path, { version: "2.0.0" }))
+    expect(again.migrated).toEqual({ migrations: [], backup: null })
+    await again.close()
+  } finally {
+    migrations.pop()
+  }
+  expect(openInstance(optionsFor(folder.path))).rejects.toThrow("install Footfall 2.0.0 or later")
+})
+
+test("tasks run by their seconds, never beside themselves, and what they throw stays in the log", async () => {
+  const log = memoryLog()
+  const clock = fixedClock(NOW)
+  let runs = 0
+  const slow = Promise.withResolvers<void>()
+  const wait = () => {
+    runs++
+    return slow.promise
+  }
+  const tasks: Task[] = [
+    { name: "slow", every: 1, run: wait },
+    { name: "broken", every: 1, run: () => Promise.reject(new Error("no luck")) },
+  ]
+  const timers = createTimers(tasks, { clock, log, onJump: () => {} })
+  timers.start()
+  await Bun.sleep(2_300)
+  slow.resolve()
+  await timers.stop()
+  expect(runs).toBe(1)
+  expect(log.lines.filter(({ message }) => message === "upkeep failed").map(({ fields }) => fields?.task)).toEqual(["broken", "broken"])
+})
+
+test("a jump of the clock is noticed, an ordinary second is not", async () => {
+  let [now, monotonic] = [Date.parse(NOW), 0]
+  const jumps: number[] = []
+  const timers = createTimers([], { clock: { now: () => now, monotonic: () => monotonic }, log: quiet, onJump: (by) => jumps.push(by) })
+  timers.start()
+  now += 1_000
+  monotonic += 1_000
+  await Bun.sleep(1_100)
+  now += HOUR
+  await Bun.sleep(1_100)
+  await timers.stop()
+  expect(jumps).toEqual([HOUR])
+})
+
+test("states of the stores are entered once, left when no store has them, and end the process where nothing can be trusted", async () => {
+  const log = memoryLog()
+  const clock = fixedClock(NOW)
+  const health = createHealth({ now: clock.now, log })
+  const states = createStoreStates({ health, log, monotonic: clock.monotonic })
+  states.hinder("full", true)
+  clock.advance(1_000)
+  states.note(new StoreFault("full", "the catalog is full"))
+  expect(health.report()).toEqual({ status: "degraded", reasons: [{ code: "storage_full", since: "2026-11-21T12:00:00.000Z" }] })
+  states.hinder("full", false)
+  expect(health.has("storage_full")).toBe(true)
+  states.probe(() => false)
+  expect(health.has("storage_full")).toBe(true)
+  states.probe(() => true)
+  expect(health.report()).toEqual({ status: "ok", reasons: [] })
+  expect(log.lines.filter(({ message }) => message.startsWith("state")).map(({ message }) => message)).toEqual([
+    "state entered",
+    "state left",
+  ])
+
+  let ended = false
+  states.lost.then(() => {
+    ended = true
+  })
+  for (const wait of [0, 61_000, 1_000]) {
+    clock.advance(wait)
+    states.hinder("io", true)
+  }
+  await Bun.sleep(0)
+  expect(ended).toBe(false)
+  states.hinder("io", true)
+  expect(await states.lost).toMatchObject({ exit: "fsync" })
+})
+
+test("doctor tells what is wrong and what to do", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  const { instance, clock } = upkeep
+  const look = async () =>
+    examine({
+      ...instance,
+      dataDir: folder.path,
+      now: clock.now,
+      backupWorkerUrl,
+      baseUrl: "http://numbers.example",
+      geoDb: undefined,
+      keyIsConfigured: false,
+    })
+  const { id } = await instance.backups.create("manual")
+  writeFileSync(join(folder.path, "backups", id, "catalog.db"), "spoilt")
+  await instance.backups.verify(id, { full: false }).catch(() => {})
+  chmodSync(join(folder.path, "secret.key"), 0o644)
+  instance.health.enter("clock_jump")
+  const wrong = (await look()).filter(({ status }) => status !== "ok").map(({ name, status, fix }) => [name, status, fix !== ""])
+  expect(wrong).toEqual([
+    ["clock_skew", "warn", true],
+    ["tls", "warn", true],
+    ["secret_key", "fail", true],
+    ["backup_age", "warn", true],
+    ["backup_verified", "fail", true],
+    ["states", "warn", true],
+  ])
+})
