@@ -10,12 +10,15 @@ export interface ChainRules {
   windowMs: number
 }
 
-/** Follows the chains of one visitor after another. Its arrays are used again and again: nothing is allocated per visitor. */
+/**
+ * Follows the chains of one visitor after another: of the events from `begin` to before `end`, in order of time. Its arrays
+ * are used again and again: nothing is allocated per visitor.
+ */
 export interface Chains {
-  /** The steps that `count` events reach, in order of time; 0 when none matches the first step. */
-  furthest(at: Float64Array, marks: Uint32Array, count: number): number
-  /** Times of the earliest chain that reaches so many steps; of `furthest`, of the same events. Overwritten by the next call. */
-  earliest(at: Float64Array, marks: Uint32Array, count: number, steps: number): Float64Array
+  /** How many steps are reached; 0 when no event matches the first one. */
+  furthest(at: Float64Array, marks: Uint32Array, begin: number, end: number): number
+  /** Times of the earliest chain that reaches so many steps, as `furthest` told. Overwritten by the next call. */
+  earliest(at: Float64Array, marks: Uint32Array, begin: number, end: number, steps: number): Float64Array
 }
 
 export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
@@ -25,15 +28,15 @@ export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
   const numbers = new Float64Array(steps)
   let feasible: Uint32Array = new Uint32Array(64)
   return {
-    furthest(at, marks, count) {
-      const reached = windowed ? reachedWithin(at, marks, count, breaks, windowMs, numbers) : reachedAtAll(marks, count, breaks)
+    furthest(at, marks, begin, end) {
+      const reached = windowed ? reachedWithin(at, marks, begin, end, breaks, windowMs, numbers) : reachedAtAll(marks, begin, end, breaks)
       return 32 - Math.clz32(reached)
     },
-    earliest(at, marks, count, wanted) {
-      feasible = grownNumbers(feasible, count)
-      const first = windowed ? firstStart(at, marks, count, breaks, windowMs, numbers.subarray(0, wanted)) : 0
-      const deadline = windowed ? at[first]! + windowMs : Infinity
-      markFeasible(at, marks, count, first, deadline, breaks, wanted, feasible)
+    earliest(at, marks, begin, end, wanted) {
+      feasible = grownNumbers(feasible, end - begin)
+      const first = windowed ? firstStart(at, marks, begin, end, breaks, windowMs, numbers.subarray(0, wanted)) : begin
+      const deadline = windowed ? at[first]! + windowMs : Number.POSITIVE_INFINITY
+      markFeasible(at, marks, first, end, deadline, breaks, wanted, feasible)
       return chainTimes(at, feasible, first, wanted, times)
     },
   }
@@ -43,10 +46,10 @@ export function followChains({ steps, strict, windowMs }: ChainRules): Chains {
  * Bits of the steps some chain reaches. `open` holds the steps at which a chain may be continued; an event goes on from
  * the step before, all steps at once.
  */
-function reachedAtAll(marks: Uint32Array, count: number, breaks: number): number {
+function reachedAtAll(marks: Uint32Array, begin: number, end: number, breaks: number): number {
   let open = 0
   let reached = 0
-  for (let i = 0; i < count; i++) {
+  for (let i = begin; i < end; i++) {
     const mark = marks[i]!
     const now = mark & (1 | (open << 1))
     open = (mark & breaks) === 0 ? open | now : now
@@ -62,14 +65,15 @@ function reachedAtAll(marks: Uint32Array, count: number, breaks: number): number
 function reachedWithin(
   at: Float64Array,
   marks: Uint32Array,
-  count: number,
+  begin: number,
+  end: number,
   breaks: number,
   windowMs: number,
   starts: Float64Array,
 ): number {
   starts.fill(-Infinity)
   let reached = 0
-  for (let i = 0; i < count; i++) {
+  for (let i = begin; i < end; i++) {
     const mark = marks[i]!
     const ended = (mark & breaks) !== 0
     for (let step = starts.length - 1; step >= 0; step--) {
@@ -84,39 +88,47 @@ function reachedWithin(
 }
 
 /** The first event from which a chain of all `ends.length` steps ends within the window. Backwards: of each step the earliest end. */
-function firstStart(at: Float64Array, marks: Uint32Array, count: number, breaks: number, windowMs: number, ends: Float64Array): number {
+function firstStart(
+  at: Float64Array,
+  marks: Uint32Array,
+  begin: number,
+  end: number,
+  breaks: number,
+  windowMs: number,
+  ends: Float64Array,
+): number {
   ends.fill(Infinity)
   const last = ends.length - 1
-  let first = 0
-  for (let i = count - 1; i >= 0; i--) {
+  let first = begin
+  for (let i = end - 1; i >= begin; i--) {
     const mark = marks[i]!
     const ended = (mark & breaks) !== 0
     for (let step = 0; step <= last; step++) {
-      const end = (mark & (1 << step)) === 0 ? Infinity : step === last ? at[i]! : ends[step + 1]!
-      if (step === 0 && end - at[i]! <= windowMs) first = i
-      if (ended || end < ends[step]!) ends[step] = end
+      const reached = (mark & (1 << step)) === 0 ? Infinity : step === last ? at[i]! : ends[step + 1]!
+      if (step === 0 && reached - at[i]! <= windowMs) first = i
+      if (ended || reached < ends[step]!) ends[step] = reached
     }
   }
   return first
 }
 
-/** Of each event from `first` on the steps from which a chain can be completed by the deadline. */
+/** Of each event from `first` on, counted from there, the steps from which a chain can be completed by the deadline. */
 function markFeasible(
   at: Float64Array,
   marks: Uint32Array,
-  count: number,
   first: number,
+  end: number,
   deadline: number,
   breaks: number,
   wanted: number,
   feasible: Uint32Array,
 ): void {
   let open = 0
-  for (let i = count - 1; i >= first; i--) {
+  for (let i = end - 1; i >= first; i--) {
     const mark = at[i]! <= deadline ? marks[i]! : 0
     const now = mark & ((1 << (wanted - 1)) | (open >> 1))
     open = (marks[i]! & breaks) === 0 ? open | now : now
-    feasible[i] = now
+    feasible[i - first] = now
   }
 }
 
@@ -124,7 +136,7 @@ function markFeasible(
 function chainTimes(at: Float64Array, feasible: Uint32Array, first: number, wanted: number, times: Float64Array): Float64Array {
   let event = first
   for (let step = 0; step < wanted; step++) {
-    while ((feasible[event]! & (1 << step)) === 0) event++
+    while ((feasible[event - first]! & (1 << step)) === 0) event++
     times[step] = at[event++]!
   }
   return times

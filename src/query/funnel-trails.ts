@@ -1,48 +1,143 @@
-import { KeptVisits, Trail } from "./trail.ts"
+import { grownNumbers, grownSums } from "./buffer.ts"
 
-/** Takes the marked events of visits in any order and gives those of each visitor, in order of time, to `add`. */
-export interface Trails {
-  /** `sequence` of the visit's first event: it orders visits at equal times. */
-  beginVisit(visitor: number, sequence: number): void
-  event(at: number, mark: number): void
-  endVisit(): void
-  /** After the last visit: visitors with several visits. */
-  finish(): void
-}
+/** Takes the marked events from `begin` to before `end`, of one visitor, in order of time. */
+export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number) => void
 
 const FIRST_STEP = 1
 /** In `visits`: several, one of which has an event of the first step. */
 const ENTERED = 3
 
 /**
- * `visits` says of each visitor whether there is one visit or several, and is written to. Events before the first step and
- * visitors without one are dropped early: most are.
+ * The marked events of visits, until those of a visitor are all there: at once with one visit, at the end with several. A
+ * visit's events are written behind those that are kept and stay there when they are needed later, so nothing is copied.
  */
-export function createTrails(visits: Uint8Array, add: (at: Float64Array, marks: Uint32Array, count: number) => void): Trails {
-  const kept = new KeptVisits()
-  const trail = new Trail()
-  let [visitor, sequence, several] = [0, 0, false]
-  return {
-    beginVisit(nextVisitor, nextSequence) {
-      visitor = nextVisitor
-      sequence = nextSequence
-      several = visits[visitor] !== 1
-      trail.clear()
-    },
-    event(at, mark) {
-      if (trail.count > 0 || several || (mark & FIRST_STEP) !== 0) trail.push(at, mark)
-    },
-    endVisit() {
-      if (trail.count === 0) return
-      if (!several) return add(trail.at, trail.marks, trail.count)
-      if ((trail.union & FIRST_STEP) !== 0) visits[visitor] = ENTERED
-      kept.keep(visitor, sequence, trail)
-    },
-    finish() {
-      for (const list of kept.byVisitor(visits, ENTERED)) {
-        kept.load(list, trail)
-        add(trail.at, trail.marks, trail.count)
+export class Trails {
+  /** Times and marks of the kept events; of the visit being read too. */
+  at: Float64Array = new Float64Array(0)
+  marks: Uint32Array = new Uint32Array(0)
+  private visitor: Uint32Array = new Uint32Array(0)
+  private sequence: Float64Array = new Float64Array(0)
+  /** Where the events of each kept visit begin; they end where those of the next one begin. */
+  private begin: Uint32Array = new Uint32Array(1)
+  private kept = 0
+
+  /** `visits` says of each visitor whether there is one visit or several, and is written to. */
+  constructor(
+    private readonly visits: Uint8Array,
+    private readonly add: AddTrail,
+  ) {}
+
+  /** Makes room for a part with so many events and says where the first one goes. */
+  reserve(events: number): number {
+    const end = this.begin[this.kept]!
+    this.at = grownSums(this.at, end + events)
+    this.marks = grownNumbers(this.marks, end + events)
+    return end
+  }
+
+  /**
+   * The visit's events lie behind the kept ones up to `end`; `union` is all of their marks together, `sequence` orders visits
+   * at equal times. Says where the events of the next one go.
+   */
+  endVisit(visitor: number, sequence: number, union: number, end: number): number {
+    const begin = this.begin[this.kept]!
+    const enters = (union & FIRST_STEP) !== 0
+    if (this.visits[visitor] === 1) {
+      if (enters) this.add(this.at, this.marks, begin, end)
+      return begin
+    }
+    if (enters) this.visits[visitor] = ENTERED
+    this.keep(visitor, sequence, end)
+    return end
+  }
+
+  /** After the last part: visitors with several visits who took the first step. */
+  finish(): void {
+    const next = new Uint32Array(this.kept)
+    const first = this.linkByVisitor(next)
+    const list: number[] = []
+    for (let visit = 0; visit < this.kept; visit++) {
+      const visitor = this.visitor[visit]!
+      if (this.visits[visitor] !== ENTERED) continue
+      this.visits[visitor] = 0
+      list.length = 0
+      for (let link = first[visitor]!; link > 0; link = next[link - 1]!) list.push(link - 1)
+      this.addVisits(list)
+    }
+  }
+
+  private keep(visitor: number, sequence: number, end: number): void {
+    this.visitor = grownNumbers(this.visitor, this.kept + 1)
+    this.sequence = grownSums(this.sequence, this.kept + 1)
+    this.begin = grownNumbers(this.begin, this.kept + 2)
+    this.visitor[this.kept] = visitor
+    this.sequence[this.kept] = sequence
+    this.begin[++this.kept] = end
+  }
+
+  /** Lists of visits by visitor: links count from 1, 0 ends a list. Backwards, so that lists run forwards. */
+  private linkByVisitor(next: Uint32Array): Uint32Array {
+    const first = new Uint32Array(this.visits.length)
+    for (let visit = this.kept - 1; visit >= 0; visit--) {
+      const visitor = this.visitor[visit]!
+      if (this.visits[visitor] !== ENTERED) continue
+      next[visit] = first[visitor]!
+      first[visitor] = visit + 1
+    }
+    return first
+  }
+
+  /** Of one visitor. Visits are mostly kept in order of time, one after the other. */
+  private addVisits(list: number[]): void {
+    if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b) || this.sequence[a]! - this.sequence[b]!)
+    const first = list[0]!
+    if (list.length === 1) this.add(this.at, this.marks, this.begin[first]!, this.begin[first + 1]!)
+    else if (this.isInOrder(list)) this.addJoined(list)
+    else this.addMerged(list)
+  }
+
+  /** Each visit ends before the next one begins. */
+  private isInOrder(list: readonly number[]): boolean {
+    for (let i = 1; i < list.length; i++) {
+      if (this.startOf(list[i]!) <= this.at[this.begin[list[i - 1]! + 1]! - 1]!) return false
+    }
+    return true
+  }
+
+  /** The joined events are written behind the kept ones, over those of the visitor before. */
+  private addJoined(list: readonly number[]): void {
+    let length = 0
+    for (const visit of list) length += this.begin[visit + 1]! - this.begin[visit]!
+    const start = this.reserve(length)
+    const { at, marks, begin } = this
+    let end = start
+    for (const visit of list) {
+      for (let i = begin[visit]!; i < begin[visit + 1]!; i++) {
+        at[end] = at[i]!
+        marks[end++] = marks[i]!
       }
-    },
+    }
+    this.add(at, marks, start, end)
+  }
+
+  /** Visits at the same time are rare. Within a visit the events are in order already. */
+  private addMerged(list: readonly number[]): void {
+    const events = list.flatMap((visit) =>
+      Array.from({ length: this.begin[visit + 1]! - this.begin[visit]! }, (_, i) => ({
+        event: this.begin[visit]! + i,
+        sequence: this.sequence[visit]!,
+      })),
+    )
+    events.sort((a, b) => this.at[a.event]! - this.at[b.event]! || a.sequence - b.sequence)
+    const start = this.reserve(events.length)
+    events.forEach(({ event }, i) => {
+      this.at[start + i] = this.at[event]!
+      this.marks[start + i] = this.marks[event]!
+    })
+    this.add(this.at, this.marks, start, start + events.length)
+  }
+
+  private startOf(visit: number): number {
+    return this.at[this.begin[visit]!]!
   }
 }

@@ -2,7 +2,7 @@ import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { type Chains, followChains } from "./funnel-chain.ts"
 import { stepMarker } from "./funnel-marks.ts"
-import { createTrails, type Trails } from "./funnel-trails.ts"
+import { type AddTrail, Trails } from "./funnel-trails.ts"
 
 /**
  * How many visitors take ordered steps, and how long they take between them (metrics.md section 12). The few events that
@@ -13,7 +13,7 @@ export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void
   const parts = snapshot.parts.filter((part) => part.events > 0 && part.maxAt >= query.range.from && part.minAt < query.range.to)
   const rules = { steps: query.steps.length, strict: query.order === "strict", windowMs: query.windowMs ?? Infinity }
   const tally = createTally(followChains(rules), rules.steps)
-  const trails = createTrails(visitsByVisitor(parts, snapshot.visitorLimit, check), tally.add)
+  const trails = new Trails(visitsByVisitor(parts, snapshot.visitorLimit, check), tally.add)
   const mark = stepMarker(snapshot, query)
   for (const part of parts) {
     check()
@@ -41,29 +41,33 @@ function countVisits(visitor: Uint32Array, length: number, visits: Uint8Array): 
   }
 }
 
-/** Tells the trails of the marked events, visit by visit, each in order of time. */
+/** Writes the marked events into the trails, visit by visit, each in order of time. */
 function walkVisits(part: Part, marks: Uint32Array, trails: Trails): void {
   const [visit, offset, order] = [part.event("visit"), part.event("offset"), part.order()]
   const [starts, sequences, visitor] = [part.starts(), part.sequences(), part.visit("visitor")]
+  let end = trails.reserve(part.events)
+  const { at, marks: kept } = trails
   let current = -1
+  let union = 0
   for (let i = 0; i < part.events; i++) {
     const row = order === null ? i : order[i]!
     const mark = marks[row]!
     if (mark === 0) continue
-    const at = visit[row]!
-    if (at !== current) {
-      if (current >= 0) trails.endVisit()
-      trails.beginVisit(visitor[at]!, sequences[at]!)
-      current = at
+    const its = visit[row]!
+    if (its !== current) {
+      if (current >= 0) end = trails.endVisit(visitor[current]!, sequences[current]!, union, end)
+      current = its
+      union = 0
     }
-    trails.event(starts[at]! + offset[row]!, mark)
+    union |= mark
+    at[end] = starts[its]! + offset[row]!
+    kept[end++] = mark
   }
-  if (current >= 0) trails.endVisit()
+  if (current >= 0) trails.endVisit(visitor[current]!, sequences[current]!, union, end)
 }
 
 interface Tally {
-  /** The marked events of one visitor, in order. */
-  add(at: Float64Array, marks: Uint32Array, count: number): void
+  add: AddTrail
   result(): FunnelResult
 }
 
@@ -72,11 +76,11 @@ function createTally(chains: Chains, steps: number): Tally {
   /** Per step, the times from the step before, ms. */
   const gaps = Array.from({ length: steps }, (): number[] => [])
   return {
-    add(at, marks, count) {
-      const reached = chains.furthest(at, marks, count)
+    add(at, marks, begin, end) {
+      const reached = chains.furthest(at, marks, begin, end)
       furthest[reached]!++
       if (reached < 2) return
-      const times = chains.earliest(at, marks, count, reached)
+      const times = chains.earliest(at, marks, begin, end, reached)
       for (let step = 1; step < reached; step++) gaps[step]!.push(times[step]! - times[step - 1]!)
     },
     result: () => ({

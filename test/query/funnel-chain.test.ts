@@ -39,8 +39,8 @@ function slowly(events: readonly Event[], rules: Rules) {
 function fast(events: readonly Event[], rules: Rules) {
   const [at, marks] = [Float64Array.from(events, (event) => event.at), Uint32Array.from(events, (event) => event.marks)]
   const chains = followChains(rules)
-  const reached = chains.furthest(at, marks, events.length)
-  return { reached, times: reached === 0 ? [] : [...chains.earliest(at, marks, events.length, reached)].slice(0, reached) }
+  const reached = chains.furthest(at, marks, 0, events.length)
+  return { reached, times: reached === 0 ? [] : [...chains.earliest(at, marks, 0, events.length, reached)].slice(0, reached) }
 }
 
 const anyEvents = fc
