@@ -15,4 +15,5 @@ export interface Intake {
   pipeline: ReturnType<typeof createPipeline>
   buffer: EventBuffer
   store: Pick<EventStore, "forgetVisitors">
+  onError?(error: unknown): void
 }

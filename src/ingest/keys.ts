@@ -1,3 +1,4 @@
+import { AppError } from "../domain/error.ts"
 import type { Site } from "../domain/site.ts"
 import type { createCalendar } from "./calendar.ts"
 import { personKind, type VisitorKeys } from "./identity.ts"
@@ -8,11 +9,13 @@ export interface KeySources {
   salts: Salts
   identityKeys: IdentityKeys
   calendar: ReturnType<typeof createCalendar>
+  /** Told why secrets could not be read. */
+  onError?(error: unknown): void
 }
 
 /** The secrets the ids of an event are made with. Waits only for those not yet in memory: the first event of a period. */
 export function visitorKeys(
-  { salts, identityKeys, calendar }: KeySources,
+  { salts, identityKeys, calendar, onError }: KeySources,
   event: { site: Site; incoming: Incoming; objects: boolean; at: number; now: number },
 ): VisitorKeys | Promise<VisitorKeys> {
   const { site, at, now } = event
@@ -22,7 +25,12 @@ export function visitorKeys(
   const identity = personKind(site, event.incoming, event.objects) && identityKeys.identityKey(site.id)
   const isReady = !(salt instanceof Promise) && !(previousSalt instanceof Promise) && !(identity instanceof Promise)
   const names = { current: current.name, previous: previous?.name }
-  return isReady ? keysFrom(names, salt, previousSalt, identity) : waitFor(names, salt, previousSalt, identity)
+  if (isReady) return keysFrom(names, salt, previousSalt, identity)
+  return waitFor(names, salt, previousSalt, identity).catch((error) => {
+    onError?.(error)
+    // The event may come again: without its salt it would be another visitor's.
+    throw new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 1 })
+  })
 }
 
 type Names = { current: string; previous: string | undefined }

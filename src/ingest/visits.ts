@@ -30,14 +30,20 @@ function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefine
   return undefined
 }
 
-/** A person with the visitor's number: the same person has the same one in every visit. */
+/** A person and the visitor they are. Asked for only once the person may be known: asking makes the visitor. */
 interface Known extends Person {
-  visitor: number
+  readonly visitor: number
 }
 
 function knownPerson(writer: Writer, { siteId, identity }: Candidate): Known | undefined {
   const { person } = identity
-  return person && { ...person, visitor: writer.person(siteId, person.key) }
+  if (!person) return undefined
+  return {
+    ...person,
+    get visitor() {
+      return writer.person(siteId, person.key)
+    },
+  }
 }
 
 /** `engagement` and `vitals` tell of a visit, they are none. */
@@ -67,9 +73,8 @@ function agrees(visit: OpenVisit, person: Known | undefined): boolean {
 
 /** Joins a visit; a person that was not known before makes the visit, with all its events, their own. */
 function joined(writer: Writer, siteId: number, visit: OpenVisit, person: Known | undefined): number {
-  const isNews =
-    person && mayBeKnown(person, visit) && visit.visitor !== person.visitor && !(visit.visitorKind === "user" && person.kind === "device")
-  if (isNews) writer.identify(siteId, visit.id, person.visitor, person.kind)
+  const isBetter = person && mayBeKnown(person, visit) && (person.kind === "user" || visit.visitorKind !== "user")
+  if (isBetter && visit.visitor !== person.visitor) writer.identify(siteId, visit.id, person.visitor, person.kind)
   return visit.id
 }
 

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test"
+import { BROWSER, siteOf, startIntake } from "./intake.ts"
+
+const VIEW = { name: "pageview", url: "https://example.com/a" }
+const DAY = 86_400_000
+
+test("events of a server are judged one by one", async () => {
+  using intake = startIntake({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", enabled: true }] } })
+  const answer = await intake.collector.collectServerEvents(
+    siteOf({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", enabled: true }] } }),
+    [
+      { ...VIEW, id: "abcdefgh" },
+      { name: "" },
+      { ...VIEW, id: "abcdefgh" },
+      { ...VIEW, user_agent: "curl/8.4.0 (x86_64)" },
+      { ...VIEW, ip: "10.1.1.1", user_agent: BROWSER },
+      "nonsense",
+      { ...VIEW, url: "https://elsewhere.org/", revenue: { amount: "5.5" } },
+      { ...VIEW, revenue: { amount: "5.555" } },
+      { ...VIEW, revenue: { amount: 5, currency: "DEM" } },
+    ],
+  )
+  expect(answer).toEqual({
+    accepted: 2,
+    rejected: [
+      { index: 1, code: "too_short", detail: "name must not be empty." },
+      { index: 5, code: "invalid_type", detail: "An event must be an object." },
+      { index: 7, code: "too_many_decimals", detail: "revenue cannot be read." },
+      { index: 8, code: "invalid_currency", detail: "revenue cannot be read." },
+    ],
+    dropped: [
+      { index: 2, reason: "duplicate" },
+      { index: 3, reason: "bot" },
+      { index: 4, reason: "ip" },
+    ],
+  })
+  expect(intake.visits()).toMatchObject([{ pageviews: 2, exit: "elsewhere.org/" }])
+  expect(intake.drops()).toMatchObject({ duplicate: 1, bot: 1, ip: 1 })
+})
+
+describe("a server's time", () => {
+  test.each([
+    ["within a minute ahead is believed", 60_000, 60_000],
+    ["further ahead is now", 60_001, 0],
+    ["in the past is believed", -5 * DAY, -5 * DAY],
+  ])("%s", async (_, offset, expected) => {
+    using intake = startIntake()
+    const now = intake.clock.now()
+    await intake.collector.collectServerEvents(siteOf({}), [{ ...VIEW, timestamp: now + offset }])
+    expect(intake.visits().map(({ start }) => start)).toEqual([now + expected])
+  })
+
+  test.each([
+    ["2026-11-20T23:00:00Z", 1],
+    ["2026-11-20T22:59:59Z", 0],
+  ])("of %s with one day of retention is accepted %p times", async (timestamp, accepted) => {
+    using intake = startIntake()
+    const site = siteOf({ timezone: "Europe/Berlin", retention_days: 0 })
+    const answer = await intake.collector.collectServerEvents(site, [{ ...VIEW, timestamp }])
+    expect(answer.accepted).toBe(accepted)
+    expect(answer.rejected.map(({ code }) => code)).toEqual(accepted ? [] : ["beyond_retention"])
+  })
+})
+
+describe("a server's visitor", () => {
+  const visitors = (intake: ReturnType<typeof startIntake>) => intake.visits().map(({ visitor, pageviews }) => [visitor, pageviews])
+
+  test("is the one the same browser has", async () => {
+    using intake = startIntake()
+    await intake.send()
+    await intake.collector.collectServerEvents(siteOf({}), [{ ...VIEW, ip: "9.9.9.9", user_agent: BROWSER }])
+    expect(visitors(intake)).toEqual([[0, 2]])
+  })
+
+  test("without address and user agent is one for all", async () => {
+    using intake = startIntake()
+    await intake.collector.collectServerEvents(siteOf({}), [VIEW, VIEW])
+    expect(intake.visits()).toMatchObject([{ visitor: 0, pageviews: 2 }])
+    expect(intake.visits()[0]!.traits).toBe(`||Direct${"|".repeat(16)}`)
+  })
+
+  test("of a day whose salt is gone merges inside the request alone", async () => {
+    using intake = startIntake()
+    const old = { ...VIEW, ip: "9.9.9.9", timestamp: intake.clock.now() - 10 * DAY }
+    await intake.collector.collectServerEvents(siteOf({}), [old, old])
+    await intake.collector.collectServerEvents(siteOf({}), [old])
+    expect(visitors(intake)).toEqual([
+      [0, 2],
+      [1, 1],
+    ])
+  })
+
+  test("of a user is the same, also for such a day", async () => {
+    using intake = startIntake({ settings: { identity_mode: "identified" } })
+    const site = siteOf({ settings: { identity_mode: "identified" } })
+    await intake.collector.collectServerEvents(site, [{ ...VIEW, user_id: "ann", timestamp: intake.clock.now() - 10 * DAY }])
+    await intake.collector.collectServerEvents(site, [{ ...VIEW, user_id: "ann" }])
+    expect(new Set(intake.visits().map(({ visitor }) => visitor)).size).toBe(1)
+  })
+})
+
+test("a thousand events are stored in one go", async () => {
+  using intake = startIntake()
+  const events = Array.from({ length: 1_000 }, (_, index) => ({ ...VIEW, ip: `10.0.${index >> 8}.${index & 255}` }))
+  expect(await intake.collector.collectServerEvents(siteOf({}), events)).toEqual({ accepted: 1_000, rejected: [], dropped: [] })
+  expect(intake.visits().length).toBe(1_000)
+})
