@@ -17,7 +17,7 @@ export interface CollectOptions {
   collector: Collector
 }
 
-/** Answers the requests of one path. */
+/** Answers the requests of one path. Never rejects. */
 export type Door = (request: Request, server: Peers) => Promise<Response>
 
 const EVENT_METHODS = ["POST", "OPTIONS"]

@@ -40,7 +40,7 @@ export function createServer(options: ServerOptions): HttpServer {
   const doors = collectDoors({ ...options, headers: headers.open })
   const app = router({ baseUrl, log, headers: headers.api }, routes(options))
 
-  function answer(request: Request, server: Peers): Promise<Response> | Response {
+  function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
     if (health.has("stopping") && !path.startsWith("/health")) throw new AppError("unavailable", "The service is stopping.")
     const door = doors.get(path)
@@ -48,17 +48,22 @@ export function createServer(options: ServerOptions): HttpServer {
     if (isMisleading(path)) throw notFound()
     // For `requestIP` in the routes; nothing else of a server is used there.
     app.server = server as NonNullable<typeof app.server>
-    return app.fetch(request)
+    return Promise.resolve(app.fetch(request)).catch((thrown) => refuse(request, thrown))
+  }
+
+  /** Else Bun would answer with a 500 of its own. */
+  function refuse(request: Request, thrown: unknown): Response {
+    const id = requestId(request)
+    return problem(toFailure(thrown, id, log), baseUrl, { ...headers.api, "x-request-id": id })
   }
 
   return {
-    async fetch(request, server) {
+    // Not async: a door's promise needs no other one around it, and most requests go through a door.
+    fetch(request, server) {
       try {
-        return await answer(request, server)
+        return answer(request, server)
       } catch (thrown) {
-        // Else Bun would answer with a 500 of its own.
-        const id = requestId(request)
-        return problem(toFailure(thrown, id, log), baseUrl, { ...headers.api, "x-request-id": id })
+        return Promise.resolve(refuse(request, thrown))
       }
     },
   }
