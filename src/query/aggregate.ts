@@ -1,5 +1,5 @@
-import type { Query, Range, Table } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
+import type { Query, Table } from "../domain/query.ts"
+import type { Snapshot } from "../store/events/part.ts"
 import { compareCodePoints } from "./code-points.ts"
 import { type Measures, openMeasures } from "./measures.ts"
 import { orderedPart } from "./ordered-part.ts"
@@ -13,16 +13,13 @@ import { tableOf } from "./table.ts"
 export function aggregate(snapshot: Snapshot, query: Query, check: () => void): Table {
   const measures = openMeasures(snapshot, query)
   if (query.fillBuckets) makeAllBuckets(measures)
-  for (const part of snapshot.parts) {
+  for (const part of measures.parts) {
     check()
-    if (touches(part, query.range)) measures.read(orderedPart(part))
+    measures.read(orderedPart(part))
   }
   check()
   return tableOf(measures, query, otherCurrencies(snapshot, measures))
 }
-
-/** A visit that starts in the range has its first event there: a part without an event in the range has nothing for it. */
-const touches = ({ events, minAt, maxAt }: Part, { from, to }: Range): boolean => events > 0 && maxAt >= from && minAt < to
 
 /** Each bucket becomes a group, so that those without data are rows too. */
 function makeAllBuckets({ chosen, buckets }: Measures): void {

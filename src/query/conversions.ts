@@ -1,39 +1,48 @@
 import type { Part } from "../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "./buffer.ts"
-import { createFirsts } from "./event-counts.ts"
+import { eventCounts, type NewDistinct } from "./event-counts.ts"
 import type { CompiledGoals } from "./goals.ts"
-import { distinctVisitors } from "./pair-set.ts"
-import { type Chosen, groupedLists, matchingCompletions } from "./selection.ts"
+import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Selection } from "./selection.ts"
 
 /** Completions of the goals in question (metrics.md section 11), by group. */
 export interface Conversions {
   read(part: Part): void
   count(group: number): number
   /** Distinct visitors with one, once all parts are read. */
-  visitors(): Uint32Array
+  visitors(): (group: number) => number
 }
 
 /**
  * A completion counts when its event lies in the range and satisfies the filter; the report that reaches the threshold of
- * a scroll goal counts as such an event whether or not the filter names a goal.
+ * a scroll goal counts as such an event whether or not the filter names a goal. By goal the completions are what E holds,
+ * and whoever is in a row has converted, so `selected` says it all.
  */
-export function conversions(chosen: Chosen, goals: CompiledGoals, visitorLimit: number): Conversions {
-  const lists = groupedLists(chosen)
-  const visitors = distinctVisitors(chosen.sources.length > 0, visitorLimit)
-  const firsts = createFirsts(visitors)
-  const spare = { rows: new NumberBuffer(), goals: new NumberBuffer() }
+export function conversions(chosen: Chosen, selected: Selection, goals: CompiledGoals, newDistinct: NewDistinct): Conversions {
+  const completions = chosen.goals ? selected.events : completionsOf(chosen, goals)
+  const isGrouped = chosen.sources.length > 0
+  const converting = eventCounts({ isGrouped, size: selected.size, whole: () => undefined, events: completions }, newDistinct)
   let counts: Uint32Array = new Uint32Array(0)
   return {
     read(part) {
-      const list = matchingCompletions(part, chosen.filter.rows(part), goals, spare, { range: chosen.range, clock: "event" })
-      if (list.count === 0) return
-      const grouped = lists.grouped(part, list, "event")
-      counts = grownNumbers(counts, chosen.index.size)
+      const grouped = completions(part)
+      counts = grownNumbers(counts, selected.size())
       countGroups(grouped.groups, grouped.count, counts)
-      firsts.events(part, grouped, chosen.index.size)
+      if (!chosen.goals) converting.read(part)
     },
     count: (group) => counts[group] ?? 0,
-    visitors: () => visitors.counts(chosen.index.size),
+    visitors: converting.visitors,
+  }
+}
+
+function completionsOf(chosen: Chosen, goals: CompiledGoals): (part: Part) => Grouped {
+  const lists = groupedLists(chosen)
+  const spare = { rows: new NumberBuffer(), goals: new NumberBuffer() }
+  let known: { part: Part; grouped: Grouped } | undefined
+  return (part) => {
+    if (known?.part === part) return known.grouped
+    const list = matchingCompletions(part, chosen.filter.rows(part), goals, spare, { range: chosen.range, clock: "event" })
+    known = { part, grouped: lists.grouped(part, list, "event") }
+    return known.grouped
   }
 }
 

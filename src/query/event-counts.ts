@@ -1,129 +1,122 @@
-import { ENGAGEMENT, PAGEVIEW, VITALS } from "../domain/dimension.ts"
 import type { Part } from "../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "./buffer.ts"
-import { type Distinct, distinctVisitors } from "./pair-set.ts"
-import type { Chosen, Grouped } from "./selection.ts"
-import { selection } from "./selection.ts"
+import { isCounted, isPageview } from "./flags.ts"
+import type { Distinct } from "./pair-set.ts"
+import type { Grouped, Selection } from "./selection.ts"
 
 /** What is counted over E, by group. */
 export interface EventCounts {
   read(part: Part): void
-  /** Whether E holds anything of the group; a reach of a scroll goal is in E without being counted. */
-  has(group: number): boolean
   pageviews(group: number): number
   events(group: number): number
-  /** Once all parts are read. */
-  visitors(): Uint32Array
+  /** Distinct visitors, once all parts are read. */
+  visitors(): (group: number) => number
 }
 
-interface Sums {
-  seen: Uint32Array
-  pageviews: Uint32Array
-  events: Uint32Array
-}
+/** Opens a set of visitors, for one group or for many. */
+export type NewDistinct = (isGrouped: boolean) => Distinct
 
-export function eventCounts(chosen: Chosen, visitorLimit: number): EventCounts {
-  const selected = selection(chosen)
-  const visitors = distinctVisitors(chosen.sources.length > 0, visitorLimit)
-  const firsts = createFirsts(visitors)
-  let sums: Sums = { seen: NONE, pageviews: NONE, events: NONE }
+export function eventCounts(selected: Selection, newDistinct: NewDistinct): EventCounts {
+  const [pairGroups, pairVisitors] = [new NumberBuffer(), new NumberBuffer()]
+  let distinct: Distinct | undefined
+  let cells: Uint32Array = new Uint32Array(0)
+  let before = 1
+
+  /** Room in the sums for all groups, and where the pairs of so many rows go. */
+  const ready = (count: number) => {
+    distinct ??= newDistinct(selected.isGrouped)
+    cells = grownNumbers(cells, selected.size() * STRIDE)
+    return { cells, returning: distinct.returning, groups: pairGroups.room(count), visitors: pairVisitors.room(count) }
+  }
+  const add = (found: number, { groups, visitors }: Sink) => distinct!.add(groups, visitors, found, selected.size())
 
   return {
     read(part) {
       const whole = selected.whole(part)
-      const size = () => chosen.index.size
       if (whole) {
-        sums = grown(sums, size())
-        addVisits(whole, { pageviews: part.visit("pageviews"), events: part.visit("events") }, sums)
-        firsts.visits(part, whole, size())
+        const sink = ready(whole.count)
+        add(countVisits(whole, visitColumns(part), sink), sink)
       }
       const events = selected.events(part)
       if (events.count === 0) return
-      sums = grown(sums, size())
-      addEvents(events, part.event("name"), sums)
-      firsts.events(part, events, size())
-    },
-    has: (group) => (sums.seen[group] ?? 0) > 0,
-    pageviews: (group) => sums.pageviews[group] ?? 0,
-    events: (group) => sums.events[group] ?? 0,
-    visitors: () => visitors.counts(chosen.index.size),
-  }
-}
-
-const NONE = new Uint32Array(0)
-
-const grown = ({ seen, pageviews, events }: Sums, size: number): Sums => ({
-  seen: grownNumbers(seen, size),
-  pageviews: grownNumbers(pageviews, size),
-  events: grownNumbers(events, size),
-})
-
-function addVisits(
-  { rows, groups, count }: Grouped,
-  { pageviews, events }: { pageviews: Uint32Array; events: Uint32Array },
-  sums: Sums,
-): void {
-  const { seen, pageviews: pageviewSums, events: eventSums } = sums
-  for (let i = 0; i < count; i++) {
-    const group = groups[i]!
-    seen[group]!++
-    pageviewSums[group]! += pageviews[rows[i]!]!
-    eventSums[group]! += events[rows[i]!]!
-  }
-}
-
-function addEvents({ rows, groups, count }: Grouped, name: Uint32Array, { seen, pageviews, events }: Sums): void {
-  for (let i = 0; i < count; i++) {
-    const group = groups[i]!
-    const named = name[rows[i]!]!
-    seen[group]!++
-    pageviews[group]! += named === PAGEVIEW ? 1 : 0
-    events[group]! += named === ENGAGEMENT || named === VITALS ? 0 : 1
-  }
-}
-
-/** Hands the visitors of rows to a set, most of those that come twice in a visit left out: its events lie in one run. */
-export function createFirsts(visitors: Distinct) {
-  const [pairGroups, pairVisitors] = [new NumberBuffer(), new NumberBuffer()]
-  let stamps: Uint32Array = NONE
-  let before = 1
-  return {
-    events(part: Part, { rows, groups, count }: Grouped, size: number): void {
-      stamps = grownNumbers(stamps, size)
-      const out = { groups: pairGroups.room(count), visitors: pairVisitors.room(count) }
-      const columns = { visit: part.event("visit"), visitor: part.visit("visitor") }
-      visitors.add(out.groups, out.visitors, listFirsts({ rows, groups, count }, columns, stamps, before, out), size)
+      const sink = ready(events.count)
+      add(countEvents(events, eventColumns(part), sink, before), sink)
       before += part.visits
     },
-    visits(part: Part, { rows, groups, count }: Grouped, size: number): void {
-      const out = pairVisitors.room(count)
-      listVisitors(part.visit("visitor"), rows, count, out)
-      visitors.add(groups, out, count, size)
+    pageviews: (group) => cells[group * STRIDE + PAGEVIEWS] ?? 0,
+    events: (group) => cells[group * STRIDE + EVENTS] ?? 0,
+    visitors() {
+      const counts = distinct?.counts(selected.size())
+      return (group) => (counts?.[group] ?? 0) + (cells[group * STRIDE + SINGLES] ?? 0)
     },
   }
 }
 
-function listVisitors(visitor: Uint32Array, visits: Uint32Array, count: number, out: Uint32Array): void {
-  for (let i = 0; i < count; i++) out[i] = visitor[visits[i]!]!
+/** The sums of a group lie side by side, so that a row touches one line of memory: its counts, and the visit last seen. */
+const STRIDE = 4
+const PAGEVIEWS = 0
+const EVENTS = 1
+/** Visitors that come with one visit only. */
+const SINGLES = 2
+const STAMP = 3
+
+interface Sink {
+  cells: Uint32Array
+  returning: Int32Array
+  groups: Uint32Array
+  visitors: Uint32Array
 }
 
-/** `stamps` holds, by group, the visit last seen in it, counted over all parts from `before`. */
-function listFirsts(
+const visitColumns = (part: Part) => ({
+  visitor: part.visit("visitor"),
+  pageviews: part.visit("pageviews"),
+  events: part.visit("events"),
+})
+
+const eventColumns = (part: Part) => ({ name: part.event("name"), visit: part.event("visit"), visitor: part.visit("visitor") })
+
+/** Returns how many pairs of visitors that may come again it has listed. */
+function countVisits(
   { rows, groups, count }: Grouped,
-  { visit, visitor }: { visit: Uint32Array; visitor: Uint32Array },
-  stamps: Uint32Array,
-  before: number,
-  out: { groups: Uint32Array; visitors: Uint32Array },
+  { visitor, pageviews, events }: ReturnType<typeof visitColumns>,
+  { cells, returning, groups: outGroups, visitors: outVisitors }: Sink,
 ): number {
-  const { groups: outGroups, visitors: outVisitors } = out
   let found = 0
   for (let i = 0; i < count; i++) {
-    const group = groups[i]!
-    const of = visit[rows[i]!]!
-    if (stamps[group] === of + before) continue
-    stamps[group] = of + before
-    outGroups[found] = group
-    outVisitors[found++] = visitor[of]!
+    const visit = rows[i]!
+    const cell = groups[i]! * STRIDE
+    cells[cell + PAGEVIEWS]! += pageviews[visit]!
+    cells[cell + EVENTS]! += events[visit]!
+    const again = (returning[visitor[visit]! >>> 5]! >>> (visitor[visit]! & 31)) & 1
+    cells[cell + SINGLES]! += 1 - again
+    outGroups[found] = groups[i]!
+    outVisitors[found] = visitor[visit]!
+    found += again
+  }
+  return found
+}
+
+/** The same for single events. `before` counts the visits of earlier parts: a stamp is a visit, counted over all of them. */
+function countEvents(
+  { rows, groups, count }: Grouped,
+  { name, visit, visitor }: ReturnType<typeof eventColumns>,
+  { cells, returning, groups: outGroups, visitors: outVisitors }: Sink,
+  before: number,
+): number {
+  let found = 0
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!
+    const cell = groups[i]! * STRIDE
+    cells[cell + PAGEVIEWS]! += isPageview(name[row]!)
+    cells[cell + EVENTS]! += isCounted(name[row]!)
+    const of = visit[row]!
+    if (cells[cell + STAMP] === of + before) continue
+    cells[cell + STAMP] = of + before
+    const again = (returning[visitor[of]! >>> 5]! >>> (visitor[of]! & 31)) & 1
+    cells[cell + SINGLES]! += 1 - again
+    outGroups[found] = groups[i]!
+    outVisitors[found] = visitor[of]!
+    found += again
   }
   return found
 }

@@ -27,7 +27,7 @@ export type Mask = Uint8Array | "all"
  */
 export interface CompiledFilter {
   /** False when the visit alone decides: then `visits` costs no event column, and all events of a chosen visit are chosen. */
-  readonly hasEventConditions: boolean
+  hasEventConditions(): boolean
   /** Rows of events, engagement and vitals included, that satisfy the filter themselves and whose visit does, at any time. */
   rows(part: Part): Mask
   /**
@@ -40,7 +40,7 @@ export interface CompiledFilter {
 }
 
 /**
- * Text is compared with the dictionaries here, once; what remains per row is a look-up by number.
+ * Text is compared with the dictionaries once, when the filter is first used; what remains per row is a look-up by number.
  *
  * Two readings of metrics.md: every visit has a counted event, so that a filter of visit conditions alone chooses visits
  * without looking at events. And a reach of a scroll goal counts as an event for the tree that names the goal: that of the
@@ -48,7 +48,11 @@ export interface CompiledFilter {
  */
 export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, site: SiteFacts): CompiledFilter {
   const pool = new MaskPool()
-  const tree = filter && compileNode({ snapshot, site, pool }, filter)
+  let made: Node | undefined
+  const tree = () => {
+    if (filter) made ??= compileNode({ snapshot, site, pool }, filter)
+    return made
+  }
   const reaches = filter ? compileGoals(snapshot, namedScrollGoals(filter, site)) : undefined
   let current: Part | undefined
   let memo: { rows?: Mask; events?: Uint8Array; visits?: Mask } = {}
@@ -63,7 +67,7 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
 
   const rows = (part: Part): Mask => {
     const known = of(part)
-    known.rows ??= tree ? asEvents(part, tree, tree.test(part), pool) : "all"
+    known.rows ??= rowsOf(part, tree(), pool)
     return known.rows
   }
   const events = (part: Part): Uint8Array => {
@@ -73,10 +77,11 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
   }
   const visits = (part: Part): Mask => {
     const known = of(part)
-    known.visits ??= tree ? visitsOf(part, tree, events, pool) : "all"
+    known.visits ??= visitsOf(part, tree(), events, pool)
     return known.visits
   }
-  return { hasEventConditions: tree?.level === "event", rows, events, visits }
+  const hasEventConditions = () => tree()?.level === "event"
+  return { hasEventConditions, rows, events, visits }
 }
 
 /** A node of the tree. `test` gives a mask of visits or of events of any name, by its level, that is the caller's to write. */
@@ -219,14 +224,18 @@ function countedRows(part: Part, rows: Mask, reaches: { rows: Uint32Array; count
   return mask
 }
 
-function visitsOf(part: Part, tree: Node, events: (part: Part) => Uint8Array, pool: MaskPool): Uint8Array {
+function visitsOf(part: Part, tree: Node | undefined, events: (part: Part) => Uint8Array, pool: MaskPool): Mask {
+  if (!tree) return "all"
   if (tree.level === "visit") return tree.test(part)
   const mask = pool.take(part.visits)
   fillByEvents(mask, part.event("visit"), events(part))
   return mask
 }
 
-const asEvents = (part: Part, node: Node, mask: Uint8Array, pool: MaskPool) => (node.level === "event" ? mask : projected(part, mask, pool))
+function rowsOf(part: Part, tree: Node | undefined, pool: MaskPool): Mask {
+  if (!tree) return "all"
+  return tree.level === "event" ? tree.test(part) : projected(part, tree.test(part), pool)
+}
 
 function projected(part: Part, visits: Uint8Array, pool: MaskPool): Uint8Array {
   const mask = pool.take(part.events)

@@ -1,9 +1,10 @@
-import { ENGAGEMENT, PAGEVIEW, VITALS } from "../domain/dimension.ts"
+import { FIXED_NAMES, PAGEVIEW } from "../domain/dimension.ts"
 import type { GoalRule } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { NumberBuffer } from "./buffer.ts"
+import { differs, isPageview } from "./flags.ts"
 import { MaskPool, markProperty } from "./masks.ts"
-import { firstReaches, scrollReports } from "./scroll.ts"
+import { firstReaches } from "./scroll.ts"
 import { ruleMask, type ValueMask, valueMask } from "./value-mask.ts"
 
 /** Completions in a part, in the order of `rows` (event rows, ascending; twice where an event meets two goals). */
@@ -22,55 +23,68 @@ export interface CompiledGoals {
 }
 
 /**
- * Makes goals ready for the parts of one snapshot: their texts are compared with the dictionaries here, once. What is
- * returned is good until another part is asked about; never write into it.
+ * Makes goals ready for the parts of one snapshot: their texts are compared with the dictionaries once, at the first use.
+ * What is returned is good until another part is asked about; never write into it.
  */
 export function compileGoals(snapshot: Snapshot, goals: readonly GoalRule[]): CompiledGoals {
-  const events = goalsByValue(snapshot, goals, "event")
-  const pages = goalsByValue(snapshot, goals, "page")
-  const scrolls = goals.flatMap((goal, index) =>
-    goal.kind === "scroll" ? [{ index, threshold: goal.threshold ?? 0, pages: ruleMask(snapshot.dictionary("page"), goal) }] : [],
-  )
-  const props = goals.map((goal) => propertyTests(snapshot, goal))
-  const found = [new NumberBuffer(), new NumberBuffer()] as const
+  let made: ReturnType<typeof compileRules> | undefined
+  const rules = () => {
+    made ??= compileRules(snapshot, goals)
+    return made
+  }
+  const buffers = { candidates: new NumberBuffer(), rows: new NumberBuffer(), goals: new NumberBuffer() }
   const masks = new MaskPool()
 
-  const reaches = (part: Part) => inRowOrder(scrolls.map((goal) => reachesOf(part, goal)))
+  const reaches = (part: Part) => merged(rules().scrolls.map((goal) => goal.reaches(part)))
   const matches = (part: Part) => {
-    const all = matchingEvents(part, events, pages, found)
+    const { values, props } = rules()
+    const all = matchingEvents(part, values, buffers)
     return props.every((tests) => tests.length === 0) ? all : keepWithProperties(part, all, props, masks)
   }
   let known: { part: Part; completions: Completions } | undefined
   return {
     reaches,
     completions(part) {
-      if (known?.part === part) return known.completions
-      known = { part, completions: scrolls.length === 0 ? matches(part) : inRowOrder([matches(part), reaches(part)]) }
+      if (known?.part !== part) known = { part, completions: merged([matches(part), ...rules().scrolls.map((goal) => goal.reaches(part))]) }
       return known.completions
     },
   }
 }
 
-/** Goals by the number of a value: those of number n are `goals[starts[n]]` up to before `goals[starts[n + 1]]`. */
+function compileRules(snapshot: Snapshot, goals: readonly GoalRule[]) {
+  return {
+    values: goalsByValue(snapshot, goals),
+    scrolls: goals.flatMap((goal, index) => (goal.kind === "scroll" ? [scrollGoal(snapshot, goal, index)] : [])),
+    props: goals.map((goal) => propertyTests(snapshot, goal)),
+  }
+}
+
+/**
+ * Goals by what completes them: first the numbers of event names, from `pages` on those of pages. The goals of number n are
+ * `goals[starts[n]]` up to before `goals[starts[n + 1]]`.
+ */
 interface GoalsByValue {
   starts: Uint32Array
   goals: Uint32Array
+  pages: number
 }
 
-function goalsByValue(snapshot: Snapshot, goals: readonly GoalRule[], kind: "event" | "page"): GoalsByValue {
-  const dictionary = snapshot.dictionary(kind === "event" ? "name" : "page")
-  const masks = goals.map((goal) => (goal.kind === kind ? ruleMask(dictionary, goal) : undefined))
-  // A pageview never completes an event goal, and engagement and vitals are no custom events.
-  if (kind === "event") for (const mask of masks) mask?.fill(0, PAGEVIEW, Math.max(ENGAGEMENT, VITALS) + 1)
-  const starts = new Uint32Array(Math.max(1, dictionary.size) + 1)
+function goalsByValue(snapshot: Snapshot, goals: readonly GoalRule[]): GoalsByValue {
+  const [names, pages] = [snapshot.dictionary("name"), snapshot.dictionary("page")]
+  const masks = goals.map((goal) => (goal.kind === "scroll" ? undefined : ruleMask(goal.kind === "event" ? names : pages, goal)))
   const found: number[] = []
-  for (let id = 0; id + 1 < starts.length; id++) {
-    masks.forEach((mask, index) => {
-      if (mask?.[id] === 1) found.push(index)
-    })
-    starts[id + 1] = found.length
+  const starts = [0]
+  const list = (kind: GoalRule["kind"], from: number, size: number) => {
+    for (let id = 0; id < size; id++) {
+      for (let goal = 0; goal < goals.length; goal++)
+        if (id >= from && goals[goal]!.kind === kind && masks[goal]![id] === 1) found.push(goal)
+      starts.push(found.length)
+    }
   }
-  return { starts, goals: Uint32Array.from(found) }
+  // A pageview never completes an event goal, and engagement and vitals are no custom events.
+  list("event", FIXED_NAMES.length, Math.max(FIXED_NAMES.length, names.size))
+  list("page", 0, Math.max(1, pages.size))
+  return { starts: Uint32Array.from(starts), goals: Uint32Array.from(found), pages: Math.max(FIXED_NAMES.length, names.size) }
 }
 
 /** Keys and values that an event must carry; undefined where the site never had one of them, so that no event can. */
@@ -83,17 +97,13 @@ function propertyTests(snapshot: Snapshot, goal: GoalRule): ({ key: number; valu
   })
 }
 
-function matchingEvents(
-  part: Part,
-  events: GoalsByValue,
-  pages: GoalsByValue,
-  [rowBuffer, goalBuffer]: readonly [NumberBuffer, NumberBuffer],
-): Completions {
+function matchingEvents(part: Part, values: GoalsByValue, buffers: Record<"candidates" | "rows" | "goals", NumberBuffer>): Completions {
   const columns = { name: part.event("name"), page: part.event("page") }
-  const total = countMatches(columns, part.events, events.starts, pages.starts)
-  const rows = rowBuffer.room(total)
-  const goals = goalBuffer.room(total)
-  return { rows, goals, count: listMatches(columns, part.events, events, pages, rows, goals) }
+  const candidates = buffers.candidates.room(part.events)
+  const { count, total } = listCandidates(columns, part.events, values, candidates)
+  const [rows, goals] = [buffers.rows.room(total), buffers.goals.room(total)]
+  listMatches(columns, candidates.subarray(0, count), values, rows, goals)
+  return { rows, goals, count: total }
 }
 
 interface NameAndPage {
@@ -101,38 +111,38 @@ interface NameAndPage {
   page: Uint32Array
 }
 
-function countMatches({ name, page }: NameAndPage, rows: number, names: Uint32Array, pages: Uint32Array): number {
+/** Events that complete a goal, and how many goals they complete in all. */
+function listCandidates({ name, page }: NameAndPage, length: number, { starts, pages }: GoalsByValue, out: Uint32Array) {
+  let count = 0
   let total = 0
-  for (let row = 0; row < rows; row++) {
-    const isPageview = name[row] === PAGEVIEW
-    const starts = isPageview ? pages : names
-    const value = isPageview ? page[row]! : name[row]!
-    total += starts[value + 1]! - starts[value]!
+  for (let row = 0; row < length; row++) {
+    const value = name[row]! + isPageview(name[row]!) * (pages - PAGEVIEW + page[row]!)
+    const goals = starts[value + 1]! - starts[value]!
+    out[count] = row
+    count += differs(goals, 0)
+    total += goals
   }
-  return total
+  return { count, total }
 }
 
 function listMatches(
   { name, page }: NameAndPage,
-  length: number,
-  events: GoalsByValue,
-  pages: GoalsByValue,
+  candidates: Uint32Array,
+  values: GoalsByValue,
   rows: Uint32Array,
   goals: Uint32Array,
-): number {
+): void {
+  const { starts, pages, goals: list } = values
   let count = 0
-  for (let row = 0; row < length; row++) {
-    const isPageview = name[row] === PAGEVIEW
-    const starts = isPageview ? pages.starts : events.starts
-    const list = isPageview ? pages.goals : events.goals
-    const value = isPageview ? page[row]! : name[row]!
+  for (let i = 0; i < candidates.length; i++) {
+    const row = candidates[i]!
+    const value = name[row]! + isPageview(name[row]!) * (pages - PAGEVIEW + page[row]!)
     const end = starts[value + 1]!
-    for (let i = starts[value]!; i < end; i++) {
+    for (let at = starts[value]!; at < end; at++) {
       rows[count] = row
-      goals[count++] = list[i]!
+      goals[count++] = list[at]!
     }
   }
-  return count
 }
 
 /** Takes out, in place, the completions whose event lacks a property of the goal. */
@@ -160,28 +170,30 @@ function propertyMask(part: Part, test: { key: number; values: ValueMask } | und
   return mask
 }
 
-function reachesOf(part: Part, goal: { index: number; threshold: number; pages: ValueMask }): Completions {
-  const reports = scrollReports(part)
-  const rows = new Uint32Array(reports.row.length)
-  const count = firstReaches(reports, { visit: part.event("visit"), page: part.event("page") }, goal.pages, goal.threshold, rows)
-  return { rows, goals: new Uint32Array(count).fill(goal.index), count }
+function scrollGoal(snapshot: Snapshot, goal: GoalRule, index: number) {
+  const first = firstReaches(ruleMask(snapshot.dictionary("page"), goal), goal.threshold ?? 0)
+  return {
+    reaches(part: Part): Completions {
+      const rows = first(part)
+      return { rows, goals: new Uint32Array(rows.length).fill(index), count: rows.length }
+    },
+  }
 }
 
-/** One list of several, by row and then by goal. */
-function inRowOrder(lists: readonly Completions[]): Completions {
-  const count = lists.reduce((sum, list) => sum + list.count, 0)
-  // Row and goal in one number: fewer than 2^21 goals, and numbers sort natively.
-  const keys = new Float64Array(count)
-  let at = 0
-  for (const { rows, goals, count } of lists) {
-    for (let i = 0; i < count; i++) keys[at++] = rows[i]! * 2 ** 21 + goals[i]!
-  }
-  keys.sort()
-  const rows = new Uint32Array(count)
-  const goals = new Uint32Array(count)
-  for (let i = 0; i < count; i++) {
-    rows[i] = Math.floor(keys[i]! / 2 ** 21)
-    goals[i] = keys[i]! % 2 ** 21
+/** One list of several, each ascending by row. */
+const merged = (lists: readonly Completions[]): Completions =>
+  lists.reduce((all, list) => (list.count === 0 ? all : all.count === 0 ? list : mergedTwo(all, list)), NO_COMPLETIONS)
+
+const NO_COMPLETIONS: Completions = { rows: new Uint32Array(0), goals: new Uint32Array(0), count: 0 }
+
+function mergedTwo(a: Completions, b: Completions): Completions {
+  const count = a.count + b.count
+  const [rows, goals] = [new Uint32Array(count), new Uint32Array(count)]
+  let [i, j] = [0, 0]
+  for (let at = 0; at < count; at++) {
+    const isFirst = j === b.count || (i < a.count && a.rows[i]! <= b.rows[j]!)
+    rows[at] = isFirst ? a.rows[i]! : b.rows[j]!
+    goals[at] = isFirst ? a.goals[i++]! : b.goals[j++]!
   }
   return { rows, goals, count }
 }

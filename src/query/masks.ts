@@ -1,4 +1,4 @@
-import { ENGAGEMENT, VITALS } from "../domain/dimension.ts"
+import { isCounted } from "./flags.ts"
 import type { ValueMask } from "./value-mask.ts"
 
 /**
@@ -12,14 +12,12 @@ export function fillByValue(mask: Uint8Array, column: Uint32Array, values: Value
 
 /** Counted events: all but `engagement` and `vitals`. */
 export function fillCounted(mask: Uint8Array, name: Uint32Array): void {
-  for (let row = 0; row < mask.length; row++) mask[row] = name[row] !== ENGAGEMENT && name[row] !== VITALS ? 1 : 0
+  for (let row = 0; row < mask.length; row++) mask[row] = isCounted(name[row]!)
 }
 
 /** Takes out the rows that are no counted events. */
 export function keepCounted(mask: Uint8Array, name: Uint32Array): void {
-  for (let row = 0; row < mask.length; row++) {
-    if (name[row] === ENGAGEMENT || name[row] === VITALS) mask[row] = 0
-  }
+  for (let row = 0; row < mask.length; row++) mask[row] = mask[row]! & isCounted(name[row]!)
 }
 
 /** Events of the visits of a mask. */

@@ -1,6 +1,6 @@
 import type { Filter } from "../domain/filter.ts"
 import type { Metric } from "../domain/metric.ts"
-import type { GoalRule, Grouping, Query, SiteFacts } from "../domain/query.ts"
+import type { GoalRule, Grouping, Query, Range, SiteFacts } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { type Buckets, bucketsOf } from "./buckets.ts"
 import { type CodeSource, codeSource } from "./codes.ts"
@@ -12,13 +12,16 @@ import { compileGoals } from "./goals.ts"
 import { groupIndex } from "./group-index.ts"
 import { pageRows } from "./page-rows.ts"
 import { type PageTimes, pageTimes } from "./page-times.ts"
+import { distinctVisitors, returningVisitors } from "./pair-set.ts"
 import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
-import type { Chosen } from "./selection.ts"
+import { type Chosen, selection } from "./selection.ts"
 import { type VisitTotals, visitTotals } from "./visit-totals.ts"
 import { type Vital, type VitalValues, vitalValues } from "./vital-values.ts"
 
 /** All that a question needs measured: each reads the parts once and keeps sums by group. Only what metrics need is there. */
 export interface Measures {
+  /** The parts that have something for the question. */
+  parts: readonly Part[]
   chosen: Chosen
   buckets: Buckets | undefined
   /** E, and V. */
@@ -41,30 +44,35 @@ export interface Measures {
   read(part: Part): void
 }
 
+/** A visit that starts in the range has its first event there: a part without an event in the range has nothing for it. */
+const touches = ({ events, minAt, maxAt }: Part, { from, to }: Range): boolean => events > 0 && maxAt >= from && minAt < to
+
 export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   const setting = settle(snapshot, query)
   const { chosen } = setting
+  const parts = snapshot.parts.filter((part) => touches(part, query.range))
+  const returning = query.groupings.length > 0 ? returningVisitors(parts, snapshot.visitorLimit) : new Int32Array(0)
+  const newDistinct = (isGrouped: boolean) => distinctVisitors(isGrouped, snapshot.visitorLimit, returning)
   const entries = needsEntries(query) ? entryVisits(setting) : undefined
   const groupAudienceChosen = audienceOf(setting, (grouping) => !isOfConversions(grouping))
   const rows = pageRows(
     { ...chosen, filter: setting.compile(query.filter && pageFilter(query.filter)) },
     setting.compile(choosingFilter(query.filter)),
   )
-  const visits = visitTotals(chosen, bounceMs(query.site), exitPages(setting))
+  const selected = selection(chosen)
+  const visits = visitTotals(selected, bounceMs(query.site), exitPages(setting))
   const measures = {
+    parts,
     chosen,
     buckets: setting.buckets,
-    events: eventCounts(chosen, snapshot.visitorLimit),
+    events: eventCounts(selected, newDistinct),
     visits,
     entries: entries ?? visits,
-    anyEvents: query.anyEvent ? eventCounts({ ...chosen, anyName: true }, snapshot.visitorLimit) : undefined,
-    everybody: eventCounts(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) }), snapshot.visitorLimit),
-    conversions: conversions(chosen, setting.goals, snapshot.visitorLimit),
-    audience: eventCounts(
-      audienceOf(setting, () => false),
-      snapshot.visitorLimit,
-    ),
-    groupAudience: eventCounts(groupAudienceChosen, snapshot.visitorLimit),
+    anyEvents: query.anyEvent ? eventCounts(selection({ ...chosen, anyName: true }), newDistinct) : undefined,
+    everybody: eventCounts(selection(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) })), newDistinct),
+    conversions: conversions(chosen, selected, setting.goals, newDistinct),
+    audience: eventCounts(selection(audienceOf(setting, () => false)), newDistinct),
+    groupAudience: eventCounts(selection(groupAudienceChosen), newDistinct),
     groupAudienceChosen,
     revenue: openRevenue(setting),
     pages: pageTimes(rows, {
@@ -152,13 +160,16 @@ const needsEntries = ({ metrics, filter, groupings }: Query): boolean =>
 /** The groups of Vₑ are those of the question: an entry page has the number of the page. */
 function entryVisits({ query, chosen, compile, source }: Setting): VisitTotals {
   const sources = query.groupings.map((grouping) => source(entryGrouping(grouping)))
-  return visitTotals({ ...chosen, filter: compile(query.filter && entryFilter(query.filter)), sources }, bounceMs(query.site))
+  return visitTotals(selection({ ...chosen, filter: compile(query.filter && entryFilter(query.filter)), sources }), bounceMs(query.site))
 }
 
-function exitPages({ query, compile }: Setting) {
+function exitPages({ query, chosen, compile }: Setting) {
   if (!query.metrics.includes("exit_rate")) return undefined
   const page = query.groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "page")
-  return { filter: compile(query.filter && exitFilter(query.filter)), pageGrouping: page === -1 ? undefined : page }
+  return {
+    filter: compile(query.filter && exitFilter(query.filter)),
+    pageOf: page === -1 ? undefined : (group: number) => chosen.index.codeOf(group, page),
+  }
 }
 
 const ungrouped = (chosen: Chosen): Chosen => {

@@ -67,10 +67,7 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
 }
 
 /** Where visitors are counted by events of any name, so they are here; rates of conversion are not. */
-export function visitorsOf({ events, anyEvents }: Measures): (group: number) => number {
-  const counts = (anyEvents ?? events).visitors()
-  return (group) => counts[group] ?? 0
-}
+export const visitorsOf = ({ events, anyEvents }: Measures): ((group: number) => number) => (anyEvents ?? events).visitors()
 
 function medianTime({ pages, chosen }: Measures): MetricValue {
   const { starts, values } = pages.perVisit.sorted(chosen.index.size)
@@ -84,13 +81,13 @@ function medianTime({ pages, chosen }: Measures): MetricValue {
 
 function share(measures: Measures): MetricValue {
   const visitors = visitorsOf(measures)
-  const all = measures.everybody.visitors()[0]!
+  const all = measures.everybody.visitors()(0)
   return (group) => roundedRatio(100 * visitors(group), all, 1)
 }
 
 function conversionRate(measures: Measures, query: Query): MetricValue {
   const converting = convertingOf(measures, query.groupings)
-  const audience = measures.audience.visitors()[0]!
+  const audience = measures.audience.visitors()(0)
   return (group) => roundedRatio(100 * converting(group), audience, 1)
 }
 
@@ -99,14 +96,12 @@ function groupConversionRate(measures: Measures, query: Query): MetricValue {
   const converting = convertingOf(measures, query.groupings)
   const audience = measures.groupAudience.visitors()
   const groupOf = audienceGroups(measures)
-  return (group) => roundedRatio(100 * converting(group), audience[groupOf[group]!] ?? 0, 1)
+  return (group) => roundedRatio(100 * converting(group), audience(groupOf[group]!), 1)
 }
 
 /** By goal, event or property whoever is in the row has converted; else who completed one of the goals in question. */
-function convertingOf({ events, conversions }: Measures, groupings: readonly Grouping[]): (group: number) => number {
-  const counts = (groupings.some(isOfConversions) ? events : conversions).visitors()
-  return (group) => counts[group] ?? 0
-}
+const convertingOf = ({ events, conversions }: Measures, groupings: readonly Grouping[]): ((group: number) => number) =>
+  (groupings.some(isOfConversions) ? events : conversions).visitors()
 
 /** By group, the group of the audience with the same values. */
 function audienceGroups({ chosen, groupAudienceChosen }: Measures): Uint32Array {

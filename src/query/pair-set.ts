@@ -1,8 +1,17 @@
-/** A set of visitors for each of many groups, exact: which (group, visitor) pairs there were. */
+import type { Part } from "../store/events/part.ts"
+import { NumberBuffer } from "./buffer.ts"
+import { differs } from "./flags.ts"
+
+/** A set of visitors for each of many groups, exact. */
 export interface Distinct {
-  /** `groupLimit` lies above every group of the first `count` pairs. */
+  /**
+   * For each visitor of the site a bit: 1 when it may come again. A kernel counts the others itself, as what they are:
+   * visitors that no group has met. It must not take a visit twice for one group.
+   */
+  readonly returning: Int32Array
+  /** Adds the first `count` pairs, of visitors that may come again. `groupLimit` lies above every group. */
   add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void
-  /** Distinct visitors of each group. */
+  /** Distinct visitors of each group, those that the kernels counted themselves left out. */
   counts(groupLimit: number): Uint32Array
 }
 
@@ -10,40 +19,41 @@ export interface Distinct {
 const COMPACT_AT = 8_000_000
 
 /**
- * Pairs are four bytes each and lie in blocks of neighbouring visitors; pairs that come twice are found when a block is
- * sorted by visitor. A bitset for each group would need groups × visitors bits, a hash table four times the memory.
+ * Pairs are four bytes each and lie in blocks of neighbouring
+ * visitors; those that come twice are found when a block is sorted by visitor. A bitset for each group would need groups ×
+ * visitors bits, a hash table four times the memory.
  */
-export class PairSet implements Distinct {
+class PairSet implements Distinct {
   /** A code holds so many low bits of the visitor below its group. Fewer where there are many groups. */
-  private visitorBits = 16
-  private blocks: Blocks = new Blocks(16)
+  private visitorBits = VISITOR_BITS
+  private blocks = new Blocks()
   private compactAt = COMPACT_AT
+
+  constructor(readonly returning: Int32Array) {}
 
   add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void {
     while (groupLimit > 2 ** (32 - this.visitorBits)) this.narrow()
     addPairs(this.blocks, this.visitorBits, groups, visitors, count)
-    if (this.blocks.total > this.compactAt) this.compact()
+    if (this.blocks.total > this.compactAt) this.compact(groupLimit)
   }
 
   counts(groupLimit: number): Uint32Array {
     const counts = new Uint32Array(groupLimit)
-    for (const block of this.blocks.used()) countGroups(this.distinctCodes(block), this.visitorBits, counts)
+    const distinct = createDistinctCodes(this.visitorBits, groupLimit)
+    for (const block of this.blocks.used()) countGroups(distinct(block, this.blocks.codes(block)), this.visitorBits, counts)
     return counts
   }
 
-  private distinctCodes(block: number): Uint32Array {
-    return distinctCodes(this.blocks.codes(block), this.visitorBits)
-  }
-
-  private compact(): void {
-    for (const block of this.blocks.used()) this.blocks.replace(block, this.distinctCodes(block))
+  private compact(groupLimit: number): void {
+    const distinct = createDistinctCodes(this.visitorBits, groupLimit)
+    for (const block of this.blocks.used()) this.blocks.replace(block, distinct(block, this.blocks.codes(block)).slice())
     this.compactAt = Math.max(COMPACT_AT, this.blocks.total * 2)
   }
 
   private narrow(): void {
     const [wide, bits] = [this.blocks, this.visitorBits]
     this.visitorBits -= 4
-    this.blocks = new Blocks(this.visitorBits)
+    this.blocks = new Blocks()
     for (const block of wide.used()) {
       const codes = wide.codes(block)
       const visitors = codes.map((code) => block * 2 ** bits + (code & (2 ** bits - 1)))
@@ -59,18 +69,17 @@ export class PairSet implements Distinct {
   }
 }
 
+/** Blocks of 4,096 visitors: all that sorting one touches then lies in the processor's nearest cache. */
+const VISITOR_BITS = 12
+const CHUNK = 512
+
 /** Growing lists of codes, one for each block of visitors, in chunks, so that growing copies nothing. */
 class Blocks {
-  readonly chunkLength: number
   /** The chunk being filled, by block, and how full it is. */
   readonly open: Uint32Array[] = []
   filled = new Uint32Array(64)
   private readonly full: Uint32Array[][] = []
   total = 0
-
-  constructor(visitorBits: number) {
-    this.chunkLength = Math.max(64, 8_192 >> (16 - visitorBits))
-  }
 
   /** Called when a block's chunk is full or missing. */
   begin(block: number): Uint32Array {
@@ -84,7 +93,7 @@ class Blocks {
       this.filled = grown
     }
     if (this.open[block] !== NOTHING) this.full[block]!.push(this.open[block]!)
-    const chunk = new Uint32Array(this.chunkLength)
+    const chunk = new Uint32Array(CHUNK)
     this.open[block] = chunk
     this.filled[block] = 0
     return chunk
@@ -117,46 +126,73 @@ const NOTHING = new Uint32Array(0)
 
 function addPairs(blocks: Blocks, bits: number, groups: Uint32Array, visitors: Uint32Array, count: number): void {
   const low = 2 ** bits - 1
-  const length = blocks.chunkLength
-  const open = blocks.open
+  let block = -1
+  let chunk: Uint32Array = NOTHING
+  let at = 0
   for (let i = 0; i < count; i++) {
     const visitor = visitors[i]!
-    const block = visitor >>> bits
-    let chunk = block < open.length ? open[block]! : NOTHING
-    if (chunk === NOTHING || blocks.filled[block] === length) chunk = blocks.begin(block)
-    chunk[blocks.filled[block]!++] = (groups[i]! << bits) | (visitor & low)
+    if (visitor >>> bits !== block) {
+      if (block !== -1) blocks.filled[block] = at
+      block = visitor >>> bits
+      chunk = blocks.open[block] ?? NOTHING
+      at = chunk === NOTHING ? CHUNK : blocks.filled[block]!
+    }
+    if (at === CHUNK) {
+      if (chunk !== NOTHING) blocks.filled[block] = at
+      chunk = blocks.begin(block)
+      at = 0
+    }
+    chunk[at++] = (groups[i]! << bits) | (visitor & low)
   }
+  if (block !== -1) blocks.filled[block] = at
   blocks.total += count
 }
 
-/** Each code once. Sorted by visitor with one counting pass; of one visitor a group is new when it was not stamped with it. */
-function distinctCodes(codes: Uint32Array, bits: number): Uint32Array {
-  const visitors = 2 ** bits
-  const ends = new Uint32Array(visitors)
-  for (let i = 0; i < codes.length; i++) ends[codes[i]! & (visitors - 1)]!++
+/** Makes lists of a block's codes, each once; a list is good until the next is made. */
+function createDistinctCodes(bits: number, groupLimit: number) {
+  const ends = new Uint32Array(2 ** bits)
+  // By group, the visitor seen last in it, counted from 1 over all blocks.
+  const stamps = new Uint32Array(groupLimit)
+  const buffer = new NumberBuffer()
+  return (block: number, codes: Uint32Array): Uint32Array => {
+    const sorted = buffer.room(codes.length)
+    sortByVisitor(codes, ends.fill(0), sorted)
+    const kept = keepDistinct(sorted, codes.length, bits, { stamps, before: block * 2 ** bits + 1 })
+    return sorted.subarray(0, kept)
+  }
+}
+
+/** One counting pass over the low bits. */
+function sortByVisitor(codes: Uint32Array, ends: Uint32Array, sorted: Uint32Array): void {
+  const low = ends.length - 1
+  for (let i = 0; i < codes.length; i++) ends[codes[i]! & low]!++
   let start = 0
-  for (let visitor = 0; visitor < visitors; visitor++) {
+  for (let visitor = 0; visitor <= low; visitor++) {
     const length = ends[visitor]!
     ends[visitor] = start
     start += length
   }
-  const sorted = new Uint32Array(codes.length)
-  let maxGroup = 0
-  for (let i = 0; i < codes.length; i++) {
-    const code = codes[i]!
-    sorted[ends[code & (visitors - 1)]!++] = code
-    if (code >>> bits > maxGroup) maxGroup = code >>> bits
-  }
-  const stamps = new Uint32Array(maxGroup + 1)
+  for (let i = 0; i < codes.length; i++) sorted[ends[codes[i]! & low]!++] = codes[i]!
+}
+
+/** Of one visitor, a group is new when it is not stamped with that visitor. */
+function keepDistinct(
+  sorted: Uint32Array,
+  count: number,
+  bits: number,
+  { stamps, before }: { stamps: Uint32Array; before: number },
+): number {
+  const low = 2 ** bits - 1
   let kept = 0
-  for (let i = 0; i < sorted.length; i++) {
+  for (let i = 0; i < count; i++) {
     const code = sorted[i]!
-    const visitor = (code & (visitors - 1)) + 1
-    if (stamps[code >>> bits] === visitor) continue
-    stamps[code >>> bits] = visitor
-    sorted[kept++] = code
+    const stamp = (code & low) + before
+    const group = code >>> bits
+    sorted[kept] = code
+    kept += differs(stamps[group]!, stamp)
+    stamps[group] = stamp
   }
-  return sorted.subarray(0, kept)
+  return kept
 }
 
 function countGroups(codes: Uint32Array, bits: number, counts: Uint32Array): void {
@@ -164,11 +200,13 @@ function countGroups(codes: Uint32Array, bits: number, counts: Uint32Array): voi
 }
 
 /** The set of one group alone: a bit for each visitor of the site. */
-export class VisitorSet implements Distinct {
-  private readonly bits: Uint32Array
+class VisitorSet implements Distinct {
+  readonly returning: Int32Array
+  private readonly bits: Int32Array
 
   constructor(visitorLimit: number) {
-    this.bits = new Uint32Array((visitorLimit >>> 5) + 1)
+    this.returning = bitset(visitorLimit).fill(-1)
+    this.bits = bitset(visitorLimit)
   }
 
   add(_groups: Uint32Array, visitors: Uint32Array, count: number): void {
@@ -180,11 +218,14 @@ export class VisitorSet implements Distinct {
   }
 }
 
-function setBits(bits: Uint32Array, visitors: Uint32Array, count: number): void {
+/** Signed words: of unsigned ones the engine takes those with the highest bit for floating-point numbers. */
+const bitset = (limit: number) => new Int32Array((limit >>> 5) + 1)
+
+function setBits(bits: Int32Array, visitors: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++) bits[visitors[i]! >>> 5]! |= 1 << (visitors[i]! & 31)
 }
 
-function countBits(bits: Uint32Array): number {
+function countBits(bits: Int32Array): number {
   let count = 0
   for (let i = 0; i < bits.length; i++) {
     let word = bits[i]!
@@ -195,6 +236,22 @@ function countBits(bits: Uint32Array): number {
   return count
 }
 
-/** For one group a bitset, for many groups pairs. */
-export const distinctVisitors = (isGrouped: boolean, visitorLimit: number): Distinct =>
-  isGrouped ? new PairSet() : new VisitorSet(visitorLimit)
+/** For one group a bitset, for many groups pairs. `returning` is that of `returningVisitors`. */
+export const distinctVisitors = (isGrouped: boolean, visitorLimit: number, returning: Int32Array): Distinct =>
+  isGrouped ? new PairSet(returning) : new VisitorSet(visitorLimit)
+
+/** A bit for each visitor of the site: whether it has two or more visits in the parts. */
+export function returningVisitors(parts: readonly Part[], visitorLimit: number): Int32Array {
+  const [seen, again] = [bitset(visitorLimit), bitset(visitorLimit)]
+  for (const part of parts) markReturning(part.visit("visitor"), seen, again)
+  return again
+}
+
+function markReturning(visitors: Uint32Array, seen: Int32Array, again: Int32Array): void {
+  for (let visit = 0; visit < visitors.length; visit++) {
+    const visitor = visitors[visit]!
+    const bit = 1 << (visitor & 31)
+    again[visitor >>> 5]! |= seen[visitor >>> 5]! & bit
+    seen[visitor >>> 5]! |= bit
+  }
+}

@@ -12,6 +12,7 @@ import {
   keepStartedInRange,
   keepStarts,
   listAll,
+  listCounted,
   listEventsOf,
   listMarked,
   markSplit,
@@ -39,11 +40,11 @@ export interface Chosen {
   anyName?: boolean
 }
 
-/**
- * Which events and visits of a part a question is about, and the groups they are in (metrics.md 5.1). Parts come in order
- * (`orderedPart`). What a function returns is overwritten by its next call.
- */
+/** Which events of a part a question is about, and the groups they are in (metrics.md 5.1). */
 export interface Selection {
+  readonly isGrouped: boolean
+  /** Groups so far. */
+  size(): number
   /**
    * Visits of which all counted events are in E and in one bucket: their own totals then say everything, and no event
    * column is read. Undefined when events have to be looked at one by one.
@@ -51,27 +52,43 @@ export interface Selection {
   whole(part: Part): Grouped | undefined
   /** Events of E but those of `whole`. */
   events(part: Part): Grouped
+}
+
+export interface VisitSelection {
+  size(): number
   /** V by group: a visit comes once for each group that one of its events puts it in. */
   visits(part: Part): Grouped
 }
 
-export function selection(chosen: Chosen): Selection {
-  const { filter, sources } = chosen
+/** Parts come in order (`orderedPart`). What a function returns is good until it is asked about another part. */
+export function selection(chosen: Chosen): Selection & VisitSelection {
+  const { filter, sources, index, range } = chosen
   const isOfVisits = sources.every((source) => source.isOfVisits)
-  const eventLists = groupedLists(chosen)
-  const visitLists = groupedLists(chosen)
-  const wholeLists = groupedLists(chosen)
+  const isTimed = sources.some((source) => source.grouping.by === "time")
+  const [eventLists, visitLists, wholeLists] = [groupedLists(chosen), groupedLists(chosen), groupedLists(chosen)]
   const once = createOnce()
-  const byVisit = isOfVisits && !filter.hasEventConditions && !chosen.anyName
+  // Asked when the first part comes: a filter is compiled when it is first needed.
+  const byVisit = () => isOfVisits && !filter.hasEventConditions() && !chosen.anyName
+  let known: { part: Part; events: Grouped } | undefined
 
+  const events = (part: Part): Grouped => {
+    if (known?.part === part) return known.events
+    const list = byVisit() ? splitEvents(part, chosen, eventLists) : matchingEvents(part, chosen, eventLists)
+    known = { part, events: eventLists.grouped(part, list, "event") }
+    return known.events
+  }
+  const started = (part: Part): Grouped => {
+    // Without a clock, and with all events in the range, what makes V is E.
+    if (!isTimed && isInside(part, range, "event") && isInside(part, range, "visit")) return events(part)
+    return visitLists.grouped(part, matchingEvents(part, chosen, visitLists, "visit"), "visit")
+  }
   return {
-    whole: (part) => (byVisit ? wholeLists.grouped(part, wholeVisits(part, chosen, wholeLists)) : undefined),
-    events: (part) =>
-      eventLists.grouped(part, byVisit ? splitEvents(part, chosen, eventLists) : matchingEvents(part, chosen, eventLists), "event"),
-    visits(part) {
-      if (isOfVisits) return visitLists.grouped(part, startedVisits(part, chosen, visitLists))
-      return once(part, visitLists.grouped(part, matchingEvents(part, chosen, visitLists, "visit"), "visit"), chosen.index.size)
-    },
+    isGrouped: sources.length > 0,
+    size: () => index.size,
+    whole: (part) => (byVisit() ? wholeLists.grouped(part, wholeVisits(part, chosen, wholeLists)) : undefined),
+    events,
+    visits: (part) =>
+      isOfVisits ? visitLists.grouped(part, startedVisits(part, chosen, visitLists)) : once(part, started(part), () => index.size),
   }
 }
 
@@ -103,12 +120,17 @@ type Lists = ReturnType<typeof groupedLists>
 function matchingEvents(part: Part, { filter, goals, range, anyName }: Chosen, lists: Lists, clock: Clock = "event"): RowList {
   if (goals) return matchingCompletions(part, filter.rows(part), goals, lists, { range, clock })
   const rows = lists.rows.room(part.events)
-  const mask = anyName ? filter.rows(part) : filter.events(part)
-  const count = mask === "all" ? listAll(part.events, rows) : listMarked(mask, 1, rows)
+  const count = anyName ? listAnyName(part, filter.rows(part), rows) : listEvents(part, filter, rows)
   if (isInside(part, range, clock)) return { rows, count }
   const times = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }
   return { rows, count: clock === "event" ? keepInRange(rows, count, times, range) : keepStartedInRange(rows, count, times, range) }
 }
+
+const listAnyName = (part: Part, mask: Mask, rows: Uint32Array): number =>
+  mask === "all" ? listAll(part.events, rows) : listMarked(mask, 1, rows)
+
+const listEvents = (part: Part, filter: CompiledFilter, rows: Uint32Array): number =>
+  filter.rows(part) === "all" ? listCounted(part.event("name"), rows) : listMarked(filter.events(part), 1, rows)
 
 /** Completions of goals whose event satisfies the filter, in time as above. */
 export function matchingCompletions(
@@ -181,8 +203,8 @@ function createOnce() {
   const [visits, groups] = [new NumberBuffer(), new NumberBuffer()]
   let stamps: Uint32Array = new Uint32Array(0)
   let before = 1
-  return (part: Part, events: Grouped, size: number): Grouped => {
-    stamps = grownNumbers(stamps, size)
+  return (part: Part, events: Grouped, size: () => number): Grouped => {
+    stamps = grownNumbers(stamps, size())
     const once = { rows: visits.room(events.count), groups: groups.room(events.count), count: 0 }
     once.count = keepFirsts(events, part.event("visit"), stamps, before, once)
     before += part.visits

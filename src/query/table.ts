@@ -18,13 +18,14 @@ export function tableOf(measures: Measures, query: Query, otherCurrencies: strin
  * for those with one. Without groupings there is one row; with `fillBuckets` every bucket is one.
  */
 function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Query): Uint32Array {
-  const { chosen, events, visits, conversions, anyEvents } = measures
+  const { chosen, events, visits, conversions } = measures
   const all = Uint32Array.from({ length: chosen.index.size }, (_, group) => group)
   if (groupings.length === 0 || fillBuckets) return all
-  const any = anyEvents && visitorsOf(measures)
+  // E may hold reaches of scroll goals alone: they have a visitor and are no events.
+  const visitors = visitorsOf(measures)
   const converts = metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
   const isRow = (group: number) =>
-    events.has(group) || visits.visits(group) > 0 || (converts && conversions.count(group) > 0) || (any !== undefined && any(group) > 0)
+    events.events(group) > 0 || visitors(group) > 0 || visits.visits(group) > 0 || (converts && conversions.count(group) > 0)
   return all.filter(isRow)
 }
 

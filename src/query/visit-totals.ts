@@ -1,7 +1,7 @@
 import type { Part } from "../store/events/part.ts"
 import { grownNumbers, grownSums } from "./buffer.ts"
 import type { CompiledFilter } from "./filters.ts"
-import { type Chosen, type Grouped, selection } from "./selection.ts"
+import type { Grouped, VisitSelection } from "./selection.ts"
 
 /** What is summed over V, or over Vₑ, by group. Sums are of the visits' own totals, unfiltered. */
 export interface VisitTotals {
@@ -18,8 +18,8 @@ export interface VisitTotals {
 export interface ExitPages {
   /** The filter with its page leaves tested on the exit page. */
   filter: CompiledFilter
-  /** Which grouping is by page; undefined without one. */
-  pageGrouping: number | undefined
+  /** The page of a group; undefined without a grouping by page. */
+  pageOf: ((group: number) => number) | undefined
 }
 
 interface Sums {
@@ -32,15 +32,14 @@ interface Sums {
 }
 
 /** `bounceEngagedMs`: from this engaged time on a visit is no bounce; Infinity when the site counts none. */
-export function visitTotals(chosen: Chosen, bounceEngagedMs: number, exitPages?: ExitPages): VisitTotals {
-  const selected = selection(chosen)
+export function visitTotals(selected: VisitSelection, bounceEngagedMs: number, exitPages?: ExitPages): VisitTotals {
   let sums: Sums = grown(NOTHING, 0)
   return {
     read(part) {
       const visits = selected.visits(part)
-      sums = grown(sums, chosen.index.size)
+      sums = grown(sums, selected.size())
       addTotals(visits, columnsOf(part), bounceEngagedMs, sums)
-      if (exitPages) addExits(part, visits, chosen, exitPages, sums.exits)
+      if (exitPages) addExits(part, visits, exitPages, sums.exits)
     },
     visits: (group) => sums.visits[group] ?? 0,
     pageviews: (group) => sums.pageviews[group] ?? 0,
@@ -91,22 +90,16 @@ function addTotals(
     durationSums[group]! += duration[visit]!
     engagedSums[group]! += engaged[visit]!
     // `interactive` counts the visit's interactive custom events.
-    bounced[group]! += pageviews[visit]! <= 1 && interactive[visit] === 0 && engaged[visit]! < bounceEngagedMs ? 1 : 0
+    if (pageviews[visit]! <= 1 && interactive[visit] === 0 && engaged[visit]! < bounceEngagedMs) bounced[group]!++
   }
 }
 
-function addExits(
-  part: Part,
-  { rows, groups, count }: Grouped,
-  { index }: Chosen,
-  { filter, pageGrouping }: ExitPages,
-  exits: Uint32Array,
-): void {
+function addExits(part: Part, { rows, groups, count }: Grouped, { filter, pageOf }: ExitPages, exits: Uint32Array): void {
   const mask = filter.visits(part)
   const exitPage = part.visit("exit_page")
   for (let i = 0; i < count; i++) {
     const visit = rows[i]!
     if (mask !== "all" && mask[visit] === 0) continue
-    if (pageGrouping === undefined || index.codeOf(groups[i]!, pageGrouping) === exitPage[visit]) exits[groups[i]!]!++
+    if (pageOf === undefined || pageOf(groups[i]!) === exitPage[visit]) exits[groups[i]!]!++
   }
 }
