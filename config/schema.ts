@@ -47,7 +47,6 @@ export const SETTINGS = {
   server_name: text("footfall", "Name under which the instance speaks of itself to programs."),
   hsts: toggle(true, "Tell browsers to come back by https only, when the base address is https; 0 leaves that to the proxy."),
   log_level: choice("info", ["debug", "info", "warn", "error"], "Least important messages to log."),
-  dev: toggle(false, "From source only: answers requests with `X-Debug: explain`."),
 } as const satisfies Record<string, Setting<unknown>>
 
 export type Key = keyof typeof SETTINGS

@@ -125,16 +125,17 @@ export function operationsOf({ config, clock, workers }: AppOptions, instance: I
     ...instance,
     now: clock.now,
     scriptUrl: () => origin() + (config.script_path ?? "/js/script.js"),
-    examine: () =>
-      examine({
-        ...instance,
+    examine: (report) => {
+      const keyIsConfigured = config.secret_key !== undefined
+      const told = {
         dataDir: config.data_dir,
-        now: clock.now,
         backupWorkerUrl: workers.backup,
         baseUrl: config.base_url,
         geoDb: config.geo_db,
-        keyIsConfigured: config.secret_key !== undefined,
-      }),
+        keyIsConfigured,
+      }
+      return examine({ ...instance, ...told, now: clock.now }, report)
+    },
   })
 }
 

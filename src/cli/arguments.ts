@@ -47,7 +47,7 @@ export function usageOf({ name, takes = [], flags = {} }: Command): string {
   return ["usage: footfall", name, ...words, ...options, "[--data-dir PATH]"].join(" ")
 }
 
-export const usageFault = (command: Command, message: string): ExitFault => new ExitFault("usage", `${message}\n${usageOf(command)}`)
+const usageFault = (command: Command, message: string): ExitFault => new ExitFault("usage", `${message}\n${usageOf(command)}`)
 
 function takeFlag(
   word: string,

@@ -16,7 +16,7 @@ import { userCommands } from "./user.ts"
 import { versionCommand } from "./version.ts"
 
 /** In the order of the help. */
-export const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly Command[] = [
   serve,
   demo,
   setup,

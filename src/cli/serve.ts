@@ -25,7 +25,7 @@ function greet({ json, terminal, settings }: Call, { address, isNew }: Running):
 }
 
 /** What stands between a fresh instance and the first number. */
-export function howToBegin(address: string, dataDir: string | undefined): string {
+function howToBegin(address: string, dataDir: string | undefined): string {
   const where = dataDir === undefined ? "" : ` --data-dir ${dataDir}`
   return `
 How to begin (in a second terminal; from source write "bun src/main.ts" for "footfall"):

@@ -15,7 +15,7 @@ import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
 
 /** Why a backup was made: by hand, by the daily job, before a migration, before a restore. */
-export const BACKUP_KINDS = ["manual", "daily", "migration", "restore"] as const
+const BACKUP_KINDS = ["manual", "daily", "migration", "restore"] as const
 export type BackupKind = (typeof BACKUP_KINDS)[number]
 
 /** `manifest.json` of a backup: what is in it and how that is checked. */
@@ -38,7 +38,7 @@ export interface Manifest {
   failed_at: string | null
 }
 
-export const manifestPath = (folder: string): string => join(folder, "manifest.json")
+const manifestPath = (folder: string): string => join(folder, "manifest.json")
 
 /** Finished backups, oldest first. A folder without a manifest of ours is none. */
 export function listBackups(dataDir: string): Manifest[] {

@@ -4,6 +4,7 @@ import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { Backups } from "./backup.ts"
 import { inBackupThread } from "./backup-thread.ts"
+import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
 import { diskSpace, isLow } from "./disk.ts"
 import type { Health } from "./health.ts"
@@ -32,9 +33,13 @@ export interface DoctorOptions {
 }
 
 /** Looks at everything that can be wrong with an instance. A check that throws has failed. */
-export async function examine(options: DoctorOptions): Promise<Check[]> {
+export async function examine(options: DoctorOptions, report: Report): Promise<Check[]> {
   const checks: Check[] = []
-  for (const [name, look] of Object.entries(LOOKS)) checks.push({ name, ...(await attempt(look, options)) })
+  const looks = Object.entries(LOOKS)
+  for (const [name, look] of looks) {
+    report({ what: `checking ${name}`, done: checks.length, total: looks.length })
+    checks.push({ name, ...(await attempt(look, options)) })
+  }
   return checks
 }
 

@@ -19,7 +19,7 @@ export interface OperationsOptions {
   organizations: Organizations
   users: Users
   backups: Backups
-  examine(): Promise<Check[]>
+  examine(report: Report): Promise<Check[]>
   now(): number
   /** Where pages load the tracker from. */
   scriptUrl(): string
@@ -59,7 +59,7 @@ export interface Operations {
   "backup.create"(input: object, report: Report): Promise<Manifest>
   "backup.list"(input: object): Promise<Manifest[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
-  doctor(input: object): Promise<Check[]>
+  doctor(input: object, report: Report): Promise<Check[]>
 }
 
 export function createOperations(options: OperationsOptions): Operations {
@@ -100,7 +100,7 @@ export function createOperations(options: OperationsOptions): Operations {
     "backup.create": (_, report) => backups.create("manual", report),
     "backup.list": () => backups.list(),
     "backup.verify": ({ id, full }, report) => backups.verify(id, { full }, report),
-    doctor: () => options.examine(),
+    doctor: (_, report) => options.examine(report),
   }
 }
 

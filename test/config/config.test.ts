@@ -81,7 +81,7 @@ test.each([
     { FOOTFALL_COLLECT_PATH: "in" },
     "collect_path (environment FOOTFALL_COLLECT_PATH): must be a path such as /numbers/in, of letters, digits, ., _, - and /",
   ],
-  ["a switch that is none", { FOOTFALL_DEV: "yes" }, "dev (environment FOOTFALL_DEV): must be 1, 0, true or false"],
+  ["a switch that is none", { FOOTFALL_HSTS: "yes" }, "hsts (environment FOOTFALL_HSTS): must be 1, 0, true or false"],
 ])("refuses %s", (_, environment, message) => {
   expect(() => load({ environment })).toThrow(message)
 })

@@ -149,6 +149,30 @@ test.each<[string, (backup: string) => void, string, RegExp]>([
   expect(readdirSync(folder.path).filter((name) => name.startsWith(".restore") || name.startsWith("replaced"))).toEqual([])
 })
 
+test.each([
+  [
+    "a column",
+    "update segment_columns set data = cast(substr(data, 1, 30) || x'ff00' || substr(data, 33) as blob) where id = (select min(id) from segment_columns)",
+  ],
+  [
+    "a record of the log",
+    "update log set record = cast(substr(record, 1, 3) || x'ff00' || substr(record, 6) as blob) where id = (select min(id) from log)",
+  ],
+])("damage inside %s is found by the full check", async (_, sql) => {
+  using folder = temporaryFolder()
+  await using instance = await openWithSite(folder.path)
+  for (let visitor = 0; visitor < 50; visitor++) recordView(instance, visitor, at + visitor ** 2)
+  await instance.events.seal(at + 3_600_000, true)
+  recordView(instance, 2, at + 3_600_000)
+  const { id } = await instance.backups.create("manual")
+  await instance.backups.verify(id, { full: true })
+  replaceFile(join(folder.path, "backups", id), "events.db", sql)
+  expect(await faultOf(instance.backups.verify(id, { full: true }))).toMatchObject({
+    exit: "damaged",
+    message: expect.stringMatching(/the checksum of row/),
+  })
+})
+
 test("a backup that fails its verification is marked", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)

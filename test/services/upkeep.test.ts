@@ -234,15 +234,18 @@ test("doctor tells what is wrong and what to do", async () => {
   await using upkeep = await upkept(folder.path)
   const { instance, clock } = upkeep
   const look = async () =>
-    examine({
-      ...instance,
-      dataDir: folder.path,
-      now: clock.now,
-      backupWorkerUrl,
-      baseUrl: "http://numbers.example",
-      geoDb: undefined,
-      keyIsConfigured: false,
-    })
+    examine(
+      {
+        ...instance,
+        dataDir: folder.path,
+        now: clock.now,
+        backupWorkerUrl,
+        baseUrl: "http://numbers.example",
+        geoDb: undefined,
+        keyIsConfigured: false,
+      },
+      () => {},
+    )
   const { id } = await instance.backups.create("manual")
   writeFileSync(join(folder.path, "backups", id, "catalog.db"), "spoilt")
   await instance.backups.verify(id, { full: false }).catch(() => {})
