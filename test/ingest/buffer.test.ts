@@ -1,0 +1,225 @@
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { EventBuffer, type Hindrance } from "../../src/ingest/buffer.ts"
+import type { Candidate } from "../../src/ingest/candidate.ts"
+import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
+import { type FaultKind, StoreFault } from "../../src/store/events/fault.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { fixedClock, temporaryFolder } from "../kit.ts"
+import { dump } from "../store/events/dump.ts"
+import { event, NO_TRAITS } from "../store/events/samples.ts"
+import { NOON } from "./intake.ts"
+
+let visitor = 0
+const candidate = (more: Partial<Candidate> = {}): Candidate => ({
+  siteId: 1,
+  day: "2026-11-21",
+  event: event({ at: Date.parse(NOON) }),
+  traits: NO_TRAITS,
+  identity: { current: { period: "2026-11-21", id: { high: 1, low: visitor++ } }, previous: undefined, person: undefined },
+  id: "",
+  orderId: "",
+  counters: [],
+  ...more,
+})
+/** An event on which our own code fails, halfway through storing it. */
+const broken = () => candidate({ traits: { ...NO_TRAITS, source: undefined as unknown as string }, id: `broken-${visitor}` }) // the cast makes the fault
+
+/** A buffer over a real store, whose disk can be made to fail. */
+function startBuffer() {
+  const folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const clock = fixedClock(NOON)
+  const store = openEventStore(path, { now: clock.now() })
+  const told: string[] = []
+  const errors: unknown[] = []
+  const disk: { fault?: FaultKind; writes: number } = { writes: 0 }
+  const checked = <T>(work: () => T): T => {
+    if (disk.fault) throw new StoreFault(disk.fault, "made by the test")
+    return work()
+  }
+  const failing: Pick<EventStore, "write" | "probe"> = {
+    write: (at, work) => {
+      disk.writes++
+      return checked(() => store.write(at, work))
+    },
+    probe: () => checked(() => store.probe()),
+  }
+  const onHindrance = (kind: Hindrance, hinders: boolean) => told.push(`${hinders ? "enter" : "leave"} ${kind}`)
+  const buffer = new EventBuffer({ store: failing, clock, onHindrance, onError: (error) => errors.push(error) })
+  return {
+    buffer,
+    clock,
+    disk,
+    path,
+    told,
+    errors,
+    store,
+    stored() {
+      const reader = openEventReader(path, { cacheBytes: 1 << 20 })
+      const events = dump(reader.snapshot(1)).reduce((sum, { rows }) => sum + rows.length, 0)
+      reader.close()
+      return events
+    },
+    [Symbol.dispose]() {
+      buffer.stop()
+      store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test("events that come together share a commit", async () => {
+  using it = startBuffer()
+  const outcomes = await Promise.all(Array.from({ length: 50 }, () => it.buffer.store([candidate()], 100)))
+  expect(outcomes).toEqual(Array(50).fill([undefined]))
+  expect([it.disk.writes, it.stored(), it.buffer.depth]).toEqual([1, 50, 0])
+})
+
+test("two hundred events do not wait", () => {
+  using it = startBuffer()
+  for (let sent = 0; sent < 199; sent++) void it.buffer.store([candidate()], 100)
+  expect([it.buffer.depth, it.disk.writes]).toEqual([199, 0])
+  void it.buffer.store([candidate()], 100)
+  expect([it.buffer.depth, it.stored()]).toEqual([0, 200])
+})
+
+test("the events of a request stay together", async () => {
+  using it = startBuffer()
+  await Promise.all([
+    it.buffer.store(
+      Array.from({ length: 1_000 }, () => candidate()),
+      1_000,
+    ),
+    it.buffer.store([candidate()], 10),
+  ])
+  expect([it.disk.writes, it.stored()]).toEqual([2, 1_001])
+})
+
+test("an event that fails on its own takes nobody along and is stored by nobody", async () => {
+  using it = startBuffer()
+  const results = await Promise.allSettled([
+    it.buffer.store([candidate({ id: "event-01" })], 1),
+    it.buffer.store([candidate({ id: "event-02" }), broken()], 1),
+    it.buffer.store([candidate({ id: "event-03" })], 1),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
+  expect([it.stored(), it.errors.length, it.buffer.depth]).toEqual([2, 1, 0])
+  // The request can come again: nothing of it was kept.
+  expect(await it.buffer.store([candidate({ id: "event-02" })], 1)).toEqual([undefined])
+})
+
+describe("a full queue", () => {
+  test("of events answers 503 and Retry-After 1", async () => {
+    using it = startBuffer()
+    it.disk.fault = "locked"
+    const waiting = Array.from({ length: 100 }, () =>
+      it.buffer.store(
+        Array.from({ length: 200 }, () => candidate()),
+        10,
+      ),
+    )
+    expect(it.buffer.depth).toBe(20_000)
+    await expect(it.buffer.store([candidate()], 10)).rejects.toMatchObject({ code: "unavailable", members: { retry_after: 1 } })
+    expect(it.told).toEqual(["enter queue_full"])
+    delete it.disk.fault
+    it.buffer.flush()
+    expect((await Promise.all(waiting)).flat().length).toBe(20_000)
+    expect(it.told).toEqual(["enter queue_full", "leave queue_full"])
+  })
+
+  test("of bytes as well", async () => {
+    using it = startBuffer()
+    it.disk.fault = "locked"
+    const first = it.buffer.store([candidate()], 16 << 20)
+    await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable" })
+    delete it.disk.fault
+    it.buffer.flush()
+    expect(await first).toEqual([undefined])
+  })
+})
+
+describe("a full disk", () => {
+  test("answers 503 storage_full at once, and events are taken again when there is room", async () => {
+    using it = startBuffer()
+    it.disk.fault = "full"
+    await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "storage_full", members: { retry_after: 10 } })
+    const { writes } = it.disk
+    await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "storage_full" })
+    expect(it.disk.writes).toBe(writes)
+    delete it.disk.fault
+    await Bun.sleep(2_100)
+    expect(await it.buffer.store([candidate()], 1)).toEqual([undefined])
+    expect([it.stored(), it.told]).toEqual([1, ["enter full", "leave full"]])
+  })
+})
+
+describe("a locked file", () => {
+  test("of another program is waited for without blocking", async () => {
+    using it = startBuffer()
+    const other = new Database(it.path)
+    other.run("begin immediate")
+    const waiting = it.buffer.store([candidate()], 1)
+    const race = await Promise.race([waiting, Bun.sleep(30).then(() => "the loop runs on")])
+    expect(race).toBe("the loop runs on")
+    other.run("rollback")
+    other.close()
+    expect(await waiting).toEqual([undefined])
+    expect(it.told).toEqual([])
+  })
+
+  test("is given up after five seconds, and found free again without an event", async () => {
+    using it = startBuffer()
+    it.disk.fault = "locked"
+    const waiting = it.buffer.store([candidate()], 1)
+    await Bun.sleep(10)
+    it.clock.advance(5_000)
+    await expect(waiting).rejects.toMatchObject({ code: "unavailable", members: { retry_after: 5 } })
+    delete it.disk.fault
+    await Bun.sleep(120)
+    expect(it.told).toEqual(["enter locked", "leave locked"])
+    expect(await it.buffer.store([candidate()], 1)).toEqual([undefined])
+  })
+})
+
+test.each([
+  ["damaged", 10],
+  ["fsync", 10],
+  ["io", 1],
+] as const)("a store that is %s answers 503", async (fault, retry_after) => {
+  using it = startBuffer()
+  it.disk.fault = fault
+  await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable", members: { retry_after } })
+  expect(it.told).toEqual([`enter ${fault}`])
+})
+
+test("each I/O error is told", async () => {
+  using it = startBuffer()
+  it.disk.fault = "io"
+  for (let time = 0; time < 3; time++) await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable" })
+  expect(it.told).toEqual(["enter io", "enter io", "enter io"])
+})
+
+test("drops are stored without an event, and survive a fault", async () => {
+  using it = startBuffer()
+  it.buffer.drop({ siteId: 1, day: "2026-11-21", reason: "bot" })
+  await Bun.sleep(150)
+  expect(it.store.drops(1, "2026-11-21", "2026-11-21")).toMatchObject([{ reason: "bot", count: 1 }])
+  it.disk.fault = "full"
+  await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "storage_full" })
+  it.buffer.drop({ siteId: 1, day: "2026-11-21", reason: "bot" })
+  delete it.disk.fault
+  await Bun.sleep(2_100)
+  await it.buffer.store([candidate()], 1)
+  expect(it.store.drops(1, "2026-11-21", "2026-11-21")).toMatchObject([{ reason: "bot", count: 2 }])
+})
+
+test("stopping stores what waits and takes nothing more", async () => {
+  using it = startBuffer()
+  const waiting = it.buffer.store([candidate()], 1)
+  it.buffer.stop()
+  expect(await waiting).toEqual([undefined])
+  await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable" })
+  expect(it.stored()).toBe(1)
+})

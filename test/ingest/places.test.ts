@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test"
+import { utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { readAddress } from "../../src/ingest/client-address.ts"
+import { openPlaceFile } from "../../src/ingest/places.ts"
+import { temporaryFolder } from "../kit.ts"
+import { placeFileBytes } from "./place-file.ts"
+
+const find = async (entry: Record<string, unknown>) => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "places.mmdb")
+  writeFileSync(path, placeFileBytes({ "9.9.9.9": entry }))
+  const file = openPlaceFile(path)
+  expect(await file.refresh()).toBeUndefined()
+  return file.find(readAddress("::ffff:9.9.9.9")!)
+}
+
+test.each([
+  [
+    "MaxMind's city file",
+    {
+      country: { iso_code: "US" },
+      subdivisions: [{ iso_code: "CA" }, { iso_code: "X" }],
+      city: { geoname_id: 5_391_959, names: { en: "San Francisco" } },
+    },
+    { country: "US", region: "US-CA", city: "5391959" },
+  ],
+  ["MaxMind's country file", { country: { iso_code: "DE" } }, { country: "DE", region: "", city: "" }],
+  [
+    "DB-IP's city file",
+    { country: { iso_code: "FR" }, subdivisions: [{ names: { en: "Bretagne" } }], city: { names: { en: "Brest" } } },
+    { country: "FR", region: "", city: "Brest" },
+  ],
+  ["a flat country file", { country_code: "it" }, { country: "IT", region: "", city: "" }],
+  ["IPinfo's file", { country: "NL", city: "Delft" }, { country: "NL", region: "", city: "Delft" }],
+  ["an entry that says nothing", { continent: { code: "EU" } }, { country: "", region: "", city: "" }],
+])("reads %s", async (_, entry, expected) => {
+  expect(await find(entry)).toEqual(expected)
+})
+
+test("an address that is not in the file is nowhere", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "places.mmdb")
+  writeFileSync(path, placeFileBytes({ "9.9.9.9": { country: { iso_code: "DE" } } }))
+  const file = openPlaceFile(path)
+  await file.refresh()
+  expect(file.find(readAddress("8.8.8.8")!)).toEqual({ country: "", region: "", city: "" })
+  expect(file.find(readAddress("2001:db8::1")!)).toEqual({ country: "", region: "", city: "" })
+})
+
+test("a file is read again when it changes, and the old one stays while the new one cannot be read", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "places.mmdb")
+  const write = (bytes: Uint8Array, seconds: number) => {
+    writeFileSync(path, bytes)
+    utimesSync(path, seconds, seconds)
+  }
+  const file = openPlaceFile(path)
+  const country = () => file.find(readAddress("9.9.9.9")!).country
+  write(placeFileBytes({ "9.9.9.9": { country: { iso_code: "DE" } } }), 1_000)
+  await file.refresh()
+  expect([country(), file.builtAt()]).toEqual(["DE", 1_700_000_000_000])
+  write(placeFileBytes({ "9.9.9.9": { country: { iso_code: "FR" } } }), 2_000)
+  expect(country()).toBe("DE")
+  await file.refresh()
+  expect(country()).toBe("FR")
+  write(new TextEncoder().encode("half a file"), 3_000)
+  expect(await file.refresh()).toBeString()
+  expect(country()).toBe("FR")
+})
