@@ -2,6 +2,7 @@ import { Elysia, type ValidationError } from "elysia"
 import { AppError, type ErrorCode, type Fault } from "../domain/error.ts"
 import type { Log } from "../domain/log.ts"
 import { toFaults } from "../domain/shape.ts"
+import { toRefusal } from "../services/store-refusal.ts"
 
 interface Answer {
   status: number
@@ -73,7 +74,8 @@ const cut = (fault: Fault): Fault => ({ ...fault, pointer: fault.pointer.slice(0
 
 /** Whatever was thrown, as a failure a caller may see. The cause of an unexpected one goes to the log alone. */
 export function toFailure(thrown: unknown, requestId: string, log: Log): AppError {
-  if (thrown instanceof AppError) return thrown
+  const refusal = toRefusal(thrown)
+  if (refusal instanceof AppError) return refusal
   // The client went away while its body was read: nobody waits for an answer, and nothing is wrong here.
   if (thrown instanceof Error && thrown.name === "AbortError") return new AppError("unavailable", "The request was cut off.")
   log.error("request failed", { request_id: requestId, error: thrown })

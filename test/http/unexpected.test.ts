@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { startInstance } from "../kit.ts"
+
+test("an unexpected failure is answered without its cause, which is in the log under the request's id", async () => {
+  await using instance = await startInstance()
+  const { app, api, log, statsKey } = instance
+  // A bug, as it were: the services meet a catalog without one of its tables.
+  await app.instance.catalog.run(sql`alter table api_keys rename to lost`)
+  const answer = await api.get("/api/public/v1/sites/1/stats/summary", statsKey, { "x-request-id": "trace-1" })
+  expect(answer).toMatchObject({
+    status: 500,
+    body: {
+      type: "/errors/internal_error",
+      title: "Something went wrong",
+      status: 500,
+      detail: "The cause is in the server's log.",
+      code: "internal_error",
+      request_id: "trace-1",
+    },
+  })
+  expect(Object.keys(answer.body as object)).toHaveLength(6)
+  expect(log.lines).toMatchObject([{ level: "error", message: "request failed", fields: { request_id: "trace-1" } }])
+})
