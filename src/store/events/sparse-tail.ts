@@ -1,0 +1,88 @@
+import { GrowingFloat64, GrowingUint32, growingColumns } from "./growing.ts"
+import type { EngagementColumns, PropColumns, RevenueColumns, VitalColumns } from "./part.ts"
+import { type TailEvent, VITAL_NAMES } from "./tail-rows.ts"
+
+type SparseEvent = Pick<TailEvent, "props" | "revenue" | "engagement" | "vitals">
+
+/** What only some events of a tail have, each kind in columns of its own with the event's row. */
+export class SparseTail {
+  readonly #props = growingColumns(["row", "key", "value"])
+  readonly #revenue = { row: new GrowingUint32(), amount: new GrowingFloat64(), currency: new GrowingUint32() }
+  readonly #engagement = growingColumns(["row", "engaged", "scroll"])
+  readonly #vitals = growingColumns(["row", ...VITAL_NAMES])
+
+  add(row: number, { props, revenue, engagement, vitals }: SparseEvent): void {
+    for (let index = 0; index < props.length; index += 2) {
+      this.#props.row.push(row)
+      this.#props.key.push(props[index]!)
+      this.#props.value.push(props[index + 1]!)
+    }
+    if (revenue) {
+      this.#revenue.row.push(row)
+      this.#revenue.amount.push(revenue.amount)
+      this.#revenue.currency.push(revenue.currency)
+    }
+    if (engagement) {
+      this.#engagement.row.push(row)
+      this.#engagement.engaged.push(engagement.engaged)
+      this.#engagement.scroll.push(engagement.scroll)
+    }
+    if (vitals) {
+      this.#vitals.row.push(row)
+      for (const [index, name] of VITAL_NAMES.entries()) this.#vitals[name].push(vitals[index]!)
+    }
+  }
+
+  /** Reads what events have, asked for by row in ascending order. */
+  cursor(): { at(row: number): SparseEvent } {
+    const [revenue, engagement, vitals] = [this.#revenue, this.#engagement, this.#vitals]
+    const next = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
+    return {
+      at: (row) => {
+        next.props = skipTo(this.#props.row, next.props, row)
+        next.revenue = skipTo(revenue.row, next.revenue, row)
+        next.engagement = skipTo(engagement.row, next.engagement, row)
+        next.vitals = skipTo(vitals.row, next.vitals, row)
+        const { revenue: sale, engagement: report, vitals: measure } = next
+        return {
+          props: this.#propsFrom(next.props, row),
+          revenue: revenue.row.has(sale, row) ? { amount: revenue.amount.at(sale), currency: revenue.currency.at(sale) } : undefined,
+          engagement: engagement.row.has(report, row)
+            ? { engaged: engagement.engaged.at(report), scroll: engagement.scroll.at(report) }
+            : undefined,
+          vitals: vitals.row.has(measure, row) ? VITAL_NAMES.map((name) => vitals[name].at(measure)) : undefined,
+        }
+      },
+    }
+  }
+
+  props(): PropColumns {
+    const { row, key, value } = this.#props
+    return { row: row.view(), key: key.view(), value: value.view() }
+  }
+  revenue(): RevenueColumns {
+    const { row, amount, currency } = this.#revenue
+    return { row: row.view(), amount: amount.view(), currency: currency.view() }
+  }
+  engagement(): EngagementColumns {
+    const { row, engaged, scroll } = this.#engagement
+    return { row: row.view(), engaged: engaged.view(), scroll: scroll.view() }
+  }
+  vitals(): VitalColumns {
+    const { row, lcp, inp, fcp, ttfb, cls } = this.#vitals
+    return { row: row.view(), lcp: lcp.view(), inp: inp.view(), fcp: fcp.view(), ttfb: ttfb.view(), cls: cls.view() }
+  }
+
+  #propsFrom(place: number, row: number): number[] {
+    const props: number[] = []
+    for (let at = place; this.#props.row.has(at, row); at++) props.push(this.#props.key.at(at), this.#props.value.at(at))
+    return props
+  }
+}
+
+/** The first place at or after `place` whose row is not before `row`. */
+function skipTo(rows: GrowingUint32, place: number, row: number): number {
+  let next = place
+  while (next < rows.length && rows.at(next) < row) next++
+  return next
+}
