@@ -33,6 +33,7 @@ function obey(message: ToWorker): FromWorker | undefined {
     case "open":
       stop = new Int32Array(message.stop)
       open = () => openEventReader(message.path, { cacheBytes: message.cacheBytes })
+      warmUp()
       return undefined
     case "ask":
       return { type: "answer", answer: answerTask(store().snapshot(message.task.query.site.id), message.task, check) }
@@ -49,6 +50,16 @@ function store(): EventReader {
   if (!open) throw new Error("A question came before the path of the store")
   reader ??= open()
   return reader
+}
+
+/** Reads the log before the first question comes. What fails now is tried again, and told, then. */
+function warmUp(): void {
+  try {
+    store().snapshot(0)
+  } catch {
+    reader?.close()
+    reader = undefined
+  }
 }
 
 function nextRows(): VisitRow[] | undefined {

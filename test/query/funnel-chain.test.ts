@@ -1,42 +1,9 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { BREAKS, followChains } from "../../src/query/funnel-chain.ts"
+import { type MarkedEvent, type Rules, slowly } from "./slow-chains.ts"
 
-interface Event {
-  at: number
-  marks: number
-}
-interface Rules {
-  steps: number
-  strict: boolean
-  windowMs: number
-}
-
-/** All chains of so many steps, the earliest first: what the fast one must agree with, written for reading only. */
-function* chainsOf(events: readonly Event[], rules: Rules, length: number, chain: readonly number[] = []): Generator<readonly number[]> {
-  if (chain.length === length) {
-    yield chain
-    return
-  }
-  const last = chain.at(-1)
-  for (let i = last === undefined ? 0 : last + 1; i < events.length; i++) {
-    const event = events[i]!
-    if ((event.marks & (1 << chain.length)) !== 0 && event.at - events[chain[0] ?? i]!.at <= rules.windowMs) {
-      yield* chainsOf(events, rules, length, [...chain, i])
-    }
-    if (rules.strict && last !== undefined && (event.marks & BREAKS) !== 0) return
-  }
-}
-
-function slowly(events: readonly Event[], rules: Rules) {
-  for (let length = rules.steps; length > 0; length--) {
-    const [chain] = chainsOf(events, rules, length)
-    if (chain) return { reached: length, times: chain.map((i) => events[i]!.at) }
-  }
-  return { reached: 0, times: [] }
-}
-
-function fast(events: readonly Event[], rules: Rules) {
+function fast(events: readonly MarkedEvent[], rules: Rules) {
   const [at, marks] = [Float64Array.from(events, (event) => event.at), Uint32Array.from(events, (event) => event.marks)]
   const chains = followChains(rules)
   const reached = chains.furthest(at, marks, 0, events.length)
