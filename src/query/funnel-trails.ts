@@ -3,9 +3,13 @@ import { grownNumbers, grownSums } from "./buffer.ts"
 /** Takes the marked events from `begin` to before `end`, of one visitor, in order of time. */
 export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number) => void
 
-const FIRST_STEP = 1
-/** In `visits`: several, one of which has an event of the first step. */
-const ENTERED = 3
+/** The mark of the first step. */
+export const FIRST_STEP = 1
+
+/** What is known of a visitor: has one visit, or several, of which one may have an event of the first step. */
+export const ONE_VISIT = 1
+export const SEVERAL_VISITS = 2
+export const ENTERED = 3
 
 /**
  * The marked events of visits, until those of a visitor are all there: at once with one visit, at the end with several. A
@@ -21,9 +25,10 @@ export class Trails {
   private begin: Uint32Array = new Uint32Array(1)
   private kept = 0
 
-  /** `visits` says of each visitor whether there is one visit or several, and is written to. */
+  /** `visitors` holds what is known of each, and is written to. `isComplete`: all who entered are marked in it already. */
   constructor(
-    private readonly visits: Uint8Array,
+    private readonly visitors: Uint8Array,
+    private readonly isComplete: boolean,
     private readonly add: AddTrail,
   ) {}
 
@@ -42,11 +47,12 @@ export class Trails {
   endVisit(visitor: number, sequence: number, union: number, end: number): number {
     const begin = this.begin[this.kept]!
     const enters = (union & FIRST_STEP) !== 0
-    if (this.visits[visitor] === 1) {
+    if (this.visitors[visitor] === ONE_VISIT) {
       if (enters) this.add(this.at, this.marks, begin, end)
       return begin
     }
-    if (enters) this.visits[visitor] = ENTERED
+    if (enters) this.visitors[visitor] = ENTERED
+    else if (this.isComplete && this.visitors[visitor] !== ENTERED) return begin
     this.keep(visitor, sequence, end)
     return end
   }
@@ -58,8 +64,8 @@ export class Trails {
     const list: number[] = []
     for (let visit = 0; visit < this.kept; visit++) {
       const visitor = this.visitor[visit]!
-      if (this.visits[visitor] !== ENTERED) continue
-      this.visits[visitor] = 0
+      if (this.visitors[visitor] !== ENTERED) continue
+      this.visitors[visitor] = 0
       list.length = 0
       for (let link = first[visitor]!; link > 0; link = next[link - 1]!) list.push(link - 1)
       this.addVisits(list)
@@ -77,10 +83,10 @@ export class Trails {
 
   /** Lists of visits by visitor: links count from 1, 0 ends a list. Backwards, so that lists run forwards. */
   private linkByVisitor(next: Uint32Array): Uint32Array {
-    const first = new Uint32Array(this.visits.length)
+    const first = new Uint32Array(this.visitors.length)
     for (let visit = this.kept - 1; visit >= 0; visit--) {
       const visitor = this.visitor[visit]!
-      if (this.visits[visitor] !== ENTERED) continue
+      if (this.visitors[visitor] !== ENTERED) continue
       next[visit] = first[visitor]!
       first[visitor] = visit + 1
     }

@@ -1,8 +1,8 @@
 import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { type Chains, followChains } from "./funnel-chain.ts"
-import { stepMarker } from "./funnel-marks.ts"
-import { type AddTrail, Trails } from "./funnel-trails.ts"
+import { type StepMarker, stepMarker } from "./funnel-marks.ts"
+import { type AddTrail, ENTERED, FIRST_STEP, ONE_VISIT, SEVERAL_VISITS, Trails } from "./funnel-trails.ts"
 
 /**
  * How many visitors take ordered steps, and how long they take between them (metrics.md section 12). The few events that
@@ -13,8 +13,11 @@ export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void
   const parts = snapshot.parts.filter((part) => part.events > 0 && part.maxAt >= query.range.from && part.minAt < query.range.to)
   const rules = { steps: query.steps.length, strict: query.order === "strict", windowMs: query.windowMs ?? Infinity }
   const tally = createTally(followChains(rules), rules.steps)
-  const trails = new Trails(visitsByVisitor(parts, snapshot.visitorLimit, check), tally.add)
+  const visitors = visitsByVisitor(parts, snapshot.visitorLimit, check)
   const mark = stepMarker(snapshot, query)
+  // Under strict every pageview is marked, far too many to keep but for visitors who take the first step.
+  if (rules.strict) markEntered(parts, mark, visitors, check)
+  const trails = new Trails(visitors, rules.strict, tally.add)
   for (const part of parts) {
     check()
     walkVisits(part, mark(part), trails)
@@ -24,7 +27,6 @@ export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void
   return tally.result()
 }
 
-/** 0, 1, or 2 for several. */
 function visitsByVisitor(parts: readonly Part[], visitorLimit: number, check: () => void): Uint8Array {
   const visits = new Uint8Array(visitorLimit)
   for (const part of parts) {
@@ -37,7 +39,19 @@ function visitsByVisitor(parts: readonly Part[], visitorLimit: number, check: ()
 function countVisits(visitor: Uint32Array, length: number, visits: Uint8Array): void {
   for (let row = 0; row < length; row++) {
     const id = visitor[row]!
-    visits[id] = visits[id] === 0 ? 1 : 2
+    visits[id] = visits[id] === 0 ? ONE_VISIT : SEVERAL_VISITS
+  }
+}
+
+function markEntered(parts: readonly Part[], mark: StepMarker, visitors: Uint8Array, check: () => void): void {
+  for (const part of parts) {
+    check()
+    const marks = mark(part)
+    const [visit, visitor] = [part.event("visit"), part.visit("visitor")]
+    for (let row = 0; row < part.events; row++) {
+      const id = visitor[visit[row]!]!
+      if ((marks[row]! & FIRST_STEP) !== 0 && visitors[id] === SEVERAL_VISITS) visitors[id] = ENTERED
+    }
   }
 }
 
