@@ -10,6 +10,7 @@ import type { KeptValues } from "../store/events/writer.ts"
 import { type Backups, createBackups } from "./backup.ts"
 import { removeUnfinished } from "./backup-folder.ts"
 import type { KeepRules } from "./backup-rotation.ts"
+import { type CatalogLease, leaseCatalog } from "./catalog-lease.ts"
 import { prepareDataFolder } from "./data-folder.ts"
 import { createExclusive, type Exclusive } from "./exclusive.ts"
 import { createFunnels, type Funnels } from "./funnels.ts"
@@ -67,6 +68,8 @@ export interface Instance {
   states: StoreStates
   exclusive: Exclusive
   slots: JobSlots
+  /** Of a catalog on a server. */
+  lease: CatalogLease | undefined
   /** Every site that is not deleted, of all owners. */
   allSites(): Promise<Site[]>
   /** What was migrated at this opening, and the backup made before. */
@@ -115,6 +118,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
         }
       : undefined,
   })
+  const lease = catalog.remote ? await leaseCatalog(catalog, { now: clock.now, random }) : undefined
   const secrets = createSecrets({ secretKey: key, random })
   const sites = await createSites({ catalog, clock, random, secrets, defaults: options.defaults, maxSites: options.maxSites })
   const goals = await createGoals({ catalog, clock })
@@ -137,9 +141,10 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     states,
     exclusive,
     slots: createJobSlots(catalog, clock.now),
+    lease,
     allSites: () => allSites(catalog),
     migrated: { migrations, backup: safety },
-    close: () => close(catalog, events, lock),
+    close: () => close({ catalog, events, lock, lease }),
   }
 }
 
@@ -159,8 +164,9 @@ function backupOptions(options: InstanceOptions, catalog: Catalog, exclusive: Ex
 
 const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
 
-async function close(catalog: Catalog, events: EventStore, lock: Lock): Promise<void> {
+async function close({ catalog, events, lock, lease }: Pick<Instance, "catalog" | "events" | "lock" | "lease">): Promise<void> {
   if (!catalog.remote) await catalog.checkpoint("truncate")
+  await lease?.give()
   events.checkpoint("truncate")
   await catalog.close()
   events.close()

@@ -12,6 +12,8 @@ export interface StoreStates {
   note(fault: StoreFault): void
   /** Ends what the catalog's faults began, once `canWrite` says so: nobody may write there for hours. */
   probe(canWrite: () => boolean): void
+  /** Ends the process, in order, with this fault. */
+  end(fault: ExitFault): void
   /** Resolves when the process has to end: after a failed fsync the page cache lies. */
   readonly lost: Promise<ExitFault>
 }
@@ -42,19 +44,20 @@ export function createStoreStates({ health, log, monotonic }: { health: Health; 
   }
 
   function weigh(kind: FaultKind | "queue_full"): void {
-    if (kind === "fsync") end()
+    if (kind === "fsync") loseWrites()
     if (kind !== "io") return
     errors = [...errors.filter((at) => monotonic() - at < 60_000), monotonic()]
-    if (errors.length >= IO_ERRORS) end()
+    if (errors.length >= IO_ERRORS) loseWrites()
   }
 
-  function end(): void {
+  function loseWrites(): void {
     log.error("the disk has lost writes: ending, so that the next start reads again what is on it")
     lose(new ExitFault("fsync", "The disk has lost writes; look at it, and start again"))
   }
 
   return {
     lost,
+    end: lose,
     hinder(kind, hinders) {
       set("events", kind, hinders, `events cannot be stored: ${kind}`)
       if (hinders) weigh(kind)

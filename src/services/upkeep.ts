@@ -7,9 +7,11 @@ import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { Backups } from "./backup.ts"
 import { inBackupThread } from "./backup-thread.ts"
+import type { CatalogLease } from "./catalog-lease.ts"
 import { placesIn } from "./data-folder.ts"
 import { canWrite, diskSpace, isLow } from "./disk.ts"
 import type { Exclusive } from "./exclusive.ts"
+import { ExitFault } from "./exit.ts"
 import type { Health } from "./health.ts"
 import type { JobSlots } from "./job-slots.ts"
 import type { KeptSalts } from "./salts.ts"
@@ -28,6 +30,7 @@ export interface UpkeepOptions {
   backups: Backups
   health: Health
   states: StoreStates
+  lease: CatalogLease | undefined
   exclusive: Exclusive
   slots: JobSlots
   /** `03:00` in UTC, or `off`. */
@@ -44,6 +47,7 @@ const LONG_WAL = 64 << 20
 export function upkeepTasks(options: UpkeepOptions): Task[] {
   return [
     { name: "checkpoint", every: 1, run: () => checkpoint(options) },
+    { name: "renew-lease", every: 5, run: () => renewLease(options) },
     { name: "probe-disk", every: 2, run: async () => options.states.probe(() => canWrite(options.dataDir, 1 << 20)) },
     { name: "watch-disk", every: 30, run: async () => watchDisk(options) },
     { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },
@@ -72,6 +76,16 @@ async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<
   const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   events.checkpoint(wal > LONG_WAL ? "truncate" : "passive")
   if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
+}
+
+/** Without the lease another node writes the same catalog: this one must end. */
+async function renewLease({ lease, states }: UpkeepOptions): Promise<void> {
+  try {
+    await lease?.renew()
+  } catch (error) {
+    if (error instanceof ExitFault) states.end(error)
+    else throw error
+  }
 }
 
 async function merge({ events, clock }: UpkeepOptions): Promise<void> {
