@@ -19,7 +19,7 @@ import type { Incoming } from "./payloads/incoming.ts"
 import { type Reading, readNative } from "./payloads/native.ts"
 import { readPixel } from "./payloads/pixel.ts"
 import { createPipeline } from "./pipeline.ts"
-import type { PlaceFile } from "./places.ts"
+import { type PlaceFile, watchPlaceFile } from "./places.ts"
 import { createRates, type RateLimits } from "./rates.ts"
 import { type CollectRequest, readRequest } from "./request.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
@@ -37,6 +37,7 @@ export interface CollectorOptions extends Pick<BufferOptions, "onHindrance"> {
   trustedProxies: readonly string[]
   /** Header in which a trusted proxy names the visitor's country. */
   geoHeader?: string | undefined
+  /** Watched until `stop`. */
   placeFile?: PlaceFile | undefined
   limits: RateLimits
   /** Told of a fault in our own code. */
@@ -86,6 +87,8 @@ export function createCollector(options: CollectorOptions): Collector {
   const trusted = addressRanges(options.trustedProxies)
   const headersRead = { trusted, geoHeader: options.geoHeader }
   const buffer = new EventBuffer(options)
+  const onFault = (message: string) => options.onError?.(new Error(`The place file cannot be read: ${message}`))
+  const unwatch = options.placeFile && watchPlaceFile(options.placeFile, onFault)
   const intake: Intake = {
     ...options,
     calendar: createCalendar(),
@@ -145,7 +148,10 @@ export function createCollector(options: CollectorOptions): Collector {
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
     flush: () => buffer.flush(),
-    stop: () => buffer.stop(),
+    stop() {
+      unwatch?.()
+      buffer.stop()
+    },
     get depth() {
       return buffer.depth
     },

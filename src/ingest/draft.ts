@@ -54,7 +54,7 @@ export interface Draft {
   readonly counters: readonly Counter[]
 }
 
-export type Acquisition = Pick<
+type Acquisition = Pick<
   VisitTraits,
   "source" | "channel" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type"
 >

@@ -5,7 +5,7 @@ import { personKind, type VisitorKeys } from "./identity.ts"
 import type { Incoming } from "./payloads/incoming.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
 
-export interface KeySources {
+interface KeySources {
   salts: Salts
   identityKeys: IdentityKeys
   calendar: ReturnType<typeof createCalendar>

@@ -6,7 +6,7 @@ import * as values from "./steps/values.ts"
 import { setVisitor } from "./steps/visitor.ts"
 
 /** What became of an event: the finished draft, or the rule that dropped it with the draft as far as it came. */
-export type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
+type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
 
 /**
  * The way of every event, whatever payload it came in. The refusals stand in the order of metrics.md 19.1; site, payload

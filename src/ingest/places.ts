@@ -29,6 +29,7 @@ type Entry = {
   city?: { geoname_id?: number; names?: { en?: string } } | string
 }
 
+const WATCH_MS = 60_000
 const COUNTRY = /^[A-Z]{2}$/
 /** What proxies write for "unknown" and for the Tor network. */
 const NO_COUNTRY = new Set(["XX", "T1", "ZZ", "A1", "A2", "AP"])
@@ -63,6 +64,21 @@ export function openPlaceFile(path: string): PlaceFile {
       }
     },
   }
+}
+
+/** Reads the file now and whenever it has changed. Returns how to end that. */
+export function watchPlaceFile(file: PlaceFile, onFault: (message: string) => void): () => void {
+  let last: string | undefined
+  const look = async () => {
+    const fault = await file.refresh()
+    // A file that stays unreadable is told of once.
+    if (fault !== undefined && fault !== last) onFault(fault)
+    last = fault
+  }
+  void look()
+  const timer = setInterval(look, WATCH_MS)
+  timer.unref()
+  return () => clearInterval(timer)
 }
 
 function placeFrom(entry: Entry | null): Place {

@@ -4,7 +4,7 @@ import { wildcardMatcher } from "../domain/wildcard.ts"
 import { type AddressRanges, addressRanges } from "./client-address.ts"
 
 /** A site's own rules, ready to be asked. Each answers with the value of the shield that stops the event. */
-export interface Shields {
+interface Shields {
   ip: AddressRanges
   hostname(hostname: string): string | undefined
   referrer(host: string): string | undefined

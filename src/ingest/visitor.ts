@@ -5,8 +5,14 @@ const encoder = new TextEncoder()
 /** Site id, address and user agent of one event; wiped after each, so that no address outlives its request. */
 const scratch = new Uint8Array(2_600)
 
-/** The rotating id: keyed hash over site, address (IPv6: its /64) and user agent. The host is no part of it. */
-export function rotatingId(salt: Uint8Array, siteId: number, address: Uint8Array | undefined, userAgent: string): Hash64 {
+/**
+ * The rotating id by each of the salts: keyed hash over site, address (IPv6: its /64) and user agent. The host is no part
+ * of it.
+ */
+export function rotatingIds(
+  salts: readonly Uint8Array[],
+  { siteId, address, userAgent }: { siteId: number; address: Uint8Array | undefined; userAgent: string },
+): Hash64[] {
   let end = encoder.encodeInto(`${siteId}\0`, scratch).written
   if (address) {
     const network = address.length === 16 ? address.subarray(0, 8) : address
@@ -15,9 +21,10 @@ export function rotatingId(salt: Uint8Array, siteId: number, address: Uint8Array
   }
   scratch[end++] = 0
   end += Math.min(COLLECT.userAgentChars, encoder.encodeInto(userAgent, scratch.subarray(end)).written)
-  const id = keyedHash(salt, scratch.subarray(0, end))
-  scratch.fill(0, 0, end)
-  return id
+  const message = scratch.subarray(0, end)
+  const ids = salts.map((salt) => keyedHash(salt, message))
+  message.fill(0)
+  return ids
 }
 
 /** The person key of a user id or of a stored random id. It outlives salts; the identity key alone can make it again. */

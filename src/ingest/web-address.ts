@@ -11,24 +11,42 @@ export interface WebAddress {
   fragment: string
 }
 
-const SCHEME = /^[a-z][a-z0-9+.-]*:/i
-const AUTHORITY_END = /[/?#\\]/
+const SCHEME = /^[a-z][a-z0-9+.-]*$/i
 const PLAIN_HOST = /^[a-z0-9._-]{1,253}$/
 
-/** Splits without judging and without resolving `..`, which the platform's URL would hide from the probe rule. */
+/**
+ * Splits without judging and without resolving `..`, which the platform's URL would hide from the probe rule. By `indexOf`:
+ * it runs for every event, for some twice.
+ */
 export function splitAddress(text: string): WebAddress {
-  const scheme = SCHEME.exec(text)?.[0].slice(0, -1).toLowerCase() ?? ""
-  let rest = scheme === "" ? text : text.slice(scheme.length + 1)
-  let host = ""
-  if (rest.startsWith("//")) {
-    const end = rest.slice(2).search(AUTHORITY_END)
-    const authority = end < 0 ? rest.slice(2) : rest.slice(2, end + 2)
-    host = withoutPort(authority.slice(authority.lastIndexOf("@") + 1))
-    rest = rest.slice(authority.length + 2)
+  const [beforeFragment, fragment] = cutAt(text, "#")
+  const [place, query] = cutAt(beforeFragment, "?")
+  const scheme = schemeOf(place)
+  const rest = scheme === "" ? place : place.slice(scheme.length + 1)
+  const end = rest.startsWith("//") ? authorityEnd(rest) : 0
+  const authority = rest.slice(2, end)
+  const path = rest.slice(end)
+  return {
+    scheme: scheme.toLowerCase(),
+    host: withoutPort(authority.slice(authority.lastIndexOf("@") + 1)),
+    path: path.startsWith("/") ? path : `/${path}`,
+    query,
+    fragment,
   }
-  const [beforeFragment, fragment] = cutAt(rest, "#")
-  const [path, query] = cutAt(beforeFragment, "?")
-  return { scheme, host, path: path.startsWith("/") ? path : `/${path}`, query, fragment }
+}
+
+function schemeOf(place: string): string {
+  const colon = place.indexOf(":")
+  const scheme = colon < 0 ? "" : place.slice(0, colon)
+  return scheme === "https" || scheme === "http" || SCHEME.test(scheme) ? scheme : ""
+}
+
+/** Where the path begins, in `//authority/path`. A backslash ends the authority as well: browsers read it as a slash. */
+function authorityEnd(rest: string): number {
+  const slash = rest.indexOf("/", 2)
+  const end = slash < 0 ? rest.length : slash
+  const backslash = rest.indexOf("\\", 2)
+  return backslash < 0 ? end : Math.min(end, backslash)
 }
 
 function withoutPort(authority: string): string {
@@ -44,7 +62,7 @@ function cutAt(text: string, mark: string): [before: string, after: string] {
 
 /** A host as it is stored: lower case, punycode, without `www.` and a closing dot; undefined when it is no host. */
 export function hostnameOf(host: string): string | undefined {
-  const lower = host.toLowerCase().replace(/\.$/, "")
+  const lower = host.endsWith(".") ? host.slice(0, -1).toLowerCase() : host.toLowerCase()
   if (PLAIN_HOST.test(lower)) return withoutWww(lower)
   const parsed = URL.parse(`http://${lower}/`)
   return parsed && parsed.host === parsed.hostname && parsed.hostname !== "" && parsed.username === "" && parsed.hostname.length <= 253

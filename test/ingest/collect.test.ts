@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { openPlaceFile } from "../../src/ingest/places.ts"
+import { temporaryFolder } from "../kit.ts"
 import { BROWSER, siteOf, startIntake, TRACKING_ID } from "./intake.ts"
+import { placeFileBytes } from "./place-file.ts"
 
 const OTHER_ID = "33333333-3333-4333-8333-333333333333"
 
@@ -126,13 +130,22 @@ describe("the country", () => {
     expect(countryOf(intake)).toEqual([expected])
   })
 
-  test("of a file that cannot be read is that of the zone", async () => {
-    const placeFile = openPlaceFile("/nowhere/at/all.mmdb")
-    expect(await placeFile.refresh()).toBeString()
-    expect(placeFile.builtAt()).toBeUndefined()
-    using intake = startIntake({}, { placeFile })
+  test("of the operator's file comes before the zone", async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, "places.mmdb")
+    writeFileSync(path, placeFileBytes({ "9.9.9.9": { country: { iso_code: "US" }, subdivisions: [{ iso_code: "CA" }] } }))
+    using intake = startIntake({}, { placeFile: openPlaceFile(path) })
+    await Bun.sleep(20) // the file is read beside
     await intake.send({ tz: "Europe/Berlin" })
-    expect(countryOf(intake)).toEqual(["DE"])
+    expect(intake.visits()[0]!.traits.split("|").slice(9, 12)).toEqual(["US", "US-CA", ""])
+  })
+
+  test("of a file that cannot be read is that of the zone", async () => {
+    const errors: unknown[] = []
+    using intake = startIntake({}, { placeFile: openPlaceFile("/nowhere/at/all.mmdb"), onError: (error) => errors.push(error) })
+    await Bun.sleep(20)
+    await intake.send({ tz: "Europe/Berlin" })
+    expect([countryOf(intake), errors.length]).toEqual([["DE"], 1])
   })
 })
 

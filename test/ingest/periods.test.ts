@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { createCalendar } from "../../src/ingest/calendar.ts"
 import { periodOf } from "../../src/ingest/salts.ts"
-import { personKey, rotatingId } from "../../src/ingest/visitor.ts"
+import { personKey, rotatingIds } from "../../src/ingest/visitor.ts"
 import { siteOf } from "./intake.ts"
 
 const at = (text: string) => Date.parse(text)
@@ -97,7 +97,8 @@ describe("a rotating id", () => {
   const salt = new Uint8Array(32).fill(7)
   const four = Uint8Array.of(1, 2, 3, 4)
   const six = (last: number, network = 1) => Uint8Array.of(0x20, 1, 0xd, 0xb8, 0, 0, 0, network, 9, 9, 9, 9, 9, 9, 9, last)
-  const id = (address: Uint8Array | undefined, agent = "agent", site = 1, by = salt) => rotatingId(by, site, address, agent)
+  const id = (address: Uint8Array | undefined, agent = "agent", site = 1, by = salt) =>
+    rotatingIds([by], { siteId: site, address, userAgent: agent })[0]!
 
   test("is the first 64 bits of the keyed hash of site, address and user agent", () => {
     const hash = new Bun.CryptoHasher("sha256", salt)

@@ -1,20 +1,23 @@
 import type { Draft } from "../draft.ts"
-import { type Person, personKind, type VisitorKeys } from "../identity.ts"
-import { personKey, rotatingId } from "../visitor.ts"
+import { type Person, personKind } from "../identity.ts"
+import { personKey, rotatingIds } from "../visitor.ts"
 
 /** Turns address and user agent into ids. Here the address leaves the draft for good. */
 export function setVisitor(draft: Draft): Draft {
-  const idBy = ({ period, salt }: VisitorKeys["current"]) => ({
-    period,
-    id: rotatingId(salt, draft.site.id, draft.address?.bytes, draft.request.userAgent),
-  })
-  const { current, previous } = draft.keys
+  const { site, address, request, keys, incoming } = draft
+  const { current, previous } = keys
+  const salts = previous ? [current.salt, previous.salt] : [current.salt]
+  const [id, idBefore] = rotatingIds(salts, { siteId: site.id, address: address?.bytes, userAgent: request.userAgent })
   const person = personOf(draft)
-  const isIgnored = draft.incoming.userId !== "" && person?.kind !== "user"
+  const isIgnored = incoming.userId !== "" && person?.kind !== "user"
   return {
     ...draft,
     address: undefined,
-    identity: { current: idBy(current), previous: previous && idBy(previous), person },
+    identity: {
+      current: { period: current.period, id: id! },
+      previous: previous && { period: previous.period, id: idBefore! },
+      person,
+    },
     counters: isIgnored ? [...draft.counters, "identify_ignored"] : draft.counters,
   }
 }
