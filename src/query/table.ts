@@ -1,3 +1,4 @@
+import { ENGAGEMENT, VITALS } from "../domain/dimension.ts"
 import type { Key, Query, Table } from "../domain/query.ts"
 import { compareCodePoints } from "./code-points.ts"
 import type { CodeSource } from "./codes.ts"
@@ -15,7 +16,8 @@ export function tableOf(measures: Measures, query: Query, otherCurrencies: strin
 
 /**
  * Groups that are rows: those E has an event in or V a visit, whatever is asked of them, and where conversions are asked
- * for those with one. Without groupings there is one row; with `fillBuckets` every bucket is one.
+ * for those with one. Without groupings there is one row; with `fillBuckets` every bucket is one. `engagement` and `vitals`
+ * are internal names and no row: a reach of a scroll goal, or any event in a realtime question, can be in their groups.
  */
 function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Query): Uint32Array {
   const { chosen, events, visits, conversions } = measures
@@ -24,10 +26,14 @@ function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Quer
   // E may hold reaches of scroll goals alone: they have a visitor and are no events.
   const visitors = visitorsOf(measures)
   const converts = metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
+  const named = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "event")
+  const isInternal = (group: number) => named !== -1 && INTERNAL.includes(chosen.index.codeOf(group, named))
   const isRow = (group: number) =>
     events.events(group) > 0 || visitors(group) > 0 || visits.visits(group) > 0 || (converts && conversions.count(group) > 0)
-  return all.filter(isRow)
+  return all.filter((group) => isRow(group) && !isInternal(group))
 }
+
+const INTERNAL: readonly number[] = [ENGAGEMENT, VITALS]
 
 const keysOf = (group: number, { chosen }: Measures): Key[] =>
   chosen.sources.map((source, grouping) => source.keyOf(chosen.index.codeOf(group, grouping)))

@@ -1,0 +1,415 @@
+import { expect, test } from "bun:test"
+import type { Dimension } from "../../src/domain/dimension.ts"
+import type { Condition, Filter } from "../../src/domain/filter.ts"
+import type { Metric } from "../../src/domain/metric.ts"
+import type { GoalRule, Grouping, Query, Row } from "../../src/domain/query.ts"
+import { aggregate } from "../../src/query/aggregate.ts"
+import { openTraffic, SITE } from "./traffic.ts"
+
+const START = Date.parse("2026-11-21T10:00:00Z")
+const MINUTE = 60_000
+const RANGE = { from: START, to: START + 120 * MINUTE }
+
+const GOALS: GoalRule[] = [
+  { id: 1, name: "Buy", kind: "event", match: "exact", value: "Buy" },
+  { id: 2, name: "Any B", kind: "event", match: "prefix", value: "B" },
+  { id: 3, name: "Visit /b", kind: "page", match: "exact", value: "/b" },
+  { id: 4, name: "Read", kind: "scroll", match: "wildcard", value: "/a*", threshold: 50 },
+  { id: 5, name: "Buy pro", kind: "event", match: "exact", value: "Buy", props: { plan: "pro" } },
+]
+const SHOP = { ...SITE, goals: GOALS }
+
+/**
+ * Three visitors, four visits of the range and one that begins before it:
+ * one   10:00 /a, engaged 10 s and 60 % there, /b, Buy {plan pro} 12.50 EUR    DE, Google, entry /a, exit /b
+ * two   10:05 /a alone, engaged 3 s and 20 %                                   DE, entry = exit /a
+ * one   11:00 /b, then Share that is no interaction                            FR
+ * three 11:30 Buy {plan free} 5.00 USD, then /a 90 s later                     FR, Bing
+ * four  09:50 /b, then /a at 10:10                                             US
+ */
+function shop() {
+  const traffic = openTraffic(START)
+  traffic.visit({
+    visitor: 1,
+    traits: { country: "DE", source: "Google" },
+    events: [
+      { at: START, page: "/a", hostname: "shop.example" },
+      { at: START + 10_000, name: "engagement", page: "/a", hostname: "shop.example", engagement: { engagedMs: 10_000, scrollDepth: 60 } },
+      { at: START + 20_000, page: "/b", hostname: "shop.example" },
+      { at: START + 24_000, name: "vitals", page: "/b", vitals: { lcp: 1_000, cls: 0.125 } },
+      { at: START + 60_000, name: "Buy", page: "/b", props: [["plan", "pro"]], revenue: { amount: 1_250, currency: "EUR" } },
+    ],
+  })
+  traffic.visit({
+    visitor: 2,
+    traits: { country: "DE" },
+    events: [
+      { at: START + 5 * MINUTE, page: "/a", hostname: "blog.example" },
+      { at: START + 5 * MINUTE + 3_000, name: "engagement", page: "/a", engagement: { engagedMs: 3_000, scrollDepth: 20 } },
+      { at: START + 5 * MINUTE + 4_000, name: "vitals", page: "/a", vitals: { lcp: 2_000 } },
+    ],
+  })
+  traffic.visit({
+    visitor: 1,
+    traits: { country: "FR" },
+    events: [
+      { at: START + 60 * MINUTE, page: "/b", hostname: "shop.example" },
+      { at: START + 60 * MINUTE + 30_000, name: "Share", page: "/b", interactive: false },
+    ],
+  })
+  traffic.visit({
+    visitor: 3,
+    traits: { country: "FR", source: "Bing" },
+    events: [
+      { at: START + 90 * MINUTE, name: "Buy", page: "", props: [["plan", "free"]], revenue: { amount: 500, currency: "USD" } },
+      { at: START + 90 * MINUTE + 90_000, page: "/a", hostname: "shop.example" },
+    ],
+  })
+  traffic.visit({
+    visitor: 4,
+    traits: { country: "US" },
+    events: [
+      { at: START - 10 * MINUTE, page: "/b", hostname: "shop.example" },
+      { at: START + 10 * MINUTE, page: "/a", hostname: "shop.example" },
+    ],
+  })
+  return traffic
+}
+
+const by = (dimension: Dimension, property?: string): Grouping => ({ by: "dimension", dimension, ...(property && { property }) })
+const is = (dimension: Dimension, ...values: string[]): Condition => ({
+  op: "is",
+  dimension,
+  values: values.filter((value) => value !== "(none)"),
+  missing: values.includes("(none)"),
+  caseSensitive: true,
+})
+const property = (name: string, ...values: string[]): Condition => ({ ...is("property", ...values), property: name })
+const all = (...filters: Filter[]): Filter => ({ op: "and", filters })
+const any = (...filters: Filter[]): Filter => ({ op: "or", filters })
+const not = (filter: Filter): Filter => ({ op: "not", filter })
+const done = (filter: Filter): Filter => ({ op: "has_done", filter })
+
+function ask(traffic: ReturnType<typeof openTraffic>, metrics: readonly Metric[], more: Partial<Query> = {}) {
+  const plain = {
+    site: SHOP,
+    range: RANGE,
+    timezone: "UTC",
+    now: RANGE.to,
+    groupings: [],
+    order: [],
+    limit: 100,
+    offset: 0,
+    fillBuckets: false,
+  }
+  return aggregate(traffic.snapshot(), { ...plain, metrics, ...more }, () => {})
+}
+const values = (rows: Row[]) => rows.map(({ keys, values }) => [...keys, ...values])
+
+/** Everything is asked twice: of the tail, and of the segment it is sealed into. */
+async function expectBoth(traffic: ReturnType<typeof openTraffic>, metrics: readonly Metric[], more: Partial<Query>, expected: unknown) {
+  expect(values(ask(traffic, metrics, more).rows)).toEqual(expected as never)
+  await traffic.seal()
+  expect(values(ask(traffic, metrics, more).rows)).toEqual(expected as never)
+}
+
+const COUNTS = ["visitors", "visits", "pageviews", "events"] as const
+
+test.each<[Metric, number | null, Filter | undefined]>([
+  ["visitors", 4, undefined],
+  ["visits", 4, undefined],
+  ["pageviews", 6, undefined],
+  ["events", 9, undefined],
+  // 2 + 1 + 1 + 1 pageviews in 4 visits.
+  ["views_per_visit", 1.25, undefined],
+  // The second, and the third whose Share is no interaction.
+  ["bounce_rate", 50, undefined],
+  // 60 + 0 + 30 + 90 s.
+  ["visit_duration", 45, undefined],
+  // 13 s in 4 visits, rounded half away from zero.
+  ["engaged_time", 3, undefined],
+  ["percentage", 100, undefined],
+  // Buy twice by name, Any B twice, /b twice, Read once, Buy pro once.
+  ["conversions", 8, undefined],
+  // One and three.
+  ["conversion_rate", 50, undefined],
+  ["total_revenue", 1_250, undefined],
+  ["average_revenue", 1_250, undefined],
+  ["lcp_p75", 2_000, undefined],
+  ["cls_p75", 0.125, undefined],
+  ["inp_p75", null, undefined],
+  // On /a: 13 s over the visits of one, two, three and four.
+  ["time_on_page", 3, is("page", "/a")],
+  // Of 10, 3, 0 and 0 s the mean of the middle two is 1.5.
+  ["time_on_page_median", 2, is("page", "/a")],
+  ["scroll_depth", 40, is("page", "/a")],
+  // V has three visits with /a, of which two end there; four's began before the range. 4 pageviews.
+  ["exit_rate", 50, is("page", "/a")],
+  ["time_on_page", null, is("page", "/b")],
+  ["scroll_depth", null, is("page", "/b")],
+  ["exit_rate", 100, is("page", "/b")],
+  // Only visits that entered on /a: one's, two's and three's, of which two's is a bounce.
+  ["bounce_rate", 33.3, is("page", "/a")],
+  ["bounce_rate", 50, is("country", "DE")],
+])("%s is %p", async (metric, expected, filter) => {
+  using traffic = shop()
+  await expectBoth(traffic, [metric], filter ? { filter } : {}, [[expected]])
+})
+
+test("a visit engaged long enough is no bounce when the site says so", () => {
+  using traffic = shop()
+  expect(ask(traffic, ["bounce_rate"], { site: { ...SHOP, bounceEngagedSeconds: 3 } }).rows[0]!.values).toEqual([25])
+})
+
+test("rates of nothing are 0, measures of nothing are null", () => {
+  using traffic = openTraffic(START)
+  const metrics: Metric[] = [
+    "visitors",
+    "views_per_visit",
+    "bounce_rate",
+    "exit_rate",
+    "percentage",
+    "conversion_rate",
+    "group_conversion_rate",
+  ]
+  expect(ask(traffic, metrics).rows).toEqual([{ keys: [], values: [0, 0, 0, 0, 0, 0, 0] }])
+  const measured: Metric[] = ["time_on_page", "time_on_page_median", "scroll_depth", "lcp_p75", "total_revenue", "average_revenue"]
+  expect(ask(traffic, measured).rows).toEqual([{ keys: [], values: [null, null, null, null, null, null] }])
+})
+
+test.each<[string, Filter, number[]]>([
+  ["a visit condition", is("country", "DE"), [2, 2, 3, 4]],
+  ["several values", is("country", "DE", "US"), [3, 2, 4, 5]],
+  ["a negative one", not(is("country", "DE")), [3, 2, 3, 5]],
+  ["a missing value", is("source", "(none)"), [3, 2, 3, 4]],
+  ["a negative one, which missing values pass", not(is("source", "Google")), [4, 3, 4, 6]],
+  ["a negative one that lists missing", not(is("source", "Google", "(none)")), [1, 1, 1, 2]],
+  ["an event condition: V has visits with such an event", is("page", "/a"), [4, 3, 4, 4]],
+  ["a missing page", is("page", "(none)"), [1, 1, 0, 1]],
+  ["two event conditions: met by one event", all(is("page", "/b"), is("event", "Buy")), [1, 1, 0, 1]],
+  ["two that no event meets", all(is("page", "/a"), is("event", "Buy")), [0, 0, 0, 0]],
+  ["visit and event conditions", all(is("country", "FR"), is("page", "/a")), [1, 1, 1, 1]],
+  ["or over levels", any(is("country", "US"), is("event", "Share")), [2, 1, 1, 2]],
+  ["has_done keeps all events of the visit", done(is("event", "Buy")), [2, 2, 3, 5]],
+  ["has_done with an event", all(is("page", "/a"), done(is("event", "Buy"))), [2, 2, 2, 2]],
+  ["has_not_done", not(done(is("event", "Buy"))), [3, 2, 3, 4]],
+  ["has_done at any time, before the range too", done(all(is("page", "/b"), is("country", "US"))), [1, 0, 1, 1]],
+  ["a property", property("plan", "pro"), [1, 1, 0, 1]],
+  ["a property that is missing", property("plan", "(none)"), [4, 4, 6, 7]],
+  ["not a property", not(property("plan", "pro")), [4, 4, 6, 8]],
+  ["a key the site never had", property("colour", "red"), [0, 0, 0, 0]],
+  ["a key the site never had, missing", property("colour", "(none)"), [4, 4, 6, 9]],
+  ["contains, with case", { ...is("event", "u"), op: "contains" }, [2, 2, 0, 2]],
+  ["contains, with case that differs", { ...is("event", "bU"), op: "contains" }, [0, 0, 0, 0]],
+  ["contains, without case", { ...is("event", "bU"), op: "contains", caseSensitive: false }, [2, 2, 0, 2]],
+  ["starts_with", { ...is("hostname", "shop"), op: "starts_with" }, [3, 3, 5, 5]],
+  ["a wildcard", { ...is("hostname", "*.example"), op: "matches_wildcard" }, [4, 4, 6, 6]],
+  ["a star outside wildcards is a star", { ...is("hostname", "*.example"), op: "contains" }, [0, 0, 0, 0]],
+  ["an event goal", is("goal", "Buy"), [2, 2, 0, 2]],
+  ["a goal with properties", is("goal", "Buy pro"), [1, 1, 0, 1]],
+  ["a page goal", is("goal", "Visit /b"), [1, 2, 2, 2]],
+  ["a scroll goal: its report is no event", is("goal", "Read"), [1, 1, 0, 0]],
+  ["goals by a part of their name", { ...is("goal", "B"), op: "contains" }, [2, 2, 0, 2]],
+  ["no goal of this name", is("goal", "None"), [0, 0, 0, 0]],
+  ["not a scroll goal", not(is("goal", "Read")), [4, 4, 6, 9]],
+  ["has_done of a scroll goal", done(is("goal", "Read")), [1, 1, 2, 3]],
+])("%s", async (_, filter, expected) => {
+  using traffic = shop()
+  await expectBoth(traffic, COUNTS, { filter }, [expected])
+})
+
+test.each<[string, Grouping[], readonly Metric[], unknown[][]]>([
+  [
+    "country",
+    [by("country")],
+    ["visitors", "visits", "pageviews", "events", "bounce_rate"],
+    [
+      ["DE", 2, 2, 3, 4, 50],
+      ["FR", 2, 2, 2, 4, 50],
+      ["US", 1, 0, 1, 1, 0],
+    ],
+  ],
+  [
+    "page",
+    [by("page")],
+    ["visitors", "visits", "pageviews", "events", "bounce_rate", "exit_rate", "time_on_page", "scroll_depth"],
+    [
+      // As (none) it comes before the slash.
+      [null, 1, 1, 0, 1, 0, 0, null, null],
+      ["/a", 4, 3, 4, 4, 33.3, 50, 3, 40],
+      ["/b", 1, 2, 2, 4, 100, 100, null, null],
+    ],
+  ],
+  [
+    "event",
+    [by("event")],
+    ["visitors", "events", "conversion_rate"],
+    [
+      ["Buy", 2, 2, 50],
+      ["Share", 1, 1, 25],
+      ["pageview", 4, 6, 100],
+    ],
+  ],
+  [
+    "goal",
+    [by("goal")],
+    ["visitors", "conversions", "conversion_rate", "total_revenue"],
+    [
+      ["Any B", 2, 2, 50, 1_250],
+      ["Buy", 2, 2, 50, 1_250],
+      ["Buy pro", 1, 1, 25, 1_250],
+      ["Read", 1, 1, 25, null],
+      ["Visit /b", 1, 2, 25, null],
+    ],
+  ],
+  [
+    "property",
+    [by("property", "plan")],
+    ["visitors", "visits", "events", "conversion_rate"],
+    [
+      [null, 4, 4, 7, 100],
+      ["free", 1, 1, 1, 25],
+      ["pro", 1, 1, 1, 25],
+    ],
+  ],
+  [
+    "country and event",
+    [by("country"), by("event")],
+    ["visitors", "visits", "events"],
+    [
+      ["DE", "Buy", 1, 1, 1],
+      ["DE", "pageview", 2, 2, 3],
+      ["FR", "Buy", 1, 1, 1],
+      ["FR", "Share", 1, 1, 1],
+      ["FR", "pageview", 2, 2, 2],
+      ["US", "pageview", 1, 0, 1],
+    ],
+  ],
+  [
+    "source, as its missing value is shown",
+    [by("source")],
+    ["visitors", "percentage", "group_conversion_rate"],
+    [
+      ["Bing", 1, 25, 100],
+      [null, 3, 75, 33.3],
+      ["Google", 1, 25, 100],
+    ],
+  ],
+  [
+    "hour",
+    [{ by: "time", interval: "hour" }],
+    ["visitors", "visits", "pageviews", "conversions"],
+    [
+      [START, 3, 2, 4, 5],
+      [START + 60 * MINUTE, 2, 2, 2, 3],
+    ],
+  ],
+])("grouped by %s", async (_, groupings, metrics, expected) => {
+  using traffic = shop()
+  await expectBoth(traffic, metrics, { groupings }, expected)
+})
+
+test("a grouping by a goal that a filter names has rows for the goals it names", () => {
+  using traffic = shop()
+  const table = ask(traffic, ["visitors", "conversions"], { groupings: [by("goal")], filter: is("goal", "Buy", "Read") })
+  expect(values(table.rows)).toEqual([
+    ["Buy", 2, 2],
+    ["Read", 1, 1],
+  ])
+})
+
+test("conversion rates leave goal, event and property conditions out of the denominator", () => {
+  using traffic = shop()
+  const rate = (filter: Filter) => ask(traffic, ["conversion_rate"], { filter }).rows[0]!.values[0]
+  // One of the two visitors from DE; without the goal they are two.
+  expect(rate(all(is("goal", "Buy"), is("country", "DE")))).toBe(50)
+  expect(rate(not(not(all(is("goal", "Buy"), is("country", "DE")))))).toBe(50)
+  // An alternative that is removed lets everybody pass: one and three buy, one is from DE too, of four.
+  expect(rate(any(is("goal", "Buy"), is("country", "US")))).toBe(50)
+})
+
+test("pages of a custom event's visits: time on page by a value that engagement has not", () => {
+  using traffic = shop()
+  const filter = is("page", "/a")
+  // One and three bought: 10 s over two visits.
+  expect(ask(traffic, ["time_on_page"], { filter: all(filter, is("event", "Buy")) }).rows[0]!.values).toEqual([5])
+  const table = ask(traffic, ["time_on_page"], { filter, groupings: [by("event")] })
+  expect(values(table.rows)).toEqual([["pageview", 3]])
+})
+
+test("amounts in other currencies are named and never added", () => {
+  using traffic = shop()
+  const table = ask(traffic, ["total_revenue"], { groupings: [by("country")] })
+  expect(values(table.rows)).toEqual([
+    ["DE", 1_250],
+    ["FR", null],
+    ["US", null],
+  ])
+  expect(table.otherCurrencies).toEqual(["USD"])
+  expect(ask(traffic, ["total_revenue"], { filter: is("country", "DE") }).otherCurrencies).toEqual([])
+})
+
+test("visitors of a realtime question have any event, engagement included", () => {
+  using traffic = shop()
+  const range = { from: START + 10_000, to: START + 11_000 }
+  expect(ask(traffic, ["visitors", "events"], { range }).rows[0]!.values).toEqual([0, 0])
+  expect(ask(traffic, ["visitors", "events"], { range, anyEvent: true }).rows[0]!.values).toEqual([1, 0])
+  expect(values(ask(traffic, ["visitors"], { range, anyEvent: true, groupings: [by("page")] }).rows)).toEqual([["/a", 1]])
+})
+
+test("buckets without data are rows when asked for, and add up", () => {
+  using traffic = shop()
+  const range = { from: START - 60 * MINUTE, to: START + 180 * MINUTE }
+  const groupings: Grouping[] = [{ by: "time", interval: "hour" }]
+  const hours = (more: Partial<Query>) => values(ask(traffic, ["visitors", "visits", "pageviews"], { range, groupings, ...more }).rows)
+  expect(hours({ fillBuckets: true })).toEqual([
+    [START - 60 * MINUTE, 1, 1, 1],
+    [START, 3, 2, 4],
+    [START + 60 * MINUTE, 2, 2, 2],
+    [START + 120 * MINUTE, 0, 0, 0],
+  ])
+  expect(hours({})).toHaveLength(3)
+  // Satisfied only after the end of its bucket: four's visit is in the first hour, its visitor is not.
+  expect(hours({ filter: is("page", "/a") })[0]).toEqual([START - 60 * MINUTE, 0, 1, 0])
+})
+
+test("a page of rows: by metric, ties by value in code point order, rows counted before paging", () => {
+  using traffic = openTraffic(START)
+  const pages = ["/b", "/\u{1F600}", "/a", "/\uFF5E", "/c"]
+  pages.forEach((page, visitor) => {
+    traffic.visit({ visitor, events: [{ at: START, page }, ...(page === "/c" ? [{ at: START + 1, page }] : [])] })
+  })
+  const order = [{ by: "metric", index: 0, descending: true }] as const
+  const page = (offset: number, limit: number) => ask(traffic, ["pageviews"], { groupings: [by("page")], order, offset, limit })
+  expect(values(page(0, 10).rows).map(([key]) => key)).toEqual(["/c", "/a", "/b", "/\uFF5E", "/\u{1F600}"])
+  expect(values(page(1, 2).rows)).toEqual([
+    ["/a", 1],
+    ["/b", 1],
+  ])
+  expect(page(1, 2).totalRows).toBe(5)
+  const backwards = ask(traffic, ["pageviews"], {
+    groupings: [by("page")],
+    order: [{ by: "grouping", index: 0, descending: true }],
+    limit: 2,
+  })
+  expect(values(backwards.rows).map(([key]) => key)).toEqual(["/\u{1F600}", "/\uFF5E"])
+})
+
+test("a question that is given up stops between parts", () => {
+  using traffic = shop()
+  const query = {
+    site: SHOP,
+    range: RANGE,
+    timezone: "UTC",
+    now: RANGE.to,
+    groupings: [],
+    order: [],
+    limit: 1,
+    offset: 0,
+    fillBuckets: false,
+  }
+  const stop = () => {
+    throw new Error("stopped")
+  }
+  expect(() => aggregate(traffic.snapshot(), { ...query, metrics: ["visitors"] }, stop)).toThrow("stopped")
+})
