@@ -11,7 +11,7 @@ export interface Ticket {
  * Who may go on to the query workers: of each organization a few at a time, so that one with many questions does not keep
  * the others waiting; a few more may wait for that; the rest are refused.
  */
-export interface Admission {
+interface Admission {
   /** Throws `rate_limited` when too many of the organization wait already. */
   request(ticket: Ticket): void
   /** The ticket's question is over: the next of the organization goes on. */

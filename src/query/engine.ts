@@ -1,5 +1,5 @@
 import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
-import { type Asker, createPool, type PoolOptions } from "./pool.ts"
+import { type Asker, Pool, type PoolOptions } from "./pool.ts"
 import { createRowStreams } from "./row-streams.ts"
 import type { VisitRow } from "./rows.ts"
 
@@ -24,7 +24,7 @@ export interface Engine {
 
 /** Answers in query workers over the event store at `options.path`, which must be open for writing on the main thread. */
 export function openEngine(options: PoolOptions): Engine {
-  const pool = createPool(options)
+  const pool = new Pool(options)
   const streams = createRowStreams(options)
   return {
     aggregate: (query, asker) => pool.ask({ kind: "aggregate", query }, asker),
@@ -33,7 +33,8 @@ export function openEngine(options: PoolOptions): Engine {
     firstEventAt: (siteId, asker) => pool.ask({ kind: "first_event", query: { site: { id: siteId } } }, asker),
     rows: (query, asker) => streams.rows(query, asker.signal),
     async close() {
-      await Promise.all([pool.close(), streams.close()])
+      pool.close()
+      streams.close()
     },
   }
 }

@@ -6,7 +6,7 @@ import { isClean } from "../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
 
 /** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
-export interface FlatFilters {
+interface FlatFilters {
   filter: Filter | undefined
   /** Every dimension that is filtered. */
   dimensions: readonly Dimension[]

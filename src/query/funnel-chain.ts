@@ -3,7 +3,7 @@ import { grownNumbers } from "./buffer.ts"
 /** Steps an event matches: bit i for step i, from 0. BREAKS: under `strict` no chain goes over this event. */
 export const BREAKS = 1 << 15
 
-export interface ChainRules {
+interface ChainRules {
   steps: number
   strict: boolean
   /** Longest time from the first to the last event of a chain, ms; Infinity without a window. */

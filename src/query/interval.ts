@@ -18,7 +18,7 @@ export function readInterval(reader: ArgumentReader, range: LocalRange | undefin
 }
 
 /** Up to 2 days hour, up to 120 days day, up to 2 years week, else month. */
-export function fittingInterval(range: LocalRange): Interval {
+function fittingInterval(range: LocalRange): Interval {
   const [from, to] = [Temporal.PlainDate.from(range.from), Temporal.PlainDate.from(range.to)]
   const days = dayCount(range)
   if (days <= 2) return "hour"

@@ -5,7 +5,7 @@ import { QUERY } from "../domain/limits.ts"
 import { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
 import type { Interval } from "../domain/query.ts"
 import { parseTimezone } from "../domain/timezone.ts"
-import { type ArgumentReader, fromQueryString, readArguments } from "./arguments.ts"
+import { ArgumentReader, fromQueryString } from "./arguments.ts"
 import { refuseCombinations } from "./combinations.ts"
 import { COMPARISONS, comparedRange } from "./compare.ts"
 import { readFilters } from "./flat-filters.ts"
@@ -63,15 +63,9 @@ const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {
   goal: ["visitors", "conversions", "conversion_rate"],
 }
 
-/** `also` are arguments of the report that the caller reads itself. `moment.timezone` is the site's: `timezone` replaces it. */
-export function parseQuestion(
-  report: Report,
-  given: Record<string, unknown>,
-  moment: Moment,
-  form: Form,
-  also: readonly string[] = [],
-): Question {
-  const reader = readArguments(form === "text" ? fromQueryString(given) : given, [...ARGUMENTS[report], ...also])
+/** `moment.timezone` is the site's: the argument `timezone` replaces it. */
+export function parseQuestion(report: Report, given: Record<string, unknown>, moment: Moment, form: Form): Question {
+  const reader = new ArgumentReader(form === "text" ? fromQueryString(given) : given, ARGUMENTS[report])
   const question = readQuestion(report, reader, moment)
   refuseArguments(reader, form)
   // Only faults leave it undefined.
@@ -80,7 +74,7 @@ export function parseQuestion(
 
 /** The arguments of realtime, which has no range and no filters. */
 export function parseRealtime(given: Record<string, unknown>, form: Form): { limit: number } {
-  const reader = readArguments(given, ["limit"])
+  const reader = new ArgumentReader(given, ["limit"])
   const limit = reader.integer("limit", { min: 1, max: QUERY.realtimeLimit }) ?? 10
   refuseArguments(reader, form)
   return { limit }

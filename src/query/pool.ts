@@ -20,15 +20,10 @@ export interface Asker {
   signal?: AbortSignal
 }
 
-export interface Pool {
-  ask<T extends Task>(task: T, asker: Asker): Promise<Answers[T["kind"]]>
-  close(): Promise<void>
-}
-
+/** A question on its way. Once settled nobody waits for it, though a worker may still be busy with it. */
 interface Job extends Ticket {
   task: Task
   resolve(answer: Answer): void
-  /** Settled jobs stay in their worker until it notices. */
   reject(error: Error): void
 }
 
@@ -41,101 +36,113 @@ interface Slot {
  * The query workers and the questions before them. One worker starts at once, so that the first answer is quick, the
  * others when they are needed; one that died is replaced by the next question.
  */
-export function createPool(options: PoolOptions): Pool {
-  const size = options.workers ?? Math.max(1, availableParallelism() - 1)
-  const admission = createAdmission()
-  const slots = new Set<Slot>()
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #size: number
+  readonly #admission = createAdmission()
+  readonly #slots = new Set<Slot>()
+  readonly #unsettled = new Set<Job>()
   /** Admitted, not running yet. */
-  let queue: Job[] = []
-  const unsettled = new Set<Job>()
-  let closed = false
+  #queue: Job[] = []
+  #isClosed = false
 
-  function start(): Slot {
-    const slot: Slot = {
-      job: undefined,
-      thread: startThread(
-        { ...options, cacheBytes: Math.floor(options.cacheBytes / size) },
-        (message) => receive(slot, message),
-        () => lose(slot),
-      ),
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#size = options.workers ?? Math.max(1, availableParallelism() - 1)
+    this.#start()
+  }
+
+  async ask<T extends Task>(task: T, asker: Asker): Promise<Answers[T["kind"]]> {
+    this.#refuseWhenFull()
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const job: Job = { organizationId: asker.organizationId, task, resolve, reject, enter: () => void this.#queue.push(job) }
+    this.#admission.request(job)
+    this.#unsettled.add(job)
+    const settle = this.#watch(job, asker.signal)
+    this.#dispatch()
+    // A worker answers a task with the answer of its kind.
+    return promise.finally(settle) as Promise<Answers[T["kind"]]>
+  }
+
+  /** Ends what runs and what waits. */
+  close(): void {
+    this.#isClosed = true
+    for (const job of this.#unsettled) job.reject(stopping())
+    for (const { thread } of this.#slots) thread.end()
+    this.#slots.clear()
+  }
+
+  #refuseWhenFull(): void {
+    if (this.#isClosed) throw stopping()
+    const running = [...this.#slots].filter(({ job }) => job && this.#unsettled.has(job)).length
+    if (this.#unsettled.size - running < QUERY.waitingInstance) return
+    throw new AppError("unavailable", "Too many reports wait already", { retry_after: 2 })
+  }
+
+  /** Gives the job up when its time is over or its asker has gone. Returns what to do once it is settled. */
+  #watch(job: Job, signal: AbortSignal | undefined): () => void {
+    const late = () =>
+      this.#giveUp(job, new AppError("query_timeout", "The report took too long: ask for a shorter range", { retry_after: 5 }))
+    const abort = () => this.#giveUp(job, new AppError("unavailable", "The question was given up"))
+    const timer = setTimeout(late, this.#options.timeoutMs ?? QUERY.timeoutMs)
+    signal?.addEventListener("abort", abort)
+    if (signal?.aborted) abort()
+    return () => {
+      this.#unsettled.delete(job)
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", abort)
     }
-    slots.add(slot)
+  }
+
+  #giveUp(job: Job, error: Error): void {
+    job.reject(error)
+    const running = this.#slots.values().find((slot) => slot.job === job)
+    // Of a running one the place is free once the worker has noticed.
+    if (running) running.thread.stop()
+    else {
+      this.#queue = this.#queue.filter((other) => other !== job)
+      this.#admission.leave(job)
+    }
+  }
+
+  #dispatch(): void {
+    while (this.#queue.length > 0 && !this.#isClosed) {
+      const slot = this.#slots.values().find(({ job }) => job === undefined) ?? (this.#slots.size < this.#size ? this.#start() : undefined)
+      if (!slot) return
+      const job = this.#queue.shift()!
+      slot.job = job
+      slot.thread.resume()
+      slot.thread.tell({ type: "ask", task: job.task })
+    }
+  }
+
+  #start(): Slot {
+    const options = { ...this.#options, cacheBytes: Math.floor(this.#options.cacheBytes / this.#size) }
+    const thread = startThread(
+      options,
+      (message) => this.#receive(slot, message),
+      () => this.#lose(slot),
+    )
+    const slot: Slot = { thread, job: undefined }
+    this.#slots.add(slot)
     return slot
   }
 
-  function receive(slot: Slot, message: FromWorker): void {
+  #receive(slot: Slot, message: FromWorker): void {
     const { job } = slot
     slot.job = undefined
     if (job && message.type === "answer") job.resolve(message.answer)
     if (job && message.type === "failure") job.reject(failureOf(message))
-    if (job) admission.leave(job)
-    dispatch()
+    if (job) this.#admission.leave(job)
+    this.#dispatch()
   }
 
-  function lose(slot: Slot): void {
-    slots.delete(slot)
+  #lose(slot: Slot): void {
+    this.#slots.delete(slot)
     slot.job?.reject(new AppError("unavailable", "The query worker died", { retry_after: 1 }))
-    if (slot.job) admission.leave(slot.job)
-    dispatch()
-  }
-
-  function dispatch(): void {
-    while (queue.length > 0 && !closed) {
-      const slot = slots.values().find(({ job }) => job === undefined) ?? (slots.size < size ? start() : undefined)
-      if (!slot) return
-      slot.job = queue.shift()
-      slot.thread.resume()
-      if (slot.job) slot.thread.tell({ type: "ask", task: slot.job.task })
-    }
-  }
-
-  /** Ends a question that nobody waits for any more, or not longer. */
-  function giveUp(job: Job, error: Error): void {
-    job.reject(error)
-    const running = slots.values().find((slot) => slot.job === job)
-    // Of a running one the place is free once the worker has noticed.
-    if (running) running.thread.stop()
-    else {
-      queue = queue.filter((other) => other !== job)
-      admission.leave(job)
-    }
-  }
-
-  function refuseWhenFull(): void {
-    if (closed) throw new AppError("unavailable", "The service is stopping", { retry_after: 5 })
-    const running = slots.values().reduce((count, { job }) => (job && unsettled.has(job) ? count + 1 : count), 0)
-    if (unsettled.size - running < QUERY.waitingInstance) return
-    throw new AppError("unavailable", "Too many reports wait already", { retry_after: 2 })
-  }
-
-  function ask(task: Task, { organizationId, signal }: Asker): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const job: Job = { organizationId, task, resolve, reject, enter: () => void queue.push(job) }
-    refuseWhenFull()
-    admission.request(job)
-    unsettled.add(job)
-    const late = () => giveUp(job, new AppError("query_timeout", "The report took too long: ask for a shorter range", { retry_after: 5 }))
-    const timer = setTimeout(late, options.timeoutMs ?? QUERY.timeoutMs)
-    const abort = () => giveUp(job, new AppError("unavailable", "The question was given up"))
-    signal?.addEventListener("abort", abort)
-    dispatch()
-    if (signal?.aborted) abort()
-    return promise.finally(() => {
-      unsettled.delete(job)
-      clearTimeout(timer)
-      signal?.removeEventListener("abort", abort)
-    })
-  }
-
-  start()
-  return {
-    // A worker answers a task with the answer of its kind.
-    ask: async <T extends Task>(task: T, asker: Asker) => (await ask(task, asker)) as Answers[T["kind"]],
-    async close() {
-      closed = true
-      for (const job of unsettled) job.reject(new AppError("unavailable", "The service is stopping", { retry_after: 5 }))
-      for (const { thread } of slots) thread.end()
-      slots.clear()
-    },
+    if (slot.job) this.#admission.leave(slot.job)
+    this.#dispatch()
   }
 }
+
+const stopping = () => new AppError("unavailable", "The service is stopping", { retry_after: 5 })

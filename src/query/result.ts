@@ -4,7 +4,7 @@ import type { FlatMetric } from "../domain/metric.ts"
 import type { Key } from "../domain/query.ts"
 
 /** A value of a dimension as the flat form shows it. */
-export interface ShownValue {
+interface ShownValue {
   value: string
   /** A readable name, where the value is a code. */
   label?: string

@@ -6,9 +6,9 @@ import { failureOf, startThread, type ThreadOptions } from "./thread.ts"
 
 const AT_ONCE = 2
 
-export interface RowStreams {
+interface RowStreams {
   rows(query: RowsQuery, signal: AbortSignal | undefined): AsyncIterable<VisitRow[]>
-  close(): Promise<void>
+  close(): void
 }
 
 /**
@@ -28,7 +28,7 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
         running.delete(closing)
       }
     },
-    async close() {
+    close() {
       for (const closing of running) closing.abort()
     },
   }

@@ -37,7 +37,7 @@ export interface Stats {
   funnel(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<FunnelReport>
 }
 
-export interface StatsOptions {
+interface StatsOptions {
   engine: Engine
   goals: Pick<Goals, "rules">
   funnels: Pick<Funnels, "kept">

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test"
-import { createPool } from "../../src/query/pool.ts"
+import { Pool } from "../../src/query/pool.ts"
 import { AT_ONCE, BUG, DIES, UNTIL_STOPPED } from "./scripted-worker.ts"
 
 const workerUrl = new URL("./scripted-worker.ts", import.meta.url).href
 
 function openPool(more: { workers?: number; timeoutMs?: number } = {}) {
-  const pool = createPool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, ...more })
+  const pool = new Pool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, ...more })
   const ask = (site: number, organizationId = 1, signal?: AbortSignal) =>
     pool.ask({ kind: "first_event", query: { site: { id: site } } }, { organizationId, ...(signal && { signal }) })
-  return { ask, close: () => pool.close(), [Symbol.asyncDispose]: () => pool.close() }
+  return { ask, close: () => pool.close(), [Symbol.dispose]: () => pool.close() }
 }
 
 /** The code of an AppError, or the message of another one. */
@@ -19,32 +19,32 @@ const outcome = (answer: Promise<unknown>) =>
   )
 
 test("questions are answered one after another", async () => {
-  await using pool = openPool()
+  using pool = openPool()
   expect(await Promise.all([pool.ask(AT_ONCE), pool.ask(AT_ONCE), pool.ask(AT_ONCE)])).toEqual([1, 2, 3])
 })
 
 test("several workers answer at the same time", async () => {
-  await using pool = openPool({ workers: 2 })
+  using pool = openPool({ workers: 2 })
   const stuck = outcome(pool.ask(UNTIL_STOPPED))
   expect(await pool.ask(AT_ONCE)).toBe(1)
-  await pool.close()
+  pool.close()
   expect(await stuck).toBe("unavailable")
 })
 
 test("a question ends when its time is up, counted from its arrival, and the next one goes on", async () => {
-  await using pool = openPool({ timeoutMs: 60 })
+  using pool = openPool({ timeoutMs: 60 })
   const [running, waiting] = [outcome(pool.ask(UNTIL_STOPPED)), outcome(pool.ask(UNTIL_STOPPED))]
   expect(await Promise.all([running, waiting])).toEqual(["query_timeout", "query_timeout"])
   expect(await pool.ask(AT_ONCE)).toBe(2)
 })
 
 test("a late answer says when to try again", async () => {
-  await using pool = openPool({ timeoutMs: 20 })
+  using pool = openPool({ timeoutMs: 20 })
   expect(pool.ask(UNTIL_STOPPED)).rejects.toMatchObject({ code: "query_timeout", members: { retry_after: 5 } })
 })
 
 test("a question that is given up ends, whether it runs, waits, or has not begun", async () => {
-  await using pool = openPool()
+  using pool = openPool()
   const [running, waiting] = [new AbortController(), new AbortController()]
   const answers = [
     outcome(pool.ask(UNTIL_STOPPED, 1, running.signal)),
@@ -58,18 +58,18 @@ test("a question that is given up ends, whether it runs, waits, or has not begun
 })
 
 test("a worker that dies takes its own question with it, and is replaced", async () => {
-  await using pool = openPool()
+  using pool = openPool()
   const answers = [outcome(pool.ask(AT_ONCE)), outcome(pool.ask(DIES)), outcome(pool.ask(AT_ONCE)), outcome(pool.ask(AT_ONCE))]
   expect(await Promise.all(answers)).toEqual([1, "unavailable", 1, 2])
 })
 
 test("a bug in a worker is an error with its cause, and the worker goes on", async () => {
-  await using pool = openPool()
+  using pool = openPool()
   expect(await Promise.all([outcome(pool.ask(BUG)), outcome(pool.ask(AT_ONCE))])).toEqual(["A query worker failed: a bug", 2])
 })
 
 test("of one organization 8 are admitted and 32 wait, the rest are refused; others go on meanwhile", async () => {
-  await using pool = openPool()
+  using pool = openPool()
   const giveUp = new AbortController()
   const stuck = Array.from({ length: 8 }, () => outcome(pool.ask(UNTIL_STOPPED, 1, giveUp.signal)))
   const waiting = Array.from({ length: 32 }, () => outcome(pool.ask(AT_ONCE, 1)))
@@ -84,7 +84,7 @@ test("of one organization 8 are admitted and 32 wait, the rest are refused; othe
 })
 
 test("when 256 wait on the instance, one more is refused", async () => {
-  await using pool = openPool()
+  using pool = openPool()
   const giveUp = new AbortController()
   const running = outcome(pool.ask(UNTIL_STOPPED, 1_000, giveUp.signal))
   const waiting = Array.from({ length: 256 }, (_, i) => outcome(pool.ask(AT_ONCE, i % 10)))
@@ -97,7 +97,7 @@ test("when 256 wait on the instance, one more is refused", async () => {
 test("closing ends what runs and what waits, and refuses what comes later", async () => {
   const pool = openPool()
   const answers = [outcome(pool.ask(UNTIL_STOPPED)), outcome(pool.ask(AT_ONCE))]
-  await pool.close()
+  pool.close()
   expect(await Promise.all(answers)).toEqual(["unavailable", "unavailable"])
   expect(await outcome(pool.ask(AT_ONCE))).toBe("unavailable")
 })
