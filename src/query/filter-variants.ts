@@ -73,8 +73,9 @@ export function pageFilter(filter: Filter): Filter {
   if (!has(filter, isOwn)) return { op: "has_done", filter }
   switch (filter.op) {
     case "and": {
-      const choosing = filter.filters.filter((inner) => isChoosing(inner))
-      const others = filter.filters.filter((inner) => !isChoosing(inner)).map(pageFilter)
+      const members = membersOf(filter.filters)
+      const choosing = members.filter(isChoosing)
+      const others = members.filter((inner) => !isChoosing(inner)).map(pageFilter)
       const done: Filter[] = choosing.length > 0 ? [{ op: "has_done", filter: { op: "and", filters: choosing } }] : []
       return { op: "and", filters: [...others, ...done] }
     }
@@ -91,8 +92,12 @@ export function pageFilter(filter: Filter): Filter {
 export function choosingFilter(filter: Filter | undefined): Filter | undefined {
   if (!filter || !has(filter, isOfConversions)) return undefined
   if (!has(filter, isOwn)) return filter
-  return filter.op === "and" ? { op: "and", filters: filter.filters.filter((inner) => isChoosing(inner)) } : undefined
+  return filter.op === "and" ? { op: "and", filters: membersOf(filter.filters).filter(isChoosing) } : undefined
 }
+
+/** Of an `and`, with those of the `and`s right below it. */
+const membersOf = (filters: readonly Filter[]): Filter[] =>
+  filters.flatMap((inner) => (inner.op === "and" ? membersOf(inner.filters) : [inner]))
 
 const isChoosing = (filter: Filter) => has(filter, isOfConversions) && !has(filter, isOwn)
 const isOwn = (condition: Condition) => dimensionFacts(condition.dimension).level === "event" && !isOfConversions(condition)
