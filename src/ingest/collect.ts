@@ -9,14 +9,14 @@ import type { EventStore } from "../store/events/events.ts"
 import { type BufferOptions, EventBuffer } from "./buffer.ts"
 import { createCalendar } from "./calendar.ts"
 import { type Candidate, candidateOf } from "./candidate.ts"
-import { addressRanges, type Client, clientOf } from "./client-address.ts"
+import { type AddressRanges, addressRanges, type Client, clientOf } from "./client-address.ts"
 import type { RequestFacts, Sender } from "./draft.ts"
 import { noteEarly, noteFrom, noteWithoutSite } from "./drop-notes.ts"
 import type { DropNote } from "./drop-tally.ts"
 import type { Intake } from "./intake.ts"
 import { visitorKeys } from "./keys.ts"
 import type { Incoming } from "./payloads/incoming.ts"
-import { type Reading, readNative } from "./payloads/native.ts"
+import { readNative } from "./payloads/native.ts"
 import { readPixel } from "./payloads/pixel.ts"
 import { createPipeline } from "./pipeline.ts"
 import { type PlaceFile, watchPlaceFile } from "./places.ts"
@@ -70,7 +70,8 @@ export interface Collector {
 /** Either on its way to the store, or dropped; `retryAfter` seconds when it came too fast. */
 type Verdict = { candidate: Candidate } | { note: DropNote; retryAfter?: number }
 
-interface Visit {
+/** An event that could be read, with what its request tells. */
+interface Readable {
   incoming: Incoming
   facts: RequestFacts
   client: Client
@@ -83,68 +84,25 @@ interface Visit {
 const EVENT_BYTES = 512
 
 export function createCollector(options: CollectorOptions): Collector {
-  const { clock, directory, store, limits, onForwardedIgnored } = options
+  const { directory, placeFile, onError } = options
   const trusted = addressRanges(options.trustedProxies)
-  const headersRead = { trusted, geoHeader: options.geoHeader }
   const buffer = new EventBuffer(options)
-  const onFault = (message: string) => options.onError?.(new Error(`The place file cannot be read: ${message}`))
-  const unwatch = options.placeFile && watchPlaceFile(options.placeFile, onFault)
-  const intake: Intake = {
-    ...options,
-    calendar: createCalendar(),
-    pipeline: createPipeline({ placeFile: options.placeFile }),
-    buffer,
-    store,
-  }
-  const judge = createJudge(intake, createRates(limits), new DataView(options.random(4).buffer).getUint32(0))
-
-  async function collect(request: CollectRequest): Promise<CollectAnswer> {
-    const { client, facts } = readRequest(request, headersRead)
-    if (!client.viaProxy && request.peer !== undefined && request.headers.has("x-forwarded-for")) onForwardedIgnored?.(request.peer)
-    const sender = isPixel(request.url) ? "pixel" : "script"
-    const reading = sender === "pixel" ? readPixel(request.url, facts.referer) : readNative(request.body)
-    const now = clock.now()
-    if ("faults" in reading) throw refusal(reading, facts, now)
-    const { incoming } = reading
-    const visit = { incoming, facts, client, sender, hostname: hostOf(incoming, facts), now } as const
-    const verdicts: Verdict[] = []
-    for (const target of targetsOf(directory, incoming.named, visit.hostname)) {
-      const verdict = target.site ? judge(target.site, visit) : { note: noteWithoutSite("unknown_site", target.sent, now) }
-      verdicts.push(verdict instanceof Promise ? await verdict : verdict)
-    }
-    return request.headers.get("x-debug-request") === "true" ? explain(verdicts, client) : settle(verdicts, request.body.length)
-  }
-
-  function refusal({ faults, named }: Extract<Reading, { faults: unknown }>, facts: RequestFacts, now: number): AppError {
-    const site = named.length === 0 ? undefined : targetsOf(directory, named, "").find((target) => target.site)?.site
-    const day = site && intake.calendar.day(site, now)
-    const early = { day: day ?? "", at: now, hostname: "", userAgent: facts.userAgent }
-    buffer.drop(site ? noteEarly("invalid", site, early) : noteWithoutSite("invalid", named.join(","), now))
-    return new AppError("invalid_event", "The event is not valid.", { errors: faults.slice(0, 20) })
-  }
-
-  async function settle(verdicts: readonly Verdict[], bodyBytes: number): Promise<CollectAnswer> {
-    const candidates: Candidate[] = []
-    let dropped = 0
-    let retryAfter = 0
-    for (const verdict of verdicts) {
-      if ("candidate" in verdict) candidates.push(verdict.candidate)
-      else {
-        buffer.drop(verdict.note)
-        dropped++
-        retryAfter = Math.max(retryAfter, verdict.retryAfter ?? 0)
-      }
-    }
-    if (candidates.length > 0) {
-      const outcomes = await buffer.store(candidates, bodyBytes + candidates.length * EVENT_BYTES)
-      for (const outcome of outcomes) if (outcome) dropped++
-    }
-    if (retryAfter > 0) throw new AppError("rate_limited", "Too many events.", { retry_after: retryAfter })
-    return accepted(dropped)
-  }
-
+  const intake: Intake = { ...options, calendar: createCalendar(), pipeline: createPipeline({ placeFile }), buffer }
+  const judge = createJudge(intake, createRates(options.limits), new DataView(options.random(4).buffer).getUint32(0))
+  const read = createReader(intake, options, trusted)
+  const onFault = (message: string) => onError?.(new Error(`The place file cannot be read: ${message}`))
+  const unwatch = placeFile && watchPlaceFile(placeFile, onFault)
   return {
-    collect,
+    async collect(request) {
+      const event = read(request)
+      const verdicts: Verdict[] = []
+      for (const target of targetsOf(directory, event.incoming.named, event.hostname)) {
+        const verdict = target.site ? judge(target.site, event) : { note: noteWithoutSite("unknown_site", target.sent, event.now) }
+        verdicts.push(verdict instanceof Promise ? await verdict : verdict)
+      }
+      const isQuestion = request.headers.get("x-debug-request") === "true"
+      return isQuestion ? explain(verdicts, event.client) : settle(buffer, verdicts, request.body.length)
+    },
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
     flush: () => buffer.flush(),
@@ -158,29 +116,65 @@ export function createCollector(options: CollectorOptions): Collector {
   }
 }
 
+/** Reads a request, or throws `invalid_event` and counts it. The one place that decides address and host, for every payload. */
+function createReader(intake: Intake, { directory, geoHeader, onForwardedIgnored }: CollectorOptions, trusted: AddressRanges) {
+  return (request: CollectRequest): Readable => {
+    const { client, facts } = readRequest(request, { trusted, geoHeader })
+    if (!client.viaProxy && request.peer !== undefined && request.headers.has("x-forwarded-for")) onForwardedIgnored?.(request.peer)
+    const sender = isPixel(request.url) ? "pixel" : "script"
+    const reading = sender === "pixel" ? readPixel(request.url, facts.referer) : readNative(request.body)
+    const now = intake.clock.now()
+    if ("incoming" in reading) return { incoming: reading.incoming, facts, client, sender, hostname: hostOf(reading.incoming, facts), now }
+    intake.buffer.drop(noteInvalid(intake, directory, reading.named, facts, now))
+    throw new AppError("invalid_event", "The event is not valid.", { errors: reading.faults.slice(0, 20) })
+  }
+}
+
+/** For the site that is named, as far as that could be read, else for the instance. */
+function noteInvalid({ calendar }: Intake, directory: SiteDirectory, named: readonly string[], facts: RequestFacts, now: number): DropNote {
+  const site = named.length === 0 ? undefined : targetsOf(directory, named, "").find((target) => target.site)?.site
+  if (!site) return noteWithoutSite("invalid", named.join(","), now)
+  return noteEarly("invalid", site, { day: calendar.day(site, now), at: now, hostname: "", userAgent: facts.userAgent })
+}
+
 const isPixel = (url: string): boolean => /^[^?#]*\/p\.gif(?:[?#]|$)/.test(url)
 
 /** Judges an event for one of its sites. Waits only for secrets that are not in memory yet. */
 function createJudge(intake: Intake, rates: ReturnType<typeof createRates>, seed: number) {
   const { clock, calendar, pipeline } = intake
 
-  return (site: Site, visit: Visit): Verdict | Promise<Verdict> => {
-    const { incoming, facts, client, hostname, now } = visit
+  return (site: Site, { incoming, facts, client, sender, hostname, now }: Readable): Verdict | Promise<Verdict> => {
     const at = now - incoming.ageMs
     const day = calendar.day(site, at)
-    const sender = Bun.hash.xxHash32(`${client.address?.text} ${facts.userAgent}`, seed)
-    const retryAfter = rates.take(sender, site.id, clock.monotonic())
+    const visitor = Bun.hash.xxHash32(`${client.address?.text} ${facts.userAgent}`, seed)
+    const retryAfter = rates.take(visitor, site.id, clock.monotonic())
     if (retryAfter !== undefined) {
       return { note: noteEarly("rate", site, { day, at, hostname, userAgent: facts.userAgent }), retryAfter }
     }
     const conclude = (keys: Awaited<ReturnType<typeof visitorKeys>>): Verdict => {
-      const arrival = { site, incoming, sender: visit.sender, request: facts, at, hostname, address: client.address, keys }
+      const arrival = { site, incoming, sender, request: facts, at, hostname, address: client.address, keys }
       const passage = pipeline(arrival)
       return "drop" in passage ? { note: noteFrom(passage.draft, passage.drop, day) } : { candidate: candidateOf(passage.draft, day) }
     }
     const keys = visitorKeys(intake, { site, incoming, objects: facts.objects, at, now })
     return keys instanceof Promise ? keys.then(conclude) : conclude(keys)
   }
+}
+
+/** Stores what passed, counts what did not. */
+async function settle(buffer: EventBuffer, verdicts: readonly Verdict[], bodyBytes: number): Promise<CollectAnswer> {
+  const candidates: Candidate[] = []
+  let retryAfter = 0
+  for (const verdict of verdicts) {
+    if ("candidate" in verdict) candidates.push(verdict.candidate)
+    else {
+      buffer.drop(verdict.note)
+      retryAfter = Math.max(retryAfter, verdict.retryAfter ?? 0)
+    }
+  }
+  const outcomes = candidates.length === 0 ? [] : await buffer.store(candidates, bodyBytes + candidates.length * EVENT_BYTES)
+  if (retryAfter > 0) throw new AppError("rate_limited", "Too many events.", { retry_after: retryAfter })
+  return accepted(verdicts.length - candidates.length + outcomes.filter((reason) => reason !== undefined).length)
 }
 
 /** A dropped event is answered like an accepted one; the header says so to those who look. */

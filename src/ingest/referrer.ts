@@ -20,9 +20,16 @@ export function referrerOf(sent: string): Referrer {
   if (!SCHEMES.has(address.scheme) || address.host === "") return NONE
   const host = hostnameOf(address.host)
   if (host === undefined) return NONE
-  const place = `${host}${visible(address.path)}`.replace(/[\s/]+$/, "")
+  const place = withoutEnd(`${host}${visible(address.path)}`)
   const text = address.scheme === "android-app" ? `android-app://${place}` : place
   return { host, text: cutBytes(text, COLLECT.referrerBytes) }
+}
+
+/** Without slashes and blanks at its end. No expression: those look again from every slash of a long run. */
+function withoutEnd(place: string): string {
+  let end = place.length
+  while (end > 0 && (place[end - 1] === "/" || place[end - 1] === " ")) end--
+  return place.slice(0, end)
 }
 
 /** Whether a referrer is the site itself: then the visit came from nowhere else. */
