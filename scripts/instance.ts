@@ -8,8 +8,8 @@ export interface Served extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   address: string
   pid: number
-  /** Resident bytes. */
-  memory(): Promise<number>
+  /** Bytes in memory: all that is resident, and what of it is its own (the rest is the program's file, which the kernel may drop). */
+  memory(): Promise<{ resident: number; own: number }>
   /** Ends it and resolves with its exit code; `null` after a signal that it could not handle. */
   kill(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>
 }
@@ -33,7 +33,7 @@ export async function serveFootfall({ command = FROM_SOURCE, dataDir, flags = []
   return {
     address,
     pid: child.pid,
-    memory: () => residentBytes(child.pid),
+    memory: () => memoryOf(child.pid),
     kill: (signal) => end(child, signal),
     [Symbol.asyncDispose]: async () => void (await end(child, "SIGKILL")),
   }
@@ -90,9 +90,10 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | u
   return found.promise
 }
 
-async function residentBytes(pid: number): Promise<number> {
+async function memoryOf(pid: number): Promise<{ resident: number; own: number }> {
   const status = await Bun.file(`/proc/${pid}/status`).text()
-  return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) * 1024
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(status)?.[1]) * 1024
+  return { resident: bytes("VmRSS"), own: bytes("RssAnon") }
 }
 
 async function end(child: Subprocess, signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {

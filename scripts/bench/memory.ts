@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { askStats, FROM_SOURCE, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
+import { askStats, FROM_SOURCE, type Prepared, prepareSite, type Served, serveFootfall } from "../instance.ts"
 import { benchData, type DataOptions, KNOWN } from "./data.ts"
 import { openFootfall } from "./footfall.ts"
 import { DAY_MS, type Report, reportsOver } from "./reports.ts"
@@ -23,15 +23,17 @@ export async function measureMemory(options: DataOptions): Promise<void> {
   const after = await server.memory()
   console.log(`\n### Memory and start, ${command === FROM_SOURCE ? "from source" : "compiled binary"}\n`)
   const rows = [
-    ["fresh instance, idle, MB resident", mb(idle)],
-    [`after all reports over ${count(options.events)} events, MB resident`, mb(after)],
+    ["fresh instance, idle, MB resident (own)", mb(idle)],
+    [`after all reports over ${count(options.events)} events, MB resident (own)`, mb(after)],
     [`start with ${count(options.events)} events until it listens, ms`, ms(listening)],
     ["the same until its first answer, ms", ms(answered)],
   ]
   console.log(table(["What", "Figure"], rows))
 }
 
-const mb = (bytes: number): string => (bytes / 1e6).toFixed(0)
+type Memory = Awaited<ReturnType<Served["memory"]>>
+/** The part that is not its own is the program's file, shared and dropped as the kernel likes. */
+const mb = ({ resident, own }: Memory): string => `${(resident / 1e6).toFixed(0)} (${(own / 1e6).toFixed(0)})`
 
 /** The compiled file is what people run; without one the source has to do. */
 async function newestBinary(): Promise<readonly string[]> {
@@ -39,7 +41,7 @@ async function newestBinary(): Promise<readonly string[]> {
   return (await Bun.file(path).exists()) ? [path] : FROM_SOURCE
 }
 
-async function idleMemory(command: readonly string[]): Promise<number> {
+async function idleMemory(command: readonly string[]): Promise<Memory> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     await using server = await serveFootfall({ command, dataDir })
