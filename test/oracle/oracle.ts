@@ -1,0 +1,80 @@
+import { dimensionFacts } from "../../src/domain/dimension.ts"
+import type { Key, Query, Row, Table } from "../../src/domain/query.ts"
+import { metricsOf } from "./metrics.ts"
+import { isCounted, type RawVisit } from "./raw.ts"
+import { compareCodePoints } from "./rounding.ts"
+import { isByGoal, type Sets, setsOf } from "./sets.ts"
+
+/**
+ * The answer to a question, computed again from plain visits with naive loops, word by word after metrics.md. Where the
+ * text leaves a choice, the reading is named at the place and is the engine's.
+ */
+export function answer(visits: readonly RawVisit[], query: Query): Table {
+  const sets = setsOf(visits, query)
+  const rows = allRows(sets, query).sort(comparison(query))
+  return {
+    rows: rows.slice(query.offset, query.offset + query.limit),
+    totalRows: rows.length,
+    otherCurrencies: otherCurrencies(sets, query),
+  }
+}
+
+function allRows(sets: Sets, query: Query): Row[] {
+  const metrics = metricsOf(sets, query)
+  const values = query.metrics.map((metric) => metrics[metric]())
+  return [...keysOf(sets, query)].map((row) => ({ keys: JSON.parse(row) as Key[], values: values.map((value) => value(row)) }))
+}
+
+/**
+ * "Buckets and values without data are not rows" (api.md 7.6). Read as the engine says: rows are those in which E has an
+ * event or V a visit, whatever is asked of them, and where conversions are asked for those with one. The internal names
+ * `engagement` and `vitals` are no row of `event`.
+ */
+function keysOf(sets: Sets, query: Query): Set<string> {
+  const { filter, groupings, fillBuckets, metrics } = query
+  if (groupings.length === 0) return new Set(["[]"])
+  if (fillBuckets) return new Set(sets.starts.map((start) => JSON.stringify([start])))
+  const byGoal = isByGoal(query)
+  const events = sets.events(sets.matching(filter, byGoal))
+  const anyone = query.anyEvent && !byGoal ? sets.events(sets.matching(filter, false, sets.anyEvent)) : events
+  const converts = metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
+  const completions = converts ? sets.events(sets.matching(filter, true)) : new Map<string, never>()
+  const counted = [...events].filter(([, matches]) => matches.some(({ event }) => isCounted(event))).map(([row]) => row)
+  const named = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "event")
+  const isInternal = (row: string) => named !== -1 && ["engagement", "vitals"].includes(JSON.parse(row)[named])
+  const rows = [...counted, ...anyone.keys(), ...sets.started(filter).keys(), ...completions.keys()]
+  return new Set(rows.filter((row) => !isInternal(row)))
+}
+
+/** Read as the engine says: what was not measured comes last in both directions, a missing value is compared as the text it is shown as. */
+function comparison({ order, groupings }: Query): (a: Row, b: Row) => number {
+  const ties = groupings.map((_, index) => ({ by: "grouping" as const, index, descending: false }))
+  return (a, b) => {
+    for (const { by, index, descending } of [...order, ...ties]) {
+      const difference =
+        by === "metric" ? byNumber(a.values[index]!, b.values[index]!, descending) : byKey(a, b, index) * (descending ? -1 : 1)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  function byKey(a: Row, b: Row, index: number): number {
+    const grouping = groupings[index]!
+    const missing = grouping.by === "time" ? "" : dimensionFacts(grouping.dimension).missing[0]
+    const [one, other] = [a.keys[index] ?? missing, b.keys[index] ?? missing]
+    return typeof one === "number" ? one - Number(other) : compareCodePoints(one, String(other))
+  }
+}
+
+function byNumber(a: number | null, b: number | null, descending: boolean): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  return descending ? b - a : a - b
+}
+
+/** Of the events asked for, when revenue is. */
+function otherCurrencies(sets: Sets, query: Query): string[] {
+  if (!query.metrics.some((metric) => metric.endsWith("_revenue"))) return []
+  const matches = [...sets.events(sets.matching(query.filter, isByGoal(query))).values()].flat()
+  const currencies = matches.flatMap(({ event }) => (event.revenue ? [event.revenue.currency] : []))
+  return [...new Set(currencies)].filter((currency) => currency !== query.site.revenueCurrency).sort(compareCodePoints)
+}

@@ -1,0 +1,126 @@
+import { METRICS } from "../../src/domain/metric.ts"
+import {
+  type FunnelQuery,
+  type FunnelStep,
+  type Grouping,
+  INTERVALS,
+  type Query,
+  type Range,
+  type SiteFacts,
+} from "../../src/domain/query.ts"
+import { dayRange, plusDays } from "./days.ts"
+import { someDimension, someFilter, somePropertyKey } from "./filters.ts"
+import type { Random } from "./random.ts"
+import type { RawVisit } from "./raw.ts"
+import { edgesAround, type Time } from "./traffic.ts"
+import { NAMES, PAGES, SITES } from "./values.ts"
+
+const HOUR = 3_600_000
+/** Beside those of the traffic: of every kind of offset and change of clocks. */
+const ZONES = [
+  "UTC",
+  "Europe/Berlin",
+  "America/New_York",
+  "Australia/Lord_Howe",
+  "Asia/Kathmandu",
+  "America/St_Johns",
+  "Pacific/Apia",
+  "Africa/Casablanca",
+  "America/Sao_Paulo",
+  "America/Havana",
+  "Pacific/Chatham",
+]
+
+export const someSite = (random: Random): SiteFacts => random.pick([SITES[0]!, SITES[0]!, SITES[0]!, SITES[1]!, SITES[2]!])
+export const someZone = (random: Random, { zones }: Time): string => random.pick(random.chance(0.7) ? zones : ZONES)
+
+/** Whole local days, or instants anywhere: at an event, just before or after one, where clocks change. */
+export function someRange(random: Random, time: Time, timezone: string, visits: readonly RawVisit[]): Range {
+  if (random.chance(0.5)) return someDays(random, time, timezone)
+  const instants = [...edgesAround(time), ...visits.flatMap(({ events }) => events.map(({ at }) => at))]
+  const [a, b] = [random.pick(instants) + random.pick([-1, 0, 0, 1]), random.pick(instants) + random.pick([-1, 0, 0, 1])]
+  return a < b ? { from: a, to: b } : { from: b, to: a + 1 }
+}
+
+export function someDays(random: Random, { day }: Time, timezone: string): Range {
+  const from = plusDays(day, random.whole(-4, 2))
+  return dayRange(from, plusDays(from, random.pick([0, 0, 1, 2, 4, 7, 33])), timezone)
+}
+
+export function someQuery(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): Query {
+  const site = someSite(random)
+  const timezone = someZone(random, time)
+  const range = someRange(random, time, timezone, visits(site.id))
+  const groupings = someGroupings(random, range)
+  const metrics = random.some(METRICS, 1, 8)
+  const isTimeline = groupings.length === 1 && groupings[0]!.by === "time"
+  const pages = random.chance(0.8) ? { limit: 10_000, offset: 0 } : { limit: random.whole(1, 6), offset: random.whole(0, 8) }
+  return {
+    site,
+    range,
+    timezone,
+    now: Date.parse(`${time.day}T00:00:00Z`) + 60 * 24 * HOUR,
+    metrics,
+    groupings,
+    ...(random.chance(0.75) && { filter: someFilter(random, site) }),
+    order: someOrder(random, metrics.length, groupings.length),
+    ...pages,
+    fillBuckets: isTimeline && random.chance(0.6),
+    ...(random.chance(0.08) && { anyEvent: true }),
+  }
+}
+
+function someGroupings(random: Random, { from, to }: Range): Grouping[] {
+  const count = random.pick([0, 0, 1, 1, 1, 1, 2, 2, 3])
+  const groupings: Grouping[] = Array.from({ length: count }, () => {
+    const dimension = someDimension(random)
+    return { by: "dimension", dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
+  })
+  if (count > 0 && random.chance(0.4)) {
+    const intervals = INTERVALS.filter((interval) => interval !== "minute" || to - from <= 24 * HOUR)
+    groupings[random.whole(0, count - 1)] = { by: "time", interval: random.pick(intervals) }
+  }
+  // Dimensions of a question are unique.
+  const known = new Set<string>()
+  return groupings.filter((grouping) => known.size < known.add(JSON.stringify(grouping)).size)
+}
+
+function someOrder(random: Random, metrics: number, groupings: number): Query["order"] {
+  return Array.from({ length: random.pick([0, 1, 1, 2]) }, () => {
+    const isOfGrouping = groupings > 0 && random.chance(0.25)
+    const index = random.whole(0, (isOfGrouping ? groupings : metrics) - 1)
+    return { by: isOfGrouping ? ("grouping" as const) : ("metric" as const), index, descending: random.chance(0.7) }
+  })
+}
+
+export function someFunnel(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): FunnelQuery {
+  const site = someSite(random)
+  const timezone = someZone(random, time)
+  return {
+    site,
+    range: random.chance(0.6)
+      ? someRange(random, time, timezone, visits(site.id))
+      : dayRange(plusDays(time.day, -5), plusDays(time.day, 5), timezone),
+    steps: Array.from({ length: random.whole(2, 5) }, () => someStep(random)),
+    order: random.pick(["sequential", "strict"]),
+    ...(random.chance(0.5) && { windowMs: random.pick([1, 5_000, 60_000, 600_000, HOUR, 24 * HOUR, 72 * HOUR]) }),
+    ...(random.chance(0.4) && { filter: someFilter(random, site) }),
+    ...(random.chance(0.2) && { identifiedOnly: true }),
+  }
+}
+
+function someStep(random: Random): FunnelStep {
+  if (random.chance(0.3)) return { type: "event", match: "wildcard", value: random.pick(["*", "S*", "*p*"]) }
+  if (random.chance(0.3)) return { type: "page", match: random.pick(["prefix", "contains"]), value: random.pick(["/", "/a"]) }
+  const match = random.pick(["exact", "prefix", "contains", "wildcard"] as const)
+  return random.chance(0.5)
+    ? { type: "event", match, value: random.pick(NAMES) }
+    : { type: "page", match, value: random.pick(PAGES.slice(0, 6)) }
+}
+
+/** A moment at, or shortly after, an event: what came later is not there yet. */
+export function someMoment(random: Random, visits: readonly RawVisit[], { day }: Time): number {
+  const instants = visits.flatMap(({ events }) => events.map(({ at }) => at))
+  const at = instants.length > 0 ? random.pick(instants) : Date.parse(`${day}T00:00:00Z`)
+  return at + random.pick([0, 0, 1, 30_000, 299_999, 300_000, 1_700_000])
+}

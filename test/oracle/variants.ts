@@ -1,0 +1,98 @@
+import { type Dimension, dimensionFacts } from "../../src/domain/dimension.ts"
+import type { Condition, Filter } from "../../src/domain/filter.ts"
+import type { GoalRule, SiteFacts } from "../../src/domain/query.ts"
+import { textHolds } from "./conditions.ts"
+
+const isTree = (filter: Filter) => filter.op === "and" || filter.op === "or"
+const children = (filter: Filter): readonly Filter[] =>
+  "filters" in filter ? filter.filters : filter.op === "not" || filter.op === "has_done" ? [filter.filter] : []
+
+/** All conditions of a tree; those below `has_done` only when asked for. */
+export function leavesOf(filter: Filter | undefined, inside: boolean): Condition[] {
+  if (!filter || (filter.op === "has_done" && !inside)) return []
+  if ("dimension" in filter) return [filter]
+  return children(filter).flatMap((each) => leavesOf(each, inside))
+}
+
+/** The same tree with the dimensions of its leaves exchanged, below `not` and `has_done` too. */
+export function renamed(filter: Filter | undefined, names: Partial<Record<Dimension, Dimension>>): Filter | undefined {
+  if (!filter) return undefined
+  if ("dimension" in filter) return { ...filter, dimension: names[filter.dimension] ?? filter.dimension }
+  if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => renamed(each, names)!) }
+  return { op: filter.op, filter: renamed(filter.filter, names)! }
+}
+
+/** "Vₑ = the same with every page and host leaf of F's tree … tested on entry page and entry host." */
+export const ENTRIES = { page: "entry_page", hostname: "entry_page_hostname" } as const
+/** "Visits of V whose exit page is the page." */
+export const EXITS = { page: "exit_page" } as const
+
+const CONVERTING: readonly Dimension[] = ["event", "goal", "property"]
+const isConverting = ({ dimension }: Condition) => CONVERTING.includes(dimension)
+const ALWAYS: Filter = { op: "and", filters: [] }
+const NEVER: Filter = { op: "or", filters: [] }
+
+/**
+ * "With the goal, event and property conditions removed and all others kept." Ambiguous below `or` and `not`, and read as
+ * the engine says: a removed condition holds nobody back, wherever it stands: it counts as met, below `not` as unmet.
+ * `has_done` stays whole.
+ */
+export function withoutConverting(filter: Filter | undefined, isNegated = false): Filter | undefined {
+  if (!filter || filter.op === "has_done") return filter
+  if (filter.op === "not") return { op: "not", filter: withoutConverting(filter.filter, !isNegated)! }
+  if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => withoutConverting(each, isNegated)!) }
+  if (!isConverting(filter)) return filter
+  return isNegated ? NEVER : ALWAYS
+}
+
+/** Conditions that engagement and vitals events meet themselves, as they have a page, a host and a title. */
+const isOwn = (condition: Condition) => dimensionFacts(condition.dimension).level === "event" && !isConverting(condition)
+const hasConverting = (filter: Filter) => leavesOf(filter, false).some(isConverting)
+const hasOwn = (filter: Filter) => leavesOf(filter, false).some(isOwn)
+const choosesVisits = (filter: Filter) => hasConverting(filter) && !hasOwn(filter)
+
+/**
+ * For engagement and vitals events: "conditions on event name, goal or property choose the visits (those with such an
+ * event)". Read as the engine says: the largest parts of the tree without conditions that such events meet themselves
+ * become a `has_done`; those below one `and` are one part, met by one event.
+ */
+export function pageFilter(filter: Filter | undefined): Filter | undefined {
+  if (!filter || !hasConverting(filter)) return filter
+  if (choosesVisits(filter)) return { op: "has_done", filter }
+  if (filter.op === "or") return { op: "or", filters: filter.filters.map((each) => pageFilter(each)!) }
+  if (filter.op === "not") return { op: "not", filter: pageFilter(filter.filter)! }
+  const chosen = choosingFilter(filter)
+  const others = children(filter).filter((each) => !choosesVisits(each))
+  return {
+    op: "and",
+    filters: [...others.map((each) => pageFilter(each)!), ...(chosen ? [{ op: "has_done", filter: chosen } as const] : [])],
+  }
+}
+
+/**
+ * What an event must satisfy to lend its name, goal or property to the engagement and vitals of its visit, so that a row
+ * equals the total under a filter for its value: the part that would join the new condition in `pageFilter`.
+ */
+export function choosingFilter(filter: Filter | undefined): Filter | undefined {
+  if (!filter) return undefined
+  if (choosesVisits(filter)) return filter
+  const choosing = filter.op === "and" ? filter.filters.filter(choosesVisits) : []
+  return choosing.length > 0 ? { op: "and", filters: choosing } : undefined
+}
+
+export const namesPage = (filter: Filter | undefined): boolean => leavesOf(filter, true).some(({ dimension }) => dimension in ENTRIES)
+
+/**
+ * "Completed one of the goals in question (all goals when none is named)": read as the engine says, named by a goal
+ * condition that is not negated and not below `has_done`.
+ */
+export function goalsInQuestion(filter: Filter | undefined, { goals }: SiteFacts): readonly GoalRule[] {
+  const naming = filter ? positiveGoalLeaves(filter, true) : []
+  return naming.length === 0 ? goals : goals.filter(({ name }) => naming.some((leaf) => textHolds(leaf, name)))
+}
+
+function positiveGoalLeaves(filter: Filter, isPositive: boolean): Condition[] {
+  if (isTree(filter)) return children(filter).flatMap((each) => positiveGoalLeaves(each, isPositive))
+  if (filter.op === "not") return positiveGoalLeaves(filter.filter, !isPositive)
+  return "dimension" in filter && filter.dimension === "goal" && isPositive ? [filter] : []
+}

@@ -1,0 +1,185 @@
+import { join } from "node:path"
+import type { NewEvent } from "../../src/domain/event.ts"
+import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
+import type { EventReader, Part, Snapshot } from "../../src/store/events/part.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import type { Writer } from "../../src/store/events/writer.ts"
+import { temporaryFolder } from "../kit.ts"
+import type { Random } from "./random.ts"
+import { type RawVisit, startOf } from "./raw.ts"
+import { asPageview, type PlannedVisit, planVisits, type Time } from "./traffic.ts"
+import { SITES } from "./values.ts"
+
+const HOUR = 3_600_000
+
+interface TrueVisit extends RawVisit {
+  siteId: number
+  /** Of each event. */
+  sequences: number[]
+}
+
+/** A real event store through its life, and beside it the plain list of what it must hold. */
+export class World {
+  readonly #folder = temporaryFolder()
+  readonly #path = join(this.#folder.path, "events.db")
+  readonly #random: Random
+  readonly #time: Time
+  /** The server's clock: after everything that happens. */
+  #now: number
+  #store: EventStore
+  #reader: EventReader
+  #visits: TrueVisit[] = []
+  #sequence = 0
+  readonly #hidden = new Set<number>()
+
+  constructor(random: Random, time: Time) {
+    this.#random = random
+    this.#time = time
+    this.#now = Date.parse(`${time.day}T00:00:00Z`) + 10 * 24 * HOUR
+    this.#store = openEventStore(this.#path, { now: this.#now })
+    this.#reader = this.#openReader()
+  }
+
+  snapshot(siteId: number): Snapshot {
+    return this.#reader.snapshot(siteId)
+  }
+
+  /** What a question over the site sees: visible visits in no particular order. */
+  visits(siteId: number): RawVisit[] {
+    return this.#visits.filter((visit) => visit.siteId === siteId && !this.#hidden.has(visit.importId))
+  }
+
+  /** Some visits at once, their events mixed with each other's, as many group commits. */
+  write(count: number): void {
+    const visits = planVisits(this.#random, this.#time, count).map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
+    const left = [...visits]
+    while (left.length > 0) {
+      this.#now += 1_000
+      this.#store.write(this.#now, (writer) => {
+        for (let i = this.#random.whole(1, 6); i > 0 && left.length > 0; i--) {
+          const chosen = this.#random.whole(0, Math.min(4, left.length - 1))
+          this.#writeNext(writer, left[chosen]!)
+          if (left[chosen]!.next === left[chosen]!.plan.events.length) left.splice(chosen, 1)
+        }
+      })
+    }
+    this.#visits.push(...visits.map(({ visit }) => visit))
+  }
+
+  async seal(): Promise<void> {
+    this.#now += HOUR
+    await this.#store.seal(this.#now, true)
+  }
+
+  merge(): Promise<void> {
+    return this.#store.merge(this.#now)
+  }
+
+  async import(importId: number, count: number): Promise<void> {
+    const siteId = SITES[0]!.id
+    const plans = planVisits(this.#random, this.#time, count)
+    const imported = plans.map((plan) => {
+      const events = plan.events.toSorted((a, b) => a.at - b.at)
+      const [first, ...others] = events
+      return { visitor: `${plan.person}`, traits: plan.traits, events: [asPageview(first!), ...others], day: this.#time.day }
+    })
+    await this.#store.importVisits(siteId, importId, imported)
+    for (const { visitor, traits, events } of imported) {
+      const sequences = events.map(() => this.#sequence++)
+      const visit = {
+        siteId,
+        visitor: `import ${importId} ${visitor}`,
+        kind: "rotating",
+        sequence: sequences[0]!,
+        importId,
+        traits,
+      } as const
+      this.#visits.push({ ...visit, events, sequences })
+    }
+  }
+
+  hide(importId: number, hidden: boolean): void {
+    for (const { id } of SITES) this.#store.hideImport(id, importId, hidden)
+    if (hidden) this.#hidden.add(importId)
+    else this.#hidden.delete(importId)
+  }
+
+  /** Before most visits start. */
+  get cutoff(): number {
+    return Date.parse(`${this.#time.day}T00:00:00Z`) - 26 * HOUR
+  }
+
+  /** Everything from some countries, and visits chosen by the millisecond of their start. */
+  async erase(country: string): Promise<void> {
+    const isChosen = (start: number) => Math.floor(start / 1_000) % 7 === 3
+    for (const { id } of SITES) {
+      const number = this.#reader.snapshot(id).dictionary("country").find(country)
+      const choose = (part: Part) => {
+        const starts = part.starts()
+        return Uint8Array.from(part.visit("country"), (each, visit) => (each === number || isChosen(starts[visit]!) ? 1 : 0))
+      }
+      await this.#store.erase(id, choose, this.#now)
+    }
+    this.#visits = this.#visits.filter((visit) => visit.traits.country !== country && !isChosen(startOf(visit)))
+  }
+
+  async retain(siteId: number, cutoff: number): Promise<void> {
+    await this.#store.retain(siteId, cutoff, this.#now)
+    this.#visits = this.#visits.filter((visit) => visit.siteId !== siteId || startOf(visit) >= cutoff)
+  }
+
+  restart(): void {
+    this.#reader.close()
+    this.#store.close()
+    this.#store = openEventStore(this.#path, { now: this.#now })
+    this.#reader = this.#openReader()
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader.close()
+    this.#store.close()
+    this.#folder[Symbol.dispose]()
+  }
+
+  #openReader = () => openEventReader(this.#path, { cacheBytes: 1 << 20 })
+
+  #writeNext(writer: Writer, writing: { plan: PlannedVisit; next: number; id: number; visit: TrueVisit }): void {
+    const { plan, next, visit } = writing
+    const { siteId, person, kind } = plan
+    const event = plan.events[next]!
+    if (next === 0) {
+      const rotating = writer.visitor(siteId, "2026", { high: person, low: 1 })
+      writing.id = writer.openVisit(siteId, { rotating, visitor: rotating, visitorKind: "rotating", traits: plan.traits }, this.#time.day)
+    }
+    const isEarlier = next > 0 && event.at < startOf(visit)
+    writer.add(siteId, writing.id, event, this.#time.day, isEarlier ? plan.earlierTraits : undefined)
+    if (isEarlier) visit.traits = plan.earlierTraits
+    this.#insert(visit, event)
+    if (kind !== "rotating" && next === plan.identifiedAt) {
+      // Persons are fewer than rotating ids: visits of several come together.
+      writer.identify(siteId, writing.id, writer.person(siteId, { high: person % 5, low: 2 }), kind)
+      visit.visitor = `person ${person % 5}`
+      visit.kind = kind
+    }
+    writing.next++
+  }
+
+  /** Keeps the events in order of (time, sequence): behind all that are not later. */
+  #insert(visit: TrueVisit, event: NewEvent): void {
+    const place = visit.events.findLastIndex(({ at }) => at <= event.at) + 1
+    visit.events = visit.events.toSpliced(place, 0, event)
+    visit.sequences = visit.sequences.toSpliced(place, 0, this.#sequence++)
+    visit.sequence = visit.sequences[0]!
+  }
+}
+
+const emptyVisit = ({ siteId, person, traits }: PlannedVisit): TrueVisit => ({
+  siteId,
+  visitor: `rotating ${person}`,
+  kind: "rotating",
+  sequence: 0,
+  importId: 0,
+  traits,
+  events: [],
+  sequences: [],
+})
