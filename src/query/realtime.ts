@@ -1,4 +1,4 @@
-import { type DictionaryName, PAGEVIEW } from "../domain/dimension.ts"
+import { dimensionFacts, PAGEVIEW } from "../domain/dimension.ts"
 import type { RealtimeQuery, RealtimeResult } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { compareCodePoints } from "./code-points.ts"
@@ -9,6 +9,8 @@ const MINUTES = 30
 const CURRENT_MS = 300_000
 
 type Top = RealtimeResult["pages"]
+/** Their values lie in dictionaries of the same names. */
+type Shown = "page" | "source" | "country"
 
 /**
  * What the last minutes hold (metrics.md section 14). Visitors are those with any event, engagement included: who reads a
@@ -32,7 +34,7 @@ export function realtime(snapshot: Snapshot, { now, limit }: RealtimeQuery, chec
     })
   }
   const seen = [...current.values()]
-  const top = (dictionary: DictionaryName, values: readonly number[]) => topValues(snapshot, dictionary, values, limit)
+  const top = (dimension: Shown, values: readonly number[]) => topValues(snapshot, dimension, values, limit)
   return {
     visitors: seen.length,
     pageviews,
@@ -95,11 +97,12 @@ function forEachEvent(part: Part, from: number, to: number, visit: (event: SeenE
   }
 }
 
-/** Largest first, then by text. */
-function topValues(snapshot: Snapshot, name: DictionaryName, values: readonly number[], limit: number): Top {
-  const dictionary = snapshot.dictionary(name)
+/** Largest first, then by text, a missing value as the text it is shown as. */
+function topValues(snapshot: Snapshot, dimension: Shown, values: readonly number[], limit: number): Top {
+  const dictionary = snapshot.dictionary(dimension)
+  const [missing] = dimensionFacts(dimension).missing
   const counts = new Map<number, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   const rows = [...counts].map(([value, visitors]) => ({ value: value === 0 ? null : dictionary.text(value), visitors }))
-  return rows.sort((a, b) => b.visitors - a.visitors || compareCodePoints(a.value ?? "", b.value ?? "")).slice(0, limit)
+  return rows.sort((a, b) => b.visitors - a.visitors || compareCodePoints(a.value ?? missing, b.value ?? missing)).slice(0, limit)
 }
