@@ -31,6 +31,7 @@ class Reader implements EventReader {
   }
 
   snapshot(siteId: number): Snapshot {
+    this.#cache.turn()
     return translated(() => this.#db.transaction(() => this.#read(siteId))())
   }
 

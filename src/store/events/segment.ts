@@ -141,12 +141,11 @@ export class Segment implements Part {
     const key = `${this.#id} offset`
     const known = this.#cache.get(key)
     if (known) return known as Uint32Array // this key is only ever set below
-    const steps = this.#uint32("event.step", this.events)
+    const constant = this.#constant("event.step")
+    // Decoded apart from the cache, and summed up in place: nobody asks for the steps themselves.
+    const offsets = constant === undefined ? decodeUint32(this.#bytes("event.step")) : new Uint32Array(this.events).fill(constant)
     const visits = this.event("visit")
-    const offsets = new Uint32Array(this.events)
-    for (let row = 0; row < offsets.length; row++) {
-      offsets[row] = visits[row] === visits[row - 1] ? offsets[row - 1]! + steps[row]! : steps[row]!
-    }
+    for (let row = 1; row < offsets.length; row++) if (visits[row] === visits[row - 1]) offsets[row]! += offsets[row - 1]!
     this.#cache.set(key, offsets)
     return offsets
   }
