@@ -1,6 +1,7 @@
 /**
- * `bun run seed --days 365 --events 1000000 --seed 7 [--sites N] [--data-dir PATH]`: invented traffic up to now, through the
- * collector and the event store, at the times it would have come. The same options give the same traffic.
+ * `bun run seed --days 365 --events 1000000 --seed 7 [--sites N] [--end INSTANT] [--data-dir PATH]`: invented traffic up to now,
+ * or up to an instant such as 2026-11-21T00:00:00Z, through the collector and the event store, at the times it would have come.
+ * The same options give the same events before the same end.
  */
 import { parseArgs } from "node:util"
 import { loadConfig } from "../config/load.ts"
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     events: { type: "string", default: "1000000" },
     seed: { type: "string", default: "7" },
     sites: { type: "string", default: "1" },
+    end: { type: "string" },
     "data-dir": { type: "string" },
   },
 })
@@ -24,7 +26,7 @@ const options = {
   // Invented people come as fast as we can send them.
   config: { ...config, limit_site_events: 0, limit_instance_events: 0, limit_visitor_events: 0 },
   version,
-  clock: replayClock({ now: Date.now, monotonic: () => performance.now() }),
+  clock: replayClock({ now: instantOf(values.end), monotonic: () => performance.now() }),
   log: { debug() {}, info() {}, warn: console.warn, error: console.error },
   random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
   workers: {
@@ -43,6 +45,13 @@ try {
   console.log(JSON.stringify({ ...made, seconds: Math.round((performance.now() - begun) / 1_000) }, null, 2))
 } finally {
   await app.stop()
+}
+
+function instantOf(text: string | undefined): () => number {
+  if (text === undefined) return Date.now
+  const end = Date.parse(text)
+  if (Number.isNaN(end)) throw new Error("--end must be an instant such as 2026-11-21T00:00:00Z")
+  return () => end
 }
 
 function wholeNumber(name: "days" | "events" | "seed" | "sites"): number {
