@@ -201,6 +201,7 @@ type Reader = (part: Part) => void
 
 /** Which metrics need a measure to be read at all. */
 const NEEDED_BY = {
+  events: ["visitors", "pageviews", "events", "exit_rate", "percentage"],
   visits: ["visits", "views_per_visit", "bounce_rate", "visit_duration", "engaged_time", "exit_rate"],
   everybody: ["percentage"],
   conversions: ["conversions", "conversion_rate", "group_conversion_rate"],
@@ -215,24 +216,13 @@ type Openable = Omit<Measures, "read" | "entries"> & { entries: VisitTotals | un
 
 function neededReaders(measures: Openable, query: Query): Reader[] {
   const names = Object.keys(NEEDED_BY) as (keyof typeof NEEDED_BY)[] // The keys of a literal.
-  const needed = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
-  const readers = needed.map(
-    (name): Reader =>
-      (part) =>
-        measures[name].read(part),
-  )
+  const asked = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
   // Rows are the groups of E and V, whatever is asked of them.
-  if (!needed.includes("visits")) readers.push((part) => isRowless(part, measures, query) || measures.visits.read(part))
-  const { events, anyEvents, entries } = measures
-  const others = [events, anyEvents, entries].filter((measure) => measure !== undefined)
-  return [
-    ...others.map(
-      (measure): Reader =>
-        (part) =>
-          measure.read(part),
-    ),
-    ...readers,
-  ]
+  const needed = new Set(query.groupings.length > 0 ? [...asked, "events" as const] : asked)
+  const others = [measures.anyEvents, measures.entries].filter((measure) => measure !== undefined)
+  const readers = [...Array.from(needed, (name) => measures[name]), ...others].map(({ read }): Reader => read)
+  if (!needed.has("visits")) readers.push((part) => isRowless(part, measures, query) || measures.visits.read(part))
+  return readers
 }
 
 /** True when V can have no group in this part that E has not: all its events lie in the range, and groups know no time. */

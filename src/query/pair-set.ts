@@ -1,6 +1,7 @@
 import type { Part } from "../store/events/part.ts"
 import { NumberBuffer } from "./buffer.ts"
 import { differs } from "./flags.ts"
+import { PairBlocks } from "./pair-blocks.ts"
 
 /** A set of visitors for each of many groups, exact. */
 export interface Distinct {
@@ -15,141 +16,58 @@ export interface Distinct {
   counts(groupLimit: number): Uint32Array
 }
 
+/** Blocks of 4,096 visitors: all that sorting one touches then lies in the processor's nearest cache. */
+const VISITOR_BITS = 12
 /** Pairs kept before those that came twice are thrown out. */
-const COMPACT_AT = 8_000_000
+const COMPACT_AT = 4_000_000
 
 /**
- * Pairs are four bytes each and lie in blocks of neighbouring
- * visitors; those that come twice are found when a block is sorted by visitor. A bitset for each group would need groups ×
- * visitors bits, a hash table four times the memory.
+ * Pairs are four bytes each and lie in blocks of neighbouring visitors; those that come twice are found when a block is
+ * sorted by visitor. A bitset for each group would need groups × visitors bits, a hash table four times the memory.
  */
 class PairSet implements Distinct {
-  /** A code holds so many low bits of the visitor below its group. Fewer where there are many groups. */
-  private visitorBits = VISITOR_BITS
-  private blocks = new Blocks()
+  private blocks = new PairBlocks(VISITOR_BITS)
   private compactAt = COMPACT_AT
 
   constructor(readonly returning: Int32Array) {}
 
   add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void {
-    while (groupLimit > 2 ** (32 - this.visitorBits)) this.narrow()
-    addPairs(this.blocks, this.visitorBits, groups, visitors, count)
+    while (groupLimit > 2 ** (32 - this.blocks.visitorBits)) this.narrow()
+    this.blocks.add(groups, visitors, count)
     if (this.blocks.total > this.compactAt) this.compact(groupLimit)
   }
 
   counts(groupLimit: number): Uint32Array {
     const counts = new Uint32Array(groupLimit)
-    const distinct = createDistinctCodes(this.visitorBits, groupLimit)
-    for (const block of this.blocks.used()) countGroups(distinct(block, this.blocks.codes(block)), this.visitorBits, counts)
+    const { blocks } = this
+    const distinct = createDistinctPairs(blocks.visitorBits, groupLimit)
+    for (const block of blocks.used()) countGroups(distinct(block, blocks.pairs(block)), blocks.visitorBits, counts)
     return counts
   }
 
   private compact(groupLimit: number): void {
-    const distinct = createDistinctCodes(this.visitorBits, groupLimit)
-    for (const block of this.blocks.used()) this.blocks.replace(block, distinct(block, this.blocks.codes(block)).slice())
-    this.compactAt = Math.max(COMPACT_AT, this.blocks.total * 2)
+    const { blocks } = this
+    const distinct = createDistinctPairs(blocks.visitorBits, groupLimit)
+    for (const block of blocks.used()) blocks.replace(block, distinct(block, blocks.pairs(block)))
+    this.compactAt = Math.max(COMPACT_AT, blocks.total * 2)
   }
 
+  /** So many groups that a number has room for fewer bits of the visitor. */
   private narrow(): void {
-    const [wide, bits] = [this.blocks, this.visitorBits]
-    this.visitorBits -= 4
-    this.blocks = new Blocks()
+    const wide = this.blocks
+    const bits = wide.visitorBits
+    this.blocks = new PairBlocks(bits - 4)
     for (const block of wide.used()) {
-      const codes = wide.codes(block)
-      const visitors = codes.map((code) => block * 2 ** bits + (code & (2 ** bits - 1)))
-      addPairs(
-        this.blocks,
-        this.visitorBits,
-        codes.map((code) => code >>> bits),
-        visitors,
-        codes.length,
-      )
-      wide.replace(block, new Uint32Array(0))
+      const pairs = wide.pairs(block)
+      const visitors = pairs.map((pair) => block * 2 ** bits + (pair & (2 ** bits - 1)))
+      const groups = pairs.map((pair) => pair >>> bits)
+      this.blocks.add(groups, visitors, pairs.length)
     }
   }
 }
 
-/** Blocks of 4,096 visitors: all that sorting one touches then lies in the processor's nearest cache. */
-const VISITOR_BITS = 12
-const CHUNK = 512
-
-/** Growing lists of codes, one for each block of visitors, in chunks, so that growing copies nothing. */
-class Blocks {
-  /** The chunk being filled, by block, and how full it is. */
-  readonly open: Uint32Array[] = []
-  filled = new Uint32Array(64)
-  private readonly full: Uint32Array[][] = []
-  total = 0
-
-  /** Called when a block's chunk is full or missing. */
-  begin(block: number): Uint32Array {
-    while (this.open.length <= block) {
-      this.open.push(NOTHING)
-      this.full.push([])
-    }
-    if (this.filled.length < this.open.length) {
-      const grown = new Uint32Array(this.open.length * 2)
-      grown.set(this.filled)
-      this.filled = grown
-    }
-    if (this.open[block] !== NOTHING) this.full[block]!.push(this.open[block]!)
-    const chunk = new Uint32Array(CHUNK)
-    this.open[block] = chunk
-    this.filled[block] = 0
-    return chunk
-  }
-
-  used(): number[] {
-    return this.open.flatMap((chunk, block) => (chunk === NOTHING ? [] : [block]))
-  }
-
-  codes(block: number): Uint32Array {
-    const chunks = [...this.full[block]!, this.open[block]!.subarray(0, this.filled[block]!)]
-    const codes = new Uint32Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-    let at = 0
-    for (const chunk of chunks) {
-      codes.set(chunk, at)
-      at += chunk.length
-    }
-    return codes
-  }
-
-  replace(block: number, codes: Uint32Array): void {
-    this.total -= this.full[block]!.reduce((sum, chunk) => sum + chunk.length, this.filled[block]!) - codes.length
-    this.full[block] = codes.length === 0 ? [] : [codes]
-    this.open[block] = NOTHING
-    if (codes.length > 0) this.begin(block)
-  }
-}
-
-const NOTHING = new Uint32Array(0)
-
-function addPairs(blocks: Blocks, bits: number, groups: Uint32Array, visitors: Uint32Array, count: number): void {
-  const low = 2 ** bits - 1
-  let block = -1
-  let chunk: Uint32Array = NOTHING
-  let at = 0
-  for (let i = 0; i < count; i++) {
-    const visitor = visitors[i]!
-    if (visitor >>> bits !== block) {
-      if (block !== -1) blocks.filled[block] = at
-      block = visitor >>> bits
-      chunk = blocks.open[block] ?? NOTHING
-      at = chunk === NOTHING ? CHUNK : blocks.filled[block]!
-    }
-    if (at === CHUNK) {
-      if (chunk !== NOTHING) blocks.filled[block] = at
-      chunk = blocks.begin(block)
-      at = 0
-    }
-    chunk[at++] = (groups[i]! << bits) | (visitor & low)
-  }
-  if (block !== -1) blocks.filled[block] = at
-  blocks.total += count
-}
-
-/** Makes lists of a block's codes, each once; a list is good until the next is made. */
-function createDistinctCodes(bits: number, groupLimit: number) {
+/** Makes lists of a block's pairs, each once; a list is good until the next is made. */
+function createDistinctPairs(bits: number, groupLimit: number) {
   const ends = new Uint32Array(2 ** bits)
   // By group, the visitor seen last in it, counted from 1 over all blocks.
   const stamps = new Uint32Array(groupLimit)

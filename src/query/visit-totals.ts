@@ -1,5 +1,5 @@
 import type { Part } from "../store/events/part.ts"
-import { grownNumbers, grownSums } from "./buffer.ts"
+import { grownSums } from "./buffer.ts"
 import type { CompiledFilter } from "./filters.ts"
 import type { Grouped, VisitSelection } from "./selection.ts"
 
@@ -22,51 +22,34 @@ export interface ExitPages {
   pageOf: ((group: number) => number) | undefined
 }
 
-interface Sums {
-  visits: Uint32Array
-  bounced: Uint32Array
-  exits: Uint32Array
-  pageviews: Float64Array
-  duration: Float64Array
-  engaged: Float64Array
-}
-
 /** `bounceEngagedMs`: from this engaged time on a visit is no bounce; Infinity when the site counts none. */
 export function visitTotals(selected: VisitSelection, bounceEngagedMs: number, exitPages?: ExitPages): VisitTotals {
-  let sums: Sums = grown(NOTHING, 0)
+  let cells: Float64Array = new Float64Array(0)
+  const sum = (place: number) => (group: number) => cells[group * STRIDE + place] ?? 0
   return {
     read(part) {
       const visits = selected.visits(part)
-      sums = grown(sums, selected.size())
-      addTotals(visits, columnsOf(part), bounceEngagedMs, sums)
-      if (exitPages) addExits(part, visits, exitPages, sums.exits)
+      cells = grownSums(cells, selected.size() * STRIDE)
+      addTotals(visits, columnsOf(part), bounceEngagedMs, cells)
+      if (exitPages) addExits(part, visits, exitPages, cells)
     },
-    visits: (group) => sums.visits[group] ?? 0,
-    pageviews: (group) => sums.pageviews[group] ?? 0,
-    durationMs: (group) => sums.duration[group] ?? 0,
-    engagedMs: (group) => sums.engaged[group] ?? 0,
-    bounced: (group) => sums.bounced[group] ?? 0,
-    exits: (group) => sums.exits[group] ?? 0,
+    visits: sum(VISITS),
+    pageviews: sum(PAGEVIEWS),
+    durationMs: sum(DURATION),
+    engagedMs: sum(ENGAGED),
+    bounced: sum(BOUNCED),
+    exits: sum(EXITS),
   }
 }
 
-const NOTHING: Sums = {
-  visits: new Uint32Array(0),
-  bounced: new Uint32Array(0),
-  exits: new Uint32Array(0),
-  pageviews: new Float64Array(0),
-  duration: new Float64Array(0),
-  engaged: new Float64Array(0),
-}
-
-const grown = (sums: Sums, size: number): Sums => ({
-  visits: grownNumbers(sums.visits, size),
-  bounced: grownNumbers(sums.bounced, size),
-  exits: grownNumbers(sums.exits, size),
-  pageviews: grownSums(sums.pageviews, size),
-  duration: grownSums(sums.duration, size),
-  engaged: grownSums(sums.engaged, size),
-})
+/** The sums of a group lie side by side, so that a visit touches one line of memory. */
+const STRIDE = 6
+const VISITS = 0
+const PAGEVIEWS = 1
+const DURATION = 2
+const ENGAGED = 3
+const BOUNCED = 4
+const EXITS = 5
 
 const columnsOf = (part: Part) => ({
   pageviews: part.visit("pageviews"),
@@ -79,27 +62,26 @@ function addTotals(
   { rows, groups, count }: Grouped,
   { pageviews, interactive, duration, engaged }: ReturnType<typeof columnsOf>,
   bounceEngagedMs: number,
-  sums: Sums,
+  cells: Float64Array,
 ): void {
-  const { visits, bounced, pageviews: pageviewSums, duration: durationSums, engaged: engagedSums } = sums
   for (let i = 0; i < count; i++) {
-    const group = groups[i]!
     const visit = rows[i]!
-    visits[group]!++
-    pageviewSums[group]! += pageviews[visit]!
-    durationSums[group]! += duration[visit]!
-    engagedSums[group]! += engaged[visit]!
+    const cell = groups[i]! * STRIDE
+    cells[cell + VISITS]!++
+    cells[cell + PAGEVIEWS]! += pageviews[visit]!
+    cells[cell + DURATION]! += duration[visit]!
+    cells[cell + ENGAGED]! += engaged[visit]!
     // `interactive` counts the visit's interactive custom events.
-    if (pageviews[visit]! <= 1 && interactive[visit] === 0 && engaged[visit]! < bounceEngagedMs) bounced[group]!++
+    if (pageviews[visit]! <= 1 && interactive[visit] === 0 && engaged[visit]! < bounceEngagedMs) cells[cell + BOUNCED]!++
   }
 }
 
-function addExits(part: Part, { rows, groups, count }: Grouped, { filter, pageOf }: ExitPages, exits: Uint32Array): void {
+function addExits(part: Part, { rows, groups, count }: Grouped, { filter, pageOf }: ExitPages, cells: Float64Array): void {
   const mask = filter.visits(part)
   const exitPage = part.visit("exit_page")
   for (let i = 0; i < count; i++) {
     const visit = rows[i]!
     if (mask !== "all" && mask[visit] === 0) continue
-    if (pageOf === undefined || pageOf(groups[i]!) === exitPage[visit]) exits[groups[i]!]!++
+    if (pageOf === undefined || pageOf(groups[i]!) === exitPage[visit]) cells[groups[i]! * STRIDE + EXITS]!++
   }
 }
