@@ -179,7 +179,7 @@ export class EventBuffer {
   }
 
   #settle(group: readonly Job[], outcomes: readonly Outcome[][]): void {
-    this.#tally.settle()
+    this.#tally.clear()
     this.#remove(group)
     this.#lockedSince = undefined
     for (const kind of [...this.#hindrances]) this.#leave(kind)

@@ -19,14 +19,10 @@ interface Count {
 const ENTRIES = 100
 const OTHER = "(other)"
 const SAMPLES = 100
-/** Counts that one commit takes along: after an hour with a full disk there may be millions. */
-const AT_ONCE = 5_000
 
 /** Gathers drops between two commits, so that a flood of them costs a few rows and little memory. */
 export function createDropTally() {
   const counts = new Map<string, Count>()
-  /** What the running commit has written of each. */
-  const written = new Map<string, number>()
   const entries = new Map<string, number>()
   const samples = new Map<number, DropSample[]>()
 
@@ -53,28 +49,10 @@ export function createDropTally() {
       if (note.sample) keepLatest(samples, note.siteId, note.sample)
     },
 
-    /** Writes as much as one commit takes; `settle` follows once it is durable. */
+    /** Writes everything; `clear` follows once it is durable. */
     writeTo(writer: Writer): void {
-      written.clear()
-      let room = AT_ONCE
-      for (const [key, { note, count }] of counts) {
-        const times = Math.min(count, room)
-        for (let time = 0; time < times; time++) writer.drop(note.siteId, note.day, note.reason, note.entry)
-        room -= times
-        written.set(key, times)
-      }
+      for (const { note, count } of counts.values()) writer.drop(note.siteId, note.day, note.reason, note.entry, count)
       for (const [siteId, kept] of samples) for (const sample of kept) writer.sample(siteId, sample)
-    },
-
-    /** Forgets what was written. */
-    settle(): void {
-      for (const [key, times] of written) {
-        const left = counts.get(key)
-        if (left && left.count > times) left.count -= times
-        else counts.delete(key)
-      }
-      entries.clear()
-      samples.clear()
     },
 
     /** Forgets everything. */

@@ -4,12 +4,12 @@ import { COLLECT } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
 import { type Candidate, candidateOf } from "./candidate.ts"
 import { noteFrom } from "./drop-notes.ts"
+import type { VisitorKeys } from "./identity.ts"
 import type { Intake } from "./intake.ts"
 import { visitorKeys } from "./keys.ts"
 import { readServerEvent, type ServerEvent } from "./payloads/server.ts"
 import { serverFacts } from "./request.ts"
 import { moneyOf } from "./revenue.ts"
-import type { Salts } from "./salts.ts"
 
 /** What became of the events of a request; the three add up to those sent. */
 export interface ServerAnswer {
@@ -24,7 +24,7 @@ const EVENT_BYTES = 1_024
 export async function collectFromServer(intake: Intake, site: Site, sent: readonly unknown[]): Promise<ServerAnswer> {
   const now = intake.clock.now()
   const cutoff = retentionCutoff(site, now)
-  const lost = requestSalts(intake)
+  const lost = requestKeys(intake)
   const answer: ServerAnswer = { accepted: 0, rejected: [], dropped: [] }
   const kept: { index: number; candidate: Candidate }[] = []
   for (const [index, item] of sent.entries()) {
@@ -85,11 +85,12 @@ async function judge(
   site: Site,
   { incoming, ip, userAgent, at }: Checked,
   now: number,
-  lost: ReturnType<typeof requestSalts>,
+  lost: ReturnType<typeof requestKeys>,
 ): Promise<Candidate | DropReason> {
   const { calendar, pipeline, buffer } = intake
   const isLost = calendar.periods(site, at, now).current.expiresAt <= now
-  const keys = await visitorKeys(isLost ? { ...intake, salts: lost } : intake, { site, incoming, objects: false, at, now })
+  const known = await visitorKeys(intake, { site, incoming, objects: false, at, now })
+  const keys = isLost ? lost.instead(known) : known
   const request = serverFacts(userAgent)
   const passage = pipeline({ site, incoming, sender: "server", request, at, hostname: incoming.address.host, address: ip, keys })
   const day = calendar.day(site, at)
@@ -99,18 +100,20 @@ async function judge(
 }
 
 /**
- * Salts for periods whose own are destroyed: random, and gone with the request. Visitors merge inside the request and
- * never with others.
+ * Keys for periods whose salt is destroyed: a random one in its place, under a name of this request. Visitors merge inside
+ * the request and never with others, and no file knows the name.
  */
-function requestSalts({ random, store }: Intake): Salts & { forget(siteId: number): void } {
+function requestKeys({ random, store }: Intake) {
+  const request = `~${Buffer.from(random(16)).toString("hex")}`
   const salts = new Map<string, Uint8Array>()
   return {
-    get(_, period) {
+    instead(keys: VisitorKeys): VisitorKeys {
+      const period = `${request} ${keys.current.period}`
       const salt = salts.get(period) ?? random(32)
       salts.set(period, salt)
-      return salt
+      return { ...keys, current: { period, salt }, previous: undefined }
     },
-    forget(siteId) {
+    forget(siteId: number): void {
       for (const period of salts.keys()) store.forgetVisitors(siteId, period)
     },
   }

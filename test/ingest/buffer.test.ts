@@ -215,11 +215,11 @@ test("drops are stored without an event, and survive a fault", async () => {
   expect(it.store.drops(1, "2026-11-21", "2026-11-21")).toMatchObject([{ reason: "bot", count: 2 }])
 })
 
-test("millions of drops do not hold up one commit", () => {
+test("thousands of drops cost one commit", () => {
   using it = startBuffer()
   for (let sent = 0; sent < 12_000; sent++) it.buffer.drop({ siteId: 1, day: "2026-11-21", reason: sent % 2 ? "bot" : "spam" })
   it.buffer.flush()
-  expect(it.disk.writes).toBe(3)
+  expect(it.disk.writes).toBe(1)
   expect(it.store.drops(1, "2026-11-21", "2026-11-21").map(({ reason, count }) => [reason, count])).toEqual([
     ["bot", 6_000],
     ["spam", 6_000],

@@ -14,9 +14,9 @@ export class DropCounts {
   readonly #samples = new Map<number, DropSample[]>()
 
   /** Under the reason as a whole and, where told, under the entry that caused it. */
-  add(siteId: number, day: string, reason: DropReason | Counter, entry?: string): void {
-    this.#count(siteId, day, reason, "")
-    if (entry) this.#count(siteId, day, reason, entry)
+  add(siteId: number, day: string, reason: DropReason | Counter, entry?: string, count = 1): void {
+    this.#count(siteId, day, reason, "", count)
+    if (entry) this.#count(siteId, day, reason, entry, count)
   }
 
   sample(siteId: number, sample: DropSample): void {
@@ -35,11 +35,11 @@ export class DropCounts {
     for (const [siteId, samples] of this.#samples) saveSamples(db, siteId, samples)
   }
 
-  #count(siteId: number, day: string, reason: string, entry: string): void {
+  #count(siteId: number, day: string, reason: string, entry: string, count: number): void {
     const key = `${siteId} ${day} ${reason} ${entry}`
     const row = this.#counts.get(key)
-    if (row) row.count++
-    else this.#counts.set(key, { siteId, day, reason, entry, count: 1 })
+    if (row) row.count += count
+    else this.#counts.set(key, { siteId, day, reason, entry, count })
   }
 }
 

@@ -50,8 +50,8 @@ export interface Writer {
   add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void
   /** From now on the visit, with all its events, belongs to this visitor. */
   identify(siteId: number, visitId: number, visitor: number, kind: VisitorKind): void
-  /** Counts a dropped event under its reason; `entry` tells which host, page, rule … it was. Site 0 is the instance. */
-  drop(siteId: number, day: string, reason: DropReason, entry?: string): void
+  /** Counts dropped events under their reason; `entry` tells which host, page, rule … it was. Site 0 is the instance. */
+  drop(siteId: number, day: string, reason: DropReason, entry?: string, count?: number): void
   /** Keeps the last 100 dropped events of a site to show to its owner. */
   sample(siteId: number, sample: DropSample): void
   count(siteId: number, day: string, counter: Counter): void
