@@ -7,12 +7,13 @@ import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect.ts"
-import { openPlaceFile } from "./ingest/places.ts"
+import { openPlaceFile, type PlaceFile } from "./ingest/places.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
 import { placesIn } from "./services/data-folder.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
 import { examine } from "./services/doctor.ts"
+import { ExitFault } from "./services/exit.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createStats } from "./services/stats.ts"
@@ -43,6 +44,7 @@ export interface App extends HttpServer {
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, clock, log } = options
+  const placeFile = await placesOf(config)
   const instance = await openInstance(instanceOptions(options))
   const engine = openEngine({
     workerUrl: options.workers.query,
@@ -50,7 +52,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     cacheBytes: cacheBytes(config.cache_mb),
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
   })
-  const collector = createCollector({ ...collectorOptions(options, instance), store: instance.events })
+  const collector = createCollector({ ...collectorOptions(options, instance), placeFile, store: instance.events })
   let address: string | undefined
   const operations = operationsOf(options, instance, () => address)
   const server = createServer({
@@ -67,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sites: instance.sites,
     apiRateLimit: config.api_rate_limit,
   })
-  const upkeep = upkeepOptions(options, instance)
+  const upkeep = { ...upkeepOptions(options, instance), refreshPlaces: () => placeFile?.refresh() ?? Promise.resolve(undefined) }
   const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
   const timers = createTimers(upkeepTasks(upkeep), { clock, log, onJump })
   let control: { stop(): void } | undefined
@@ -167,6 +169,15 @@ const DEMO_GOALS = [
   { kind: "page", value: "/cart" },
 ]
 
+/** A file that cannot be read at the start is a wrong setting; later the one that was read stays in use. */
+async function placesOf({ geo_db }: Config): Promise<PlaceFile | undefined> {
+  if (geo_db === undefined) return undefined
+  const file = openPlaceFile(geo_db)
+  const fault = await file.refresh()
+  if (fault !== undefined) throw new ExitFault("configuration", `geo_db: ${geo_db} cannot be read as an mmdb file (${fault})`)
+  return file
+}
+
 function collectorOptions({ config, clock, log, random }: AppOptions, instance: Instance) {
   return {
     directory: instance.sites.directory,
@@ -176,7 +187,6 @@ function collectorOptions({ config, clock, log, random }: AppOptions, instance: 
     random,
     trustedProxies: config.trusted_proxies,
     geoHeader: config.geo_header,
-    placeFile: config.geo_db === undefined ? undefined : openPlaceFile(config.geo_db),
     limits: {
       visitorEventsPerMinute: config.limit_visitor_events,
       siteEventsPerSecond: config.limit_site_events,
@@ -189,7 +199,7 @@ function collectorOptions({ config, clock, log, random }: AppOptions, instance: 
   }
 }
 
-const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): UpkeepOptions => ({
+const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): Omit<UpkeepOptions, "refreshPlaces"> => ({
   ...instance,
   dataDir: config.data_dir,
   clock,

@@ -33,6 +33,8 @@ export interface UpkeepOptions {
   lease: CatalogLease | undefined
   exclusive: Exclusive
   slots: JobSlots
+  /** Reads the file of places again when it has changed; resolves with what is wrong with it. */
+  refreshPlaces(): Promise<string | undefined>
   /** `03:00` in UTC, or `off`. */
   backupTime: string
   backupWorkerUrl: string
@@ -56,6 +58,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     { name: "back-up", every: MINUTE, run: () => backUp(options) },
     { name: "watch-backups", every: 10 * MINUTE, run: () => watchBackups(options) },
+    { name: "refresh-places", every: MINUTE, run: () => refreshPlaces(options) },
     { name: "check-integrity", every: 10 * MINUTE, run: () => checkWeekly(options) },
   ]
 }
@@ -131,6 +134,11 @@ async function watchBackups({ backups, clock, health, dataDir, backupTime }: Upk
   const isStale = backupTime !== "off" && clock.now() - Math.max(born, ...good) > 2 * DAY_MS
   if (isStale) health.enter("backup_stale")
   else health.leave("backup_stale")
+}
+
+async function refreshPlaces({ refreshPlaces: refresh, log }: UpkeepOptions): Promise<void> {
+  const fault = await refresh()
+  if (fault !== undefined) log.warn("the file of places cannot be read; the old one stays in use", { cause: fault })
 }
 
 async function checkWeekly(options: UpkeepOptions): Promise<void> {

@@ -121,6 +121,13 @@ test.each<[string, string[], Record<string, string>, number, RegExp]>([
     78,
     /secret_key \(environment FOOTFALL_SECRET_KEY\): must be 32 random bytes/,
   ],
+  [
+    "a file of places that is not there",
+    ["serve", "--geo-db", "/nowhere.mmdb"],
+    {},
+    78,
+    /geo_db: \/nowhere\.mmdb cannot be read as an mmdb file/,
+  ],
   ["a settings file that is not there", ["serve", "--config", "/nowhere.toml"], {}, 78, /nowhere\.toml: does not exist/],
   ["a folder below a file", ["serve", "--data-dir", "/etc/passwd/data"], {}, 74, /lies below a file/],
   ["a backup that is not there", ["backup", "verify", "20260101T000000Z-daily"], {}, 65, /There is no backup 20260101T000000Z-daily/],

@@ -21,7 +21,15 @@ const DAY = 24 * HOUR
 async function upkept(dataDir: string, start = NOW) {
   const clock = fixedClock(start)
   const instance = await openWithSite(dataDir, { clock })
-  const options: UpkeepOptions = { ...instance, dataDir, clock, log: quiet, backupTime: "03:00", backupWorkerUrl }
+  const options: UpkeepOptions = {
+    ...instance,
+    dataDir,
+    clock,
+    log: quiet,
+    refreshPlaces: async () => undefined,
+    backupTime: "03:00",
+    backupWorkerUrl,
+  }
   const tasks = upkeepTasks(options)
   const run = async (name: string) => {
     const task = tasks.find((each) => each.name === name)
