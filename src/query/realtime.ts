@@ -57,6 +57,8 @@ export function realtime(snapshot: Snapshot, { now, limit }: RealtimeQuery, chec
 interface SeenEvent {
   visitor: number
   at: number
+  /** Of its visit: orders events of two visits at one moment. */
+  sequence: number
   isPageview: boolean
   page: number
   exitPage: number
@@ -71,14 +73,17 @@ interface Current {
 }
 
 function latest(before: Current | undefined, event: SeenEvent): Current {
-  const isLatest = !before || event.at >= before.event.at
-  const isLatestPageview = event.isPageview && (before?.pageview === undefined || event.at >= before.pageview.at)
-  return { event: isLatest ? event : before.event, pageview: isLatestPageview ? event : before?.pageview }
+  if (!before) return { event, pageview: event.isPageview ? event : undefined }
+  const pageview = event.isPageview ? later(before.pageview, event) : before.pageview
+  return { event: later(before.event, event), pageview }
 }
+
+const later = (before: SeenEvent | undefined, event: SeenEvent): SeenEvent =>
+  before && (before.at > event.at || (before.at === event.at && before.sequence > event.sequence)) ? before : event
 
 /** A visit's events of one moment come in their order, in segments as in the tail; few rows lie in the last half hour. */
 function forEachEvent(part: Part, from: number, to: number, visit: (event: SeenEvent) => void): void {
-  const [starts, visits, offset] = [part.starts(), part.event("visit"), part.event("offset")]
+  const [starts, sequences, visits, offset] = [part.starts(), part.sequences(), part.event("visit"), part.event("offset")]
   const [name, page, visitor, exitPage] = [part.event("name"), part.event("page"), part.visit("visitor"), part.visit("exit_page")]
   const [source, country] = [part.visit("source"), part.visit("country")]
   for (let row = 0; row < part.events; row++) {
@@ -88,6 +93,7 @@ function forEachEvent(part: Part, from: number, to: number, visit: (event: SeenE
     visit({
       visitor: visitor[at]!,
       at: time,
+      sequence: sequences[at]!,
       isPageview: name[row] === PAGEVIEW,
       page: page[row]!,
       exitPage: exitPage[at]!,
