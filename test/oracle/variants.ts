@@ -54,7 +54,7 @@ const choosesVisits = (filter: Filter) => hasConverting(filter) && !hasOwn(filte
 /**
  * For engagement and vitals events: "conditions on event name, goal or property choose the visits (those with such an
  * event)". Read as the engine says: the largest parts of the tree without conditions that such events meet themselves
- * become a `has_done`; those below one `and` are one part, met by one event.
+ * become a `has_done`; those below one `and`, and the `and`s right below it, are one part, met by one event.
  */
 export function pageFilter(filter: Filter | undefined): Filter | undefined {
   if (!filter || !hasConverting(filter)) return filter
@@ -62,12 +62,14 @@ export function pageFilter(filter: Filter | undefined): Filter | undefined {
   if (filter.op === "or") return { op: "or", filters: filter.filters.map((each) => pageFilter(each)!) }
   if (filter.op === "not") return { op: "not", filter: pageFilter(filter.filter)! }
   const chosen = choosingFilter(filter)
-  const others = children(filter).filter((each) => !choosesVisits(each))
+  const others = members(filter).filter((each) => !choosesVisits(each))
   return {
     op: "and",
     filters: [...others.map((each) => pageFilter(each)!), ...(chosen ? [{ op: "has_done", filter: chosen } as const] : [])],
   }
 }
+
+const members = (filter: Filter): readonly Filter[] => (filter.op === "and" ? filter.filters.flatMap(members) : [filter])
 
 /**
  * What an event must satisfy to lend its name, goal or property to the engagement and vitals of its visit, so that a row
@@ -76,7 +78,7 @@ export function pageFilter(filter: Filter | undefined): Filter | undefined {
 export function choosingFilter(filter: Filter | undefined): Filter | undefined {
   if (!filter) return undefined
   if (choosesVisits(filter)) return filter
-  const choosing = filter.op === "and" ? filter.filters.filter(choosesVisits) : []
+  const choosing = filter.op === "and" ? members(filter).filter(choosesVisits) : []
   return choosing.length > 0 ? { op: "and", filters: choosing } : undefined
 }
 
