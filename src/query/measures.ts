@@ -80,7 +80,7 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
       size: () => chosen.index.size,
       hasMedian: query.metrics.includes("time_on_page_median"),
     }),
-    vitals: vitalValues(rows, vitalsOf(query.metrics)),
+    vitals: vitalValues(rows, vitalsOf(query.metrics), () => chosen.index.size),
   }
   const readers = neededReaders({ ...measures, entries }, query)
   const read = (part: Part) => {

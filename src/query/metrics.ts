@@ -1,6 +1,5 @@
 import type { Metric } from "../domain/metric.ts"
 import type { Grouping, Query } from "../domain/query.ts"
-import type { GroupedValues } from "./grouped-values.ts"
 import { isOfConversions, type Measures } from "./measures.ts"
 import { roundedRatio } from "./round.ts"
 import type { Vital } from "./vital-values.ts"
@@ -70,12 +69,11 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
 export const visitorsOf = ({ events, anyEvents }: Measures): ((group: number) => number) => (anyEvents ?? events).visitors()
 
 function medianTime({ pages, chosen }: Measures): MetricValue {
-  const { starts, values } = pages.perVisit.sorted(chosen.index.size)
+  const times = pages.perVisit.sorted(chosen.index.size)
   return (group) => {
-    const [first, end] = [starts[group]!, starts[group + 1]!]
     if (!pages.isMeasured(group)) return null
-    const [low, high] = [values[(first + end - 1) >>> 1]!, values[(first + end) >>> 1]!]
-    return roundedRatio(low + high, 2000, 0)
+    const last = times.count(group) - 1
+    return roundedRatio(times.at(group, last >>> 1) + times.at(group, (last + 1) >>> 1), 2000, 0)
   }
 }
 
@@ -115,12 +113,9 @@ function audienceGroups({ chosen, groupAudienceChosen }: Measures): Uint32Array 
 
 /** The 75th percentile by nearest rank: the smallest value that at least three quarters do not exceed. */
 function percentile({ vitals, chosen }: Measures, vital: Vital, unit: number): MetricValue {
-  const { starts, values } = sortedOf(vitals.values[vital], chosen.index.size)
+  const values = vitals.values[vital]?.sorted(chosen.index.size)
   return (group) => {
-    const [first, count] = [starts[group]!, starts[group + 1]! - starts[group]!]
-    return count === 0 ? null : values[first + Math.ceil((count * 3) / 4) - 1]! / unit
+    const count = values?.count(group) ?? 0
+    return count === 0 ? null : values!.at(group, Math.ceil((count * 3) / 4) - 1) / unit
   }
 }
-
-const sortedOf = (values: GroupedValues | undefined, size: number) =>
-  values?.sorted(size) ?? { starts: new Uint32Array(size + 1), values: new Uint32Array(0) }

@@ -51,7 +51,7 @@ export function pageTimes(rows: PageRows, { pages, size, hasMedian }: PageTimesO
       const dense = denseReports(part, engagedBuffer, depthBuffer)
       const out = { values: values.room(grouped.count), groups: valueGroups.room(grouped.count) }
       const count = addTimes(grouped, part.event("visit"), dense, sums, before, out)
-      if (hasMedian) perVisit.add(out.groups, out.values, count)
+      if (hasMedian) perVisit.add(out.groups, out.values, count, size())
       scrolls(part, grouped, dense.depth, before, sums)
       before += part.visits
     },

@@ -12,7 +12,7 @@ export interface VitalValues {
   values: Partial<Record<Vital, GroupedValues>>
 }
 
-export function vitalValues(rows: PageRows, vitals: readonly Vital[]): VitalValues {
+export function vitalValues(rows: PageRows, vitals: readonly Vital[], size: () => number): VitalValues {
   const values = Object.fromEntries(vitals.map((vital) => [vital, groupedValues()]))
   const [groupBuffer, valueBuffer] = [new NumberBuffer(), new NumberBuffer()]
   return {
@@ -23,7 +23,7 @@ export function vitalValues(rows: PageRows, vitals: readonly Vital[]): VitalValu
       const grouped = rows.sparse(part, columns.row)
       const out = { groups: groupBuffer.room(grouped.count), values: valueBuffer.room(grouped.count) }
       for (const vital of vitals) {
-        values[vital]!.add(out.groups, out.values, listMeasured(grouped, columns.row, columns[vital], out))
+        values[vital]!.add(out.groups, out.values, listMeasured(grouped, columns.row, columns[vital], out), size())
       }
     },
   }

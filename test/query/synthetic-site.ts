@@ -1,12 +1,5 @@
 import { FIXED_NAMES } from "../../src/domain/dimension.ts"
-import {
-  type Dictionary,
-  type EventColumn,
-  NO_SCROLL,
-  type Part,
-  type Snapshot,
-  type VisitColumn,
-} from "../../src/store/events/part.ts"
+import { type Dictionary, type EventColumn, NO_SCROLL, type Part, type Snapshot, type VisitColumn } from "../../src/store/events/part.ts"
 
 /**
  * A site of many events straight in columns, without a store: to profile the kernels with. The same numbers on every run.
@@ -64,7 +57,11 @@ const skewed = (random: Random, size: number) => 1 + Math.floor((size - 1) * ran
 function syntheticPart(random: Random, from: number, span: number, index: number, parts: number, visitorLimit: number): Part {
   const starts = Float64Array.from({ length: VISITS }, (_, visit) => Math.floor(from + (visit / VISITS) * span * 0.999))
   const visits = new Map<string, Uint32Array>()
-  const visitColumn = (name: string, make: (visit: number) => number) => visits.set(name, Uint32Array.from({ length: VISITS }, (_, v) => make(v)))
+  const visitColumn = (name: string, make: (visit: number) => number) =>
+    visits.set(
+      name,
+      Uint32Array.from({ length: VISITS }, (_, v) => make(v)),
+    )
   const fresh = Math.floor((visitorLimit / parts) * index)
   visitColumn("visitor", (visit) =>
     random() < 0.8 ? Math.min(visitorLimit - 1, fresh + Math.floor(visit * 0.8)) : Math.floor(random() * Math.max(1, fresh)),
@@ -79,7 +76,12 @@ function syntheticPart(random: Random, from: number, span: number, index: number
     interactive: new Uint32Array(EVENTS).fill(1),
   }
   const totals = { pageviews: new Uint32Array(VISITS), events: new Uint32Array(VISITS), interactive: new Uint32Array(VISITS) }
-  const more = { duration: new Uint32Array(VISITS), engaged: new Uint32Array(VISITS), entry_page: new Uint32Array(VISITS), exit_page: new Uint32Array(VISITS) }
+  const more = {
+    duration: new Uint32Array(VISITS),
+    engaged: new Uint32Array(VISITS),
+    entry_page: new Uint32Array(VISITS),
+    exit_page: new Uint32Array(VISITS),
+  }
   const engagement: number[] = []
   const revenue: number[] = []
   for (let row = 0; row < EVENTS; row++) {
@@ -105,7 +107,11 @@ function syntheticPart(random: Random, from: number, span: number, index: number
   }
   const rows = Uint32Array.from(engagement)
   const paid = Uint32Array.from(revenue)
-  const reports = { row: rows, engaged: rows.map(() => Math.floor(random() * 60_000)), scroll: rows.map(() => (random() < 0.1 ? NO_SCROLL : Math.floor(random() * 100))) }
+  const reports = {
+    row: rows,
+    engaged: rows.map(() => Math.floor(random() * 60_000)),
+    scroll: rows.map(() => (random() < 0.1 ? NO_SCROLL : Math.floor(random() * 100))),
+  }
   rows.forEach((row, i) => {
     more.engaged[columns.visit[row]!]! += reports.engaged[i]!
   })
