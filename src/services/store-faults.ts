@@ -1,5 +1,5 @@
-import { StoreRefusal } from "../store/events/database.ts"
 import { StoreFault } from "../store/events/fault.ts"
+import { StoreRefusal } from "../store/refusal.ts"
 import { ExitFault } from "./exit.ts"
 
 /** What a store threw while nobody served yet, as the line and exit code of a failed start. Anything else passes as it is. */

@@ -7,8 +7,8 @@
  * the queue keeps out of reach of both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
  */
 import { type Client, createClient, LibsqlError, type Transaction } from "@libsql/client"
-import { StoreRefusal } from "../events/database.ts"
 import { StoreFault } from "../events/fault.ts"
+import { foreignFile } from "../refusal.ts"
 import { translated } from "./fault.ts"
 import type { Sql, Value } from "./sql.ts"
 
@@ -134,7 +134,7 @@ async function claim(client: Client, url: string): Promise<void> {
   const found = await pragma(client, "application_id")
   if (found === APPLICATION_ID) return
   const { rows } = await client.execute("select count(*) as objects from sqlite_schema")
-  if (found !== 0 || rows[0]?.objects !== 0) throw new StoreRefusal("foreign", `${url.slice("file:".length)} belongs to another program`)
+  if (found !== 0 || rows[0]?.objects !== 0) throw foreignFile(url.slice("file:".length))
   await client.execute(`pragma application_id = ${APPLICATION_ID}`)
 }
 

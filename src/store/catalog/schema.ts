@@ -1,4 +1,4 @@
-import type { MigrationList } from "./migrate.ts"
+import type { MigrationList } from "../migrations.ts"
 import catalog from "./migrations/0001_catalog.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
+import { StoreRefusal } from "../refusal.ts"
 import { unsealed } from "./bytes.ts"
-import { applicationId, EVENT_MIGRATIONS, EVENTS_ID, openForReading, pendingEventMigrations, StoreRefusal } from "./database.ts"
+import { applicationId, EVENT_SCHEMA, EVENTS_ID, openForReading, pendingEventMigrations } from "./database.ts"
 import { translated } from "./fault.ts"
 
 /** What a closed file of an event store holds, as its own engine sees it. */
@@ -70,7 +71,7 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
  * for a file of another program or of a newer version.
  */
 export function pendingInEventFile(path: string): { pending: string[]; isNew: boolean } {
-  if (!existsSync(path)) return { pending: EVENT_MIGRATIONS.map(({ name }) => name), isNew: true }
+  if (!existsSync(path)) return { pending: EVENT_SCHEMA.migrations.map(({ name }) => name), isNew: true }
   return translated(() => {
     const db = openForReading(path)
     try {

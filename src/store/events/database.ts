@@ -1,12 +1,13 @@
 import { Database } from "bun:sqlite"
+import { type AppliedMigration, type MigrationList, type MigrationStamp, pendingOf } from "../migrations.ts"
+import { foreignFile } from "../refusal.ts"
 import { StoreFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
 
-/** In order; forward only. */
-export const EVENT_MIGRATIONS = [{ name: "0001_events", sql: firstMigration }] as const
+export const EVENT_SCHEMA: MigrationList = { owner: "core", migrations: [{ name: "0001_events", sql: firstMigration }] }
 
 /** Set at open and read back: a value that did not take stops the start. */
 const SETTINGS: readonly (readonly [name: string, value: number | string, readBack: number | string])[] = [
@@ -21,31 +22,14 @@ const SETTINGS: readonly (readonly [name: string, value: number | string, readBa
   ["secure_delete", "on", 1],
 ]
 
-/** The file belongs to another program, or a later version of this one wrote it. */
-export class StoreRefusal extends Error {
-  constructor(
-    readonly reason: "foreign" | "newer",
-    message: string,
-  ) {
-    super(message)
-    this.name = "StoreRefusal"
-  }
-}
-
-/** What each migration is recorded with: when it ran, and the version of Footfall that ran it. */
-export interface Stamp {
-  now: number
-  version: string
-}
-
 /** Opens the one writing connection, migrated to this version. */
-export function openDatabase(path: string, stamp: Stamp): Database {
+export function openDatabase(path: string, stamp: MigrationStamp): Database {
   return translated(() => {
     const db = new Database(path, { create: true, strict: true })
     try {
       claim(db, path)
       for (const setting of SETTINGS) apply(db, setting)
-      migrate(db, path, stamp)
+      migrate(db, stamp)
     } catch (error) {
       db.close()
       throw error
@@ -69,15 +53,9 @@ export function openForReading(path: string): Database {
  * a file of another program or of a newer version.
  */
 export function pendingEventMigrations(db: Database, path: string): { pending: string[]; applied: string[] } {
-  if (!isEmpty(db) && applicationId(db) !== EVENTS_ID) throw foreign(path)
+  if (!isEmpty(db) && applicationId(db) !== EVENTS_ID) throw foreignFile(path)
   const applied = appliedMigrations(db)
-  const newer = applied.find(({ name }) => !EVENT_MIGRATIONS.some((migration) => migration.name === name))
-  if (newer) {
-    const { name, version } = newer
-    throw new StoreRefusal("newer", `${path} has the migration ${name} of a newer version: install Footfall ${version} or later`)
-  }
-  const names = applied.map(({ name }) => name)
-  return { pending: EVENT_MIGRATIONS.map(({ name }) => name).filter((name) => !names.includes(name)), applied: names }
+  return { pending: pendingOf([EVENT_SCHEMA], applied).map(({ name }) => name), applied: applied.map(({ name }) => name) }
 }
 
 /** The number that tells our files from those of other programs. */
@@ -85,12 +63,11 @@ export const applicationId = (db: Database): number =>
   db.query<{ application_id: number }, []>("pragma application_id").get()!.application_id
 
 const isEmpty = (db: Database): boolean => db.query("select 1 from sqlite_schema").get() === null
-const foreign = (path: string) => new StoreRefusal("foreign", `${path} belongs to another program`)
 
 function claim(db: Database, path: string): void {
   const found = applicationId(db)
   const isNew = found === 0 && isEmpty(db)
-  if (found !== EVENTS_ID && !isNew) throw foreign(path)
+  if (found !== EVENTS_ID && !isNew) throw foreignFile(path)
   if (isNew) db.run(`pragma application_id = ${EVENTS_ID}`)
 }
 
@@ -100,22 +77,21 @@ function apply(db: Database, [name, value, readBack]: (typeof SETTINGS)[number])
   if (found !== readBack) throw new StoreFault("io", `The event store did not take ${name} = ${value}`)
 }
 
-function appliedMigrations(db: Database): { name: string; version: string }[] {
+function appliedMigrations(db: Database): AppliedMigration[] {
   const exists = db.query("select 1 from sqlite_schema where name = 'migrations'").get()
-  if (!exists) return []
-  return db.query<{ name: string; version: string }, []>("select name, version from migrations where owner = 'core' order by name").all()
+  return exists ? db.query<AppliedMigration, []>("select owner, name, version from migrations order by name").all() : []
 }
 
-function migrate(db: Database, path: string, { now, version }: Stamp): void {
-  const { pending } = pendingEventMigrations(db, path)
+function migrate(db: Database, { now, version }: MigrationStamp): void {
+  const pending = pendingOf([EVENT_SCHEMA], appliedMigrations(db))
   if (pending.length === 0) return
   db.run(`create table if not exists migrations (
-    owner text not null, name text not null, version text not null default '', applied_at integer not null, primary key (owner, name)
+    owner text not null, name text not null, version text not null, applied_at integer not null, primary key (owner, name)
   ) strict, without rowid`)
-  for (const { name, sql } of EVENT_MIGRATIONS.filter((migration) => pending.includes(migration.name))) {
+  for (const { owner, name, sql } of pending) {
     db.transaction(() => {
       db.run(sql)
-      db.query("insert into migrations (owner, name, version, applied_at) values ('core', ?, ?, ?)").run(name, version, now)
+      db.query("insert into migrations (owner, name, version, applied_at) values (?, ?, ?, ?)").run(owner, name, version, now)
     }).immediate()
   }
 }

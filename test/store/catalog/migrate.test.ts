@@ -2,9 +2,10 @@ import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
-import { type MigrationList, migrate, pendingMigrations } from "../../../src/store/catalog/migrate.ts"
+import { migrate, pendingMigrations } from "../../../src/store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../../../src/store/catalog/schema.ts"
 import { sql } from "../../../src/store/catalog/sql.ts"
+import type { MigrationList } from "../../../src/store/migrations.ts"
 import { temporaryFolder } from "../../kit.ts"
 
 const first = { name: "0001_things", sql: "create table things (n integer) strict; insert into things values (1)" }

@@ -36,7 +36,7 @@ test.each([
     "a store of a newer version",
     (path: string) => {
       withStore(path)
-      change(path, "insert into migrations (owner, name, applied_at) values ('core', '9999_later', 1)")
+      change(path, "insert into migrations (owner, name, version, applied_at) values ('core', '9999_later', '9.0.0', 1)")
     },
     { reason: "newer" },
   ],
