@@ -7,7 +7,7 @@ import { measureIngest } from "./ingest.ts"
 import { measureMemory } from "./memory.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
-import { compareReports, fill } from "./stores.ts"
+import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
 
 const { values } = parseArgs({
@@ -25,11 +25,13 @@ const year = { days: 365, seed: Number(values.seed), end: Math.floor(now / DAY_M
 console.log(occasion(now))
 for (const events of wanted.has("stores") ? sizes : []) {
   await using filled = await fill({ ...year, events, sites: 1 })
-  await compareReports(filled)
+  printStorage(filled)
+  await timeReports(filled)
 }
 if (wanted.has("many-sites")) {
   await using filled = await fill({ ...year, events: 600_000, sites: 300 })
-  await compareReports(filled)
+  printStorage(filled)
+  await timeReports(filled)
 }
 const largest = { ...year, events: Math.max(...sizes), sites: 1 }
 if (wanted.has("ingest")) await measureIngest()

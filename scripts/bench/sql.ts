@@ -140,7 +140,8 @@ class Scope {
     const rows: (string | number)[][] = []
     for (const goal of sorted) {
       const when = `${this.events()} and e.at_ms < ${this.range.to} and ${completes(goal)}`
-      rows.push([goal.value, ...(await this.numbers(`select count(distinct e.visitor), count(*) ${when}`))])
+      const numbers = await this.numbers(`select count(distinct e.visitor), count(*) ${when}`)
+      if (numbers[0]! > 0) rows.push([goal.value, ...numbers])
     }
     return rows
   }

@@ -2,7 +2,7 @@
  * Storage and reports: the same visits in Footfall's store, in DuckDB and in SQLite rows, the same questions to each. All
  * answers must be equal before anything is timed.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Range } from "../../src/domain/query.ts"
@@ -17,21 +17,20 @@ import { geometricMean, type Timing, timed } from "./timing.ts"
 
 export interface Filled {
   options: DataOptions
-  /** Stored events, engagement included. */
+  /** Stored events, engagement included; `counted` without. */
   events: number
+  counted: number
+  /** Seconds that loading took, by contender. */
+  seconds: ReadonlyMap<Contender, number>
   folder: string
-  /** Of Footfall's event store; its file lies alone in a folder that a server can take. */
-  dataDir: string
   contenders: Awaited<ReturnType<typeof open>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Loads everything anew and says what it took. */
+/** Loads everything anew. */
 export async function fill(options: DataOptions): Promise<Filled> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-bench-"))
-  const dataDir = join(folder, "data")
-  mkdirSync(dataDir, { mode: 0o700 })
-  const contenders = await open(folder, dataDir, options)
+  const contenders = await open(folder, options)
   const seconds = new Map<Contender, number>()
   const onClock = async (contender: Contender, work: () => unknown) => {
     const from = performance.now()
@@ -39,20 +38,16 @@ export async function fill(options: DataOptions): Promise<Filled> {
     seconds.set(contender, (seconds.get(contender) ?? 0) + (performance.now() - from) / 1000)
   }
   let events = 0
+  let counted = 0
   for (const visits of benchData(options)) {
-    events += visits.reduce((sum, visit) => sum + visit.events.length, 0)
+    const names = visits.flatMap((visit) => visit.events.map(({ name }) => name))
+    events += names.length
+    counted += names.filter((name) => name !== "engagement").length
     for (const contender of Object.values(contenders)) await onClock(contender, () => contender.load(visits))
   }
   for (const contender of Object.values(contenders)) await onClock(contender, () => contender.finish())
-  const rows = Object.values(contenders).map((contender) => {
-    const size = contender.bytes()
-    const rate = count(events / seconds.get(contender)!)
-    return [contender.name, (size / events).toFixed(1), (size / 2 ** 20).toFixed(1), rate]
-  })
-  console.log(`\n### ${title(options, events)}\n`)
-  console.log(table(["Store", "Bytes per event", "MiB", "Events per second, in batches"], rows))
   return {
-    ...{ options, events, folder, dataDir, contenders },
+    ...{ options, events, counted, seconds, folder, contenders },
     async [Symbol.asyncDispose]() {
       for (const contender of Object.values(contenders)) await contender.close()
       rmSync(folder, { recursive: true, force: true })
@@ -60,23 +55,44 @@ export async function fill(options: DataOptions): Promise<Filled> {
   }
 }
 
-async function open(folder: string, dataDir: string, { end, days }: DataOptions) {
-  return { footfall: openFootfall(dataDir, end - days * DAY_MS), duckdb: await openDuckdb(folder, 2), sqlite: openSqlite(folder) }
+async function open(folder: string, { end, days }: DataOptions) {
+  return { footfall: openFootfall(folder, end - days * DAY_MS), duckdb: await openDuckdb(folder, 2), sqlite: openSqlite(folder) }
 }
 
-function title({ sites, days }: DataOptions, events: number): string {
-  return sites === 1
-    ? `${count(events)} events of one site over ${days} days`
-    : `${count(events)} events of ${sites} sites over ${days} days`
+export function printStorage({ options: { sites, days }, events, counted, seconds, contenders }: Filled): void {
+  const rows = Object.values(contenders).map((contender) => {
+    const size = contender.bytes()
+    const mebibytes = (size / 2 ** 20).toFixed(1)
+    return [contender.name, (size / events).toFixed(1), (size / counted).toFixed(1), mebibytes, count(events / seconds.get(contender)!)]
+  })
+  const of = sites === 1 ? "one site" : `${sites} sites`
+  console.log(`\n### ${count(events)} events of ${of} over ${days} days\n`)
+  console.log(`${count(counted)} page views and custom events, the others tell engagement.\n`)
+  console.log(table(["Store", "Bytes per event", "per page view or custom event", "MiB", "Events per second, in batches"], rows))
 }
 
-export async function compareReports(filled: Filled): Promise<void> {
-  const siteId = Math.ceil(filled.options.sites / 2)
-  const rows: Row[] = []
-  for (const days of [30, 365]) {
-    const range = lastDays(days, filled.options.end)
-    for (const report of reportsOver(KNOWN)) rows.push({ days, report, ...(await race(filled.contenders, siteId, report, range)) })
+/** Throws at the first report that is not answered alike by all. */
+export async function compareAnswers({ options, contenders }: Filled): Promise<void> {
+  for (const { report, range } of questions(options)) {
+    const answers: Answer[] = []
+    for (const contender of Object.values(contenders)) answers.push(await contender.answer(siteOf(options), report, range))
+    refuseUnequal(report, answers)
   }
+}
+
+/** Each report over 30 and over 365 days. */
+function questions({ end }: DataOptions): { days: number; report: Report; range: Range }[] {
+  return [30, 365].flatMap((days) => reportsOver(KNOWN).map((report) => ({ days, report, range: lastDays(days, end) })))
+}
+
+/** One of the middle. */
+const siteOf = ({ sites }: DataOptions): number => Math.ceil(sites / 2)
+
+/** All answers are compared before any is timed. */
+export async function timeReports(filled: Filled): Promise<void> {
+  await compareAnswers(filled)
+  const rows: Row[] = []
+  for (const question of questions(filled.options)) rows.push({ ...question, ...(await race(filled, question.report, question.range)) })
   const cells = rows.map(({ days, report, footfall, duckdb2, duckdb1, sqlite }) => [
     ...[report.name, days, ms(footfall.median), ms(footfall.p95), ms(duckdb2.median), ms(duckdb1.median), ms(sqlite.median)],
     ...[duckdb2, duckdb1, sqlite].map(({ median }) => times(median / footfall.median)),
@@ -104,14 +120,13 @@ interface Race {
 }
 
 /** Footfall answers on one thread; DuckDB with two and with one. */
-async function race({ footfall, duckdb, sqlite }: Filled["contenders"], siteId: number, report: Report, range: Range): Promise<Race> {
-  const ask = (contender: Contender) => contender.answer(siteId, report, range)
-  refuseUnequal(report, [await ask(footfall), await ask(duckdb), await ask(sqlite)])
-  const results = { footfall: await timed(() => ask(footfall)), duckdb2: await timed(() => ask(duckdb)) }
+async function race({ options, contenders: { footfall, duckdb, sqlite } }: Filled, report: Report, range: Range): Promise<Race> {
+  const race = (contender: Contender) => timed(() => contender.answer(siteOf(options), report, range))
+  const results = { footfall: await race(footfall), duckdb2: await race(duckdb) }
   await duckdb.use(1)
-  const duckdb1 = await timed(() => ask(duckdb))
+  const duckdb1 = await race(duckdb)
   await duckdb.use(2)
-  return { ...results, duckdb1, sqlite: await timed(() => ask(sqlite)) }
+  return { ...results, duckdb1, sqlite: await race(sqlite) }
 }
 
 function refuseUnequal(report: Report, answers: readonly Answer[]): void {

@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test"
+import { compareAnswers, fill } from "../../scripts/bench/stores.ts"
+
+// DuckDB and plain SQLite rows know nothing of our kernels: where they agree with them, both are right.
+test.each([
+  ["one site", { events: 8_000, sites: 1 }],
+  ["several sites", { events: 6_000, sites: 3 }],
+])(
+  "every report of the benchmark is answered alike by Footfall, DuckDB and SQLite: %s",
+  async (_, size) => {
+    await using filled = await fill({ ...size, days: 365, seed: 7, end: Date.parse("2026-11-21T00:00:00Z") })
+    expect(filled.events).toBeGreaterThan(5_500)
+    await compareAnswers(filled)
+  },
+  60_000,
+)
