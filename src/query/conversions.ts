@@ -1,6 +1,6 @@
 import type { Part } from "../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "./buffer.ts"
-import { eventCounts, type NewDistinct } from "./event-counts.ts"
+import { eventCounts, type Visitors } from "./event-counts.ts"
 import type { CompiledGoals } from "./goals.ts"
 import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Selection } from "./selection.ts"
 
@@ -17,10 +17,10 @@ export interface Conversions {
  * a scroll goal counts as such an event whether or not the filter names a goal. By goal the completions are what E holds,
  * and whoever is in a row has converted, so `selected` says it all.
  */
-export function conversions(chosen: Chosen, selected: Selection, goals: CompiledGoals, newDistinct: NewDistinct): Conversions {
+export function conversions(chosen: Chosen, selected: Selection, goals: CompiledGoals, visitors: Visitors): Conversions {
   const completions = chosen.goals ? selected.events : completionsOf(chosen, goals)
   const isGrouped = chosen.sources.length > 0
-  const converting = eventCounts({ isGrouped, size: selected.size, whole: () => undefined, events: completions }, newDistinct)
+  const converting = eventCounts({ isGrouped, size: selected.size, whole: () => undefined, events: completions }, visitors)
   let counts: Uint32Array = new Uint32Array(0)
   return {
     read(part) {

@@ -1,8 +1,9 @@
 import type { Part } from "../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "./buffer.ts"
 import { isCounted, isPageview } from "./flags.ts"
-import type { Distinct } from "./pair-set.ts"
+import { PairSet } from "./pair-set.ts"
 import type { Grouped, Selection } from "./selection.ts"
+import { totalCounts } from "./total-counts.ts"
 
 /** What is counted over E, by group. */
 export interface EventCounts {
@@ -13,22 +14,29 @@ export interface EventCounts {
   visitors(): (group: number) => number
 }
 
-/** Opens a set of visitors, for one group or for many. */
-export type NewDistinct = (isGrouped: boolean) => Distinct
+/** What must be known to count distinct visitors. */
+export interface Visitors {
+  /** Above every visitor of the site. */
+  limit: number
+  /** A bit for each visitor that may have several visits in the parts: the others are new to every group they come to. */
+  returning: Int32Array
+}
 
-export function eventCounts(selected: Selection, newDistinct: NewDistinct): EventCounts {
+export const eventCounts = (selected: Selection, visitors: Visitors): EventCounts =>
+  selected.isGrouped ? groupCounts(selected, visitors) : totalCounts(selected, visitors.limit)
+
+function groupCounts(selected: Selection, { returning }: Visitors): EventCounts {
   const [pairGroups, pairVisitors] = [new NumberBuffer(), new NumberBuffer()]
-  let distinct: Distinct | undefined
+  const pairs = new PairSet()
   let cells: Uint32Array = new Uint32Array(0)
   let before = 1
 
   /** Room in the sums for all groups, and where the pairs of so many rows go. */
   const ready = (count: number) => {
-    distinct ??= newDistinct(selected.isGrouped)
     cells = grownNumbers(cells, selected.size() * STRIDE)
-    return { cells, returning: distinct.returning, groups: pairGroups.room(count), visitors: pairVisitors.room(count) }
+    return { cells, returning, groups: pairGroups.room(count), visitors: pairVisitors.room(count) }
   }
-  const add = (found: number, { groups, visitors }: Sink) => distinct!.add(groups, visitors, found, selected.size())
+  const add = (found: number, { groups, visitors }: Sink) => pairs.add(groups, visitors, found, selected.size())
 
   return {
     read(part) {
@@ -46,8 +54,8 @@ export function eventCounts(selected: Selection, newDistinct: NewDistinct): Even
     pageviews: (group) => cells[group * STRIDE + PAGEVIEWS] ?? 0,
     events: (group) => cells[group * STRIDE + EVENTS] ?? 0,
     visitors() {
-      const counts = distinct?.counts(selected.size())
-      return (group) => (counts?.[group] ?? 0) + (cells[group * STRIDE + SINGLES] ?? 0)
+      const counts = pairs.counts(selected.size())
+      return (group) => (counts[group] ?? 0) + (cells[group * STRIDE + SINGLES] ?? 0)
     },
   }
 }

@@ -12,10 +12,10 @@ import { compileGoals } from "./goals.ts"
 import { groupIndex } from "./group-index.ts"
 import { pageRows } from "./page-rows.ts"
 import { type PageTimes, pageTimes } from "./page-times.ts"
-import { distinctVisitors, returningVisitors } from "./pair-set.ts"
 import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
 import { type Chosen, selection } from "./selection.ts"
 import { type VisitTotals, visitTotals } from "./visit-totals.ts"
+import { returningVisitors } from "./visitor-bits.ts"
 import { type Vital, type VitalValues, vitalValues } from "./vital-values.ts"
 
 /** All that a question needs measured: each reads the parts once and keeps sums by group. Only what metrics need is there. */
@@ -52,7 +52,7 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   const { chosen } = setting
   const parts = snapshot.parts.filter((part) => touches(part, query.range))
   const returning = query.groupings.length > 0 ? returningVisitors(parts, snapshot.visitorLimit) : new Int32Array(0)
-  const newDistinct = (isGrouped: boolean) => distinctVisitors(isGrouped, snapshot.visitorLimit, returning)
+  const visitors = { limit: snapshot.visitorLimit, returning }
   const entries = needsEntries(query) ? entryVisits(setting) : undefined
   const groupAudienceChosen = audienceOf(setting, (grouping) => !isOfConversions(grouping))
   const rows = pageRows(
@@ -65,14 +65,14 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
     parts,
     chosen,
     buckets: setting.buckets,
-    events: eventCounts(selected, newDistinct),
+    events: eventCounts(selected, visitors),
     visits,
     entries: entries ?? visits,
-    anyEvents: query.anyEvent ? eventCounts(selection({ ...chosen, anyName: true }), newDistinct) : undefined,
-    everybody: eventCounts(selection(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) })), newDistinct),
-    conversions: conversions(chosen, selected, setting.goals, newDistinct),
-    audience: eventCounts(selection(audienceOf(setting, () => false)), newDistinct),
-    groupAudience: eventCounts(selection(groupAudienceChosen), newDistinct),
+    anyEvents: query.anyEvent ? eventCounts(selection({ ...chosen, anyName: true }), visitors) : undefined,
+    everybody: eventCounts(selection(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) })), visitors),
+    conversions: conversions(chosen, selected, setting.goals, visitors),
+    audience: eventCounts(selection(audienceOf(setting, () => false)), visitors),
+    groupAudience: eventCounts(selection(groupAudienceChosen), visitors),
     groupAudienceChosen,
     revenue: openRevenue(setting),
     pages: pageTimes(rows, {

@@ -1,20 +1,6 @@
-import type { Part } from "../store/events/part.ts"
 import { NumberBuffer } from "./buffer.ts"
 import { differs } from "./flags.ts"
 import { PairBlocks } from "./pair-blocks.ts"
-
-/** A set of visitors for each of many groups, exact. */
-export interface Distinct {
-  /**
-   * For each visitor of the site a bit: 1 when it may come again. A kernel counts the others itself, as what they are:
-   * visitors that no group has met. It must not take a visit twice for one group.
-   */
-  readonly returning: Int32Array
-  /** Adds the first `count` pairs, of visitors that may come again. `groupLimit` lies above every group. */
-  add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void
-  /** Distinct visitors of each group, those that the kernels counted themselves left out. */
-  counts(groupLimit: number): Uint32Array
-}
 
 /** Blocks of 4,096 visitors: all that sorting one touches then lies in the processor's nearest cache. */
 const VISITOR_BITS = 12
@@ -22,21 +8,23 @@ const VISITOR_BITS = 12
 const COMPACT_AT = 4_000_000
 
 /**
+ * A set of visitors for each of many groups, exact.
+ *
  * Pairs are four bytes each and lie in blocks of neighbouring visitors; those that come twice are found when a block is
  * sorted by visitor. A bitset for each group would need groups × visitors bits, a hash table four times the memory.
  */
-class PairSet implements Distinct {
+export class PairSet {
   private blocks = new PairBlocks(VISITOR_BITS)
   private compactAt = COMPACT_AT
 
-  constructor(readonly returning: Int32Array) {}
-
+  /** Adds the first `count` pairs. `groupLimit` lies above every group. */
   add(groups: Uint32Array, visitors: Uint32Array, count: number, groupLimit: number): void {
     while (groupLimit > 2 ** (32 - this.blocks.visitorBits)) this.narrow()
     this.blocks.add(groups, visitors, count)
     if (this.blocks.total > this.compactAt) this.compact(groupLimit)
   }
 
+  /** Distinct visitors of each group. */
   counts(groupLimit: number): Uint32Array {
     const counts = new Uint32Array(groupLimit)
     const { blocks } = this
@@ -115,61 +103,4 @@ function keepDistinct(
 
 function countGroups(codes: Uint32Array, bits: number, counts: Uint32Array): void {
   for (let i = 0; i < codes.length; i++) counts[codes[i]! >>> bits]!++
-}
-
-/** The set of one group alone: a bit for each visitor of the site. */
-class VisitorSet implements Distinct {
-  readonly returning: Int32Array
-  private readonly bits: Int32Array
-
-  constructor(visitorLimit: number) {
-    this.returning = bitset(visitorLimit).fill(-1)
-    this.bits = bitset(visitorLimit)
-  }
-
-  add(_groups: Uint32Array, visitors: Uint32Array, count: number): void {
-    setBits(this.bits, visitors, count)
-  }
-
-  counts(): Uint32Array {
-    return Uint32Array.of(countBits(this.bits))
-  }
-}
-
-/** Signed words: of unsigned ones the engine takes those with the highest bit for floating-point numbers. */
-const bitset = (limit: number) => new Int32Array((limit >>> 5) + 1)
-
-function setBits(bits: Int32Array, visitors: Uint32Array, count: number): void {
-  for (let i = 0; i < count; i++) bits[visitors[i]! >>> 5]! |= 1 << (visitors[i]! & 31)
-}
-
-function countBits(bits: Int32Array): number {
-  let count = 0
-  for (let i = 0; i < bits.length; i++) {
-    let word = bits[i]!
-    word -= (word >>> 1) & 0x5555_5555
-    word = (word & 0x3333_3333) + ((word >>> 2) & 0x3333_3333)
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
-  }
-  return count
-}
-
-/** For one group a bitset, for many groups pairs. `returning` is that of `returningVisitors`. */
-export const distinctVisitors = (isGrouped: boolean, visitorLimit: number, returning: Int32Array): Distinct =>
-  isGrouped ? new PairSet(returning) : new VisitorSet(visitorLimit)
-
-/** A bit for each visitor of the site: whether it has two or more visits in the parts. */
-export function returningVisitors(parts: readonly Part[], visitorLimit: number): Int32Array {
-  const [seen, again] = [bitset(visitorLimit), bitset(visitorLimit)]
-  for (const part of parts) markReturning(part.visit("visitor"), seen, again)
-  return again
-}
-
-function markReturning(visitors: Uint32Array, seen: Int32Array, again: Int32Array): void {
-  for (let visit = 0; visit < visitors.length; visit++) {
-    const visitor = visitors[visit]!
-    const bit = 1 << (visitor & 31)
-    again[visitor >>> 5]! |= seen[visitor >>> 5]! & bit
-    seen[visitor >>> 5]! |= bit
-  }
 }

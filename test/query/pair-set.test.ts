@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test"
 import { aggregate } from "../../src/query/aggregate.ts"
-import { distinctVisitors } from "../../src/query/pair-set.ts"
+import { PairSet } from "../../src/query/pair-set.ts"
 import { roundedRatio } from "../../src/query/round.ts"
 import { syntheticSite } from "./synthetic-site.ts"
 import { SITE } from "./traffic.ts"
 
-const everybodyReturns = (visitorLimit: number) => new Int32Array((visitorLimit >>> 5) + 1).fill(-1)
-
 test("pairs are counted once, however many groups there come to be", () => {
-  const pairs = distinctVisitors(true, 10_000, everybodyReturns(10_000))
+  const pairs = new PairSet()
   const visitors = Uint32Array.of(7, 9_999, 7, 4_096, 7)
   pairs.add(Uint32Array.of(0, 0, 0, 1, 1), visitors, 5, 2)
   // Beyond 2^20 groups a pair has room for fewer bits of its visitor.
@@ -19,17 +17,11 @@ test("pairs are counted once, however many groups there come to be", () => {
 })
 
 test("pairs that come again and again are thrown out on the way", () => {
-  const pairs = distinctVisitors(true, 300_000, everybodyReturns(300_000))
+  const pairs = new PairSet()
   const groups = Uint32Array.from({ length: 300_000 }, (_, i) => i % 3)
   const visitors = groups.map((_, i) => i)
   for (let time = 0; time < 20; time++) pairs.add(groups, visitors, 300_000, 3)
   expect(Array.from(pairs.counts(3))).toEqual([100_000, 100_000, 100_000])
-})
-
-test("a visitor of one group is a bit", () => {
-  const set = distinctVisitors(false, 1_000, new Int32Array(0))
-  set.add(new Uint32Array(5), Uint32Array.of(0, 31, 32, 999, 31), 5, 1)
-  expect(Array.from(set.counts(1))).toEqual([4])
 })
 
 test("visitors by page over many parts are those of a set for each page", () => {
