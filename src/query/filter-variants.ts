@@ -106,8 +106,6 @@ const isOwn = (condition: Condition) => dimensionFacts(condition.dimension).leve
 export const hasPageOrHost = (filter: Filter): boolean =>
   has(filter, ({ dimension }) => dimension === "page" || dimension === "hostname", true)
 
-export const hasPage = (filter: Filter): boolean => has(filter, ({ dimension }) => dimension === "page", true)
-
 /** Whether a condition stands in the tree; below `has_done` only when `inside` says so. */
 function has(filter: Filter, is: (condition: Condition) => boolean, inside = false): boolean {
   switch (filter.op) {

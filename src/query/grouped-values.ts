@@ -9,7 +9,7 @@ export interface GroupedValues {
   sorted(groupLimit: number): SortedValues
 }
 
-export interface SortedValues {
+interface SortedValues {
   count(group: number): number
   /** The number at a place of the group's, ascending, counted from 0. */
   at(group: number, place: number): number

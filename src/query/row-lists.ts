@@ -7,7 +7,7 @@ import { differs, isCounted } from "./flags.ts"
  */
 
 /** Where the events of a part lie in time. */
-export interface EventTimes {
+interface EventTimes {
   visit: Uint32Array
   offset: Uint32Array
   starts: Float64Array
