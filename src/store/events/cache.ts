@@ -2,9 +2,9 @@ import type { Numbers } from "./codec.ts"
 
 /**
  * The collector does not see how much memory waits behind typed arrays that nobody holds any more: left alone, a thread
- * that reads many columns grows to several times its cache. So it is called after this many bytes; it takes some ms.
+ * that reads many columns grows to several times its cache. So it is called after this many bytes, which takes half a millisecond.
  */
-const COLLECT_AFTER_BYTES = 64 << 20
+const COLLECT_AFTER_BYTES = 8 << 20
 
 /** How many candidates to look at when something has to go. */
 const SAMPLES = 8
