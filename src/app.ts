@@ -63,6 +63,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     stats: createStats({ ...instance, engine, clock }),
     collector,
     collectPath: config.collect_path,
+    scriptPath: config.script_path,
     serverName: config.server_name,
     now: clock.now,
     keys: instance.keys,

@@ -22,7 +22,13 @@ export function headerSets({ baseUrl, hsts }: { baseUrl: string; hsts: boolean }
       "cache-control": "no-store",
       "cross-origin-resource-policy": "same-origin",
     },
-    open: { ...all, "access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin" },
+    open: {
+      ...all,
+      "access-control-allow-origin": "*",
+      // Else the tracker cannot read when it may try again.
+      "access-control-expose-headers": "retry-after",
+      "cross-origin-resource-policy": "cross-origin",
+    },
   }
 }
 

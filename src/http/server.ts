@@ -13,8 +13,12 @@ import { errorRoutes } from "./public/errors.ts"
 import { eventRoutes } from "./public/events.ts"
 import { statsRoutes } from "./public/stats.ts"
 import { router } from "./router.ts"
+import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 
-export interface ServerOptions extends Omit<CollectOptions, "headers">, Omit<AuthOptions, "limits" | "callerOf"> {
+export interface ServerOptions
+  extends Omit<CollectOptions, "headers">,
+    Omit<TrackerOptions, "headers">,
+    Omit<AuthOptions, "limits" | "callerOf"> {
   /** Whether an https base URL makes browsers insist on https. */
   hsts: boolean
   /** Requests per minute and key; 0 = no limit. */
@@ -38,12 +42,13 @@ export function createServer(options: ServerOptions): HttpServer {
   const { baseUrl, log, health } = options
   const headers = headerSets(options)
   const doors = collectDoors({ ...options, headers: headers.open })
+  const scripts = trackerDoors({ ...options, headers: headers.open })
   const app = router({ baseUrl, log, headers: headers.api }, routes(options))
 
   function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
     if (health.has("stopping") && !path.startsWith("/health")) throw new AppError("unavailable", "The service is stopping.")
-    const door = doors.get(path)
+    const door = doors.get(path) ?? scripts(path)
     if (door) return door(request, server)
     if (isMisleading(path)) throw notFound()
     // For `requestIP` in the routes; nothing else of a server is used there.

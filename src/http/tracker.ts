@@ -1,0 +1,95 @@
+import { trackerScript } from "../tracker/bundle.ts" with { type: "macro" }
+import { COLLECT_PATH, SCRIPT_NAME } from "../tracker/bundle.ts"
+import type { Door } from "./collect.ts"
+import { encodingOf } from "./encoding.ts"
+import { methodNotAllowed, problem } from "./errors.ts"
+import { requestId } from "./headers.ts"
+
+export interface TrackerOptions {
+  baseUrl: string
+  /** Where the scripts send events, and an additional path of the native one, when the instance has names of its own. */
+  collectPath: string | undefined
+  scriptPath: string | undefined
+  /** Any page may load a script. */
+  headers: Readonly<Record<string, string>>
+}
+
+const NATIVE = trackerScript("native")
+const PLAUSIBLE = trackerScript("plausible")
+
+const EXTENSIONS = "hash|outbound-links|file-downloads|tagged-events|pageview-props|revenue|exclusions|compat|local|manual"
+/** What the script itself reads of its name; the other extensions ask for what every script does. */
+const READ = ["hash", "local", "manual", "outbound-links", "file-downloads"]
+const EXTENDED = new RegExp(`^/js/(?:script|plausible)((?:\\.(?:${EXTENSIONS}))*)\\.js$`)
+const WITH_ID = /^\/js\/(pa-[A-Za-z0-9_-]{1,64})\.js$/
+const METHODS = ["GET", "HEAD", "OPTIONS"]
+const SCRIPT = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=86400", vary: "accept-encoding" }
+const PREFLIGHT = { "access-control-allow-methods": METHODS.join(", "), "access-control-max-age": "86400" }
+
+/** The door for a script's path, or undefined. Scripts of a name without an id are prepared once, as there are few. */
+export function trackerDoors(options: TrackerOptions): (path: string) => Door | undefined {
+  const prepared = new Map<string, Script>()
+  return (path) => {
+    const wanted = wantedScript(path, options.scriptPath)
+    if (!wanted) return undefined
+    const script = prepared.get(wanted.name) ?? prepare(wanted, options.collectPath)
+    if (!wanted.name.startsWith("pa-")) prepared.set(wanted.name, script)
+    return async (request) => answer(request, script, options)
+  }
+}
+
+interface Wanted {
+  name: string
+  text: string
+}
+
+function wantedScript(path: string, scriptPath: string | undefined): Wanted | undefined {
+  if (path === "/js/script.js" || path === scriptPath) return { name: "", text: NATIVE }
+  // Every other request of an instance passes here too.
+  if (!path.startsWith("/js/")) return undefined
+  const id = WITH_ID.exec(path)?.[1]
+  if (id) return { name: id, text: PLAUSIBLE }
+  const asked = EXTENDED.exec(path)?.[1]?.split(".")
+  return asked && { name: ["script", ...READ.filter((extension) => asked.includes(extension))].join("."), text: PLAUSIBLE }
+}
+
+interface Script {
+  etag: string
+  text: string
+  gzip?: Uint8Array<ArrayBuffer>
+  zstd?: Uint8Array<ArrayBuffer>
+}
+
+function prepare({ name, text }: Wanted, collectPath: string | undefined): Script {
+  const own = text.replaceAll(SCRIPT_NAME, name).replaceAll(COLLECT_PATH, collectPath ? JSON.stringify(collectPath) : COLLECT_PATH)
+  return { etag: `W/"${Bun.hash(own).toString(36)}"`, text: own }
+}
+
+function answer(request: Request, script: Script, { headers, baseUrl }: TrackerOptions): Response {
+  const own = { ...headers, "x-request-id": requestId(request) }
+  if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { ...own, ...PREFLIGHT } })
+  if (!METHODS.includes(request.method)) return problem(methodNotAllowed(METHODS), baseUrl, { ...own, allow: METHODS.join(", ") })
+  const cached = { ...own, ...SCRIPT, etag: script.etag }
+  if (isKnown(request, script.etag)) return new Response(null, { status: 304, headers: cached })
+  const encoding = encodingOf(request)
+  const encoded = { ...cached, ...(encoding && { "content-encoding": encoding }) }
+  return new Response(bodyOf(script, encoding), { headers: encoded })
+}
+
+/** Whether the caller has this text already. A proxy may have made a strong tag of the weak one. */
+function isKnown(request: Request, etag: string): boolean {
+  const tags = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim())
+  return tags.some((tag) => tag === "*" || tag === etag || `W/${tag}` === etag)
+}
+
+function bodyOf(script: Script, encoding: "zstd" | "gzip" | undefined): string | Uint8Array<ArrayBuffer> {
+  if (encoding === "gzip") {
+    script.gzip ??= Bun.gzipSync(script.text, { level: 9 })
+    return script.gzip
+  }
+  if (encoding === "zstd") {
+    script.zstd ??= new Uint8Array(Bun.zstdCompressSync(script.text))
+    return script.zstd
+  }
+  return script.text
+}

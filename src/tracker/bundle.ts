@@ -1,0 +1,19 @@
+/** `native` is `/js/script.js`; `plausible` is served under the names of Plausible's scripts. */
+export type Variant = "native" | "plausible"
+
+/** What the server replaces in the text of a script: where events go, and under which name a variant was asked for. */
+export const COLLECT_PATH = '"/api/event"'
+export const SCRIPT_NAME = "{name}"
+
+/**
+ * The tracker as one minified script without imports. Called as a macro: while the product is bundled, or at start from source,
+ * so the script is never a file of its own and never out of date. (`Bun.build` may not run inside a macro; its command may.)
+ */
+export function trackerScript(variant: Variant = "native"): string {
+  const source = `${import.meta.dir}/tracker.ts`
+  const values = [`--define=VARIANT="${variant}"`, `--define=NAME="${SCRIPT_NAME}"`]
+  const command = [process.execPath, "build", source, "--target=browser", "--format=iife", "--minify", ...values]
+  const { stdout, stderr, success } = Bun.spawnSync(command, { env: { ...process.env, BUN_BE_BUN: "1" } })
+  if (!success) throw new Error(stderr.toString())
+  return stdout.toString().trim()
+}

@@ -1,0 +1,349 @@
+/**
+ * What runs on visitors' pages: it counts page views, engagement and what people do, and by default stores nothing.
+ *
+ * One source gives `/js/script.js` and the variant under Plausible's script names: `bundle.ts` sets `VARIANT`, and the bundler
+ * leaves out the branches of the other. Every byte is paid by every visitor (`size.ts`), so this file is terser than the rest of
+ * the house: short keys of the payload (metrics.md 18.2), one handler where events overlap, no guard against what cannot happen.
+ */
+declare const VARIANT: "native" | "plausible"
+/** What stands before `.js` in the Plausible script's name, put in by the server: `script.hash.local`, `pa-<id>`. */
+declare const NAME: string
+
+type Props = Record<string, unknown>
+interface Options {
+  props?: Props | undefined
+  revenue?: Props | undefined
+  interactive?: boolean | undefined
+  url?: string
+  callback?: Done | undefined
+}
+/** `status` 0: handed to the browser, whose answer nobody sees. */
+interface Result {
+  status?: number | undefined
+  error?: unknown
+}
+type Done = (result: Result) => void
+interface Outcome extends Result {
+  headers?: Headers
+}
+
+interface Call {
+  (name: string, options?: Options): void
+  identify(id?: string): void
+  consent(state: "granted" | "denied"): void
+  /** Calls made before this script was there. */
+  q?: [string, Options?][]
+  /** Plausible's: takes options; its stub keeps them in `o`. */
+  init?(options?: PlausibleOptions): void
+  o?: PlausibleOptions
+}
+interface PlausibleOptions {
+  endpoint?: string
+  hashBasedRouting?: boolean
+  fileDownloads?: boolean | { fileExtensions: string[] }
+  outboundLinks?: boolean
+  formSubmissions?: boolean
+  customProperties?: Props | ((name: string) => Props)
+  captureOnLocalhost?: boolean
+  autoCapturePageviews?: boolean
+  logging?: boolean
+  transformRequest?: (payload: object) => object | null
+}
+
+declare global {
+  interface Window {
+    footfall?: Call
+    plausible?: Call
+    _phantom?: unknown
+    __nightmare?: unknown
+    Cypress?: unknown
+  }
+  interface Document {
+    prerendering?: boolean
+  }
+}
+
+// Only a classic script element runs this, and such an element is the current script.
+const script = document.currentScript as HTMLScriptElement
+const data: DOMStringMap = VARIANT === "plausible" ? { ...script.dataset } : script.dataset
+/** The options of Plausible's name; undefined while a script with an id waits for `plausible.init`. */
+let plausible: PlausibleOptions | undefined
+const early: [string, Options?][] = []
+
+const tracks = (what: string) => (data.track ? data.track.includes(what) : data.site)
+const page = () => location.pathname + ("hash" in data ? location.hash : "")
+/** Whole milliseconds of a clock that nobody sets. */
+const now = () => performance.now() | 0
+
+let user: string | undefined
+let device = /footfall_id=(\w+)/.exec(document.cookie)?.[1]
+let leaving: boolean
+/** The page last counted, and the URL of the page view that engagement belongs to. */
+let counted: string
+let viewed: string
+/** Engaged milliseconds not yet reported, and since when time runs; 0: it stands still. */
+let engaged: number
+let since: number
+let height: number
+/** Lowest pixel seen, and the scroll depth last reported; undefined before the first page view. */
+let bottom: number
+let reported: number | undefined
+
+let ignored: unknown = navigator.webdriver || window._phantom || window.__nightmare || window.Cypress
+try {
+  // Throws where storage is forbidden.
+  const flag = "footfall_ignore"
+  if (location.hash === "#footfall-ignore") {
+    localStorage[flag] = localStorage[flag] !== "true"
+    alert(`${flag}: ${localStorage[flag]}`)
+  }
+  ignored ||= localStorage[flag] === "true"
+  if (VARIANT === "plausible") ignored ||= localStorage.plausible_ignore === "true"
+} catch {}
+
+/** Whether one of the patterns, between commas, is the whole page; `*` is any run of characters. */
+const matches = (patterns = "") =>
+  RegExp(
+    `^(${patterns
+      .replace(/[^\w\s*,]/g, "\\$&")
+      .replace(/[\s,]+/g, "|")
+      .replace(/\*+/g, ".*")})$`,
+  ).test(page())
+
+/** The id is the event's own, so that a retry counts once; `randomUUID` would be missing on plain HTTP. */
+const send = (fields: object, done?: Done, born = now(), id = `${Math.random()}`.slice(2) + Date.now(), tries = 0) => {
+  const api = data.api || new URL("/api/event", VARIANT === "plausible" ? script.src : data.hostUrl || script.src)
+  const body = JSON.stringify({
+    d: VARIANT === "plausible" ? data.site : data.site || data.domain || data.websiteId,
+    h: "hash" in data,
+    x: user,
+    y: device,
+    id,
+    o: now() - born,
+    t: document.title,
+    ...fields,
+  })
+  if (leaving || !window.fetch) {
+    navigator.sendBeacon(api, body)
+    done?.({ status: 0 })
+  }
+  // A text body needs no preflight.
+  else
+    fetch(api, { method: "POST", keepalive: true, body })
+      .catch((error) => ({ error }))
+      .then(({ status, headers, error }: Outcome) => {
+        // Never before `Retry-After`, and not all visitors at once.
+        if (tries < 3 && (error || status === 503 || status === 429))
+          setTimeout(
+            send,
+            (Number(headers?.get("retry-after")) || 4 ** tries) * (1000 + Math.random() * 250),
+            fields,
+            done,
+            born,
+            id,
+            tries + 1,
+          )
+        else done?.({ status, error })
+      })
+}
+
+const props = (element: Element) => {
+  const found: Props = {}
+  for (const { name, value } of element.attributes) {
+    const key = name.split(/^(data-(footfall-)?prop|event)-/)[3]
+    if (key) found[key] = value
+  }
+  return found
+}
+
+/** `footfall(name, options)`. */
+const track = ((name, { url = location.href, props: own, revenue, interactive, callback } = {}) => {
+  if (VARIANT === "plausible" && !plausible) {
+    early.push([name, { url, props: own, revenue, interactive, callback }])
+    return
+  }
+  const view = name === "pageview"
+  if (view) {
+    report()
+    viewed = ""
+  }
+  if (
+    ignored ||
+    (!("local" in data) && /^(localhost|127\..*|\[::1]|)$/.test(location.hostname)) ||
+    !matches(data.include || "*") ||
+    matches(data.exclude)
+  ) {
+    if (VARIANT === "plausible" && plausible?.logging !== false) console.warn("ignored", name)
+    callback?.({ error: "ignored" })
+  } else {
+    const common = VARIANT === "plausible" && plausible?.customProperties
+    let fields: object | null = {
+      n: name,
+      u: url,
+      r: document.referrer,
+      p: { ...(VARIANT === "plausible" && (typeof common === "function" ? common(name) : common)), ...(view && props(script)), ...own },
+      $: revenue,
+      i: interactive,
+      tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      w: innerWidth,
+    }
+    if (VARIANT === "plausible" && plausible?.transformRequest) {
+      fields = plausible.transformRequest({ d: data.site, ...fields })
+      if (!fields) return callback?.({ error: "ignored" })
+    }
+    // The title of a single-page view is set after its address.
+    if (view && reported != null) setTimeout(send, 100, fields, callback, now())
+    else send(fields, callback)
+    if (view) {
+      viewed = url
+      engaged = bottom = 0
+      reported = -1
+    }
+  }
+}) as Call
+
+/** Of the page view that ends or rests: the first time, when more was seen, or after three seconds more. */
+const report = () => {
+  attend()
+  if (!bottom) measure(0)
+  const sd = Math.round(Math.min(1, bottom / height) * 100)
+  // A counted page view has set it.
+  if (viewed && (sd > (reported as number) || engaged >= 3000)) {
+    send({ n: "engagement", u: viewed, e: engaged, sd })
+    engaged = 0
+    reported = sd
+  }
+}
+
+const attend = () => {
+  if (since) engaged += now() - since
+  since = !document.hidden && document.hasFocus() ? now() : 0
+}
+
+const measure = (times: number) => {
+  height = document.documentElement.scrollHeight
+  bottom = Math.max(bottom, scrollY + innerHeight)
+  if (times) setTimeout(measure, 200, times - 1)
+}
+
+/** Counts the page unless it is the one last counted. */
+const navigated = () => {
+  setTimeout(measure, 200, 14)
+  if (VARIANT === "plausible" && !plausible) return
+  if (!("manual" in data) && !document.prerendering && counted !== page()) {
+    counted = page()
+    track("pageview")
+  }
+}
+
+const changed = ({ type, persisted }: Partial<PageTransitionEvent>) => {
+  leaving = type === "pagehide"
+  attend()
+  // Of these events only `blur` and `visibilitychange` have a b.
+  if (leaving || (!since && /b/.test(type as string))) report()
+  // Shown again from the back-forward cache.
+  if (persisted && !leaving) counted = ""
+  navigated()
+}
+
+const declared = (element: Element | null, form: boolean, steps = 4) => {
+  if (!element || !steps) return
+  const name = element.getAttribute("data-footfall-event")
+  if (name && (element.tagName === "FORM") === form) track(name, { props: props(element) })
+  else declared(element.parentElement, form, steps - 1)
+}
+
+const acted = ({ type, target, button }: MouseEvent) => {
+  // Of a submit it is one, and of a click nothing is asked that other elements have not.
+  const element = target as HTMLFormElement
+  const form = type === "submit"
+  if (button > 1 || (form && !element.noValidate && !element.checkValidity())) return
+  declared(element, form)
+  const link = element.closest("a")
+  if (VARIANT === "plausible" && tagged(element, form, link)) return
+  if (form) {
+    if (tracks("forms")) track("Form: Submission", { props: { path: page() } })
+  } else if (link)
+    if (
+      tracks("files") &&
+      RegExp(
+        `\\.(${[
+          data.fileTypes ||
+            "pdf,xlsx,docx,txt,rtf,csv,exe,key,pps,ppt,pptx,7z,pkg,rar,gz,zip,avi,mov,mp4,mpeg,wmv,midi,mp3,wav,wma,dmg,epub,tar,tgz,json,xml,ics",
+          data.addFileTypes,
+        ]
+          .join()
+          .replace(/\W+/g, "|")})$`,
+        "i",
+      ).test(link.pathname)
+    )
+      track("File Download", { props: { url: link.origin + link.pathname } })
+    else if (tracks("outbound") && /^http/.test(link.href) && link.host !== location.host)
+      track("Outbound Link: Click", { props: { url: link.origin + link.pathname + link.search + link.hash } })
+}
+
+/** Plausible's classes on the element or an ancestor; such a click or submit is not also an automatic event. */
+const tagged = (element: Element | null, form: boolean, link: HTMLAnchorElement | null, steps = 4): boolean => {
+  if (!element || !steps) return false
+  const found: Record<string, Props> = { event: {}, revenue: {} }
+  for (const word of element.classList) {
+    const [, kind, key, value] = word.replace(/\+/g, " ").match(/^plausible-(event|revenue)-(.+)(?:=|--)(.+)/) || []
+    if (kind) found[kind]![key!] = value
+  }
+  const { name, ...own } = found.event!
+  if (!name || (element.tagName === "FORM") !== form) return tagged(element.parentElement, form, link, steps - 1)
+  track(`${name}`, { props: { ...own, url: link?.href }, revenue: found.revenue!.amount ? found.revenue : undefined })
+  return true
+}
+
+track.identify = (id) => {
+  user = id
+}
+track.consent = (state) => {
+  // Nobody who stays with Plausible's names calls this, and its bytes are needed there.
+  if (VARIANT !== "native") return
+  const granted = state === "granted" && "consent" in data
+  // An id lives from the first consent on: to say it again does not prolong it.
+  if (granted && device) return
+  device = granted ? crypto.randomUUID().replace(/-/g, "") : ""
+  // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not everywhere
+  document.cookie = `footfall_id=${device};path=/;max-age=${Number(granted && (data.consent || 180)) * 86400}`
+}
+
+for (const method of ["pushState", "replaceState"] as const) {
+  const original = history[method]
+  history[method] = (...state) => {
+    original.apply(history, state)
+    navigated()
+  }
+}
+for (const type of ["visibilitychange", "focus", "blur", "pagehide", "pageshow", "popstate", "load"]) addEventListener(type, changed)
+for (const type of ["click", "auxclick", "submit"] as const) addEventListener(type as "click", acted, true)
+addEventListener("scroll", () => measure(0))
+if (VARIANT === "plausible") {
+  const id = NAME.split("pa-")[1]
+  const asks = (extension: string) => NAME.split(".").includes(extension)
+  /** The options, else what the name asks for, become the attributes they stand for. */
+  const init = (options: PlausibleOptions = {}) => {
+    const files = options.fileDownloads ?? asks("file-downloads")
+    plausible ||= options
+    data.site ||= data.domain || id
+    data.api ||= options.endpoint
+    if (options.hashBasedRouting ?? asks("hash")) data.hash = ""
+    if (options.captureOnLocalhost ?? asks("local")) data.local = ""
+    if (!(options.autoCapturePageviews ?? !asks("manual"))) data.manual = ""
+    if (files instanceof Object) data.fileTypes = `${files.fileExtensions}`
+    data.track ||= `${[(options.outboundLinks ?? asks("outbound-links")) && "outbound", files && "files", options.formSubmissions && "forms"]}`
+    navigated()
+    for (const call of early.splice(0)) track(...call)
+  }
+  const options = window.plausible?.o
+  if (options || !id) init(options)
+  track.init = init
+}
+navigated()
+for (const name of ["footfall", "plausible"] as const) {
+  const stub = window[name]
+  window[name] = track
+  stub?.q?.map((call) => track(...call))
+}
