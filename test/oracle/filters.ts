@@ -1,4 +1,4 @@
-import { DIMENSIONS, type Dimension } from "../../src/domain/dimension.ts"
+import { DIMENSIONS, type Dimension, FLAT_DIMENSIONS } from "../../src/domain/dimension.ts"
 import type { Condition, Filter } from "../../src/domain/filter.ts"
 import type { SiteFacts } from "../../src/domain/query.ts"
 import { TRAITS } from "../../src/domain/visit.ts"
@@ -62,4 +62,14 @@ function someValue(random: Random, value: string, op: Condition["op"]): string {
   const cased = random.pick([part, part, part.toUpperCase(), part.toLowerCase()])
   if (op !== "matches_wildcard") return cased || "none"
   return random.pick([`${cased}*`, `*${cased}*`, `*${cased}`, `${cased}**`, cased || "*", `*${cased}*${letters.at(-1) ?? ""}`, "*"])
+}
+
+/** Filters of the flat form; fewer than the most, as tests add some. */
+export function someFlatFilters(random: Random, site: SiteFacts): object[] {
+  return Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => {
+    const { op, property, dimension, values } = someCondition(random, site)
+    const negative = `${op}_not` as const
+    const isNegative = dimension !== "goal" && random.chance(0.3) && op !== "starts_with"
+    return { dimension, ...(property && { property }), operator: isNegative ? negative : op, values }
+  }).filter(({ dimension }) => FLAT_DIMENSIONS.some((name) => name === dimension))
 }

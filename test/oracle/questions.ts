@@ -6,10 +6,13 @@ import {
   INTERVALS,
   type Query,
   type Range,
+  type RowsQuery,
   type SiteFacts,
 } from "../../src/domain/query.ts"
+import { COMPARISONS, type Comparison } from "../../src/query/compare.ts"
 import { dayRange, plusDays } from "./days.ts"
 import { someDimension, someFilter, somePropertyKey } from "./filters.ts"
+import { type Days, rangeOf } from "./periods.ts"
 import type { Random } from "./random.ts"
 import type { RawVisit } from "./raw.ts"
 import { edgesAround, type Time } from "./traffic.ts"
@@ -36,15 +39,30 @@ export const someZone = (random: Random, { zones }: Time): string => random.pick
 
 /** Whole local days, or instants anywhere: at an event, just before or after one, where clocks change. */
 export function someRange(random: Random, time: Time, timezone: string, visits: readonly RawVisit[]): Range {
-  if (random.chance(0.5)) return someDays(random, time, timezone)
+  if (random.chance(0.5)) return rangeOf(someDays(random, time), timezone)
   const instants = [...edgesAround(time), ...visits.flatMap(({ events }) => events.map(({ at }) => at))]
   const [a, b] = [random.pick(instants) + random.pick([-1, 0, 0, 1]), random.pick(instants) + random.pick([-1, 0, 0, 1])]
   return a < b ? { from: a, to: b } : { from: b, to: a + 1 }
 }
 
-export function someDays(random: Random, { day }: Time, timezone: string): Range {
+export function someDays(random: Random, { day }: Time): Days {
   const from = plusDays(day, random.whole(-4, 2))
-  return dayRange(from, plusDays(from, random.pick([0, 0, 1, 2, 4, 7, 33])), timezone)
+  return { from, to: plusDays(from, random.pick([0, 0, 1, 2, 4, 7, 33])) }
+}
+
+/** Custom ranges lie where there is traffic, before or after. */
+export function someComparison(random: Random, time: Time): Comparison {
+  const matchWeekday = random.chance(0.5)
+  const mode = random.pick(COMPARISONS.filter((each) => each !== "none"))
+  if (mode !== "custom") return { mode, matchWeekday }
+  const { from, to } = someDays(random, time)
+  return { mode, from: Temporal.PlainDate.from(from), to: Temporal.PlainDate.from(to), matchWeekday }
+}
+
+export function someRows(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): RowsQuery {
+  const site = someSite(random)
+  const range = someRange(random, time, someZone(random, time), visits(site.id))
+  return { site, range, ...(random.chance(0.7) && { filter: someFilter(random, site) }) }
 }
 
 export function someQuery(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): Query {

@@ -1,0 +1,189 @@
+import { expect, test } from "bun:test"
+import { type Dimension, FLAT_DIMENSIONS } from "../../src/domain/dimension.ts"
+import { AppError } from "../../src/domain/error.ts"
+import type { Funnel } from "../../src/domain/funnel.ts"
+import { FLAT_METRICS, type FlatMetric } from "../../src/domain/metric.ts"
+import { DEFAULT_SETTINGS, type Site } from "../../src/domain/site.ts"
+import { aggregate } from "../../src/query/aggregate.ts"
+import type { Engine } from "../../src/query/engine.ts"
+import { funnel } from "../../src/query/funnel.ts"
+import { createStats, type Stats } from "../../src/services/stats.ts"
+import { someFlatFilters, somePropertyKey } from "./filters.ts"
+import { STATES } from "./life.ts"
+import { someDays, someFunnel, someSite, someZone } from "./questions.ts"
+import { type Random, seededRandom } from "./random.ts"
+import { rounded, sum } from "./rounding.ts"
+import { TIMES, type Time } from "./traffic.ts"
+import { SITES } from "./values.ts"
+import { World } from "./world.ts"
+
+/**
+ * What every user may count on (api.md 6.4): points add up to the summary, rows of pages to its pageviews, the row of a
+ * value is the summary filtered to it, a saved funnel is its steps given inline. Through the service, at random.
+ *
+ * `FOOTFALL_ORACLE_QUERIES` and `FOOTFALL_ORACLE_SEED` as in `oracle.test.ts`.
+ */
+const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_ORACLE_QUERIES ?? 600) / 150)
+const SEED = Number(process.env.FOOTFALL_ORACLE_SEED ?? 7)
+
+const sites = SITES.map(
+  ({ id, revenueCurrency, bounceEngagedSeconds }): Site => ({
+    id,
+    organization_id: 1,
+    name: `Site ${id}`,
+    hosts: ["example.com"],
+    timezone: "Europe/Berlin",
+    retention_days: null,
+    revenue_currency: revenueCurrency,
+    tracking_id: `site-${id}`,
+    settings: { ...DEFAULT_SETTINGS, bounce_engaged_seconds: bounceEngagedSeconds, identity_mode: "monthly" },
+    created_at: 0,
+    updated_at: 0,
+  }),
+)
+
+interface Asking {
+  stats: Stats
+  site: Site
+  random: Random
+  time: Time
+  /** Range, zone and filters of a question, the filters apart as more are added. */
+  about: Record<string, unknown>
+  filters: object[]
+}
+
+/** The statistics over the world's store as it is now, answered on this thread. */
+function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
+  const refuse = () => {
+    throw new Error("Not asked here")
+  }
+  const engine: Engine = {
+    aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
+    funnel: async (query) => funnel(world.snapshot(query.site.id), query, () => {}),
+    realtime: refuse,
+    firstEventAt: refuse,
+    rows: refuse,
+    close: async () => {},
+  }
+  const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
+  return createStats({ engine, goals, funnels: { kept: () => funnels }, clock: { now: () => now } })
+}
+
+async function pointsAddUp({ stats, site, random, about, filters }: Asking): Promise<void> {
+  const metrics = ["visits", "pageviews", "events", "conversions"] as const
+  const asked = { ...about, filters, metrics }
+  const { points } = await stats.timeseries(site, { ...asked, interval: random.pick(["hour", "day", "week", "month"]) })
+  const summary = await stats.summary(site, asked)
+  const added = metrics.map((metric) => [metric, sum(points.map((point) => point[metric]!))])
+  expect(Object.fromEntries(added), JSON.stringify(asked)).toEqual(summary.metrics)
+}
+
+async function pageRowsAddUp({ stats, site, about, filters }: Asking): Promise<void> {
+  const asked = { ...about, filters, metrics: ["pageviews"] }
+  const { rows, total_rows } = await stats.breakdown(site, { ...asked, dimension: "page", limit: 100 })
+  const { metrics } = await stats.summary(site, asked)
+  expect(rows.length).toBe(total_rows)
+  expect(sum(rows.map(({ pageviews }) => pageviews!)), JSON.stringify(asked)).toBe(metrics.pageviews!)
+}
+
+async function rowsEqualSummaries({ stats, site, random, about, filters }: Asking): Promise<void> {
+  const dimension = random.pick(FLAT_DIMENSIONS)
+  const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
+  const metrics = random.some(rowMetrics(dimension, JSON.stringify(filters).includes('"page"')), 1, 10)
+  const { rows } = await stats.breakdown(site, { ...about, ...by, filters, metrics, limit: 100 })
+  for (const { value, label: _, truncated, share: __, ...row } of random.some(rows, 0, 5)) {
+    if (truncated) continue
+    const asked = { ...about, filters: [...filters, { ...by, operator: "is", values: [value] }], metrics }
+    const summary = await stats.summary(site, asked)
+    expect(row, `${site.id} ${JSON.stringify(asked)}`).toEqual(summary.metrics)
+  }
+}
+
+/** All that the dimension allows, but `conversion_rate` by event and property (metrics.md 11). */
+function rowMetrics(dimension: Dimension, hasPage: boolean): FlatMetric[] {
+  const isOfEvents = ["event", "goal", "property", "title"].includes(dimension)
+  const ofVisits: FlatMetric[] = ["bounce_rate", "visit_duration", "views_per_visit", "engaged_time"]
+  const ofPages: FlatMetric[] = ["time_on_page", "scroll_depth", "exit_rate"]
+  return FLAT_METRICS.filter((metric) => {
+    if (metric === "conversion_rate") return dimension !== "event" && dimension !== "property"
+    if (ofVisits.includes(metric)) return !isOfEvents
+    return !ofPages.includes(metric) || hasPage || dimension === "page"
+  })
+}
+
+async function comparisonsAreSummaries({ stats, site, random, about, filters }: Asking): Promise<void> {
+  const metrics = random.some(["visitors", "visits", "pageviews", "bounce_rate", "visit_duration", "views_per_visit", "revenue"], 1, 7)
+  const comparing = { compare: random.pick(["previous_period", "previous_year"]), match_weekday: random.chance(0.5) }
+  const { comparison, metrics: shown } = await stats.summary(site, { ...about, filters, metrics, ...comparing })
+  const { from, to } = comparison!.range
+  const before = await stats.summary(site, { ...about, from, to, filters, metrics })
+  expect(comparison!.metrics).toEqual(before.metrics)
+  const changed = Object.entries(comparison!.metrics).filter(([, old]) => old !== 0)
+  const changes = changed.map(([metric, old]) => [
+    metric,
+    changeOf(Math.round(shown[metric as FlatMetric]! * 1000), Math.round(old * 1000)),
+  ])
+  expect(comparison!.change_percent).toEqual(Object.fromEntries(changes))
+}
+
+/** (new − old) / old, in percent with one decimal. */
+const changeOf = (value: number, old: number): number =>
+  old < 0 ? rounded(100 * (old - value), -old, 1) : rounded(100 * (value - old), old, 1)
+
+async function savedFunnelsEqualInline(world: World, { stats, site, about }: Asking, saved: Funnel): Promise<void> {
+  const { steps, order, window_hours } = saved
+  const inline = {
+    steps: steps.map(({ type, match, value }) => ({ type, match, value })),
+    order,
+    ...(window_hours !== null && { window_hours }),
+  }
+  const {
+    funnel_id,
+    name: _,
+    ...shown
+  } = await statsOf(world, Date.parse("2030-01-01"), [saved]).funnel(site, { ...about, funnel_id: saved.id })
+  expect(funnel_id).toBe(saved.id)
+  const { name: __, ...other } = await stats.funnel(site, { ...about, ...inline })
+  expect(shown).toEqual(other)
+}
+
+function someSavedFunnel(random: Random, time: Time, world: World, site: Site): Funnel {
+  const { steps, order } = someFunnel(random, time, (siteId) => world.visits(siteId))
+  // A saved pattern has a star.
+  const patterns = steps.map((step) => (step.match === "wildcard" ? { ...step, value: `${step.value}*` } : step))
+  const named = patterns.map((step) => ({ ...step, name: step.value }))
+  const window_hours = random.pick([null, 1, 24])
+  return { id: 5, site_id: site.id, name: "Saved", steps: named, order, window_hours, created_at: 0, updated_at: 0 }
+}
+
+test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 1_000 + i))(
+  "answers keep the public promises over every state of the store, seed %d",
+  async (seed) => {
+    const random = seededRandom(seed)
+    const time = TIMES[seed % TIMES.length]!
+    using world = new World(random, time)
+    const stats = statsOf(world, Date.parse("2030-01-01"), [])
+    for (const [name, reach] of STATES) {
+      await reach(world, random)
+      try {
+        for (let left = ROUNDS; left > 0; left--) await askAll(world, stats, random, time)
+      } catch (error) {
+        const refused = error instanceof AppError ? JSON.stringify(error.members.errors) : ""
+        throw new Error(`${name}, seed ${seed}, ${time.day}:\n${error instanceof Error ? error.message : error} ${refused}`)
+      }
+    }
+  },
+  { timeout: 600_000 },
+)
+
+async function askAll(world: World, stats: Stats, random: Random, time: Time): Promise<void> {
+  const facts = someSite(random)
+  const site = sites.find(({ id }) => id === facts.id)!
+  const about = { ...someDays(random, time), timezone: someZone(random, time) }
+  const asking = { stats, site, random, time, about, filters: someFlatFilters(random, facts) }
+  await pointsAddUp(asking)
+  await pageRowsAddUp(asking)
+  await rowsEqualSummaries(asking)
+  await comparisonsAreSummaries(asking)
+  await savedFunnelsEqualInline(world, asking, someSavedFunnel(random, time, world, site))
+}

@@ -1,0 +1,30 @@
+import type { Random } from "./random.ts"
+import type { World } from "./world.ts"
+
+/** What a store goes through; questions are asked in every state. */
+export const STATES: readonly [name: string, reach: (world: World, random: Random) => Promise<void>][] = [
+  ["tail only", async (world) => world.write(60)],
+  ["segments only", (world) => world.seal()],
+  ["both", async (world) => world.write(30)],
+  ["after merging", merged],
+  ["after an erasure", erased],
+  ["after a restart", async (world) => world.restart()],
+]
+
+async function merged(world: World): Promise<void> {
+  await world.import(1, 10)
+  await world.import(2, 10)
+  world.hide(2, true)
+  for (let i = 0; i < 9; i++) {
+    await world.seal()
+    world.write(5)
+  }
+  await world.merge()
+}
+
+async function erased(world: World, random: Random): Promise<void> {
+  world.hide(2, false)
+  world.hide(1, true)
+  await world.erase(random.pick(["DE", "US"]))
+  await world.retain(1, world.cutoff)
+}
