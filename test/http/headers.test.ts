@@ -48,6 +48,11 @@ test.each([
   ["GET", "/api/event", 405, OPEN],
   ["POST", "/api/event", 400, OPEN],
   ["OPTIONS", "/api/event", 204, OPEN],
+  ["GET", "/js/script.js", 200, { ...OPEN, "cache-control": "public, max-age=86400" }],
+  ["HEAD", "/js/script.js", 200, { ...OPEN, "cache-control": "public, max-age=86400" }],
+  ["POST", "/js/script.js", 405, OPEN],
+  ["GET", "/js/script.nothing.js", 404, API],
+  ["GET", "/js/pa-%3Cscript%3E.js", 404, API],
   ["OPTIONS", "/p.gif", 204, { ...OPEN, "cache-control": "no-store" }],
   ["POST", "/p.gif", 405, { ...OPEN, "cache-control": "no-store" }],
   ["GET", "/p.gif", 200, { ...OPEN, "cache-control": "no-store" }],
@@ -101,7 +106,7 @@ test.each([
   }
 })
 
-test.each(["/health", "/health/live", "/errors/not_found", "/p.gif", SUMMARY, "/api/public/v1/sites/1/stats/realtime"])(
+test.each(["/health", "/health/live", "/errors/not_found", "/p.gif", "/js/script.js", SUMMARY, "/api/public/v1/sites/1/stats/realtime"])(
   "HEAD %s is GET without a body",
   async (path) => {
     const headers = { authorization: `Bearer ${target.keys.stats}`, "x-request-id": "same" }
