@@ -53,7 +53,7 @@ export class ArgumentReader {
   integer(name: string, bounds: Bounds): number | undefined {
     const value = this.raw(name)
     if (value === undefined) return undefined
-    const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
+    const number = typeof value === "string" && /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value
     if (typeof number !== "number" || !Number.isSafeInteger(number)) return this.refuse(wrongType(name, "a whole number"))
     if (within(bounds, number)) return number
     const detail = `${name} must be ${bounds.min} to ${bounds.max}.`

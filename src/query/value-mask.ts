@@ -1,7 +1,7 @@
 import type { Condition } from "../domain/filter.ts"
 import type { GoalRule } from "../domain/query.ts"
+import { wildcardMatcher } from "../domain/wildcard.ts"
 import type { Dictionary } from "../store/events/part.ts"
-import { wildcardMatcher } from "./wildcard.ts"
 
 /** One byte per number of a dictionary: 1 where the value passes. Text is compared here once, never per row. */
 export type ValueMask = Uint8Array

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { wildcardMatcher } from "../../src/query/wildcard.ts"
+import { wildcardMatcher } from "../../src/domain/wildcard.ts"
 
 test.each([
   ["/a", "/a", true],
