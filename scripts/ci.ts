@@ -8,6 +8,7 @@ const TEST_TIMEOUT_MS = 60_000
 const SLOW_FILES_SHOWN = 15
 
 const chosen = Bun.argv.slice(2)
+const files = chosen.length === 0 ? await Array.fromAsync(new Glob("{test,plugins}/**/*.test.{ts,tsx}").scan(".")) : []
 await rm(REPORT, { force: true }) // an old report would speak for a run that died
 // Every file in its own world, a process per core: the total is that of the work, not of the waiting.
 const options = ["--parallel", `--timeout=${TEST_TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${REPORT}`]
@@ -17,7 +18,8 @@ const report = Bun.file(REPORT)
 const text = (await report.exists()) ? await report.text() : ""
 
 const count = countCases(text)
-const missing = chosen.length === 0 ? await filesWithout(text) : []
+// A file that cannot be loaded is simply absent from the report.
+const missing = files.filter((file) => !text.includes(`file="${file}"`)).sort()
 for (const file of missing) console.log(`${file} is not in the report: it could not be loaded, or ended the run`)
 count.failed += missing.length
 if (status !== 0 && count.failed === 0) count.failed++ // what failed is not in the report
@@ -32,12 +34,6 @@ function countCases(report: string): { passed: number; failed: number; skipped: 
     count[/<(failure|error)\b/.test(inside) ? "failed" : /<skipped\b/.test(inside) ? "skipped" : "passed"]++
   }
   return count
-}
-
-/** A file that cannot be loaded is simply absent from the report. */
-async function filesWithout(report: string): Promise<string[]> {
-  const files = await Array.fromAsync(new Glob("{test,plugins}/**/*.test.{ts,tsx}").scan("."))
-  return files.filter((file) => !report.includes(`file="${file}"`)).sort()
 }
 
 function slowest(report: string): { file: string; seconds: number }[] {
