@@ -25,7 +25,8 @@ export function comparedRange(base: LocalRange, comparison: Comparison): LocalRa
 export function changePercent(value: number, before: number): number | undefined {
   if (before === 0) return undefined
   const [now, old] = [Math.round(value * 1000), Math.round(before * 1000)] // whole numbers: a half is then a half
-  return roundedRatio(Math.sign(old) * (now - old) * 100, Math.abs(old), 1)
+  // Thousandths of the ratio are tenths of a percent; times 100 beforehand, large revenues would no longer be exact.
+  return Math.round(roundedRatio(Math.sign(old) * (now - old), Math.abs(old), 3) * 1000) / 10
 }
 
 function comparedDays(first: Temporal.PlainDate, last: Temporal.PlainDate, comparison: Comparison) {

@@ -6,7 +6,17 @@ export function roundedRatio(numerator: number, denominator: number, decimals: n
   if (denominator === 0) return 0
   const scale = 10 ** decimals
   const size = Math.abs(numerator) * scale
-  const rest = size % denominator
-  const whole = (size - rest) / denominator + (rest * 2 >= denominator ? 1 : 0)
+  const whole = size <= Number.MAX_SAFE_INTEGER ? quotient(size, denominator) : largeQuotient(numerator, denominator, scale)
   return whole === 0 ? 0 : (Math.sign(numerator) * whole) / scale
+}
+
+function quotient(size: number, denominator: number): number {
+  const rest = size % denominator
+  return (size - rest) / denominator + (rest * 2 >= denominator ? 1 : 0)
+}
+
+/** Sums of money in small units come beyond the whole numbers that are exact. */
+function largeQuotient(numerator: number, denominator: number, scale: number): number {
+  const [size, by] = [BigInt(Math.abs(numerator)) * BigInt(scale), BigInt(denominator)]
+  return Number((2n * size + by) / (2n * by))
 }

@@ -58,6 +58,8 @@ test.each([
   [5, 0, undefined],
   [0, 0, undefined],
   [-10, -20, -50],
+  [3.5, 10_000_000_000, -100],
+  [90_000_000_000_000, 70_000_000_000_000, 28.6],
 ])("the change to %p from %p", (value, before, expected) => {
   expect(changePercent(value, before)).toBe(expected)
 })
