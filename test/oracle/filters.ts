@@ -64,12 +64,23 @@ function someValue(random: Random, value: string, op: Condition["op"]): string {
   return random.pick([`${cased}*`, `*${cased}*`, `*${cased}`, `${cased}**`, cased || "*", `*${cased}*${letters.at(-1) ?? ""}`, "*"])
 }
 
+export interface FlatFilter {
+  dimension: Dimension
+  property?: string
+  operator: string
+  values: readonly string[]
+}
+
 /** Filters of the flat form; fewer than the most, as tests add some. */
-export function someFlatFilters(random: Random, site: SiteFacts): object[] {
+export function someFlatFilters(random: Random, site: SiteFacts): FlatFilter[] {
   return Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => {
     const { op, property, dimension, values } = someCondition(random, site)
     const negative = `${op}_not` as const
     const isNegative = dimension !== "goal" && random.chance(0.3) && op !== "starts_with"
     return { dimension, ...(property && { property }), operator: isNegative ? negative : op, values }
-  }).filter(({ dimension }) => FLAT_DIMENSIONS.some((name) => name === dimension))
+  }).filter(isFlat)
 }
+
+/** Of a dimension that the flat form has, with patterns that are not too long for it. */
+const isFlat = ({ dimension, values }: FlatFilter) =>
+  FLAT_DIMENSIONS.some((name) => name === dimension) && values.every(({ length }) => length <= 200)

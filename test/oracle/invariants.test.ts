@@ -8,7 +8,7 @@ import { aggregate } from "../../src/query/aggregate.ts"
 import type { Engine } from "../../src/query/engine.ts"
 import { funnel } from "../../src/query/funnel.ts"
 import { createStats, type Stats } from "../../src/services/stats.ts"
-import { someFlatFilters, somePropertyKey } from "./filters.ts"
+import { type FlatFilter, someFlatFilters, somePropertyKey } from "./filters.ts"
 import { STATES } from "./life.ts"
 import { someDays, someFunnel, someSite, someZone } from "./questions.ts"
 import { type Random, seededRandom } from "./random.ts"
@@ -49,7 +49,7 @@ interface Asking {
   time: Time
   /** Range, zone and filters of a question, the filters apart as more are added. */
   about: Record<string, unknown>
-  filters: object[]
+  filters: FlatFilter[]
 }
 
 /** The statistics over the world's store as it is now, answered on this thread. */
@@ -89,7 +89,14 @@ async function pageRowsAddUp({ stats, site, about, filters }: Asking): Promise<v
 async function rowsEqualSummaries({ stats, site, random, about, filters }: Asking): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS)
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
-  const metrics = random.some(rowMetrics(dimension, JSON.stringify(filters).includes('"page"')), 1, 10)
+  const metrics = random.some(
+    rowMetrics(
+      dimension,
+      filters.some((filter) => filter.dimension === "page"),
+    ),
+    1,
+    10,
+  )
   const { rows } = await stats.breakdown(site, { ...about, ...by, filters, metrics, limit: 100 })
   for (const { value, label: _, truncated, share: __, ...row } of random.some(rows, 0, 5)) {
     if (truncated) continue
