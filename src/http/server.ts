@@ -38,6 +38,9 @@ export interface HttpServer {
  */
 export const LISTENING = { idleTimeout: 10, maxRequestBodySize: 200 << 20, development: false } as const
 
+/** Longer than any report: past its own time a report answers `query_timeout`. */
+const ANSWER_SECONDS = 30
+
 export function createServer(options: ServerOptions): HttpServer {
   const { baseUrl, log, health } = options
   const headers = headerSets(options)
@@ -51,6 +54,8 @@ export function createServer(options: ServerOptions): HttpServer {
     const door = doors.get(path) ?? scripts(path)
     if (door) return door(request, server)
     if (isMisleading(path)) throw notFound()
+    // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.
+    if (request.method === "GET") server.timeout?.(request, ANSWER_SECONDS)
     // For `requestIP` in the routes; nothing else of a server is used there.
     app.server = server as NonNullable<typeof app.server>
     return Promise.resolve(app.fetch(request)).catch((thrown) => refuse(request, thrown))

@@ -14,6 +14,8 @@ export interface Call {
 /** Tells where a request came from. Works only for the very request the server handed out. */
 export interface Peers {
   requestIP(request: Request): { address: string } | null
+  /** Seconds without a byte after which the connection is closed; 0 = never. */
+  timeout?(request: Request, seconds: number): void
 }
 
 /**
