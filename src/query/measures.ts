@@ -120,7 +120,8 @@ function settle(snapshot: Snapshot, query: Query): Setting {
 
 /**
  * The goals that conversions are counted of and that a grouping by goal has rows for: those named by a goal condition that
- * is not negated and not below `has_done`; without one all goals of the site.
+ * is not negated and not below `has_done`; without one all goals of the site. Of several below one `and` those that all of
+ * them name: the row of a goal then equals the total filtered to it, whatever other goals the filter names.
  */
 function goalsInQuestion(filter: Filter | undefined, site: SiteFacts): readonly GoalRule[] {
   const named = filter && namedGoals(filter, site, true)
@@ -133,7 +134,9 @@ function namedGoals(filter: Filter, site: SiteFacts, positive: boolean): GoalRul
     case "and":
     case "or": {
       const named = filter.filters.map((inner) => namedGoals(inner, site, positive)).filter((goals) => goals !== undefined)
-      return named.length > 0 ? named.flat() : undefined
+      if (named.length === 0) return undefined
+      const isAll = (filter.op === "and") === positive
+      return isAll ? named.reduce((goals, others) => goals.filter((goal) => others.includes(goal))) : named.flat()
     }
     case "not":
       return namedGoals(filter.filter, site, !positive)
