@@ -3,7 +3,6 @@ import type { Condition, Filter } from "../../src/domain/filter.ts"
 import type { GoalRule, SiteFacts } from "../../src/domain/query.ts"
 import { textHolds } from "./conditions.ts"
 
-const isTree = (filter: Filter) => filter.op === "and" || filter.op === "or"
 const children = (filter: Filter): readonly Filter[] =>
   "filters" in filter ? filter.filters : filter.op === "not" || filter.op === "has_done" ? [filter.filter] : []
 
@@ -86,15 +85,20 @@ export const namesPage = (filter: Filter | undefined): boolean => leavesOf(filte
 
 /**
  * "Completed one of the goals in question (all goals when none is named)": read as the engine says, named by a goal
- * condition that is not negated and not below `has_done`.
+ * condition that is not negated and not below `has_done`, by all of those that have to hold together.
  */
 export function goalsInQuestion(filter: Filter | undefined, { goals }: SiteFacts): readonly GoalRule[] {
-  const naming = filter ? positiveGoalLeaves(filter, true) : []
-  return naming.length === 0 ? goals : goals.filter(({ name }) => naming.some((leaf) => textHolds(leaf, name)))
+  return (filter && namedGoals(filter, goals, true)) ?? goals
 }
 
-function positiveGoalLeaves(filter: Filter, isPositive: boolean): Condition[] {
-  if (isTree(filter)) return children(filter).flatMap((each) => positiveGoalLeaves(each, isPositive))
-  if (filter.op === "not") return positiveGoalLeaves(filter.filter, !isPositive)
-  return "dimension" in filter && filter.dimension === "goal" && isPositive ? [filter] : []
+function namedGoals(filter: Filter, goals: readonly GoalRule[], isPositive: boolean): GoalRule[] | undefined {
+  if (filter.op === "not") return namedGoals(filter.filter, goals, !isPositive)
+  if ("dimension" in filter) {
+    return filter.dimension === "goal" && isPositive ? goals.filter(({ name }) => textHolds(filter, name)) : undefined
+  }
+  if (filter.op === "has_done") return undefined
+  const naming = filter.filters.map((each) => namedGoals(each, goals, isPositive)).filter((named) => named !== undefined)
+  if (naming.length === 0) return undefined
+  const isOfAll = (filter.op === "and") === isPositive
+  return goals.filter((goal) => (isOfAll ? naming.every((named) => named.includes(goal)) : naming.some((named) => named.includes(goal))))
 }
