@@ -57,15 +57,33 @@ const GROUP = 1_000 // more than one commit writes
 
 async function runAndKill(options: LoopOptions, random: Random, known: Known): Promise<void> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "upkeep-loop.ts"), JSON.stringify(options)], { stdout: "pipe" })
-  const output = new Response(child.stdout).text()
-  await Bun.sleep(150 + random.below(450))
+  // Every other time in the first round of upkeep, else in a later one.
+  const output = readLines(child.stdout, known.cut.length % 2 === 0 ? "visits" : "round")
+  await output.begun
+  await Bun.sleep(random.below(500))
   child.kill("SIGKILL")
   await child.exited
   if (child.signalCode !== "SIGKILL") throw new Error(`The loop ended by itself in phase ${options.phase}`)
-  for (const line of (await output).split("\n")) note(line, known)
+  for (const line of (await output.text).split("\n")) note(line, known)
   known.cut.push([known.next, known.next + GROUP])
   known.next += GROUP
   known.lastImport++
+}
+
+/** `begun` resolves at the first line with this word: on a busy machine a process takes its time to start. */
+function readLines(stream: ReadableStream<Uint8Array>, word: string): { begun: Promise<void>; text: Promise<string> } {
+  const begun = Promise.withResolvers<void>()
+  const decoder = new TextDecoder()
+  const read = async () => {
+    let text = ""
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true })
+      if (text.includes(word)) begun.resolve()
+    }
+    begun.resolve()
+    return text
+  }
+  return { begun: begun.promise, text: read() }
 }
 
 function note(line: string, known: Known): void {

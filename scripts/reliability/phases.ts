@@ -11,7 +11,7 @@ export interface LoopOptions {
 }
 
 export const SITE = 1
-export const IMPORTED_VISITS = 5_000
+export const IMPORTED_VISITS = 2_000
 export const RETAINED_MS = 3_600_000
 
 /** A visit has three events; each is known by the amount it carries. */
