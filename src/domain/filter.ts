@@ -1,14 +1,6 @@
 import type { Dimension } from "./dimension.ts"
 
-export const OPERATORS = [
-  "is",
-  "is_not",
-  "contains",
-  "contains_not",
-  "starts_with",
-  "matches_wildcard",
-  "matches_wildcard_not",
-] as const
+export const OPERATORS = ["is", "is_not", "contains", "contains_not", "starts_with", "matches_wildcard", "matches_wildcard_not"] as const
 export type Operator = (typeof OPERATORS)[number]
 
 /** One condition. The values are alternatives of a positive operator; a negative one holds when none of them matches. */
