@@ -28,6 +28,7 @@ export interface Lock {
 export function takeLock(dataDir: string, run: Run): Lock {
   const { lock, run: runFile } = placesIn(dataDir)
   const db = begin(dataDir, lock)
+  held.add(db)
   const afterCrash = readRun(dataDir) !== undefined
   const announce = (told: Run) => replaceFile(runFile, `${JSON.stringify(told)}\n`)
   announce(run)
@@ -37,9 +38,13 @@ export function takeLock(dataDir: string, run: Run): Lock {
     release() {
       rmSync(runFile, { force: true })
       db.close()
+      held.delete(db)
     },
   }
 }
+
+/** A handle that nobody refers to is closed by the garbage collector, and its lock with it: a caller may drop ours. */
+const held = new Set<Database>()
 
 /** What the present or the last holder told; undefined when there is none. */
 export function readRun(dataDir: string): Run | undefined {

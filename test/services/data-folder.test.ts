@@ -72,8 +72,9 @@ test("the lock dies with its holder, and the next one knows that", async () => {
   using folder = temporaryFolder()
   const path = join(import.meta.dir, "../../src/services/lock.ts")
   const code = `import { takeLock } from ${JSON.stringify(path)}
-    takeLock(${JSON.stringify(folder.path)}, { pid: process.pid, started_at: "", version: "" }); console.log("held"); setInterval(() => {}, 1000)`
-  const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" })
+    takeLock(${JSON.stringify(folder.path)}, { pid: process.pid, started_at: "", version: "" })
+    Bun.gc(true); console.log("held"); setInterval(() => {}, 1000)`
+  await using child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" })
   await child.stdout.getReader().read()
   expect(faultOf(() => takeLock(folder.path, { pid: 1, started_at: "", version: "" }))).toMatchObject({
     exit: "inUse",
