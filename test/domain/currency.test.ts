@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test"
+import { currencyDecimals, parseCurrency } from "../../src/domain/currency.ts"
+
+const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+const everyCode = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+
+test("as many codes are active as List One has with minor units", () => {
+  const counts = Map.groupBy(everyCode, (code) => currencyDecimals(code) ?? "none")
+  expect([0, 2, 3, 4].map((decimals) => counts.get(decimals)?.length)).toEqual([17, 139, 7, 2])
+})
+
+test.each([
+  ["eur", "EUR", 2],
+  ["JPY", "JPY", 0],
+  ["UGX", "UGX", 0],
+  ["MGA", "MGA", 2],
+  ["KWD", "KWD", 3],
+  ["CLF", "CLF", 4],
+  ["XCG", "XCG", 2], // in place of ANG, amendment 176
+  ["ZWG", "ZWG", 2], // in place of ZWL, amendment 177
+  ["XAD", "XAD", 2], // amendment 179
+])("%s is %s with %d decimals", (text, code, decimals) => {
+  expect(parseCurrency(text)).toBe(code)
+  expect(currencyDecimals(code)).toBe(decimals)
+})
+
+test.each(["ANG", "ZWL", "CUC", "BGN", "HRK", "SLL", "DEM", "XAU", "XDR", "XTS", "XXX", "", "EU", "EURO"])(
+  "%j is no active currency",
+  (text) => {
+    expect(parseCurrency(text)).toBeUndefined()
+  },
+)
