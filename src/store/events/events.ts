@@ -124,14 +124,16 @@ class Store implements EventStore {
   seal(now: number, all = false): Promise<void> {
     return this.#queued(async () => {
       const memory = this.#memory
+      const epoch = readState(this.#db, "log_epoch")
       const cutoff = now - VISIT_IDLE_MS
       const floor = sealableRecord(this.#db, cutoff)
       const plans = planSeal(memory.tails, floor, cutoff, all ? Number.POSITIVE_INFINITY : now)
       if (plans.length === 0) return
       await this.#flushIds(now)
       const added = await buildPlan(this.#db, plans, this.#commit)
-      // A failed commit has rebuilt memory meanwhile: the plan speaks of tails that are gone. The next seal makes a new one.
-      if (memory !== this.#memory) return
+      // Meanwhile a failed commit may have rebuilt memory, or a forgotten period the log: then the plan speaks of what is
+      // gone, nobody sees the segments built for it, and the next seal makes a new one.
+      if (memory !== this.#memory || epoch !== readState(this.#db, "log_epoch")) return
       const closed = new Map(plans.map((plan) => [plan.tail, plan.closed]))
       const kept = this.#transaction(() => {
         turnGeneration(this.#db, added, [], now)

@@ -63,6 +63,16 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("identify" as const), which: fc.nat(), person: fc.nat(3) }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("wait" as const), minutes: fc.integer({ min: 1, max: 50 }) }) },
   { weight: 4, arbitrary: fc.constant({ do: "seal" as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("sealMeanwhile" as const),
+      visitor: fc.nat(9),
+      country: fc.constantFrom("DE", "FR"),
+      events: fc.array(newEvent, { minLength: 1, maxLength: 3 }),
+      forgets: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ do: "merge" as const }) },
   { weight: 2, arbitrary: fc.constant({ do: "restart" as const }) },
   { weight: 2, arbitrary: fc.constant({ do: "fail" as const }) },
@@ -103,6 +113,7 @@ class Life {
       this.#onOpen(step.which, (visit) => this.store.write(this.now, (writer) => this.#identify(writer, visit, step.person)))
     else if (step.do === "wait") this.now += step.minutes * MINUTE
     else if (step.do === "seal") await this.store.seal(this.now, true)
+    else if (step.do === "sealMeanwhile") await this.#sealMeanwhile(step)
     else if (step.do === "merge") await this.store.merge(this.now)
     else if (step.do === "restart") this.#restart()
     else if (step.do === "fail") this.#fail()
@@ -153,6 +164,16 @@ class Life {
     visit.visitor = writer.person(1, { high: person, low: person })
     visit.kind = 2
     writer.identify(1, visit.id, visit.visitor, "user")
+  }
+
+  /** While segments are built, visits begin and go on, and the visitors of the day are forgotten. */
+  async #sealMeanwhile(step: { visitor: number; country: string; events: NewRow[]; forgets: boolean }): Promise<void> {
+    const sealing = this.store.seal(this.now, true)
+    await Bun.sleep(0)
+    this.store.write(this.now, (writer) => this.#visit(writer, step))
+    if (step.forgets) this.store.forgetVisitors(1, DAY)
+    this.#onOpen(step.visitor, (visit) => this.store.write(this.now, (writer) => this.#add(writer, visit, step.events, step.country)))
+    await sealing
   }
 
   #onOpen(which: number, work: (visit: ModelVisit) => void): void {
