@@ -29,6 +29,10 @@ export function clients(address: string, count: number, run = "r") {
     acknowledged,
     cut,
     refused,
+    /** Waits until so many were acknowledged: a busy machine is slow to begin. */
+    async reach(count: number) {
+      while (acknowledged.length < count && !refused.has("no connection")) await Bun.sleep(5)
+    },
     async end() {
       isOver = true
       await all
