@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { askStats, FROM_SOURCE, type Prepared, prepareSite, type Served, serveFootfall } from "../instance.ts"
+import { askStats, type Prepared, prepareSite, type Served, serveFootfall } from "../instance.ts"
 import { benchData, type DataOptions, KNOWN } from "./data.ts"
 import { openFootfall } from "./footfall.ts"
 import { DAY_MS, type Report, reportsOver } from "./reports.ts"
@@ -11,7 +11,7 @@ import { count, ms, table } from "./table.ts"
 const IDLE_MS = 3_000
 
 export async function measureMemory(options: DataOptions): Promise<void> {
-  const command = await newestBinary()
+  const command = await builtBinary()
   const idle = await idleMemory(command)
   await using filled = await fillDataDir(command, options)
   const from = performance.now()
@@ -21,7 +21,7 @@ export async function measureMemory(options: DataOptions): Promise<void> {
   const answered = performance.now() - from
   for (const report of reportsOver(KNOWN)) for (const days of [30, 365]) await ask(server.address, filled.site, report, days, options.end)
   const after = await server.memory()
-  console.log(`\n### Memory and start, ${command === FROM_SOURCE ? "from source" : "compiled binary"}\n`)
+  console.log("\n### Memory and start of the compiled binary\n")
   const rows = [
     ["fresh instance, idle, MB resident (own)", mb(idle)],
     [`after all reports over ${count(options.events)} events, MB resident (own)`, mb(after)],
@@ -35,10 +35,12 @@ type Memory = Awaited<ReturnType<Served["memory"]>>
 /** The part that is not its own is the program's file, shared and dropped as the kernel likes. */
 const mb = ({ resident, own }: Memory): string => `${(resident / 1e6).toFixed(0)} (${(own / 1e6).toFixed(0)})`
 
-/** The compiled file is what people run; without one the source has to do. */
-async function newestBinary(): Promise<readonly string[]> {
-  const path = join(import.meta.dir, "../../dist/footfall-linux-x64")
-  return (await Bun.file(path).exists()) ? [path] : FROM_SOURCE
+/** The compiled file is what people run; built now, so that it is the code that is measured. */
+async function builtBinary(): Promise<readonly string[]> {
+  const root = join(import.meta.dir, "../..")
+  const build = Bun.spawn([process.execPath, "scripts/build.ts"], { cwd: root, stdout: "ignore" })
+  if ((await build.exited) !== 0) throw new Error("The binary could not be built")
+  return [join(root, `dist/footfall-${process.platform}-${process.arch}`)]
 }
 
 async function idleMemory(command: readonly string[]): Promise<Memory> {
