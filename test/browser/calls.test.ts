@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { openStand, type Stand, type Visit } from "./stand.ts"
+
+setDefaultTimeout(20_000)
+let browser: Browser
+let stand: Stand
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  stand = openStand(browser)
+}, 30_000)
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+/** Calls the tracker and gives what its callback was told, each time. */
+function call(page: Page, name: string, options: object = {}): Promise<unknown[]> {
+  return page.evaluate(
+    ([event, given]) =>
+      new Promise<unknown[]>((resolve) => {
+        const told: unknown[] = []
+        const callback = (result: { error?: unknown }) => {
+          told.push(result.error instanceof Error ? { error: result.error.name } : result)
+          // Long enough to see a second call.
+          setTimeout(() => resolve(told), 50)
+        }
+        window.footfall?.(event, { ...given, callback })
+      }),
+    [name, options] as const,
+  )
+}
+const bodies = (visit: Visit, name: string) => visit.sent.filter(({ body }) => body.n === name).map(({ body }) => body)
+
+test.skipIf(noBrowser)("a custom event carries what it was given", async () => {
+  await using visit = await stand.visit()
+  const options = {
+    props: { plan: "pro", seats: 3 },
+    revenue: { amount: "19.90", currency: "EUR" },
+    interactive: false,
+    url: "https://shop.example/thanks",
+  }
+  expect(await call(visit.page, "Purchase", options)).toEqual([{ status: 202 }])
+  expect(bodies(visit, "Purchase")).toMatchObject([
+    { p: { plan: "pro", seats: 3 }, $: { amount: "19.90", currency: "EUR" }, i: false, u: "https://shop.example/thanks", d: "test" },
+  ])
+})
+
+test.skipIf(noBrowser)("a page that was not found says so, and Plausible's name is another for the same", async () => {
+  await using visit = await stand.visit({ path: "/nowhere" })
+  await visit.page.evaluate(() => {
+    window.footfall?.("404")
+    window.plausible?.("Signup", { props: { from: "plausible" } })
+  })
+  await visit.names()
+  expect(bodies(visit, "404")).toMatchObject([{ u: `${visit.origin}/nowhere` }])
+  expect(bodies(visit, "Signup")).toMatchObject([{ p: { from: "plausible" } }])
+})
+
+test.skipIf(noBrowser)("an identified visitor is named in all that follows", async () => {
+  await using visit = await stand.visit()
+  await visit.events(1)
+  await visit.page.evaluate(() => {
+    window.footfall?.identify("user-7")
+    window.footfall?.("Known")
+    window.footfall?.identify()
+    window.footfall?.("Unknown")
+  })
+  await visit.names()
+  expect([bodies(visit, "pageview")[0]!.x, bodies(visit, "Known")[0]!.x, bodies(visit, "Unknown")[0]!.x]).toEqual([
+    undefined,
+    "user-7",
+    undefined,
+  ])
+})
+
+test.skipIf(noBrowser)("an id is kept on the device from consent on, until it is withdrawn", async () => {
+  // A loopback address is the one plain-HTTP origin with `crypto.randomUUID`.
+  await using visit = await stand.visit({ host: "127.0.0.1", attributes: 'data-local data-consent="30"' })
+  const cookies = async () => (await visit.context.cookies()).map(({ name, value }) => [name, value])
+  await visit.events(1)
+  expect(await cookies()).toEqual([])
+  await visit.page.evaluate(() => window.footfall?.consent("granted"))
+  const [cookie] = await visit.context.cookies()
+  expect(cookie).toMatchObject({ name: "footfall_id", path: "/" })
+  expect(cookie!.value).toMatch(/^[0-9a-f]{32}$/)
+  expect(cookie!.expires - Date.now() / 1000).toBeWithin(30 * 86_400 - 60, 30 * 86_400 + 60)
+  await visit.page.evaluate(() => window.footfall?.consent("granted"))
+  expect(await cookies()).toEqual([["footfall_id", cookie!.value]])
+  await visit.page.reload()
+  await call(visit.page, "Granted")
+  await visit.page.evaluate(() => window.footfall?.consent("denied"))
+  expect(await cookies()).toEqual([])
+  await call(visit.page, "Denied")
+  const seen = ["pageview", "Granted", "Denied"].flatMap((name) => bodies(visit, name).map(({ y }) => y || ""))
+  expect(seen).toEqual(["", cookie!.value, cookie!.value, ""])
+})
+
+test.skipIf(noBrowser)("without the attribute consent stores nothing", async () => {
+  await using visit = await stand.visit({ host: "127.0.0.1", attributes: "data-local" })
+  await visit.page.evaluate(() => window.footfall?.consent("granted"))
+  expect(await visit.context.cookies()).toEqual([])
+})
+
+test.skipIf(noBrowser).each([
+  ["503", { status: 503 }, 1_000],
+  ["429", { status: 429 }, 1_000],
+  ["503 with Retry-After", { status: 503, headers: { "retry-after": "7" } }, 7_000],
+  ["503 with a date", { status: 503, headers: { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" } }, 1_000],
+])("after %p the same event is sent again, not before its time", async (_, refusal, wait) => {
+  await using visit = await stand.visit({ frozen: true })
+  await visit.events(1)
+  stand.answers.push(refusal)
+  await visit.page.evaluate(() =>
+    window.footfall?.("Order", { callback: (result) => document.body.setAttribute("told", JSON.stringify(result)) }),
+  )
+  await visit.events(2)
+  await visit.page.waitForTimeout(50)
+  await visit.page.clock.runFor(wait - 10)
+  expect(bodies(visit, "Order")).toHaveLength(1)
+  await visit.page.clock.runFor(wait / 4 + 20)
+  await visit.events(3)
+  const [first, second] = bodies(visit, "Order")
+  expect(first).toEqual({ ...second, o: 0 })
+  expect(second!.o).toBeWithin(wait, wait * 1.25 + 21)
+  await visit.page.waitForSelector("[told]", { state: "attached" })
+  expect(await visit.page.getAttribute("body", "told")).toBe('{"status":202}')
+})
+
+test.skipIf(noBrowser)("after three more tries it is over, and the callback hears of it once", async () => {
+  await using visit = await stand.visit({ frozen: true })
+  await visit.events(1)
+  for (let tries = 0; tries < 4; tries++) stand.answers.push({ status: 503 })
+  await visit.page.evaluate(() =>
+    window.footfall?.("Order", {
+      callback: ({ status }) => document.body.setAttribute("told", `${document.body.getAttribute("told") ?? ""}${status} `),
+    }),
+  )
+  for (const [sent, wait] of [
+    [2, 1_300],
+    [3, 5_100],
+    [4, 20_100],
+  ] as const) {
+    await visit.events(sent)
+    await visit.page.waitForTimeout(50)
+    expect(await visit.page.getAttribute("body", "told")).toBeNull()
+    await visit.page.clock.runFor(wait)
+  }
+  await visit.events(5)
+  await visit.page.waitForSelector("[told]", { state: "attached" })
+  await visit.page.clock.runFor(100_000)
+  expect(bodies(visit, "Order")).toHaveLength(4)
+  expect(new Set(bodies(visit, "Order").map(({ id }) => id)).size).toBe(1)
+  expect(await visit.page.getAttribute("body", "told")).toBe("503 ")
+})
+
+test.skipIf(noBrowser)("a network that is down is tried again", async () => {
+  await using visit = await stand.visit({ frozen: true })
+  await visit.events(1)
+  await visit.context.setOffline(true)
+  await visit.page.evaluate(() => window.footfall?.("Order"))
+  await visit.page.waitForTimeout(50)
+  await visit.context.setOffline(false)
+  await visit.page.clock.runFor(1_300)
+  expect((await visit.events(2))[1]).toMatchObject({ n: "Order", o: expect.any(Number) })
+})
+
+test.skipIf(noBrowser).each([400, 413, 500])("status %d is final", async (status) => {
+  await using visit = await stand.visit({ frozen: true })
+  await visit.events(1)
+  stand.answers.push({ status })
+  await visit.page.evaluate(() =>
+    window.footfall?.("Order", { callback: (result) => document.body.setAttribute("told", `${result.status}`) }),
+  )
+  await visit.page.waitForSelector("[told]", { state: "attached" })
+  await visit.page.clock.runFor(60_000)
+  expect([await visit.page.getAttribute("body", "told"), bodies(visit, "Order").length]).toEqual([`${status}`, 1])
+})
+
+test.skipIf(noBrowser)("without fetch events go as beacons", async () => {
+  await using visit = await stand.visit({ before: () => Reflect.deleteProperty(window, "fetch") })
+  await visit.events(1)
+  expect(visit.sent.map(({ body, beacon }) => [body.n, beacon])).toEqual([["pageview", true]])
+  expect(await call(visit.page, "Order")).toEqual([{ status: 0 }])
+})

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { openStand, type Stand, type VisitOptions } from "./stand.ts"
+
+setDefaultTimeout(20_000)
+let browser: Browser
+let stand: Stand
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  stand = openStand(browser)
+}, 30_000)
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+test.skipIf(noBrowser)("nothing is stored, and nothing but the collect address is asked", async () => {
+  const asked: string[] = []
+  await using visit = await stand.visit({
+    attributes: 'data-prop-a="b"',
+    body: '<a href="#x">Go</a><form><button type=button>B</button></form>',
+  })
+  visit.page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+  await visit.page.click("a")
+  await visit.page.evaluate(() => {
+    history.pushState(null, "", "/b")
+    window.footfall?.("Signup", { props: { plan: "pro" } })
+    window.footfall?.identify("user-7")
+    window.footfall?.consent("denied")
+    window.dispatchEvent(new Event("blur"))
+  })
+  await visit.names()
+  await visit.page.reload()
+  await visit.events(6)
+  const stored = await visit.page.evaluate(async () => ({
+    local: localStorage.length,
+    tab: sessionStorage.length,
+    cookies: document.cookie,
+    databases: (await indexedDB.databases()).length,
+  }))
+  expect(stored).toEqual({ local: 0, tab: 0, cookies: "", databases: 0 })
+  expect(await visit.context.cookies()).toEqual([])
+  expect(new Set(asked)).toEqual(
+    new Set(["GET /", "GET /b", "GET /js/script.js", "POST /api/event"].filter((line) => asked.includes(line))),
+  )
+  // The pages are another origin than the statistics: a preflight would have come as OPTIONS.
+  expect(new Set(visit.sent.map(({ method, type }) => `${method} ${type}`))).toEqual(new Set(["POST text/plain;charset=UTF-8"]))
+})
+
+test.skipIf(noBrowser).each<[string, VisitOptions]>([
+  ["driven by a program", { automated: true }],
+  ["PhantomJS", { before: () => Reflect.set(window, "_phantom", {}) }],
+  ["Nightmare", { before: () => Reflect.set(window, "__nightmare", {}) }],
+  ["Cypress", { before: () => Reflect.set(window, "Cypress", {}) }],
+  ["localhost", { host: "localhost" }],
+  ["a loopback address", { host: "127.0.0.1" }],
+  ["opted out", { before: () => localStorage.setItem("footfall_ignore", "true") }],
+])("%s is not counted, and the callback hears of it", async (_, options) => {
+  await using visit = await stand.visit(options)
+  const told = await visit.page.evaluate(() => new Promise((resolve) => window.footfall?.("Signup", { callback: resolve })))
+  expect(told).toEqual({ error: "ignored" })
+  expect(visit.sent).toEqual([])
+})
+
+test.skipIf(noBrowser).each(["localhost", "127.0.0.1"])("%s is counted when the page asks for it", async (host) => {
+  await using visit = await stand.visit({ host, attributes: "data-local" })
+  expect((await visit.events(1))[0]).toMatchObject({ n: "pageview", u: `http://${host}:${stand.port}/` })
+})
+
+test.skipIf(noBrowser)("a name that begins like a local one is counted", async () => {
+  await using visit = await stand.visit({ host: "localhost.example" })
+  await visit.events(1)
+})
+
+test.skipIf(noBrowser)("a visitor opts out and in again by an address, and is told", async () => {
+  await using visit = await stand.visit()
+  await visit.events(1)
+  const told: string[] = []
+  visit.page.on("dialog", (dialog) => {
+    told.push(dialog.message())
+    void dialog.accept()
+  })
+  const ignored = () => visit.page.evaluate(() => localStorage.getItem("footfall_ignore"))
+  await visit.page.goto("about:blank")
+  const counted = visit.sent.length
+  await visit.page.goto(`${visit.origin}/#footfall-ignore`)
+  expect([told, await ignored()]).toEqual([["footfall_ignore: true"], "true"])
+  await visit.page.goto("about:blank")
+  await visit.page.goto(visit.origin)
+  await visit.page.goto("about:blank")
+  expect(visit.sent.length).toBe(counted)
+  await visit.page.goto(`${visit.origin}/#footfall-ignore`)
+  expect([told.at(-1), await ignored()]).toEqual(["footfall_ignore: false", "false"])
+  await visit.events(counted + 1)
+})
+
+test.skipIf(noBrowser)("a browser without storage is counted all the same", async () => {
+  const before = () => {
+    Object.defineProperty(window, "localStorage", {
+      get() {
+        throw new DOMException("no", "SecurityError")
+      },
+    })
+  }
+  await using visit = await stand.visit({ before })
+  await visit.events(1)
+})
