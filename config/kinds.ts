@@ -40,7 +40,7 @@ const ON_OFF = new Map([
   ["false", false],
 ])
 
-export const choice = <Choice extends string>(fallback: Choice, choices: readonly Choice[], about: string): Setting<Choice> =>
+export const choice = <const Choice extends string>(fallback: Choice, choices: readonly Choice[], about: string): Setting<Choice> =>
   setting(fallback, about, `one of ${choices.join(", ")}`, (given) => choices.find((name) => name === given))
 
 /** An address without a trailing slash, query or user. */

@@ -1,5 +1,4 @@
 /** The process: the real clock, the real configuration, signals, the listening socket. */
-import pino from "pino"
 import { ConfigFault, describeConfig, type Loaded, loadConfig } from "../config/load.ts"
 import { flagName, KEYS, SETTINGS } from "../config/schema.ts"
 import { version } from "../package.json" with { type: "json" }
@@ -13,6 +12,7 @@ import { prepareDataFolder } from "./services/data-folder.ts"
 import { replayClock } from "./services/demo.ts"
 import { ExitFault } from "./services/exit.ts"
 import { lockFolder, openInstance } from "./services/instance.ts"
+import { jsonLog, lineWriter } from "./services/json-log.ts"
 import { withOperations } from "./services/reach.ts"
 import { restoreBackup } from "./services/restore.ts"
 
@@ -89,24 +89,13 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
     version,
     clock: CLOCK,
     // A command says what it did itself; only a server tells its story.
-    log: createLog(logTo === process.stdout.fd ? config.log_level : "warn", logTo),
+    log: jsonLog({ level: logTo === process.stdout.fd ? config.log_level : "warn", now: CLOCK.now, write: lineWriter(logTo) }),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     // In the binary `import.meta.url` is that of this file everywhere, so these are made here.
     workers: {
       query: new URL("./query/worker.ts", import.meta.url).href,
       backup: new URL("./services/backup-worker.ts", import.meta.url).href,
     },
-  }
-}
-
-function createLog(level: string, fd: number): Log {
-  const serializers = { error: pino.stdSerializers.err }
-  const log = pino({ level, serializers, base: null }, pino.destination({ dest: fd, sync: true }))
-  return {
-    debug: (message, fields) => log.debug(fields ?? {}, message),
-    info: (message, fields) => log.info(fields ?? {}, message),
-    warn: (message, fields) => log.warn(fields ?? {}, message),
-    error: (message, fields) => log.error(fields ?? {}, message),
   }
 }
 

@@ -6,7 +6,7 @@
  * commit of one connection races a checkpoint of another, and the client refuses a statement beside an open transaction;
  * the queue keeps out of reach of both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
  */
-import { type Client, createClient, LibsqlError, type Transaction } from "@libsql/client"
+import { type Client, createClient as createFileClient, LibsqlError, type Transaction } from "@libsql/client/sqlite3"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../refusal.ts"
 import { translated } from "./fault.ts"
@@ -100,7 +100,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
 const ONLY_READS = /^\s*(select|pragma|explain)\b/i
 
 async function connectFile(url: string): Promise<Client> {
-  const client = connect(url)
+  const client = await connect(url)
   try {
     await prepare(client, url)
     return client
@@ -110,9 +110,12 @@ async function connectFile(url: string): Promise<Client> {
   }
 }
 
-function connect(url: string, authToken?: string): Client {
+async function connect(url: string, authToken?: string): Promise<Client> {
   try {
     // One connection: settings belong to a connection, and a second one would not have them.
+    if (url.startsWith("file:")) return createFileClient({ url, concurrency: 1 })
+    // What speaks to servers costs memory that most instances need not spend.
+    const { createClient } = await import("@libsql/client")
     return createClient({ url, concurrency: 1, ...(authToken === undefined ? {} : { authToken }) })
   } catch (error) {
     // The library gives no code when the file cannot be opened at all.

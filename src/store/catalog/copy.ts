@@ -1,4 +1,4 @@
-import { type Client, createClient } from "@libsql/client"
+import { type Client, createClient } from "@libsql/client/sqlite3"
 import { catalogUrl, type Statements } from "./catalog.ts"
 import { translated } from "./fault.ts"
 import { sql } from "./sql.ts"

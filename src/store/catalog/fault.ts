@@ -1,4 +1,4 @@
-import { LibsqlError } from "@libsql/client"
+import { LibsqlError } from "@libsql/client/sqlite3"
 import { type FaultKind, StoreFault } from "../events/fault.ts"
 
 /** Runs work on the catalog; a failure of file, disk or lock becomes a `StoreFault`, anything else passes as it is. */
