@@ -34,9 +34,10 @@ export interface HttpServer {
 
 /**
  * How `Bun.serve` listens for it. Slow clients are cut off; the largest body lies far above every limit of a route, because
- * Bun's own 413 is empty.
+ * Bun's own 413 is empty. Outside development Bun shares a port between processes unless told not to: half of the events of
+ * a second instance would end in the first one.
  */
-export const LISTENING = { idleTimeout: 10, maxRequestBodySize: 200 << 20, development: false } as const
+export const LISTENING = { idleTimeout: 10, maxRequestBodySize: 200 << 20, development: false, reusePort: false } as const
 
 /** Longer than any report: past its own time a report answers `query_timeout`. */
 const ANSWER_SECONDS = 30

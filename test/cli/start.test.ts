@@ -168,6 +168,14 @@ test("a port that is in use stops the start and gives the folder free", async ()
   expect(await footfall(["site", "list", "--data-dir", folder.path])).toMatchObject({ code: 0 })
 })
 
+test("two instances never share a port", async () => {
+  using folder = temporaryFolder()
+  using second = temporaryFolder()
+  await using first = await serving(folder.path)
+  const { port } = new URL(first.address)
+  expect(await footfall(["serve", "--data-dir", second.path, "--host", "127.0.0.1", "--port", port])).toMatchObject({ code: 69 })
+})
+
 test("a lost key does not stop the start", async () => {
   using folder = temporaryFolder()
   copyOfTemplate(folder.path)
