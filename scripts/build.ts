@@ -53,16 +53,22 @@ async function fetchForeignParts(targets: readonly Target[]): Promise<void> {
   if ((await install.exited) !== 0) throw new Error("The parts for other systems could not be installed")
 }
 
-/** libsql picks its native part by a computed name, which no bundler can follow. This writes the name out. */
-function nativeLibsql(target: Target): BunPlugin {
+/**
+ * libsql picks its native part by a computed name, which no bundler can follow. This puts in the part of the target,
+ * compressed: the pages of an uncompressed one would stay in memory beside those that the system loads.
+ */
+async function nativeLibsql(target: Target): Promise<BunPlugin> {
   const part = join(target === here ? root : foreign, "node_modules", TARGETS[target].libsql, "index.node")
+  const packed = join(root, "dist", `${target}.node.zst`)
+  await Bun.write(packed, await Bun.zstdCompress(await Bun.file(part).bytes(), { level: 19 }))
+  const loading = `require(${JSON.stringify(join(root, "src/store/catalog/native-part.ts"))}).loadNativePart(require(${JSON.stringify(packed)}))`
   return {
     name: "native-libsql",
     setup(build) {
       build.onLoad({ filter: /node_modules[\\/]libsql[\\/](index|promise)\.js$/ }, async ({ path }) => {
         const source = await Bun.file(path).text()
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is their template, as text
-        const contents = source.replaceAll("require(`@libsql/${target}`)", `require(${JSON.stringify(part)})`)
+        const contents = source.replaceAll("require(`@libsql/${target}`)", loading)
         if (contents === source) throw new Error(`${path} has changed: look for the new way it loads its native part`)
         return { contents, loader: "js" }
       })
@@ -77,7 +83,8 @@ async function buildBinary(target: Target): Promise<void> {
     root: join(root, "src"),
     entrypoints: [join(root, "src/main.ts"), ...workers],
     target: "bun",
-    plugins: [nativeLibsql(target)],
+    plugins: [await nativeLibsql(target)],
+    loader: { ".zst": "file" },
     minify: true,
     splitting: true,
     bytecode: true,
