@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   "not_acceptable",
   "goal_exists",
   "funnel_exists",
+  "compat_id_taken",
   "already_set_up",
   "body_too_large",
   "unsupported_media_type",

@@ -99,4 +99,12 @@ export const THINGS = {
   nameChars: 120,
   retentionDays: { min: 1, max: 3_650 },
   windowHours: { min: 1, max: 720 },
+  persistentDays: { min: 1, max: 395 },
+  bounceEngagedSeconds: { min: 0, max: 86_400 },
+  allowedQueryParams: 20,
+  queryParamChars: 100,
+  /** Of each product. */
+  compatIds: 100,
+  compatIdChars: 253,
+  shieldsOfKind: 100,
 } as const

@@ -37,6 +37,25 @@ const SiteShape = t.Object(
 
 /** Throws `validation_failed` with all faults at once. */
 export function parseSite(body: unknown, defaults: SiteDefaults): SiteFields {
+  const { fields, faults } = readSite(body, defaults)
+  refuseFaults(faults)
+  return fields
+}
+
+/** The site with a merge patch applied, by the same rules as a new one. */
+export function patchSite(site: SiteFields, patch: unknown): SiteFields {
+  const { fields, faults } = readSitePatch(site, patch)
+  refuseFaults(faults)
+  return fields
+}
+
+/** What `patchSite` gives, with the faults that it throws; the fields are sound when there are none. */
+export function readSitePatch(site: SiteFields, patch: unknown): { fields: SiteFields; faults: Fault[] } {
+  const { name, hosts, timezone, retention_days, revenue_currency } = site
+  return readSite(mergedWith({ name, hosts, timezone, retention_days, revenue_currency }, patch), site)
+}
+
+function readSite(body: unknown, defaults: SiteDefaults): { fields: SiteFields; faults: Fault[] } {
   const { fields, faults } = inspect(SiteShape, body)
   const hosts = (fields.hosts ?? []).map((item, i) => readHost(item, `/hosts/${i}`))
   const timezone = parseTimezone(fields.timezone ?? defaults.timezone)
@@ -44,20 +63,14 @@ export function parseSite(body: unknown, defaults: SiteDefaults): SiteFields {
   const meaning = hosts.filter((host) => typeof host !== "string")
   if (!timezone) meaning.push(fault("/timezone", "invalid_timezone", "must be an IANA zone such as Europe/Berlin"))
   if (!currency) meaning.push(fault("/revenue_currency", "invalid_currency", "must be an active ISO 4217 code such as EUR"))
-  refuseFaults(inDocumentOrder([...faults, ...meaning], body))
-  return {
-    name: fields.name!, // no fault: it is there
+  const read: SiteFields = {
+    name: fields.name!, // without a fault it is there
     hosts: [...new Set(hosts.filter((host) => typeof host === "string"))],
     timezone: timezone!,
     retention_days: fields.retention_days === undefined ? defaults.retention_days : fields.retention_days,
     revenue_currency: currency!,
   }
-}
-
-/** The site with a merge patch applied, by the same rules as a new one. */
-export function patchSite(site: SiteFields, patch: unknown): SiteFields {
-  const { name, hosts, timezone, retention_days, revenue_currency } = site
-  return parseSite(mergedWith({ name, hosts, timezone, retention_days, revenue_currency }, patch), site)
+  return { fields: read, faults: inDocumentOrder([...faults, ...meaning], body) }
 }
 
 function readHost(item: unknown, pointer: string): string | Fault {

@@ -1,9 +1,12 @@
 import type { IdentityMode } from "./visit.ts"
 
+export const SHIELD_KINDS = ["ip", "country", "page", "hostname", "referrer"] as const
+export type ShieldKind = (typeof SHIELD_KINDS)[number]
+
 /** A site's own rule for drops (metrics.md 19.1). Kind `hostname` drops as `host`, `referrer` as `spam`. */
 export interface Shield {
   id: number
-  kind: "ip" | "country" | "page" | "hostname" | "referrer"
+  kind: ShieldKind
   value: string
   enabled: boolean
 }
@@ -21,9 +24,14 @@ export interface SiteSettings {
   bounce_engaged_seconds: number
   allowed_query_params: readonly string[]
   hash_routing: boolean
-  compat_ids: { plausible: readonly string[]; umami: readonly string[]; goatcounter: readonly string[] }
+  /** Lower case; each unique on the instance. */
+  compat_ids: Readonly<Record<CompatProduct, readonly string[]>>
   shields: readonly Shield[]
 }
+
+/** Other products whose ids for a site are understood, so that their trackers go on counting. */
+export const COMPAT_PRODUCTS = ["plausible", "umami", "goatcounter"] as const
+export type CompatProduct = (typeof COMPAT_PRODUCTS)[number]
 
 export const DEFAULT_SETTINGS: SiteSettings = {
   strict_origin: false,
@@ -41,6 +49,14 @@ export const DEFAULT_SETTINGS: SiteSettings = {
   shields: [],
 }
 
+/** A zone and mode by which a site's visitors were told apart from a moment on. */
+export interface IdentityPhase {
+  /** Epoch milliseconds; 0 for what held from the beginning. */
+  from: number
+  timezone: string
+  identity_mode: IdentityMode
+}
+
 /** A measured property. Times are epoch milliseconds. */
 export interface Site {
   id: number
@@ -53,6 +69,8 @@ export interface Site {
   revenue_currency: string
   tracking_id: string
   settings: SiteSettings
+  /** Oldest first; the last one may still have to begin. Empty while zone and mode have never changed. */
+  identity_history: readonly IdentityPhase[]
   created_at: number
   updated_at: number
 }
@@ -61,7 +79,8 @@ export interface Site {
 export interface SiteDirectory {
   byId(id: number): Site | undefined
   byTrackingId(id: string): Site | undefined
-  byCompatId(product: "plausible" | "umami" | "goatcounter", id: string): Site | undefined
+  /** In any case. */
+  byCompatId(product: CompatProduct, id: string): Site | undefined
   /** Exact before `*.`; of several the lowest id, and none when they belong to several organizations (metrics.md 18.1). */
   byHost(host: string): Site | undefined
 }

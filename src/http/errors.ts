@@ -29,6 +29,7 @@ const ANSWERS: Record<ErrorCode, Answer> = {
   not_acceptable: { status: 406, title: "The requested format is not offered" },
   goal_exists: { status: 409, title: "The goal exists already" },
   funnel_exists: { status: 409, title: "A funnel of this name exists already" },
+  compat_id_taken: { status: 409, title: "Another site has this id of another product" },
   already_set_up: { status: 409, title: "The instance is set up already" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The content type is not supported" },

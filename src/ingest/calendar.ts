@@ -1,5 +1,5 @@
 import type { Site } from "../domain/site.ts"
-import { type Period, periodOf } from "./salts.ts"
+import { type Period, periodAt, periodOf } from "./salt-period.ts"
 
 /** The salts' periods that may know a visitor of a moment. */
 export interface Periods {
@@ -9,8 +9,8 @@ export interface Periods {
 }
 
 interface Known {
-  timezone: string
-  mode: Site["settings"]["identity_mode"]
+  /** As it was: the directory hands out a new object after every change. */
+  site: Site
   /** The latest first. */
   days: Period[]
   periods: Period[]
@@ -25,33 +25,26 @@ export function createCalendar() {
 
   function knownOf(site: Site): Known {
     const known = sites.get(site.id)
-    if (known?.timezone === site.timezone && known.mode === site.settings.identity_mode) return known
-    const fresh: Known = { timezone: site.timezone, mode: site.settings.identity_mode, days: [], periods: [] }
-    // A change of zone or mode takes effect when the running period ends (metrics.md 2.2).
-    if (known) fresh.periods.push(...known.periods)
+    if (known?.site === site) return known
+    const fresh: Known = { site, days: [], periods: [] }
     sites.set(site.id, fresh)
     return fresh
   }
+  const dayOf = (site: Site, at: number): Period => inList(knownOf(site).days, at, () => periodOf("daily", site.timezone, at))
 
   return {
     /** The site's local day of a moment, such as `2026-11-21`. */
-    day: (site: Site, at: number): string => {
-      const known = knownOf(site)
-      return inList(known.days, at, () => periodOf("daily", known.timezone, at)).name
-    },
+    day: (site: Site, at: number): string => dayOf(site, at).name,
 
     /** When the site's local day of a moment begins. */
-    dayStart: (site: Site, at: number): number => {
-      const known = knownOf(site)
-      return inList(known.days, at, () => periodOf("daily", known.timezone, at)).from
-    },
+    dayStart: (site: Site, at: number): number => dayOf(site, at).from,
 
     /** The periods of an event's moment, as they stand at the moment `now`. */
     periods(site: Site, at: number, now: number): Periods {
-      const known = knownOf(site)
-      const periodAt = (moment: number) => inList(known.periods, moment, () => periodOf(known.mode, known.timezone, moment))
-      const current = periodAt(at)
-      const previous = periodAt(current.from - 1)
+      const { periods } = knownOf(site)
+      const inPeriods = (moment: number) => inList(periods, moment, () => periodAt(site, moment))
+      const current = inPeriods(at)
+      const previous = inPeriods(current.from - 1)
       return { current, previous: now < previous.expiresAt ? previous : undefined }
     },
   }

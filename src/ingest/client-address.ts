@@ -57,6 +57,9 @@ function withoutPort(text: string): string {
   return colon > 0 && colon === text.lastIndexOf(":") ? text.slice(0, colon) : text
 }
 
+/** Whether a text is an address or a CIDR range. */
+export const isRange = (text: string): boolean => readRange(text) !== undefined
+
 /** Parses once what is asked for every event. Entries that are neither address nor range are left out. */
 export function addressRanges(entries: readonly string[]): AddressRanges {
   const ranges = entries.flatMap((entry) => readRange(entry) ?? [])

@@ -20,8 +20,8 @@ export function visitorKeys(
 ): VisitorKeys | Promise<VisitorKeys> {
   const { site, at, now } = event
   const { current, previous } = calendar.periods(site, at, now)
-  const salt = salts.get(site.id, current.name)
-  const previousSalt = previous && salts.get(site.id, previous.name)
+  const salt = salts.get(site.id, current)
+  const previousSalt = previous && salts.get(site.id, previous)
   const identity = personKind(site, event.incoming, event.objects) && identityKeys.identityKey(site.id)
   const isReady = !(salt instanceof Promise) && !(previousSalt instanceof Promise) && !(identity instanceof Promise)
   const names = { current: current.name, previous: previous?.name }

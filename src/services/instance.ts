@@ -2,6 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Site } from "../domain/site.ts"
 import type { SiteDefaults } from "../domain/site-input.ts"
+import type { IdentityKeys } from "../ingest/salts.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { listSiteIds } from "../store/catalog/copy.ts"
 import { listSites } from "../store/catalog/sites.ts"
@@ -62,7 +63,7 @@ export interface Instance {
   users: Users
   organizations: Organizations
   salts: KeptSalts
-  identityKeys: ReturnType<typeof createSiteKeys>
+  identityKeys: IdentityKeys
   backups: Backups
   health: Health
   states: StoreStates
@@ -120,7 +121,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   })
   const lease = catalog.remote ? await leaseCatalog(catalog, { now: clock.now, random }) : undefined
   const secrets = createSecrets({ secretKey: key, random })
-  const sites = await createSites({ catalog, clock, random, secrets, defaults: options.defaults, maxSites: options.maxSites })
+  const siteKeys = createSiteKeys({ catalog, secrets, random })
+  const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults: options.defaults, maxSites: options.maxSites })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
   kept = createKeptValues({ directory: sites.directory, goals, funnels })
@@ -134,8 +136,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     keys: createKeys({ catalog, clock, random, sites }),
     users: createUsers({ catalog, clock, passwords: createPasswords() }),
     organizations: createOrganizations({ catalog, clock }),
-    salts: createSalts({ catalog, secrets, clock, random, directory: sites.directory }),
-    identityKeys: createSiteKeys({ catalog, secrets, random }),
+    salts: createSalts({ catalog, secrets, clock, random }),
+    identityKeys: siteKeys,
     backups: backupsOver(catalog),
     health,
     states,

@@ -1,6 +1,5 @@
 import type { Clock } from "../domain/clock.ts"
-import type { SiteDirectory } from "../domain/site.ts"
-import { periodOf, type Salts } from "../ingest/salts.ts"
+import type { Salts } from "../ingest/salts.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { deleteSalt, listOverdueSalts, saltOf, upsertSalt } from "../store/catalog/salts.ts"
 import type { Random, SecretPlace, Secrets } from "./secrets.ts"
@@ -24,7 +23,6 @@ interface SaltsOptions {
   secrets: Secrets
   clock: Pick<Clock, "now">
   random: Random
-  directory: Pick<SiteDirectory, "byId">
 }
 
 const SALT_BYTES = 32
@@ -35,7 +33,7 @@ const DESTROYED_AT_ONCE = 1_000
  * destroyed, over restarts and jumps of the clock. For a period that is over already `get` gives random bytes of the
  * moment, which are kept nowhere: nothing that was destroyed comes back.
  */
-export function createSalts({ catalog, secrets, clock, random, directory }: SaltsOptions): KeptSalts {
+export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): KeptSalts {
   const kept = new Map<string, Uint8Array | Promise<Uint8Array>>()
 
   async function read(place: SitePeriod & { destroyAt: number }): Promise<Uint8Array> {
@@ -56,11 +54,10 @@ export function createSalts({ catalog, secrets, clock, random, directory }: Salt
     return salt
   }
   return {
-    get(siteId, period) {
+    get(siteId, { name: period, expiresAt: destroyAt }) {
       const name = nameOf(siteId, period)
       const known = kept.get(name)
       if (known) return known
-      const destroyAt = destructionOf(period, directory.byId(siteId)?.timezone ?? "UTC")
       if (destroyAt <= clock.now()) return random(SALT_BYTES)
       const reading = read({ siteId, period, destroyAt })
       kept.set(name, reading)
@@ -91,19 +88,3 @@ export function createSalts({ catalog, secrets, clock, random, directory }: Salt
 
 const nameOf = (siteId: number, period: string): string => `${siteId} ${period}`
 const placeOf = (siteId: number, period: string): SecretPlace => ({ table: "salts", row: nameOf(siteId, period), purpose: "salt" })
-
-/** When the salt of a period is destroyed: of a day 48 h after its start, of a week or month 24 h after its end. */
-function destructionOf(period: string, timezone: string): number {
-  const start = firstDay(period).toZonedDateTime(timezone).epochMilliseconds
-  const mode = period.length === 10 ? "daily" : period.includes("W") ? "weekly" : "monthly"
-  return periodOf(mode, timezone, start).expiresAt
-}
-
-/** `2026-11-21` is itself, `2026-W47` begins on a Monday, `2026-11` on the 1st. */
-function firstDay(period: string): Temporal.PlainDate {
-  const [, year, week] = /^(\d{4})-W(\d{2})$/.exec(period) ?? []
-  if (week === undefined) return Temporal.PlainDate.from(period.length === 7 ? `${period}-01` : period)
-  // The 4th of January lies in the first week.
-  const inFirstWeek = Temporal.PlainDate.from(`${year}-01-04`)
-  return inFirstWeek.subtract({ days: inFirstWeek.dayOfWeek - 1 }).add({ weeks: Number(week) - 1 })
-}

@@ -1,7 +1,4 @@
-import { type Site, type SiteDirectory, withoutWww } from "../domain/site.ts"
-
-type Product = keyof Site["settings"]["compat_ids"]
-const PRODUCTS: readonly Product[] = ["plausible", "umami", "goatcounter"]
+import { COMPAT_PRODUCTS, type CompatProduct, type Site, type SiteDirectory, withoutWww } from "../domain/site.ts"
 
 /** The directory with the two ways to change it. */
 export interface KeptDirectory extends SiteDirectory {
@@ -67,9 +64,9 @@ function parentsOf(host: string): string[] {
 
 const lowestId = (sites: readonly Site[]): Site => sites.reduce((lowest, site) => (site.id < lowest.id ? site : lowest))
 
-const compatKey = (product: Product, id: string): string => `${product} ${id}`
+const compatKey = (product: CompatProduct, id: string): string => `${product} ${id.toLowerCase()}`
 const compatKeys = (site: Site): string[] =>
-  PRODUCTS.flatMap((product) => site.settings.compat_ids[product].map((id) => compatKey(product, id)))
+  COMPAT_PRODUCTS.flatMap((product) => site.settings.compat_ids[product].map((id) => compatKey(product, id)))
 
 function list(lists: Map<string, Site[]>, name: string, site: Site): void {
   lists.set(name, [...(lists.get(name) ?? []), site])

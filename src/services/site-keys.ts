@@ -1,5 +1,5 @@
 import type { IdentityKeys } from "../ingest/salts.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { type SiteKeyPurpose, siteKey, upsertSiteKey } from "../store/catalog/site-keys.ts"
 import type { Random, SecretPlace, Secrets } from "./secrets.ts"
 
@@ -7,25 +7,40 @@ export const SITE_KEY_BYTES = 32
 
 export const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
 
+export interface SiteKeys extends IdentityKeys {
+  /** Makes the two keys of a new site. */
+  make(statements: Statements, siteId: number): Promise<void>
+  /** Makes another identity key: who was identified before is somebody new. To be followed by `forget` at the commit. */
+  replaceIdentityKey(statements: Statements, siteId: number): Promise<void>
+  /** The next one who asks reads the key again. */
+  forget(siteId: number): void
+}
+
 /** The keys of sites, opened once and then in memory. */
-export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog; secrets: Secrets; random: Random }): IdentityKeys {
+export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog; secrets: Secrets; random: Random }): SiteKeys {
   const opened = new Map<number, Uint8Array | Promise<Uint8Array>>()
 
-  async function read(siteId: number): Promise<Uint8Array> {
-    const place = siteKeyPlace(siteId, "identity")
-    const key = await catalog.transaction(async (statements) => {
-      const sealed = await siteKey(statements, siteId, "identity")
-      const plain = sealed && secrets.open(sealed, place)
-      if (plain) return plain
-      // The instance has another secret key than the one it was sealed with: who was identified before is somebody new.
-      const fresh = random(SITE_KEY_BYTES)
-      await upsertSiteKey(statements, siteId, "identity", secrets.seal(fresh, place))
-      return fresh
-    })
-    opened.set(siteId, key)
-    return key
+  async function write(statements: Statements, siteId: number, purpose: SiteKeyPurpose): Promise<Uint8Array> {
+    const fresh = random(SITE_KEY_BYTES)
+    await upsertSiteKey(statements, siteId, purpose, secrets.seal(fresh, siteKeyPlace(siteId, purpose)))
+    return fresh
   }
+  const read = (siteId: number): Promise<Uint8Array> =>
+    catalog.transaction(
+      async (statements) => {
+        const sealed = await siteKey(statements, siteId, "identity")
+        // It may have been sealed with another secret key than the instance has now.
+        return (sealed && secrets.open(sealed, siteKeyPlace(siteId, "identity"))) ?? write(statements, siteId, "identity")
+      },
+      (key) => opened.set(siteId, key),
+    )
   return {
+    async make(statements, siteId) {
+      await write(statements, siteId, "site")
+      await write(statements, siteId, "identity")
+    },
+    replaceIdentityKey: async (statements, siteId) => void (await write(statements, siteId, "identity")),
+    forget: (siteId) => void opened.delete(siteId),
     identityKey(siteId) {
       const known = opened.get(siteId)
       if (known) return known

@@ -3,15 +3,17 @@ import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import { type ApiKey, reachesSite } from "../domain/key.ts"
 import { THINGS } from "../domain/limits.ts"
-import type { Site, SiteDirectory } from "../domain/site.ts"
+import { COMPAT_PRODUCTS, type Site, type SiteDirectory } from "../domain/site.ts"
 import { parseSite, patchSite, type SiteDefaults } from "../domain/site-input.ts"
+import type { IdentityMode } from "../domain/visit.ts"
+import { changedHistory } from "../ingest/salt-period.ts"
 import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { upsertSiteKey } from "../store/catalog/site-keys.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { countSites, deleteSite, insertSite, listDeletedSites, listSites, purgeSite, siteById, updateSite } from "../store/catalog/sites.ts"
-import type { Random, Secrets } from "./secrets.ts"
+import type { Random } from "./secrets.ts"
 import { createSiteDirectory } from "./site-directory.ts"
-import { SITE_KEY_BYTES, siteKeyPlace } from "./site-keys.ts"
+import type { SiteKeys } from "./site-keys.ts"
+import { changedSite, type SiteChanges } from "./site-settings.ts"
 import { inSlices } from "./slices.ts"
 
 export interface Sites {
@@ -22,8 +24,10 @@ export interface Sites {
   list(organizationId: number, options?: { search?: string }): Promise<Site[]>
   /** Throws `site_not_found`. */
   get(id: number): Promise<Site>
-  /** A merge patch. */
+  /** A merge patch of the fields a site is made with. */
   update(id: number, patch: unknown): Promise<Site>
+  /** A merge patch of these fields and of its settings. Throws `compat_id_taken` for an id that another site has. */
+  configure(id: number, patch: unknown): Promise<Site>
   /** From now on nobody finds it; its data stays until it is purged. */
   remove(id: number): Promise<void>
   /**
@@ -39,14 +43,14 @@ interface SitesOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   random: Random
-  secrets: Secrets
+  keys: Pick<SiteKeys, "make" | "replaceIdentityKey" | "forget">
   defaults: SiteDefaults
   /** Sites per organization. */
   maxSites?: number
 }
 
 export async function createSites(options: SitesOptions): Promise<Sites> {
-  const { catalog, clock, random, secrets, defaults, maxSites = THINGS.sitesPerOrganization } = options
+  const { catalog, clock, random, keys, defaults, maxSites = THINGS.sitesPerOrganization } = options
   const directory = createSiteDirectory()
   for (const site of await inSlices((slice) => listSites(catalog, slice))) directory.put(site)
 
@@ -54,6 +58,17 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
     const site = directory.byId(id)
     if (!site) throw siteNotFound()
     return site
+  }
+  async function write(statements: Statements, id: number, change: (site: Site) => SiteChanges): Promise<Site> {
+    const site = await siteById(statements, id)
+    if (!site) throw siteNotFound()
+    const { fields, settings } = change(site)
+    const { identity_mode } = site.settings
+    const now = clock.now()
+    const identity_history = changedHistory(site, { timezone: fields.timezone, identity_mode: settings.identity_mode }, now)
+    // Whoever was known by a person key must not be found by it later on (metrics.md 2.3).
+    if (KNOWS_PERSONS.has(identity_mode) && settings.identity_mode !== identity_mode) await keys.replaceIdentityKey(statements, id)
+    return updateSite(statements, id, { ...fields, settings, identity_history }, now)
   }
   return {
     directory,
@@ -64,8 +79,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         if ((await countSites(statements, organizationId)) >= maxSites) throw tooManySites(maxSites)
         const now = clock.now()
         const site = await insertSite(statements, { ...fields, organization_id: organizationId, tracking_id: trackingId, created_at: now })
-        for (const purpose of ["site", "identity"] as const)
-          await upsertSiteKey(statements, site.id, purpose, secrets.seal(random(SITE_KEY_BYTES), siteKeyPlace(site.id, purpose)))
+        await keys.make(statements, site.id)
         return site
       }, directory.put)
     },
@@ -77,11 +91,22 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
     },
     get: async (id) => find(id),
     update: (id, patch) =>
-      catalog.transaction(async (statements) => {
-        const site = await siteById(statements, id)
-        if (!site) throw siteNotFound()
-        return updateSite(statements, id, patchSite(site, patch), clock.now())
-      }, directory.put),
+      catalog.transaction(
+        (statements) => write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings })),
+        directory.put,
+      ),
+    configure: (id, patch) =>
+      catalog.transaction(
+        async (statements) => {
+          const site = await write(statements, id, (site) => changedSite(site, patch))
+          refuseTakenIds(site, directory)
+          return site
+        },
+        (site) => {
+          directory.put(site)
+          keys.forget(id)
+        },
+      ),
     remove: (id) =>
       catalog.transaction(
         async (statements) => {
@@ -110,6 +135,16 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
 
 const DAY_MS = 86_400_000
 const PURGED_AT_ONCE = 100
+
+const KNOWS_PERSONS: ReadonlySet<IdentityMode> = new Set(["identified", "persistent"])
+
+/** Two sites of one id would each get the other's events. */
+function refuseTakenIds({ id, settings }: Site, directory: SiteDirectory): void {
+  for (const product of COMPAT_PRODUCTS)
+    for (const [i, compatId] of settings.compat_ids[product].entries())
+      if ((directory.byCompatId(product, compatId)?.id ?? id) !== id)
+        throw new AppError("compat_id_taken", "Another site has this id", { pointer: `/compat_ids/${product}/${i}` })
+}
 
 const tooManySites = (limit: number) =>
   new AppError("limit_reached", `An organization may have ${limit} sites`, { limit, resource: "sites" })

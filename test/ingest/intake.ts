@@ -24,6 +24,7 @@ export const siteOf = ({ settings, ...more }: SiteChanges): Site => ({
   retention_days: null,
   revenue_currency: "EUR",
   tracking_id: TRACKING_ID,
+  identity_history: [],
   created_at: 0,
   updated_at: 0,
   ...more,
@@ -61,7 +62,7 @@ export function startIntake(site: SiteChanges = {}, options: Partial<CollectorOp
   const collector = createCollector({
     directory,
     store,
-    salts: { get: (siteId, period) => made(`${siteId} ${period}`) },
+    salts: { get: (siteId, { name }) => made(`${siteId} ${name}`) },
     identityKeys: { identityKey: async (siteId) => made(`${siteId}`) },
     clock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { Site, SiteSettings } from "../../src/domain/site.ts"
 import { createCalendar } from "../../src/ingest/calendar.ts"
-import { periodOf } from "../../src/ingest/salts.ts"
+import { changedHistory, periodAt, periodOf } from "../../src/ingest/salt-period.ts"
 import { personKey, rotatingIds } from "../../src/ingest/visitor.ts"
 import { siteOf } from "./intake.ts"
 
@@ -54,6 +56,10 @@ describe("a salt's period", () => {
       "2026-01-05T05:00:00Z",
       "2026-01-06T05:00:00Z",
     ],
+    // Cairo's midnight does not exist on that day: it begins at 01:00, UTC+3.
+    ["daily", "Africa/Cairo", "2026-04-24T12:00:00Z", "2026-04-24", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z", "2026-04-25T22:00:00Z"],
+    ["weekly", "Europe/Berlin", "2026-11-18T12:00:00Z", "2026-W47", "2026-11-15T23:00:00Z", "2026-11-22T23:00:00Z", "2026-11-23T23:00:00Z"],
+    ["monthly", "Asia/Tokyo", "2026-12-14T00:00:00Z", "2026-12", "2026-11-30T15:00:00Z", "2026-12-31T15:00:00Z", "2027-01-01T15:00:00Z"],
     ["monthly", "UTC", "2026-02-14T00:00:00Z", "2026-02", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"],
   ] as const)("%s in %s at %s is %s", (mode, zone, moment, name, from, to, expiresAt) => {
     expect(periodOf(mode, zone, at(moment))).toEqual({ name, from: at(from), to: at(to), expiresAt: at(expiresAt) })
@@ -70,16 +76,6 @@ describe("the calendar", () => {
     expect(periods(site, tuesday, tuesday)).toMatchObject({ current: { name: "2026-W47" }, previous: undefined })
   })
 
-  test("changes zone and mode when the running period ends", () => {
-    const { periods } = createCalendar()
-    const noon = at("2026-11-21T12:00:00Z")
-    periods(siteOf({}), noon, noon)
-    const changed = siteOf({ timezone: "Asia/Tokyo", settings: { identity_mode: "monthly" } })
-    expect(periods(changed, noon + 1, noon + 1).current.name).toBe("2026-11-21")
-    const next = at("2026-11-22T00:00:00Z")
-    expect(periods(changed, next, next).current.name).toBe("2026-11")
-  })
-
   test("gives the local day of many moments, in any order", () => {
     const { day } = createCalendar()
     const site = siteOf({ timezone: "America/New_York" })
@@ -90,6 +86,100 @@ describe("the calendar", () => {
         expect(day(site, moment)).toBe(expected)
       }
     }
+  })
+})
+
+describe("a change of zone or mode", () => {
+  type Change = [at: string, next: { timezone?: string; mode?: SiteSettings["identity_mode"] }]
+  /** A site of UTC days after changes. */
+  const siteAfter = (...changes: Change[]): Site =>
+    changes.reduce((site, [moment, { timezone = site.timezone, mode = site.settings.identity_mode }]) => {
+      const identity_history = changedHistory(site, { timezone, identity_mode: mode }, at(moment))
+      return siteOf({ timezone, settings: { identity_mode: mode }, identity_history })
+    }, siteOf({}))
+  const nameAt = (site: Site, moment: string) => periodAt(site, at(moment)).name
+
+  test("takes effect when the running period ends", () => {
+    const site = siteAfter(["2026-11-21T12:00:00Z", { timezone: "Asia/Tokyo", mode: "monthly" }])
+    expect(nameAt(site, "2026-11-20T12:00:00Z")).toBe("2026-11-20")
+    expect(periodAt(site, at("2026-11-21T23:59:59Z"))).toMatchObject({ name: "2026-11-21", to: at("2026-11-22T00:00:00Z") })
+    expect(periodAt(site, at("2026-11-22T00:00:00Z"))).toEqual({
+      name: "2026-11 Asia/Tokyo",
+      from: at("2026-11-22T00:00:00Z"),
+      to: at("2026-11-30T15:00:00Z"),
+      expiresAt: at("2026-12-01T15:00:00Z"),
+    })
+    expect(nameAt(site, "2026-11-30T15:00:00Z")).toBe("2026-12 Asia/Tokyo")
+  })
+
+  test("to months and back makes one short month", () => {
+    const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-12-10T12:00:00Z", { mode: "daily" }])
+    expect(nameAt(site, "2026-11-30T23:59:59Z")).toBe("2026-11 UTC")
+    expect(nameAt(site, "2026-12-31T23:59:59Z")).toBe("2026-12 UTC")
+    expect(nameAt(site, "2027-01-01T00:00:00Z")).toBe("2027-01-01 UTC")
+  })
+
+  test("that is taken back before it begins leaves no trace in the periods", () => {
+    const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-11-21T13:00:00Z", { mode: "daily" }])
+    expect(site.identity_history).toEqual([{ from: 0, timezone: "UTC", identity_mode: "daily" }])
+    expect(nameAt(site, "2026-11-22T00:00:00Z")).toBe("2026-11-22")
+  })
+
+  test("that is made twice in a period counts as it was made last", () => {
+    const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-11-21T13:00:00Z", { mode: "weekly" }])
+    expect(nameAt(site, "2026-11-22T00:00:00Z")).toBe("2026-W47 UTC")
+    expect(nameAt(site, "2026-11-23T00:00:00Z")).toBe("2026-W48 UTC")
+  })
+
+  test("to the west gives the date that comes again another salt", () => {
+    const site = siteAfter(
+      ["2026-11-20T12:00:00Z", { timezone: "Pacific/Kiritimati" }],
+      ["2026-11-21T12:00:00Z", { timezone: "Etc/GMT+12" }],
+    )
+    expect(nameAt(site, "2026-11-21T09:59:59Z")).toBe("2026-11-21 Pacific/Kiritimati")
+    expect(nameAt(site, "2026-11-22T10:00:00Z")).toBe("2026-11-21 Etc/GMT+12")
+  })
+
+  test("never opens a gap, an overlap, or a name twice", () => {
+    const zones = fc.constantFrom(
+      "UTC",
+      "Europe/Berlin",
+      "America/New_York",
+      "Australia/Lord_Howe",
+      "Asia/Kathmandu",
+      "Africa/Cairo",
+      "Etc/GMT+12",
+      "Pacific/Kiritimati",
+    )
+    const modes = fc.constantFrom("daily" as const, "weekly" as const, "monthly" as const, "identified" as const)
+    const change = fc.record({ after: fc.integer({ min: 0, max: 40 * 24 }), timezone: zones, mode: modes })
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+        // Begins before the spring's clock changes of all these zones.
+        const start = at("2026-02-20T00:00:00Z")
+        let now = start
+        let site = siteOf({})
+        for (const { after, timezone, mode } of changes) {
+          now += after * 3_600_000
+          const before = periodAt(site, now)
+          const identity_history = changedHistory(site, { timezone, identity_mode: mode }, now)
+          site = siteOf({ timezone, settings: { identity_mode: mode }, identity_history })
+          expect(periodAt(site, now)).toEqual(before)
+        }
+        const names = new Set<string>()
+        for (let period = periodAt(site, start); period.from < now + 70 * 86_400_000; ) {
+          expect(names.has(period.name)).toBe(false)
+          names.add(period.name)
+          expect(period.to).toBeGreaterThan(period.from)
+          expect(period.expiresAt).toBeGreaterThanOrEqual(period.to)
+          expect(periodAt(site, period.to - 1)).toEqual(period)
+          const next = periodAt(site, period.to)
+          expect(next.from).toBe(period.to)
+          period = next
+        }
+      }),
+      { seed: 7, numRuns: 100 },
+    )
   })
 })
 

@@ -37,6 +37,7 @@ const sites = SITES.map(
     revenue_currency: revenueCurrency,
     tracking_id: `site-${id}`,
     settings: { ...DEFAULT_SETTINGS, bounce_engaged_seconds: bounceEngagedSeconds, identity_mode: "monthly" },
+    identity_history: [],
     created_at: 0,
     updated_at: 0,
   }),

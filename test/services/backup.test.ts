@@ -43,7 +43,7 @@ const restore = (dataDir: string, id: string) =>
 test("a backup holds everything but salts and the lookup of visitors, and verifies", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
-  await instance.salts.get(1, "2026-11-21")
+  await instance.salts.get(1, { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") })
   recordView(instance, 1, at)
   await instance.events.seal(at + 3_600_000, true)
   recordView(instance, 2, at + 3_600_000)
@@ -64,7 +64,7 @@ test("a backup holds everything but salts and the lookup of visitors, and verifi
 test("nothing of a salt is left in a copy", async () => {
   using folder = temporaryFolder()
   await using instance = await openWithSite(folder.path)
-  await instance.salts.get(1, "2026-11-21")
+  await instance.salts.get(1, { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") })
   const client = createClient({
     url: `file:${join((await instance.backups.create("manual")).id && folder.path, "backups", "20261121T120000Z-manual", "catalog.db")}`,
   })

@@ -34,7 +34,8 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   await migrate(catalog, [CATALOG_SCHEMA], { version: "0.1.0", now: clock.now() })
   const secrets = createSecrets({ secretKey: secretKey ?? new Uint8Array(32).fill(7), random })
   const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
-  const sites = await createSites({ catalog, clock, random, secrets, defaults, ...(maxSites === undefined ? {} : { maxSites }) })
+  const siteKeys = createSiteKeys({ catalog, secrets, random })
+  const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults, ...(maxSites === undefined ? {} : { maxSites }) })
   return {
     clock,
     catalog,
@@ -44,8 +45,8 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     keys: createKeys({ catalog, clock, random, sites }),
     organizations: createOrganizations({ catalog, clock }),
     users: createUsers({ catalog, clock, passwords: createPasswords() }),
-    salts: createSalts({ catalog, clock, random, secrets, directory: sites.directory }),
-    siteKeys: createSiteKeys({ catalog, secrets, random }),
+    salts: createSalts({ catalog, clock, random, secrets }),
+    siteKeys,
     async [Symbol.asyncDispose]() {
       await catalog.close()
       own?.[Symbol.dispose]()

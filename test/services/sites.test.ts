@@ -4,6 +4,8 @@ import { temporaryFolder } from "../kit.ts"
 import { faultsOf } from "./faults.ts"
 import { openServices } from "./instance.ts"
 
+/** Of salts, in UTC. */
+const DAY = { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") }
 const shop = { name: "Shop", hosts: ["shop.example"] }
 
 /** The instance with one organization. */
@@ -288,7 +290,7 @@ test("a restart keeps everything, and goes on counting ids", async () => {
       secret,
       rules: goals.rules(1),
       funnels: funnels.kept(1),
-      salt: await services.salts.get(1, "2026-11-21"),
+      salt: await services.salts.get(1, DAY),
       identity: await services.siteKeys.identityKey(1),
     }
   })()
@@ -298,7 +300,7 @@ test("a restart keeps everything, and goes on counting ids", async () => {
   expect(services.goals.rules(1)).toEqual(before.rules)
   expect(services.funnels.kept(1)).toEqual(before.funnels)
   expect(await services.keys.find(before.secret)).toMatchObject({ id: 1, name: "All" })
-  expect(await services.salts.get(1, "2026-11-21")).toEqual(before.salt)
+  expect(await services.salts.get(1, DAY)).toEqual(before.salt)
   expect(await services.siteKeys.identityKey(1)).toEqual(before.identity)
   expect(await services.sites.create(1, shop)).toMatchObject({ id: 3 })
 })
@@ -316,7 +318,7 @@ test("a site that was deleted 30 days ago is purged with all that hangs on it", 
       { type: "event", value: "order" },
     ],
   })
-  await salts.get(1, "2026-11-21")
+  await salts.get(1, DAY)
   await sites.remove(1)
   const erased: number[] = []
   const erase = async (id: number) => erased.push(id)

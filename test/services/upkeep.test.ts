@@ -105,7 +105,7 @@ test("salts end in time, and with them the way to their visitors", async () => {
   using folder = temporaryFolder()
   await using upkeep = await upkept(folder.path)
   const { instance, clock, run } = upkeep
-  await instance.salts.get(1, "2026-11-21")
+  await instance.salts.get(1, { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") })
   recordView(instance, 1, clock.now())
   const salts = async () => (await instance.catalog.get<{ n: number }>(sql`select count(*) as n from salts`))?.n
   clock.advance(35 * HOUR)

@@ -22,6 +22,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   not_acceptable: "The header Accept admits no format that the operation offers.",
   goal_exists: "The site has a goal with the same definition or the same name. The member existing_id names it.",
   funnel_exists: "The site has a funnel of this name. The member existing_id names it.",
+  compat_id_taken: "An id of another product can belong to one site of the instance. The member pointer tells which one is taken.",
   already_set_up: "The instance has been set up. Sign in instead.",
   body_too_large: "The body is larger than the operation takes. The member limit_bytes tells how much that is.",
   unsupported_media_type: "The header Content-Type names a format the operation does not take.",

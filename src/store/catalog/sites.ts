@@ -1,11 +1,16 @@
-import { DEFAULT_SETTINGS, type Site, type SiteSettings } from "../../domain/site.ts"
+import { DEFAULT_SETTINGS, type IdentityPhase, type Site, type SiteSettings } from "../../domain/site.ts"
 import type { SiteFields } from "../../domain/site-input.ts"
 import type { Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
-  id, organization_id, name, hosts_json, timezone, retention_days, revenue_currency, tracking_id, settings_json, created_at, updated_at`
-type SiteRow = Omit<Site, "hosts" | "settings"> & { hosts_json: string; settings_json: string }
+  id, organization_id, name, hosts_json, timezone, retention_days, revenue_currency, tracking_id, settings_json,
+  identity_history_json, created_at, updated_at`
+type SiteRow = Omit<Site, "hosts" | "settings" | "identity_history"> & {
+  hosts_json: string
+  settings_json: string
+  identity_history_json: string
+}
 
 export async function insertSite(
   catalog: Statements,
@@ -39,11 +44,16 @@ export async function countSites(catalog: Statements, organizationId: number): P
   return row!.n // a count has a row
 }
 
-export async function updateSite(catalog: Statements, id: number, fields: SiteFields, now: number): Promise<Site> {
+/** What of a site can change. */
+export type SiteUpdate = SiteFields & Pick<Site, "settings" | "identity_history">
+
+export async function updateSite(catalog: Statements, id: number, fields: SiteUpdate, now: number): Promise<Site> {
   const row = await catalog.get<SiteRow>(sql`
     update sites set
       name = ${fields.name}, hosts_json = ${JSON.stringify(fields.hosts)}, timezone = ${fields.timezone},
-      retention_days = ${fields.retention_days}, revenue_currency = ${fields.revenue_currency}, updated_at = ${now}
+      retention_days = ${fields.retention_days}, revenue_currency = ${fields.revenue_currency},
+      settings_json = ${JSON.stringify(fields.settings)}, identity_history_json = ${JSON.stringify(fields.identity_history)},
+      updated_at = ${now}
     where id = ${id}
     returning ${COLUMNS}`)
   return toSite(row!) // the caller has seen the site in this transaction
@@ -61,8 +71,9 @@ export const listDeletedSites = (catalog: Statements, until: number, limit: numb
 export const purgeSite = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from sites where id = ${id}`)
 
 /** A setting that a row lacks has its default. */
-function toSite({ hosts_json, settings_json, ...row }: SiteRow): Site {
-  // Both were written here, from values of these types.
+function toSite({ hosts_json, settings_json, identity_history_json, ...row }: SiteRow): Site {
+  // All were written here, from values of these types.
   const settings = JSON.parse(settings_json) as Partial<SiteSettings>
-  return { ...row, hosts: JSON.parse(hosts_json) as string[], settings: { ...DEFAULT_SETTINGS, ...settings } }
+  const identity_history = JSON.parse(identity_history_json) as IdentityPhase[]
+  return { ...row, hosts: JSON.parse(hosts_json) as string[], settings: { ...DEFAULT_SETTINGS, ...settings }, identity_history }
 }

@@ -47,6 +47,7 @@ create table sites (
   revenue_currency text not null,
   tracking_id text not null unique,
   settings_json text not null,
+  identity_history_json text not null default '[]',
   created_at integer not null,
   updated_at integer not null,
   deleted_at integer
