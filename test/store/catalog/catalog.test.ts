@@ -180,8 +180,12 @@ test("what was acknowledged before a kill is there", async () => {
   for (let run = 0; run < 5; run++) {
     const path = join(folder.path, `${run}.db`)
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "writing.ts"), path], { stdout: "pipe" })
-    setTimeout(() => child.kill("SIGKILL"), 150 + run * 20)
-    const acknowledged = (await new Response(child.stdout).text()).trim().split("\n").map(Number)
+    let out = ""
+    for await (const piece of child.stdout) {
+      if (out === "") setTimeout(() => child.kill("SIGKILL"), 20 + run * 20)
+      out += Buffer.from(piece).toString()
+    }
+    const acknowledged = out.trim().split("\n").map(Number)
     await using catalog = await openTemporary(path)
     const { n } = (await catalog.get<{ n: number }>(sql`select count(*) as n from t`))!
     expect(acknowledged.at(-1)!).toBeGreaterThan(0)
