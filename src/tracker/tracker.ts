@@ -76,7 +76,7 @@ const page = () => location.pathname + ("hash" in data ? location.hash : "")
 const now = () => performance.now() | 0
 
 let user: string | undefined
-let device = /footfall_id=(\w+)/.exec(document.cookie)?.[1]
+let device: string | undefined
 let leaving: boolean
 /** The page last counted, and the URL of the page view that engagement belongs to. */
 let counted: string
@@ -91,7 +91,8 @@ let reported: number | undefined
 
 let ignored: unknown = navigator.webdriver || window._phantom || window.__nightmare || window.Cypress
 try {
-  // Throws where storage is forbidden.
+  // Each throws where it is forbidden.
+  device = /footfall_id=(\w+)/.exec(document.cookie)?.[1]
   const flag = "footfall_ignore"
   if (location.hash === "#footfall-ignore") {
     localStorage[flag] = localStorage[flag] !== "true"

@@ -98,11 +98,11 @@ test.skipIf(noBrowser)("a visitor opts out and in again by an address, and is to
 
 test.skipIf(noBrowser)("a browser without storage is counted all the same", async () => {
   const before = () => {
-    Object.defineProperty(window, "localStorage", {
-      get() {
-        throw new DOMException("no", "SecurityError")
-      },
-    })
+    const get = () => {
+      throw new DOMException("no", "SecurityError")
+    }
+    Object.defineProperty(window, "localStorage", { get })
+    Object.defineProperty(document, "cookie", { get })
   }
   await using visit = await stand.visit({ before })
   await visit.events(1)
