@@ -1,5 +1,6 @@
 import type { Site } from "../domain/site.ts"
 import type { Command } from "./command.ts"
+import { siteSet } from "./site-set.ts"
 import { list, wholeNumber } from "./values.ts"
 
 const columns = ["id", "name", "hosts", "timezone", "retention_days", "revenue_currency", "tracking_id"]
@@ -78,4 +79,4 @@ const remove: Command = {
   },
 }
 
-export const siteCommands: readonly Command[] = [create, listAll, show, remove]
+export const siteCommands: readonly Command[] = [create, listAll, show, siteSet, remove]

@@ -49,6 +49,8 @@ export interface Operations {
   "site.create"(input: OfOrganization & { site: unknown }): Promise<Shown>
   "site.list"(input: OfOrganization): Promise<Site[]>
   "site.show"(input: { id: string }): Promise<Shown>
+  /** A merge patch of the site and its settings. */
+  "site.set"(input: { id: string; patch: object }): Promise<Shown>
   "site.delete"(input: { id: string }): Promise<void>
   "key.create"(input: OfOrganization & NewKey): Promise<Omit<ApiKey, "key"> & { key: string }>
   "key.list"(input: OfOrganization): Promise<ApiKey[]>
@@ -75,6 +77,7 @@ export function createOperations(options: OperationsOptions): Operations {
       return lists.flat().sort((left, right) => left.id - right.id)
     },
     "site.show": async ({ id }) => shown(await sites.get(siteId(id))),
+    "site.set": async ({ id, patch }) => shown(await sites.configure(siteId(id), patch)),
     "site.delete": async ({ id }) => sites.remove(siteId(id)),
     async "key.create"({ organization, expires_days, ...fields }) {
       const owner = await ownerOf(organizations, organization)

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
 import { KEYS } from "../../config/schema.ts"
-import { temporaryFolder } from "../kit.ts"
+import { BROWSER, temporaryFolder } from "../kit.ts"
 import { demonstrating, footfall, serving } from "./footfall.ts"
 
 // Each test starts processes, on a machine that may be busy.
@@ -70,6 +70,56 @@ test("sites and keys are made, listed and ended", async () => {
     code: 1,
     err: "footfall: No site with this id is visible to you\n",
   })
+})
+
+test("what is set of a serving site decides what is counted, at once", async () => {
+  using folder = temporaryFolder()
+  await using server = await serving(folder.path)
+  const { tracking_id } = await asked<{ tracking_id: string }>(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
+  const { key } = await asked<{ key: string }>(folder.path, "key", "create", "--name", "Numbers", "--scopes", "stats:read")
+  const view = (path: string, agent: string) =>
+    fetch(`${server.address}/api/event`, {
+      method: "POST",
+      headers: { "user-agent": agent },
+      body: JSON.stringify({ n: "pageview", u: `https://shop.example${path}`, d: tracking_id }),
+    })
+  const counted = async () => {
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await fetch(`${server.address}/api/public/v1/sites/1/stats/summary?metrics=pageviews`, { headers })
+    // As the public documents say.
+    return ((await answer.json()) as { metrics: { pageviews: number } }).metrics.pageviews
+  }
+  await view("/", "Googlebot/2.1 (+http://www.google.com/bot.html)")
+  await view("/admin/users", BROWSER)
+  expect(await counted()).toBe(1)
+  const set = await asked<object>(folder.path, "site", "set", "1", "--drop-bots", "off", "--shields", "page=/admin/*,country=fr")
+  expect(set).toMatchObject({ settings: { drop_bots: false, drop_spam: true, shields: [{ value: "/admin/*" }, { value: "FR" }] } })
+  await view("/", "Googlebot/2.1 (+http://www.google.com/bot.html)")
+  await view("/admin/users", BROWSER)
+  expect(await counted()).toBe(2)
+})
+
+test("a command names all of a site that it changes, and says what is wrong with it", async () => {
+  using folder = temporaryFolder()
+  await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example", "--retention-days", "30")
+  const words = ["--name", "Boutique", "--retention-days", "forever", "--identity-mode", "weekly", "--allowed-query-params", "q, page"]
+  const ids = ["--compat-plausible", "shop.example", "--compat-goatcounter", "shop", "--bounce-engaged-seconds=10"]
+  expect(await asked<object>(folder.path, "site", "set", "1", ...words, ...ids)).toMatchObject({
+    name: "Boutique",
+    hosts: ["shop.example"],
+    retention_days: null,
+    settings: {
+      identity_mode: "weekly",
+      allowed_query_params: ["q", "page"],
+      bounce_engaged_seconds: 10,
+      compat_ids: { plausible: ["shop.example"], umami: [], goatcounter: ["shop"] },
+    },
+  })
+  const wrong = (...flags: string[]) => footfall(["site", "set", "1", ...flags, "--data-dir", folder.path])
+  expect(await wrong()).toMatchObject({ code: 64, err: "footfall: Name what to change, such as --retention-days 400\n" })
+  expect(await wrong("--drop-bots", "maybe")).toMatchObject({ code: 64, err: "footfall: --drop-bots must be on or off\n" })
+  expect(await wrong("--shields", "city=Bonn")).toMatchObject({ code: 64, err: expect.stringContaining("KIND=VALUE") })
+  expect(await wrong("--allowed-query-params", "token")).toMatchObject({ code: 1, err: expect.stringContaining("carries secrets") })
 })
 
 test("the first user is made once, with a password from the standard input", async () => {
