@@ -30,18 +30,22 @@ function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefine
   return undefined
 }
 
-/** A person and the visitor they are. Asked for only once the person may be known: asking makes the visitor. */
+/** A person and the visitor they are. Made a visitor only once the person may be known. */
 interface Known extends Person {
+  /** Undefined: never known before. */
+  readonly known: number | undefined
   readonly visitor: number
 }
 
 function knownPerson(writer: Writer, { siteId, identity }: Candidate): Known | undefined {
   const { person } = identity
   if (!person) return undefined
+  const known = writer.findPerson(siteId, person.key)
   return {
     ...person,
+    known,
     get visitor() {
-      return writer.person(siteId, person.key)
+      return known ?? writer.person(siteId, person.key)
     },
   }
 }
@@ -49,13 +53,17 @@ function knownPerson(writer: Writer, { siteId, identity }: Candidate): Known | u
 /** `engagement` and `vitals` tell of a visit, they are none. */
 const isInternal = ({ name }: NewEvent): boolean => name === "engagement" || name === "vitals"
 
+/** A user of no visit yet. */
+const NOBODY = -1
+
 /** The open visit of this visitor the event belongs to: by the current salt, else by the one before. */
 function joinable(writer: Writer, { siteId, identity, event }: Candidate, person: Known | undefined): OpenVisit | undefined {
   const by = ({ period, id }: RotatingId): OpenVisit | undefined => {
     const rotating = writer.findVisitor(siteId, period, id)
     if (rotating === undefined) return undefined
-    const fitting = writer.openVisits(siteId, rotating).filter((visit) => fits(visit, event.at) && agrees(visit, person))
-    return fitting.length < 2 ? fitting[0] : fitting.reduce((best, visit) => (visit.activeAt > best.activeAt ? visit : best))
+    // Two user ids are two visitors; one of them may be unknown.
+    const user = person?.kind === "user" ? (person.known ?? NOBODY) : undefined
+    return writer.findOpenVisit(siteId, rotating, user, (visit) => fits(visit, event.at))
   }
   return by(identity.current) ?? (identity.previous && by(identity.previous))
 }
@@ -64,11 +72,6 @@ function joinable(writer: Writer, { siteId, identity, event }: Candidate, person
 function fits({ startedAt, activeAt, size }: OpenVisit, at: number): boolean {
   if (size >= VISIT_EVENTS || at < startedAt - VISIT_IDLE_MS || at > activeAt + VISIT_IDLE_MS) return false
   return Math.max(activeAt, at) - Math.min(startedAt, at) <= VISIT_LENGTH_MS
-}
-
-/** Two user ids are two visitors; one of them may be unknown. */
-function agrees(visit: OpenVisit, person: Known | undefined): boolean {
-  return visit.visitorKind !== "user" || person?.kind !== "user" || visit.visitor === person.visitor
 }
 
 /** Joins a visit; a person that was not known before makes the visit, with all its events, their own. */

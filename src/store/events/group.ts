@@ -1,5 +1,5 @@
 import type { NewEvent, Vitals } from "../../domain/event.ts"
-import { TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
+import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
 import { DISCARDED } from "./dictionary.ts"
 import { DropCounts } from "./drops.ts"
 import { LogRecord } from "./log.ts"
@@ -53,16 +53,19 @@ export class Group implements Writer {
   }
 
   person(siteId: number, key: Hash64): number {
-    const known = this.#memory.visitors.person(siteId, key)
+    const known = this.findPerson(siteId, key)
     if (known !== undefined) return known
     const ordinal = this.#memory.visitors.createPerson(siteId, key)
     this.#record.person(siteId, ordinal)
     return ordinal
   }
 
-  openVisits(siteId: number, rotating: number): readonly OpenVisit[] {
-    const visits = this.#memory.tails.find(siteId)?.openVisits(rotating) ?? []
-    return visits.filter(({ arrivedAt, size }) => size < VISIT_EVENTS && this.#place.arrivedAt - arrivedAt <= VISIT_IDLE_MS)
+  findPerson(siteId: number, key: Hash64): number | undefined {
+    return this.#memory.visitors.person(siteId, key)
+  }
+
+  findOpenVisit(siteId: number, rotating: number, user: number | undefined, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined {
+    return this.#memory.tails.find(siteId)?.findOpen(rotating, user, this.#place.arrivedAt, fits)
   }
 
   openVisit(

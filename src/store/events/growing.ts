@@ -29,6 +29,13 @@ export class GrowingUint32 {
     this.#values[index]! += value
   }
 
+  /** Holds from now on the chosen values of another one. */
+  take(from: GrowingUint32, rows: Uint32Array): void {
+    this.#values = new Uint32Array(Math.max(64, rows.length))
+    for (let at = 0; at < rows.length; at++) this.#values[at] = from.#values[rows[at]!]!
+    this.length = rows.length
+  }
+
   view(): Uint32Array {
     return this.#values.subarray(0, this.length)
   }
@@ -54,6 +61,13 @@ export class GrowingFloat64 {
 
   put(index: number, value: number): void {
     this.#values[index] = value
+  }
+
+  /** Holds from now on the chosen values of another one. */
+  take(from: GrowingFloat64, rows: Uint32Array): void {
+    this.#values = new Float64Array(Math.max(64, rows.length))
+    for (let at = 0; at < rows.length; at++) this.#values[at] = from.#values[rows[at]!]!
+    this.length = rows.length
   }
 
   view(): Float64Array {

@@ -97,12 +97,12 @@ export function trimLog(db: Database): boolean {
 function keepVisits(record: LogRecord, kept: Set<number>, tail: SiteTail, boundary: number, stays: (visit: number) => boolean): void {
   const chosen = new Uint8Array(tail.visits)
   for (let visit = 0; visit < tail.visits; visit++) {
-    const row = tail.visitAt(visit)
+    const { id, arrivedAt } = tail.visitPlace(visit)
     // A visit that began later is whole in the records that stay.
-    if (row.id >= boundary || !stays(visit)) continue
+    if (id >= boundary || !stays(visit)) continue
     chosen[visit] = 1
-    kept.add(row.id)
-    record.kept(tail.siteId, row, tail.visitPlace(visit).arrivedAt)
+    kept.add(id)
+    record.kept(tail.siteId, tail.visitAt(visit), arrivedAt)
   }
   for (const { visit, event } of tail.eventsOf((visit) => chosen[visit] === 1)) {
     if (event.sequence < boundary) record.event(tail.siteId, tail.visitPlace(visit).id, event)

@@ -33,6 +33,14 @@ export class SparseTail {
     }
   }
 
+  /** Holds from now on what the chosen events of another tail have; `newRows` gives each old row its new one + 1, 0 for none. */
+  take(from: SparseTail, newRows: Uint32Array): void {
+    takeRows(this.#props, from.#props, newRows)
+    takeRows(this.#revenue, from.#revenue, newRows)
+    takeRows(this.#engagement, from.#engagement, newRows)
+    takeRows(this.#vitals, from.#vitals, newRows)
+  }
+
   /** Reads what events have, asked for by row in ascending order. */
   cursor(): { at(row: number): SparseEvent } {
     const [revenue, engagement, vitals] = [this.#revenue, this.#engagement, this.#vitals]
@@ -78,6 +86,20 @@ export class SparseTail {
     for (let at = place; this.#props.row.has(at, row); at++) props.push(this.#props.key.at(at), this.#props.value.at(at))
     return props
   }
+}
+
+type SparseColumns = { row: GrowingUint32 } & Record<string, GrowingUint32 | GrowingFloat64>
+
+function takeRows(to: SparseColumns, from: SparseColumns, newRows: Uint32Array): void {
+  const rows = from.row.view()
+  const chosen = Uint32Array.from(rows.keys()).filter((place) => newRows[rows[place]!] !== 0)
+  for (const name of Object.keys(to)) takeColumn(to[name]!, from[name]!, chosen)
+  for (let place = 0; place < to.row.length; place++) to.row.put(place, newRows[to.row.at(place)]! - 1)
+}
+
+function takeColumn(to: GrowingUint32 | GrowingFloat64, from: GrowingUint32 | GrowingFloat64, chosen: Uint32Array): void {
+  if (to instanceof GrowingUint32 && from instanceof GrowingUint32) to.take(from, chosen)
+  else if (to instanceof GrowingFloat64 && from instanceof GrowingFloat64) to.take(from, chosen)
 }
 
 /** The first place at or after `place` whose row is not before `row`. */

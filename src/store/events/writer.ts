@@ -38,8 +38,14 @@ export interface Writer {
   visitor(siteId: number, period: string, id: Hash64): number
   /** The visitor with this person key, made when unknown. Outlives salts. */
   person(siteId: number, key: Hash64): number
-  /** Open visits begun under this rotating visitor, closed ones left out (closed: full, or 30 minutes without an arrival). */
-  openVisits(siteId: number, rotating: number): readonly OpenVisit[]
+  /** The visitor with this person key, if there is one. */
+  findPerson(siteId: number, key: Hash64): number | undefined
+  /**
+   * Of the open visits begun under this rotating visitor for which `fits` holds, the most recently active (closed: full, or
+   * 30 minutes without an arrival). `user` leaves out the visits of other users. The visit that `fits` is given is only
+   * valid during the call.
+   */
+  findOpenVisit(siteId: number, rotating: number, user: number | undefined, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined
   /** Begins a visit; its first event follows with `add`. Returns the visit's id. */
   openVisit(
     siteId: number,

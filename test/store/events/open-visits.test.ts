@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { openEventStore } from "../../../src/store/events/events.ts"
+import type { OpenVisit, Writer } from "../../../src/store/events/writer.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { event, NO_TRAITS } from "./samples.ts"
+
+const NOON = Date.parse("2026-11-21T12:00:00Z")
+const MINUTE = 60_000
+const DAY = "2026-11-21"
+
+function startStore() {
+  const folder = temporaryFolder()
+  const store = openEventStore(join(folder.path, "events.db"), { now: NOON })
+  return {
+    store,
+    [Symbol.dispose]() {
+      store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const rotatingIn = (writer: Writer) => writer.visitor(1, DAY, { high: 1, low: 1 })
+
+/** A visit under one rotating id: of a user when one is given. */
+function visit(writer: Writer, at: number, user?: number): number {
+  const rotating = rotatingIn(writer)
+  const visitor = user === undefined ? rotating : writer.person(1, { high: 7, low: user })
+  const visitorKind = user === undefined ? "rotating" : "user"
+  const id = writer.openVisit(1, { rotating, visitor, visitorKind, traits: NO_TRAITS }, DAY)
+  writer.add(1, id, event({ at }), DAY)
+  return id
+}
+
+const userIn = (writer: Writer, user: number) => writer.findPerson(1, { high: 7, low: user })
+
+test("a user's visit is found among those of many others without looking at them", () => {
+  using running = startStore()
+  const ids = running.store.write(NOON, (writer) => Array.from({ length: 500 }, (_, user) => visit(writer, NOON, user)))
+  running.store.write(NOON, (writer) => {
+    const looked: number[] = []
+    const fits = ({ id }: OpenVisit) => looked.push(id) > 0
+    expect(writer.findOpenVisit(1, rotatingIn(writer), userIn(writer, 42), fits)?.id).toBe(ids[42]!)
+    expect(looked).toEqual([ids[42]!])
+    expect(writer.findOpenVisit(1, rotatingIn(writer), -1, fits)).toBeUndefined()
+    expect(looked).toEqual([ids[42]!])
+  })
+})
+
+test("a visit becomes a user's own, and is then no other user's", () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => {
+    const id = visit(writer, NOON)
+    const found = (user: number | undefined) => writer.findOpenVisit(1, rotatingIn(writer), user, () => true)?.id
+    expect([found(undefined), found(-1)]).toEqual([id, id])
+    writer.identify(1, id, writer.person(1, { high: 7, low: 1 }), "user")
+    expect([found(undefined), found(userIn(writer, 1)), found(-1)]).toEqual([id, id, undefined])
+  })
+})
+
+test("of several the most recently active is found, and of equals the first", () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => {
+    const ids = [NOON - MINUTE, NOON, NOON, NOON - 2 * MINUTE].map((at) => visit(writer, at))
+    expect(writer.findOpenVisit(1, rotatingIn(writer), undefined, () => true)?.id).toBe(ids[1]!)
+    expect(writer.findOpenVisit(1, rotatingIn(writer), undefined, ({ id }) => id !== ids[1])?.id).toBe(ids[2]!)
+  })
+})
+
+test.each([
+  ["30 minutes later", 30 * MINUTE, true],
+  ["a moment after that", 30 * MINUTE + 1, false],
+  ["by a clock that was set back a little", -30 * MINUTE, true],
+  ["by a clock that was a day ahead", -24 * 60 * MINUTE, false],
+])("an open visit %s", (_name, later, isOpen) => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => visit(writer, NOON))
+  const found = running.store.write(NOON + later, (writer) => writer.findOpenVisit(1, rotatingIn(writer), undefined, () => true))
+  expect(found !== undefined).toBe(isOpen)
+})
+
+test("visits are found after some have moved into segments", async () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => visit(writer, NOON, 1))
+  const id = running.store.write(NOON + 40 * MINUTE, (writer) => visit(writer, NOON + 40 * MINUTE, 2))
+  await running.store.seal(NOON + 40 * MINUTE, true)
+  running.store.write(NOON + 41 * MINUTE, (writer) => {
+    const found = (user: number | undefined) => writer.findOpenVisit(1, rotatingIn(writer), user, () => true)?.id
+    expect([found(undefined), found(userIn(writer, 2)), found(userIn(writer, 1))]).toEqual([id, id, undefined])
+  })
+})
