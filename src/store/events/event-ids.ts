@@ -74,28 +74,35 @@ export class EventIds {
     }
   }
 
-  /** Forgets hours that are too old, and exchanges those that are over for a filter. In the transaction of the caller, with nothing pending. */
+  /** Forgets hours that are too old, and exchanges those that are over for a filter. In the transaction of the caller. */
   turnHours(now: number): void {
     const current = Math.floor(now / HOUR)
     for (const hour of storedHours(this.#db)) {
       if (hour >= current - this.#hours) continue
       this.#db.run(`drop table event_ids_${hour}`)
-      this.#db.query("delete from event_id_filters where hour = ?").run(hour)
       this.#stored.delete(hour)
-      this.#filters.delete(hour)
+      this.#dropFilter(hour)
     }
     for (const [hour, ids] of this.#recent) {
-      if (hour >= current) continue
+      if (hour >= current || this.#pending.some((entry) => entry.hour === hour)) continue
       this.#recent.delete(hour)
       if (hour < current - this.#hours) continue
       this.#stored.add(hour)
-      // Part of this hour came in an earlier process: its ids are in the table alone, so the table is always asked.
-      if (this.#isPartlyForeign(hour, ids)) continue
+      // Part of this hour came in an earlier process, or before the clock was set back: the table alone has all its ids.
+      if (this.#isPartlyForeign(hour, ids)) {
+        this.#dropFilter(hour)
+        continue
+      }
       const filter = new BloomFilter(ids.size)
       for (const [id] of ids.entries()) filter.add(id)
       this.#filters.set(hour, filter)
       this.#db.query("insert or replace into event_id_filters (hour, bits) values (?, ?)").run(hour, filter.bytes)
     }
+  }
+
+  #dropFilter(hour: number): void {
+    this.#db.query("delete from event_id_filters where hour = ?").run(hour)
+    this.#filters.delete(hour)
   }
 
   #isPartlyForeign(hour: number, ids: HashTable): boolean {

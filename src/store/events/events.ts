@@ -10,18 +10,18 @@ import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { buildSegments } from "./build.ts"
 import { openDatabase } from "./database.ts"
 import { type DropRow, forgetDays, listDropSamples, listDrops } from "./drops.ts"
-import { toFault, translated } from "./fault.ts"
+import { translated } from "./fault.ts"
 import { Group } from "./group.ts"
 import { type ImportedVisit, importTail } from "./import.ts"
+import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
-import { loadMemory, type Memory } from "./memory.ts"
+import type { Memory } from "./memory.ts"
 import { buildPlan, planSeal, rewriteLog, sealableRecord, trimLog } from "./seal.ts"
 import { blankUnreferenced, findReferences } from "./sweep.ts"
 import type { SiteTail } from "./tail.ts"
 import { readState, writeState } from "./tails.ts"
 import {
   type Choose,
-  type Commit,
   dropImport,
   dropRetired,
   eraseVisits,
@@ -81,7 +81,7 @@ export function openEventStore(path: string, { now, version = "", keptValues = (
   seedEventIds(db)
   // Nothing reads yet: what upkeep replaced, or left half-written, before the last stop can go.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
-  return new Store(db, keptValues)
+  return new Store(new Journal(db, keptValues))
 }
 
 /** Event ids are remembered under a key of this store's own. */
@@ -90,23 +90,25 @@ function seedEventIds(db: Database): void {
 }
 
 class Store implements EventStore {
-  readonly #db: Database
-  readonly #keptValues: KeptValues
-  #memory: Memory
-  #isStale = false
+  readonly #journal: Journal
   /** Used again for every group commit. */
   readonly #record = new LogRecord()
   /** Upkeep runs one after another: each reads what the one before has written. */
   #upkeep: Promise<unknown> = Promise.resolve()
 
-  constructor(db: Database, keptValues: KeptValues) {
-    this.#db = db
-    this.#keptValues = keptValues
-    this.#memory = loadMemory(db, keptValues)
+  constructor(journal: Journal) {
+    this.#journal = journal
+  }
+
+  get #db(): Database {
+    return this.#journal.db
+  }
+  get #memory(): Memory {
+    return this.#journal.memory
   }
 
   write<T>(arrivedAt: number, work: (writer: Writer) => T): T {
-    return this.#transaction(() => {
+    return this.#journal.change(() => {
       const { tails } = this.#memory
       const record = tails.lastRecord + 1
       const group = new Group(this.#memory, { record, arrivedAt }, this.#record)
@@ -130,12 +132,12 @@ class Store implements EventStore {
       const plans = planSeal(memory.tails, floor, cutoff, all ? Number.POSITIVE_INFINITY : now)
       if (plans.length === 0) return
       await this.#flushIds(now)
-      const added = await buildPlan(this.#db, plans, this.#commit)
+      const added = await buildPlan(this.#db, plans, this.#journal.commit)
       // Meanwhile a failed commit may have rebuilt memory, or a forgotten period the log: then the plan speaks of what is
       // gone, nobody sees the segments built for it, and the next seal makes a new one.
       if (memory !== this.#memory || epoch !== readState(this.#db, "log_epoch")) return
       const closed = new Map(plans.map((plan) => [plan.tail, plan.closed]))
-      const kept = this.#transaction(() => {
+      const kept = this.#journal.change(() => {
         turnGeneration(this.#db, added, [], now)
         this.#saveCounters()
         return rewriteLog(this.#db, memory.tails, floor, (tail, visit) => closed.get(tail)?.[visit] !== 1)
@@ -147,7 +149,7 @@ class Store implements EventStore {
 
   merge(now: number): Promise<void> {
     return this.#queued(async () => {
-      for (const siteId of mergeableSites(this.#db)) await mergeSite(this.#db, siteId, now, this.#commit)
+      for (const siteId of mergeableSites(this.#db)) await mergeSite(this.#db, siteId, now, this.#journal.commit)
     })
   }
 
@@ -160,7 +162,7 @@ class Store implements EventStore {
       await this.#flushIds(now)
       const fromTail = this.#eraseFromTail(siteId, choose)
       await this.#trimLog()
-      const fromSegments = await eraseVisits(this.#db, siteId, choose, startsBefore, now, this.#commit)
+      const fromSegments = await eraseVisits(this.#db, siteId, choose, startsBefore, now, this.#journal.commit)
       if (fromTail + fromSegments > 0) await this.#sweep(siteId)
       return fromTail + fromSegments
     })
@@ -168,45 +170,42 @@ class Store implements EventStore {
 
   importVisits(siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<void> {
     return this.#queued(async () => {
-      const tail = this.#transaction(() => {
+      const tail = this.#journal.change(() => {
         const imported = importTail(this.#memory, siteId, importId, visits)
         this.#saveCounters()
         return imported
       })
       const added: number[] = []
       for await (const segment of buildSegments([{ part: tail }])) {
-        added.push(this.#commit(() => insertPending(this.#db, siteId, importId, segment)))
+        added.push(this.#journal.commit(() => insertPending(this.#db, siteId, importId, segment)))
       }
-      this.#commit(() => turnGeneration(this.#db, added, [], 0))
+      this.#journal.commit(() => turnGeneration(this.#db, added, [], 0))
     })
   }
 
   dropImport(siteId: number, importId: number, now: number): Promise<void> {
     return this.#queued(async () => {
-      this.#commit(() => dropImport(this.#db, siteId, importId, now))
+      this.#journal.commit(() => dropImport(this.#db, siteId, importId, now))
       await this.#sweep(siteId)
     })
   }
 
   hideImport(siteId: number, importId: number, hidden: boolean): void {
-    this.#commit(() => hideImport(this.#db, siteId, importId, hidden))
+    this.#journal.commit(() => hideImport(this.#db, siteId, importId, hidden))
   }
 
   forgetVisitors(siteId: number, period: string): void {
-    const { visitors, eventIds } = this.#memory
+    const { visitors } = this.#memory
     const isLogged = visitors.lastRecord(siteId, period) > readState(this.#db, "log_floor")
-    this.#transaction(() => {
+    this.#journal.change(() => {
       visitors.forget(siteId, period)
-      if (!isLogged) return
-      visitors.flush(visitors.pending)
-      eventIds.flush(eventIds.pending)
     })
     // Rare: a site that was quiet for a day, so that its visitors were never sealed.
     if (isLogged) this.#rewriteTail(() => true)
   }
 
   dropRetired(now: number): Promise<void> {
-    return this.#queued(async () => this.#commit(() => dropRetired(this.#db, now - RETIRED_MS)))
+    return this.#queued(async () => this.#journal.commit(() => dropRetired(this.#db, now - RETIRED_MS)))
   }
 
   drops(siteId: number, fromDay: string, toDay: string): DropRow[] {
@@ -218,7 +217,7 @@ class Store implements EventStore {
   }
 
   forgetDays(before: string): void {
-    this.#commit(() => forgetDays(this.#db, before))
+    this.#journal.commit(() => forgetDays(this.#db, before))
   }
 
   checkpoint(mode: "passive" | "truncate"): void {
@@ -230,7 +229,7 @@ class Store implements EventStore {
   }
 
   probe(): void {
-    this.#commit(() => writeState(this.#db, "generation", readState(this.#db, "generation")))
+    this.#journal.commit(() => writeState(this.#db, "generation", readState(this.#db, "generation")))
   }
 
   close(): void {
@@ -248,11 +247,13 @@ class Store implements EventStore {
     return count
   }
 
-  /** Writes the whole log anew, without what does not stay and without what only it knew of visitors and event ids. */
+  /** Writes the whole log anew, without what does not stay. What only the log knew goes into its tables with it. */
   #rewriteTail(stays: (tail: SiteTail, visit: number) => boolean): void {
-    const { tails } = this.#memory
+    const { tails, visitors, eventIds } = this.#memory
     const floor = tails.lastRecord
-    const kept = this.#transaction(() => {
+    const kept = this.#journal.change(() => {
+      visitors.flush(visitors.pending)
+      eventIds.flush(eventIds.pending)
       this.#saveCounters()
       return rewriteLog(this.#db, tails, floor, stays)
     })
@@ -261,7 +262,7 @@ class Store implements EventStore {
 
   async #sweep(siteId: number): Promise<void> {
     const references = await findReferences(this.#db, siteId)
-    this.#transaction(() => {
+    this.#journal.change(() => {
       blankUnreferenced(this.#db, this.#memory.tails, siteId, references)
       this.#memory.interner.forget(siteId)
     })
@@ -271,18 +272,22 @@ class Store implements EventStore {
   async #flushIds(now: number): Promise<void> {
     const { visitors, eventIds } = this.#memory
     for (let left = visitors.pending; left > 0; left -= SLICE) {
-      this.#transaction(() => visitors.flush(Math.min(left, SLICE)))
+      this.#journal.change(() => visitors.flush(Math.min(left, SLICE)))
       await Bun.sleep(0)
     }
     for (let left = eventIds.pending; left > 0; left -= SLICE) {
-      this.#transaction(() => eventIds.flush(Math.min(left, SLICE)))
+      this.#journal.change(() => eventIds.flush(Math.min(left, SLICE)))
       await Bun.sleep(0)
     }
-    if (eventIds.pending === 0) this.#transaction(() => eventIds.turnHours(now))
+    this.#journal.change(() => {
+      // What has come in meanwhile: an instance that is never idle has to forget hours too.
+      eventIds.flush(eventIds.pending)
+      eventIds.turnHours(now)
+    })
   }
 
   async #trimLog(): Promise<void> {
-    while (this.#commit(() => trimLog(this.#db))) await Bun.sleep(0)
+    while (this.#journal.commit(() => trimLog(this.#db))) await Bun.sleep(0)
   }
 
   #saveCounters(): void {
@@ -294,29 +299,5 @@ class Store implements EventStore {
     const result = this.#upkeep.then(work)
     this.#upkeep = result.catch(() => {})
     return result
-  }
-
-  /** A transaction that leaves memory alone. */
-  #commit: Commit = (work) => translated(() => this.#db.transaction(work).immediate())
-
-  /** A transaction that changes memory with the tables: when it fails, memory is read anew from what is on disk. */
-  #transaction<T>(work: () => T): T {
-    if (this.#isStale) this.#reload()
-    translated(() => this.#db.run("begin immediate"))
-    try {
-      const result = work()
-      this.#db.run("commit")
-      return result
-    } catch (error) {
-      this.#isStale = true
-      if (this.#db.inTransaction) this.#db.run("rollback")
-      this.#reload()
-      throw toFault(error)
-    }
-  }
-
-  #reload(): void {
-    this.#memory = translated(() => loadMemory(this.#db, this.#keptValues))
-    this.#isStale = false
   }
 }

@@ -1,4 +1,5 @@
-export type FaultKind = "full" | "locked" | "damaged" | "fsync" | "io"
+/** `unreachable` is of a catalog on a server alone. */
+export type FaultKind = "full" | "locked" | "damaged" | "fsync" | "io" | "unreachable"
 
 /** The store could not do it, and nothing was stored. What follows from each kind is in reliability.md section 4. */
 export class StoreFault extends Error {

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { openEventStore } from "../../../src/store/events/events.ts"
+import type { Part } from "../../../src/store/events/part.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import type { Writer } from "../../../src/store/events/writer.ts"
 import { temporaryFolder } from "../../kit.ts"
@@ -54,6 +55,53 @@ test("an event id is known for 24 hours of arrival, over restarts, seals and the
   expect(seen("bbbbbbbb", NOON + 23 * HOUR)).toBe(true)
   expect(seen("cccccccc", NOON + 23 * HOUR)).toBe(false)
   expect(seen("aaaaaaaa", NOON + 26 * HOUR)).toBe(false)
+})
+
+test("ids and visitors that come in while an erasure runs are known after a crash", async () => {
+  using running = startStore()
+  const arrive = (number: number) =>
+    running.store.write(NOON, (writer) => {
+      writer.seen(1, `event-${number}`)
+      const visitor = writer.visitor(1, DAY, { high: 5, low: number })
+      const id = writer.openVisit(1, { rotating: visitor, visitor, visitorKind: "rotating", traits: NO_TRAITS }, DAY)
+      writer.add(1, id, event({ at: NOON }), DAY)
+      return visitor
+    })
+  const visitors = [arrive(0)]
+  let isErased = false
+  const isFirst = (part: Part) => Uint8Array.from(part.visit("visitor"), (visitor) => (visitor === 0 ? 1 : 0))
+  const erasing = running.store.erase(1, isFirst, NOON).then(() => {
+    isErased = true
+  })
+  while (!isErased) {
+    visitors.push(arrive(visitors.length))
+    await Bun.sleep(0)
+  }
+  await erasing
+  running.restart()
+  running.store.write(NOON, (writer) => {
+    for (const [number, visitor] of visitors.entries()) {
+      expect(writer.seen(1, `event-${number}`)).toBe(true)
+      expect(writer.findVisitor(1, DAY, { high: 5, low: number })).toBe(visitor)
+    }
+  })
+})
+
+test("an event id is known when the clock was set back into an hour that was over", async () => {
+  using running = startStore()
+  const arrive = (id: string, at: number) =>
+    running.store.write(at, (writer) => {
+      if (writer.seen(1, id)) return true
+      pageview(writer, at)
+      return false
+    })
+  expect(arrive("before-1", NOON)).toBe(false)
+  await running.store.seal(NOON + HOUR, true)
+  expect(arrive("before-2", NOON)).toBe(false)
+  await running.store.seal(NOON + HOUR, true)
+  expect([arrive("before-1", NOON), arrive("before-2", NOON)]).toEqual([true, true])
+  running.restart()
+  expect([arrive("before-1", NOON), arrive("before-2", NOON)]).toEqual([true, true])
 })
 
 test("old tables of event ids go away whole", async () => {
@@ -180,4 +228,23 @@ test("a failed commit leaves nothing behind, in memory as on disk", () => {
   const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
   expect(reader.snapshot(1).parts.map(({ visits, events }) => ({ visits, events }))).toEqual([{ visits: 1, events: 1 }])
   reader.close()
+})
+
+test("what comes in while the log is rewritten is remembered as well", async () => {
+  using running = startStore()
+  const many = Array.from({ length: 5_000 }, (_, low) => ({ high: 5, low }))
+  running.store.write(NOON, (writer) => {
+    for (const id of many) writer.visitor(1, DAY, id)
+    pageview(writer, NOON)
+  })
+  const erasing = running.store.erase(1, (part) => new Uint8Array(part.visits).fill(1), NOON)
+  await Bun.sleep(0)
+  running.store.write(NOON, (writer) => {
+    writer.visitor(1, DAY, { high: 6, low: 6 })
+    writer.seen(1, "aaaaaaaa")
+  })
+  expect(await erasing).toBe(1)
+  running.restart()
+  const found = running.store.write(NOON, (writer) => [writer.findVisitor(1, DAY, { high: 6, low: 6 }), writer.seen(1, "aaaaaaaa")])
+  expect(found).toEqual([5_001, true])
 })
