@@ -1,0 +1,47 @@
+import type { Database } from "bun:sqlite"
+import { toFault, translated } from "./fault.ts"
+import { loadMemory, type Memory } from "./memory.ts"
+import type { Commit } from "./upkeep.ts"
+import type { KeptValues } from "./writer.ts"
+
+/** The writing connection, and what the writer knows without asking it: the two never differ. */
+export class Journal {
+  readonly db: Database
+  readonly #keptValues: KeptValues
+  #memory: Memory
+  #isStale = false
+
+  constructor(db: Database, keptValues: KeptValues) {
+    this.db = db
+    this.#keptValues = keptValues
+    this.#memory = loadMemory(db, keptValues)
+  }
+
+  get memory(): Memory {
+    return this.#memory
+  }
+
+  /** A transaction that leaves memory alone. */
+  commit: Commit = (work) => translated(() => this.db.transaction(work).immediate())
+
+  /** A transaction that changes memory with the tables: when it fails, memory is read anew from what is on disk. */
+  change<T>(work: () => T): T {
+    if (this.#isStale) this.#reload()
+    translated(() => this.db.run("begin immediate"))
+    try {
+      const result = work()
+      this.db.run("commit")
+      return result
+    } catch (error) {
+      this.#isStale = true
+      if (this.db.inTransaction) this.db.run("rollback")
+      this.#reload()
+      throw toFault(error)
+    }
+  }
+
+  #reload(): void {
+    this.#memory = translated(() => loadMemory(this.db, this.#keptValues))
+    this.#isStale = false
+  }
+}
