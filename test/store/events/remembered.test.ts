@@ -229,22 +229,3 @@ test("a failed commit leaves nothing behind, in memory as on disk", () => {
   expect(reader.snapshot(1).parts.map(({ visits, events }) => ({ visits, events }))).toEqual([{ visits: 1, events: 1 }])
   reader.close()
 })
-
-test("what comes in while the log is rewritten is remembered as well", async () => {
-  using running = startStore()
-  const many = Array.from({ length: 5_000 }, (_, low) => ({ high: 5, low }))
-  running.store.write(NOON, (writer) => {
-    for (const id of many) writer.visitor(1, DAY, id)
-    pageview(writer, NOON)
-  })
-  const erasing = running.store.erase(1, (part) => new Uint8Array(part.visits).fill(1), NOON)
-  await Bun.sleep(0)
-  running.store.write(NOON, (writer) => {
-    writer.visitor(1, DAY, { high: 6, low: 6 })
-    writer.seen(1, "aaaaaaaa")
-  })
-  expect(await erasing).toBe(1)
-  running.restart()
-  const found = running.store.write(NOON, (writer) => [writer.findVisitor(1, DAY, { high: 6, low: 6 }), writer.seen(1, "aaaaaaaa")])
-  expect(found).toEqual([5_001, true])
-})
