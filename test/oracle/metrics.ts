@@ -3,7 +3,7 @@ import type { Metric } from "../../src/domain/metric.ts"
 import type { Query } from "../../src/domain/query.ts"
 import { durationOf, engagedMs, exit, isBounce, isCounted, pageviews, type RawVisit } from "./raw.ts"
 import { distinct, median, percentile, rounded, sum } from "./rounding.ts"
-import { entryGroupings, isByGoal, isConversionGrouping, type Match, type Sets } from "./sets.ts"
+import { entryGroupings, isByGoal, isConversionGrouping, type Match, namesExitPage, pageGroupings, type Sets } from "./sets.ts"
 import { EXITS, namesPage, renamed, withoutConverting } from "./variants.ts"
 
 /** By row, as JSON of its keys. */
@@ -53,9 +53,12 @@ export function metricsOf(sets: Sets, query: Query): Record<Metric, () => RowVal
       const page = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "page")
       const passing = new Set(sets.matching(exitFilter, false).map(({ visit }) => visit))
       const isExit = (visit: RawVisit, row: string) => page === -1 || (exit(visit, "page") || null) === JSON.parse(row)[page]
+      const onPages = namesExitPage(query)
+        ? sets.events(sets.matching(renamed(filter, { exit_page: "page" }), isByGoal(query)), pageGroupings(groupings))
+        : events
       return (row) => {
         const exits = started(row).filter((visit) => isExit(visit, row) && passing.has(visit)).length
-        return Math.min(100, rounded(100 * exits, inRow(row).filter(({ name }) => name === "pageview").length, 1))
+        return Math.min(100, rounded(100 * exits, (onPages.get(row) ?? []).filter(({ event }) => event.name === "pageview").length, 1))
       }
     },
     percentage: () => (row) => rounded(100 * visitors(anyone.get(row)), visitors(everybody.get("[]")), 1),

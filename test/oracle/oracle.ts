@@ -47,15 +47,20 @@ function keysOf(sets: Sets, query: Query): Set<string> {
 }
 
 /** Read as the engine says: what was not measured comes last in both directions, a missing value is compared as the text it is shown as. */
-function comparison({ order, groupings }: Query): (a: Row, b: Row) => number {
+function comparison({ order, groupings, metrics }: Query): (a: Row, b: Row) => number {
   const ties = groupings.map((_, index) => ({ by: "grouping" as const, index, descending: false }))
   return (a, b) => {
     for (const { by, index, descending } of [...order, ...ties]) {
       const difference =
-        by === "metric" ? byNumber(a.values[index]!, b.values[index]!, descending) : byKey(a, b, index) * (descending ? -1 : 1)
+        by === "metric" ? byNumber(numberOf(a, index), numberOf(b, index), descending) : byKey(a, b, index) * (descending ? -1 : 1)
       if (difference !== 0) return difference
     }
     return 0
+  }
+
+  /** No revenue is none measured, and yet the sum of nothing: the flat form shows it as 0. */
+  function numberOf({ values }: Row, index: number): number | null {
+    return values[index] ?? (metrics[index] === "total_revenue" ? 0 : null)
   }
 
   function byKey(a: Row, b: Row, index: number): number {

@@ -4,7 +4,7 @@ import type { GoalRule, Grouping, Key, Query } from "../../src/domain/query.ts"
 import { completes, mayCount, satisfies, valueIn } from "./conditions.ts"
 import { bucketStarts } from "./days.ts"
 import { isCounted, type RawVisit, startOf } from "./raw.ts"
-import { choosingFilter, ENTRIES, goalsInQuestion, pageFilter } from "./variants.ts"
+import { choosingFilter, ENTRIES, goalsInQuestion, leavesOf, pageFilter } from "./variants.ts"
 
 /** An event that satisfies a filter, at any time. By goal: once for each goal it completes. */
 export interface Match {
@@ -94,3 +94,13 @@ export const entryGroupings = (groupings: readonly Grouping[]): Grouping[] =>
       ? { by: "dimension", dimension: ENTRIES[grouping.dimension] }
       : grouping,
   )
+
+/** "Pageviews of the page" where only the exit page says which page: "`exit_rate` also with `exit_page`", api.md 6.2. */
+export function namesExitPage({ filter, groupings }: Query): boolean {
+  const isNamed = (name: string) =>
+    groupings.some((grouping) => isBy(grouping, name)) || leavesOf(filter, true).some(({ dimension }) => dimension === name)
+  return isNamed("exit_page") && !isNamed("page")
+}
+
+export const pageGroupings = (groupings: readonly Grouping[]): Grouping[] =>
+  groupings.map((grouping) => (isBy(grouping, "exit_page") ? { by: "dimension", dimension: "page" } : grouping))

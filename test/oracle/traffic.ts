@@ -27,7 +27,9 @@ export type Time = (typeof TIMES)[number]
 /** A visit as it will be written: its first event opens it, the others come in this order, some earlier than those before. */
 export interface PlannedVisit {
   siteId: number
-  /** Of the rotating id, and of the person where there is one. */
+  /** Of the rotating id. */
+  rotating: number
+  /** Persons are fewer than rotating ids: visits of several come together. */
   person: number
   kind: VisitorKind
   /** From which event on the visit belongs to its person; with `rotating` never. */
@@ -42,21 +44,26 @@ export interface PlannedVisit {
 export const edgesAround = ({ day, zones }: Time): number[] =>
   zones.flatMap((zone) => [-3, -1, 0, 1, 2].map((days) => dayStart(plusDays(day, days), zone)))
 
-export function planVisits(random: Random, time: Time, count: number): PlannedVisit[] {
-  return Array.from({ length: count }, () => planVisit(random, time))
+/** Of so many people: of the few that come back, or of a crowd with as many pages. */
+export function planVisits(random: Random, time: Time, count: number, people: number): PlannedVisit[] {
+  return Array.from({ length: count }, () => planVisit(random, time, people))
 }
 
-function planVisit(random: Random, time: Time): PlannedVisit {
+export const FEW = 12
+
+function planVisit(random: Random, time: Time, people: number): PlannedVisit {
   const start = random.pick(edgesAround(time)) + random.pick([-20, -10, -5, -1, 0, 0, 1, 60, 119, 150, 180, 400, 900]) * MINUTE
   const length = random.pick([1, 1, 2, 3, 4, 6, 9])
   const times = walk(random, start + (random.chance(0.3) ? random.whole(-5_000, 5_000) : 0), length)
-  const planned = times.map((at) => planEvent(random, at))
+  const planned = times.map((at) => planEvent(random, at, people))
   const opening = planned.findIndex(isOpening)
   const events = opening === -1 ? [asPageview(planned[0]!), ...planned.slice(1)] : inArrivalOrder(random, planned, opening)
+  const rotating = random.whole(0, people - 1)
   const kind = random.pick(["rotating", "rotating", "rotating", "user", "device"] as const)
   return {
     siteId: random.pick([1, 1, 1, 1, 1, 2, 2, 3]),
-    person: random.whole(0, 11),
+    rotating,
+    person: rotating % Math.ceil(people * 0.4),
     kind,
     identifiedAt: random.chance(0.5) ? 0 : random.whole(0, events.length - 1),
     traits: planTraits(random),
@@ -86,10 +93,12 @@ function walk(random: Random, start: number, length: number): number[] {
   return times
 }
 
-function planEvent(random: Random, at: number): NewEvent {
+function planEvent(random: Random, at: number, people: number): NewEvent {
   const name = random.pick(["pageview", "pageview", "pageview", "pageview", "engagement", "engagement", "vitals", "custom", "custom"])
   const place = { at, page: random.pick(PAGES), hostname: random.pick(HOSTS), title: random.pick(TITLES) }
   if (random.chance(0.5)) place.page = random.pick(PAGES.slice(0, 4))
+  // Fewer than are kept of one day.
+  if (people > FEW && random.chance(0.3)) place.page = `/p/${random.whole(1, Math.min(people, 9_000))}`
   if (name === "engagement") return { ...place, name, interactive: true, props: [], engagement: planEngagement(random) }
   if (name === "vitals") return { ...place, name, interactive: true, props: [], vitals: planVitals(random) }
   return {

@@ -7,7 +7,7 @@ import type { Writer } from "../../src/store/events/writer.ts"
 import { temporaryFolder } from "../kit.ts"
 import type { Random } from "./random.ts"
 import { type RawVisit, startOf } from "./raw.ts"
-import { asPageview, type PlannedVisit, planVisits, type Time } from "./traffic.ts"
+import { asPageview, FEW, type PlannedVisit, planVisits, type Time } from "./traffic.ts"
 import { SITES } from "./values.ts"
 
 const HOUR = 3_600_000
@@ -50,13 +50,13 @@ export class World {
   }
 
   /** Some visits at once, their events mixed with each other's, as many group commits. */
-  write(count: number): void {
-    const visits = planVisits(this.#random, this.#time, count).map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
+  write(count: number, people = FEW): void {
+    const visits = planVisits(this.#random, this.#time, count, people).map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
     const left = [...visits]
     while (left.length > 0) {
       this.#now += 1_000
       this.#store.write(this.#now, (writer) => {
-        for (let i = this.#random.whole(1, 6); i > 0 && left.length > 0; i--) {
+        for (let i = this.#random.whole(1, people === FEW ? 6 : 800); i > 0 && left.length > 0; i--) {
           const chosen = this.#random.whole(0, Math.min(4, left.length - 1))
           this.#writeNext(writer, left[chosen]!)
           if (left[chosen]!.next === left[chosen]!.plan.events.length) left.splice(chosen, 1)
@@ -77,11 +77,11 @@ export class World {
 
   async import(importId: number, count: number): Promise<void> {
     const siteId = SITES[0]!.id
-    const plans = planVisits(this.#random, this.#time, count)
+    const plans = planVisits(this.#random, this.#time, count, FEW)
     const imported = plans.map((plan) => {
       const events = plan.events.toSorted((a, b) => a.at - b.at)
       const [first, ...others] = events
-      return { visitor: `${plan.person}`, traits: plan.traits, events: [asPageview(first!), ...others], day: this.#time.day }
+      return { visitor: `${plan.rotating}`, traits: plan.traits, events: [asPageview(first!), ...others], day: this.#time.day }
     })
     await this.#store.importVisits(siteId, importId, imported)
     for (const { visitor, traits, events } of imported) {
@@ -145,10 +145,10 @@ export class World {
 
   #writeNext(writer: Writer, writing: { plan: PlannedVisit; next: number; id: number; visit: TrueVisit }): void {
     const { plan, next, visit } = writing
-    const { siteId, person, kind } = plan
+    const { siteId, rotating: high, person, kind } = plan
     const event = plan.events[next]!
     if (next === 0) {
-      const rotating = writer.visitor(siteId, "2026", { high: person, low: 1 })
+      const rotating = writer.visitor(siteId, "2026", { high, low: 1 })
       writing.id = writer.openVisit(siteId, { rotating, visitor: rotating, visitorKind: "rotating", traits: plan.traits }, this.#time.day)
     }
     const isEarlier = next > 0 && event.at < startOf(visit)
@@ -156,9 +156,8 @@ export class World {
     if (isEarlier) visit.traits = plan.earlierTraits
     this.#insert(visit, event)
     if (kind !== "rotating" && next === plan.identifiedAt) {
-      // Persons are fewer than rotating ids: visits of several come together.
-      writer.identify(siteId, writing.id, writer.person(siteId, { high: person % 5, low: 2 }), kind)
-      visit.visitor = `person ${person % 5}`
+      writer.identify(siteId, writing.id, writer.person(siteId, { high: person, low: 2 }), kind)
+      visit.visitor = `person ${person}`
       visit.kind = kind
     }
     writing.next++
@@ -173,9 +172,9 @@ export class World {
   }
 }
 
-const emptyVisit = ({ siteId, person, traits }: PlannedVisit): TrueVisit => ({
+const emptyVisit = ({ siteId, rotating, traits }: PlannedVisit): TrueVisit => ({
   siteId,
-  visitor: `rotating ${person}`,
+  visitor: `rotating ${rotating}`,
   kind: "rotating",
   sequence: 0,
   importId: 0,
