@@ -3,7 +3,7 @@ import { isbot } from "isbot"
 import { COLLECT } from "../domain/limits.ts"
 import { BROWSER_NAMES, OS_NAMES } from "./data/agent-names.ts"
 import { remembered } from "./remembered.ts"
-import { cutCharacters, visible } from "./text.ts"
+import { cutCharacters } from "./text.ts"
 
 /** What a user agent says; "" is missing. */
 export interface Agent {
@@ -19,6 +19,10 @@ export interface Agent {
 export const NO_AGENT: Agent = { isBot: false, browser: "", browser_version: "", os: "", os_version: "", device: "" }
 
 const DEVICES: Record<string, string> = { desktop: "Desktop", mobile: "Mobile", tablet: "Tablet" }
+/** Where the library knows no name it gives a piece of the user agent itself, which may be anything and is never stored. */
+const BROWSERS: ReadonlySet<string> = new Set([...Object.values(Bowser.BROWSER_MAP), "Opera Touch", "Miui", "PlayStation 4"])
+const SYSTEMS: ReadonlySet<string> = new Set(Object.values(Bowser.OS_MAP))
+const VERSION = /^\d{1,9}(?:[._]\d{1,9})?/
 const SHORTEST = 10
 const LETTER = /\p{L}/u
 
@@ -28,18 +32,19 @@ export const cutAgent = (userAgent: string): string => cutCharacters(userAgent, 
 /** Real traffic repeats a few thousand user agents, so nearly every call is a look-up. */
 export const agentOf = remembered(5_000, (userAgent: string): Agent => {
   const { browser, os, platform } = Bowser.parse(userAgent || "-")
-  const system = os.name ?? ""
+  const program = BROWSERS.has(browser.name ?? "") ? browser.name! : ""
+  const system = SYSTEMS.has(os.name ?? "") ? os.name! : ""
   return {
     isBot: isNoBrowser(userAgent) || isbot(userAgent),
-    browser: visible(BROWSER_NAMES[browser.name ?? ""] ?? browser.name ?? ""),
-    browser_version: majorMinor(browser.version),
-    os: visible(OS_NAMES[system] ?? system),
+    browser: BROWSER_NAMES[program] ?? program,
+    browser_version: program === "" ? "" : majorMinor(browser.version),
+    os: OS_NAMES[system] ?? system,
     // Windows 10 is "NT 10.0" by version and "10" by name.
-    os_version: majorMinor(system === "Windows" ? os.versionName : os.version),
+    os_version: system === "Windows" ? (os.versionName ?? "") : majorMinor(os.version),
     device: DEVICES[platform.type ?? ""] ?? (system === "Chrome OS" ? "Desktop" : "Other"),
   }
 })
 
 const isNoBrowser = (userAgent: string): boolean => userAgent.length < SHORTEST || !LETTER.test(userAgent)
 
-const majorMinor = (version = ""): string => visible(version.split(".").slice(0, 2).join("."))
+const majorMinor = (version = ""): string => VERSION.exec(version)?.[0].replace("_", ".") ?? ""

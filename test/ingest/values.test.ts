@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { agentOf } from "../../src/ingest/agent.ts"
 import { firstLanguage, languageOf } from "../../src/ingest/language.ts"
 import { pageOf } from "../../src/ingest/page.ts"
+import { remembered } from "../../src/ingest/remembered.ts"
 import { moneyOf } from "../../src/ingest/revenue.ts"
 import { sizeClass } from "../../src/ingest/size-class.ts"
 import { cutBytes, cutCharacters, oneLine } from "../../src/ingest/text.ts"
@@ -173,6 +174,19 @@ describe("user agent", () => {
     expect(agentOf(userAgent).isBot).toBe(true)
   })
 
+  // What names no known program is text of the visitor, and the user agent is never stored.
+  test.each([
+    ["My Person Name/1.secret-text.5 (abc) x"],
+    ["SentinelAgent/7 XYZ (somebody@example.org) more/1 tail"],
+    ["Mozilla/5.0 (SECRET-DEVICE 12345) Whatever/9.1-secret tail"],
+    ["Mozilla/5.0 (Windows SECRET; x) Version/secret Safari/secret"],
+  ])("%p leaves nothing of itself", (userAgent) => {
+    const { browser, browser_version, os, os_version } = agentOf(userAgent)
+    expect(["", "Safari"]).toContain(browser)
+    expect(["", "Windows"]).toContain(os)
+    expect([browser_version, os_version]).toEqual(["", ""])
+  })
+
   test("never throws, whatever is sent", () => {
     for (const text of ["\0".repeat(500), "(((((((((((((", "Mozilla/5.0 \ud83d", "__proto__ constructor"]) {
       expect(agentOf(text).browser).toBeString()
@@ -270,4 +284,12 @@ describe("revenue", () => {
   ])("%j is %j", (sent, expected) => {
     expect(moneyOf(sent, "USD")).toEqual(expected as ReturnType<typeof moneyOf>)
   })
+})
+
+test("an answer is remembered, but never a text so long that it fills the memory", () => {
+  const asked: string[] = []
+  const size = remembered(10, (text) => asked.push(text) && text.length)
+  const [short, long] = ["x".repeat(512), "x".repeat(513)]
+  expect([size(short), size(short), size(long), size(long)]).toEqual([512, 512, 513, 513])
+  expect(asked.length).toBe(3)
 })
