@@ -15,6 +15,9 @@ export const entryFilter = (filter: Filter): Filter => renamed(filter, { page: "
 /** Of `exit_rate`: "visits of V whose exit page is the page". Only page leaves, tested on the exit page. */
 export const exitFilter = (filter: Filter): Filter => renamed(filter, { page: "exit_page" })
 
+/** Of `exit_rate` where the page is named as the exit page: "pageviews of the page" are those of events on it. */
+export const exitedFilter = (filter: Filter): Filter => renamed(filter, { exit_page: "page" })
+
 function renamed(filter: Filter, names: Partial<Record<Dimension, Dimension>>): Filter {
   switch (filter.op) {
     case "and":
@@ -103,8 +106,11 @@ const isChoosing = (filter: Filter) => has(filter, isOfConversions) && !has(filt
 const isOwn = (condition: Condition) => dimensionFacts(condition.dimension).level === "event" && !isOfConversions(condition)
 
 /** Whether a page or host leaf stands anywhere in the tree: then bounces are counted over Vₑ. */
-export const hasPageOrHost = (filter: Filter): boolean =>
-  has(filter, ({ dimension }) => dimension === "page" || dimension === "hostname", true)
+export const hasPageOrHost = (filter: Filter): boolean => hasLeafOf(filter, ["page", "hostname"])
+
+/** Whether a condition on one of the dimensions stands anywhere in the tree. */
+export const hasLeafOf = (filter: Filter, dimensions: readonly Dimension[]): boolean =>
+  has(filter, ({ dimension }) => dimensions.includes(dimension), true)
 
 /** Whether a condition stands in the tree; below `has_done` only when `inside` says so. */
 function has(filter: Filter, is: (condition: Condition) => boolean, inside = false): boolean {

@@ -1,3 +1,4 @@
+import type { Dimension } from "../domain/dimension.ts"
 import type { Filter } from "../domain/filter.ts"
 import type { Metric } from "../domain/metric.ts"
 import type { GoalRule, Grouping, Query, Range, SiteFacts } from "../domain/query.ts"
@@ -6,7 +7,16 @@ import { type Buckets, bucketsOf } from "./buckets.ts"
 import { type CodeSource, codeSource } from "./codes.ts"
 import { type Conversions, conversions } from "./conversions.ts"
 import { type EventCounts, eventCounts } from "./event-counts.ts"
-import { audienceFilter, choosingFilter, entryFilter, exitFilter, hasPageOrHost, pageFilter } from "./filter-variants.ts"
+import {
+  audienceFilter,
+  choosingFilter,
+  entryFilter,
+  exitedFilter,
+  exitFilter,
+  hasLeafOf,
+  hasPageOrHost,
+  pageFilter,
+} from "./filter-variants.ts"
 import { compileFilter, goalsNamed } from "./filters.ts"
 import { compileGoals } from "./goals.ts"
 import { groupIndex } from "./group-index.ts"
@@ -29,6 +39,8 @@ export interface Measures {
   visits: VisitTotals
   /** Vₑ where the filter or a grouping is by page or host, else V. */
   entries: VisitTotals
+  /** E of the pages that exits are counted of, where they are named as exit pages; else E. */
+  exited: EventCounts
   /** Events of any name, where visitors are counted by them. */
   anyEvents: EventCounts | undefined
   /** E without groupings. */
@@ -54,6 +66,7 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   const returning = query.groupings.length > 0 ? returningVisitors(parts, snapshot.visitorLimit) : new Int32Array(0)
   const visitors = { limit: snapshot.visitorLimit, returning }
   const entries = needsEntries(query) ? entryVisits(setting) : undefined
+  const exited = needsExited(query) ? eventCounts(selection(exitedPages(setting)), visitors) : undefined
   const groupAudienceChosen = audienceOf(setting, (grouping) => !isOfConversions(grouping))
   const rows = pageRows(
     { ...chosen, filter: setting.compile(query.filter && pageFilter(query.filter)) },
@@ -61,13 +74,15 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   )
   const selected = selection(chosen)
   const visits = visitTotals(selected, bounceMs(query.site), exitPages(setting))
+  const events = eventCounts(selected, visitors)
   const measures = {
     parts,
     chosen,
     buckets: setting.buckets,
-    events: eventCounts(selected, visitors),
+    events,
     visits,
     entries: entries ?? visits,
+    exited: exited ?? events,
     anyEvents: query.anyEvent ? eventCounts(selection({ ...chosen, anyName: true }), visitors) : undefined,
     everybody: eventCounts(selection(ungrouped({ ...chosen, ...(query.anyEvent && { anyName: true }) })), visitors),
     conversions: conversions(chosen, selected, setting.goals, visitors),
@@ -82,7 +97,7 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
     }),
     vitals: vitalValues(rows, vitalsOf(query.metrics), () => chosen.index.size),
   }
-  const readers = neededReaders({ ...measures, entries }, query)
+  const readers = neededReaders({ ...measures, entries, exited }, query)
   const read = (part: Part) => {
     for (const one of readers) one(part)
   }
@@ -175,6 +190,24 @@ function exitPages({ query, chosen, compile }: Setting) {
   }
 }
 
+const isBy = ({ groupings }: Query, name: Dimension): boolean =>
+  groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === name)
+
+/** A page condition or grouping says of which page; only without one an exit page does. */
+function needsExited(query: Query): boolean {
+  const names = (name: Dimension) => isBy(query, name) || (query.filter !== undefined && hasLeafOf(query.filter, [name]))
+  return query.metrics.includes("exit_rate") && names("exit_page") && !names("page")
+}
+
+/** The groups are those of the question: an exit page has the number of the page. */
+function exitedPages({ query, chosen, compile, source }: Setting): Chosen {
+  const page: Grouping = { by: "dimension", dimension: "page" }
+  const sources = query.groupings.map((grouping) =>
+    source(grouping.by === "dimension" && grouping.dimension === "exit_page" ? page : grouping),
+  )
+  return { ...chosen, filter: compile(query.filter && exitedFilter(query.filter)), sources }
+}
+
 const ungrouped = (chosen: Chosen): Chosen => {
   const { from, to } = chosen.range
   return { ...chosen, goals: undefined, sources: [], index: groupIndex([]), edges: Float64Array.of(from, to) }
@@ -215,14 +248,14 @@ const NEEDED_BY = {
   vitals: ["lcp_p75", "inp_p75", "fcp_p75", "ttfb_p75", "cls_p75"],
 } as const satisfies Record<string, readonly Metric[]>
 
-type Openable = Omit<Measures, "read" | "entries"> & { entries: VisitTotals | undefined }
+type Openable = Omit<Measures, "read" | "entries" | "exited"> & { entries: VisitTotals | undefined; exited: EventCounts | undefined }
 
 function neededReaders(measures: Openable, query: Query): Reader[] {
   const names = Object.keys(NEEDED_BY) as (keyof typeof NEEDED_BY)[] // The keys of a literal.
   const asked = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
   // Rows are the groups of E and V, whatever is asked of them.
   const needed = new Set(query.groupings.length > 0 ? [...asked, "events" as const] : asked)
-  const others = [measures.anyEvents, measures.entries].filter((measure) => measure !== undefined)
+  const others = [measures.anyEvents, measures.entries, measures.exited].filter((measure) => measure !== undefined)
   const readers = [...Array.from(needed, (name) => measures[name]), ...others].map(({ read }): Reader => read)
   if (!needed.has("visits")) readers.push((part) => isRowless(part, measures, query) || measures.visits.read(part))
   return readers

@@ -43,9 +43,9 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
     (group) =>
       pages.scrolled(group) > 0 ? roundedRatio(pages.depths(group), pages.scrolled(group), 0) : null,
   exit_rate:
-    ({ visits, events }) =>
+    ({ visits, exited }) =>
     (group) =>
-      Math.min(100, roundedRatio(100 * visits.exits(group), events.pageviews(group), 1)),
+      Math.min(100, roundedRatio(100 * visits.exits(group), exited.pageviews(group), 1)),
   percentage: share,
   conversions: ({ conversions }) => conversions.count,
   conversion_rate: conversionRate,

@@ -1,4 +1,5 @@
 import { ENGAGEMENT, VITALS } from "../domain/dimension.ts"
+import type { Metric } from "../domain/metric.ts"
 import type { Key, Query, Table } from "../domain/query.ts"
 import { compareCodePoints } from "./code-points.ts"
 import type { CodeSource } from "./codes.ts"
@@ -40,20 +41,20 @@ const keysOf = (group: number, { chosen }: Measures): Key[] =>
 
 /**
  * The page asked for, in order. Numbers are compared as they are shown, rounded; where nothing was measured a row comes
- * last in both directions. Texts are compared by code point, a missing value as the text the flat form shows it as.
+ * last in both directions, and no revenue is 0 as in the flat form. Texts are compared by code point, a missing value as the text the flat form shows it as.
  */
 function sortedPage(groups: Uint32Array, values: readonly MetricValue[], measures: Measures, query: Query): number[] {
   const { order, offset, limit } = query
-  const columns = new Map<MetricValue, Float64Array>()
-  for (const { by, index } of order) if (by === "metric") columns.set(values[index]!, numbersOf(values[index]!, measures.chosen.index.size))
-
-  const comparisons = order.map(({ by, index, descending }) =>
-    by === "metric" ? byNumber(columns.get(values[index]!)!, descending) : byKey(measures, index, descending),
+  const columns = order.map(({ by, index }) =>
+    by === "metric" ? numbersOf(values[index]!, measures, ABSENT[query.metrics[index]!]) : undefined,
+  )
+  const comparisons = order.map(({ index, descending }, i) =>
+    columns[i] ? byNumber(columns[i], descending) : byKey(measures, index, descending),
   )
   const ties = query.groupings.map((_, index) => byKey(measures, index, false))
   const compare = (a: number, b: number) => firstDifference([...comparisons, ...ties], a, b)
   const [first] = order
-  const leading = first?.by === "metric" ? columns.get(values[first.index]!)! : undefined
+  const [leading] = columns
   const candidates = leading ? withinReach(groups, leading, first!.descending, offset + limit) : groups
   return Array.from(candidates)
     .sort(compare)
@@ -70,9 +71,12 @@ function firstDifference(comparisons: readonly Compare[], a: number, b: number):
   return 0
 }
 
-/** By group, with NaN where nothing was measured. */
-const numbersOf = (value: MetricValue, size: number): Float64Array =>
-  Float64Array.from({ length: size }, (_, group) => value(group) ?? Number.NaN)
+/** What a row without a value is ordered as, instead of last. */
+const ABSENT: Partial<Record<Metric, number>> = { total_revenue: 0 }
+
+/** By group. */
+const numbersOf = (value: MetricValue, { chosen }: Measures, absent = Number.NaN): Float64Array =>
+  Float64Array.from({ length: chosen.index.size }, (_, group) => value(group) ?? absent)
 
 function byNumber(numbers: Float64Array, descending: boolean): Compare {
   return (a, b) => {

@@ -148,6 +148,8 @@ test.each<[Metric, number | null, Filter | undefined]>([
   ["time_on_page", null, is("page", "/b")],
   ["scroll_depth", null, is("page", "/b")],
   ["exit_rate", 100, is("page", "/b")],
+  // The same when the page is named as the exit page: of its pageviews, not of those of the visits that end there.
+  ["exit_rate", 50, is("exit_page", "/a")],
   // Only visits that entered on /a: one's, two's and three's, of which two's is a bounce.
   ["bounce_rate", 33.3, is("page", "/a")],
   ["bounce_rate", 50, is("country", "DE")],
@@ -335,6 +337,32 @@ test("pages of a custom event's visits: time on page by a value that engagement 
   expect(ask(traffic, ["time_on_page"], { filter: all(filter, is("event", "Buy")) }).rows[0]!.values).toEqual([5])
   const table = ask(traffic, ["time_on_page"], { filter, groupings: [by("event")] })
   expect(values(table.rows)).toEqual([["pageview", 3]])
+})
+
+test("no revenue is ordered as 0, as it is shown", () => {
+  using traffic = shop()
+  const order = [{ by: "metric" as const, index: 0, descending: false }]
+  const table = ask(traffic, ["total_revenue"], { groupings: [by("country")], order })
+  expect(values(table.rows)).toEqual([
+    ["FR", null],
+    ["US", null],
+    ["DE", 1_250],
+  ])
+})
+
+test("the exit rate of an exit page is that of the page", () => {
+  using traffic = shop()
+  const ofExits = ask(traffic, ["exit_rate"], { groupings: [by("exit_page")] })
+  const ofPages = ask(traffic, ["exit_rate"], { groupings: [by("page")] })
+  expect(values(ofExits.rows)).toEqual([
+    ["/a", 50],
+    ["/b", 100],
+  ])
+  expect(values(ofPages.rows)).toEqual([
+    [null, 0],
+    ["/a", 50],
+    ["/b", 100],
+  ])
 })
 
 test("amounts in other currencies are named and never added", () => {
