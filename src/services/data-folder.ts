@@ -19,6 +19,7 @@ export const placesIn = (dataDir: string) => ({
   catalog: join(dataDir, "catalog.db"),
   events: join(dataDir, "events.db"),
   key: join(dataDir, "secret.key"),
+  node: join(dataDir, "node.id"),
   lock: join(dataDir, ".lock"),
   run: join(dataDir, "run.json"),
   control: join(dataDir, "control.sock"),

@@ -11,7 +11,7 @@ import type { KeptValues } from "../store/events/writer.ts"
 import { type Backups, createBackups } from "./backup.ts"
 import { removeUnfinished } from "./backup-folder.ts"
 import type { KeepRules } from "./backup-rotation.ts"
-import { type CatalogLease, leaseCatalog } from "./catalog-lease.ts"
+import type { CatalogLease } from "./catalog-lease.ts"
 import { prepareDataFolder } from "./data-folder.ts"
 import { createExclusive, type Exclusive } from "./exclusive.ts"
 import { createFunnels, type Funnels } from "./funnels.ts"
@@ -23,6 +23,7 @@ import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
 import { createPasswords } from "./passwords.ts"
+import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
 import { secretKey } from "./secret-key.ts"
 import { createSecrets, type Random } from "./secrets.ts"
@@ -42,7 +43,8 @@ export interface InstanceOptions {
   random: Random
   /** The configured key; without it the one in the data folder is used. */
   secretKey: string | undefined
-  remoteCatalog: { url: string; authToken: string | undefined } | undefined
+  /** Of a catalog on a server. */
+  remoteCatalog: RemoteCatalog | undefined
   defaults: SiteDefaults
   maxSites: number
   keep: KeepRules
@@ -108,9 +110,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   let safety: string | null = null
   // The store asks for kept values from its first write on; what knows them needs the catalog, which is opened with it.
   let kept: KeptValues = () => false
-  const { catalog, events, migrations } = await openStores({
+  const { catalog, events, lease, migrations } = await openStores({
     ...options,
-    now: clock.now,
     onFault: states.note,
     keptValues: (...value) => kept(...value),
     backUp: options.backUpBeforeMigrating
@@ -119,7 +120,6 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
         }
       : undefined,
   })
-  const lease = catalog.remote ? await leaseCatalog(catalog, { now: clock.now, random }) : undefined
   const secrets = createSecrets({ secretKey: key, random })
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults: options.defaults, maxSites: options.maxSites })
@@ -164,13 +164,16 @@ function backupOptions(options: InstanceOptions, catalog: Catalog, exclusive: Ex
   }
 }
 
+const FAREWELL_MS = 2_000
+
 const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
 
 async function close({ catalog, events, lock, lease }: Pick<Instance, "catalog" | "events" | "lock" | "lease">): Promise<void> {
   if (!catalog.remote) await catalog.checkpoint("truncate")
-  await lease?.give()
   events.checkpoint("truncate")
-  await catalog.close()
+  // A server that is gone must not hold up the end: its lease runs out by itself.
+  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(FAREWELL_MS)]).catch(() => {})
+  else await catalog.close()
   events.close()
   lock.release()
 }

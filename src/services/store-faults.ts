@@ -11,6 +11,7 @@ export function toExitFault(error: unknown, dataDir: string): unknown {
     return new ExitFault("damaged", `A store in ${dataDir} is damaged (${causeOf(error)}). Restore a backup: ${remedy}`, { cause: error })
   }
   if (error.kind === "locked") return new ExitFault("inUse", `Another program holds a store in ${dataDir}`, { cause: error })
+  if (error.kind === "unreachable") return new ExitFault("unavailable", "The catalog server does not answer any more", { cause: error })
   return new ExitFault("storage", `A store in ${dataDir} cannot be used (${causeOf(error)})`, { cause: error })
 }
 

@@ -9,5 +9,6 @@ const REFUSALS: Record<FaultKind, () => AppError> = {
   locked: () => new AppError("unavailable", "A store is held by another program.", { retry_after: 5 }),
   damaged: () => new AppError("storage_damaged", "A part of what is stored cannot be read."),
   fsync: () => new AppError("unavailable", "The disk fails; the service ends.", { retry_after: 10 }),
+  unreachable: () => new AppError("unavailable", "The catalog server cannot be reached for now.", { retry_after: 5 }),
   io: () => new AppError("unavailable", "A store cannot be read or written for now.", { retry_after: 5 }),
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
@@ -5,17 +6,19 @@ import { pendingInEventFile } from "../store/events/copy.ts"
 import { type EventStore, openEventStore } from "../store/events/events.ts"
 import type { StoreFault } from "../store/events/fault.ts"
 import type { KeptValues } from "../store/events/writer.ts"
-import { StoreRefusal } from "../store/refusal.ts"
+import { type CatalogLease, leaseCatalog } from "./catalog-lease.ts"
 import { placesIn } from "./data-folder.ts"
-import { ExitFault } from "./exit.ts"
+import { nodeId } from "./node-id.ts"
+import { openRemoteCatalog, type RemoteCatalog } from "./remote-catalog.ts"
+import type { Random } from "./secrets.ts"
 import { toExitFault } from "./store-faults.ts"
 
 export interface StoresOptions {
   dataDir: string
   version: string
-  now(): number
-  /** Of a catalog on a server, with its token. */
-  remoteCatalog: { url: string; authToken: string | undefined } | undefined
+  clock: Clock
+  random: Random
+  remoteCatalog: RemoteCatalog | undefined
   onFault(fault: StoreFault): void
   keptValues: KeptValues
   /** Called before the first migration of stores that hold something. Rejecting stops the start with nothing changed. */
@@ -25,6 +28,8 @@ export interface StoresOptions {
 export interface Stores {
   catalog: Catalog
   events: EventStore
+  /** Of a catalog on a server. */
+  lease: CatalogLease | undefined
   /** What was run now, in order. */
   migrations: string[]
 }
@@ -39,40 +44,28 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
 }
 
 async function open(options: StoresOptions): Promise<Stores> {
-  const { dataDir, version, now, remoteCatalog, keptValues } = options
+  const { dataDir, version, clock, random, remoteCatalog, keptValues } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   // Looked at before the catalog is touched: one newer store refuses both.
   const ofEvents = pendingInEventFile(eventsPath)
-  const catalog = remoteCatalog ? await openRemote(remoteCatalog, options) : await openCatalog(catalogUrl(catalogPath), options)
+  const catalog = remoteCatalog
+    ? await openRemoteCatalog(remoteCatalog, options.onFault)
+    : await openCatalog(catalogUrl(catalogPath), options)
+  let lease: CatalogLease | undefined
   try {
+    // Before anything is changed: two nodes must not migrate at once.
+    if (remoteCatalog) lease = await leaseCatalog(catalog, { node: nodeId(dataDir, random), random, monotonic: clock.monotonic })
     const ofCatalog = (await pendingMigrations(catalog, [CATALOG_SCHEMA])).map(({ name }) => name)
-    const isNew = ofEvents.isNew && ofCatalog.length === CATALOG_SCHEMA.migrations.length
+    // A catalog on a server is backed up there: what another node has filled is nothing to save here.
+    const isNew = ofEvents.isNew && (catalog.remote || ofCatalog.length === CATALOG_SCHEMA.migrations.length)
     const migrations = [...ofCatalog, ...ofEvents.pending]
     if (!isNew && migrations.length > 0) await options.backUp?.(catalog)
-    await migrate(catalog, [CATALOG_SCHEMA], { version, now: now() })
-    return { catalog, events: openEventStore(eventsPath, { now: now(), version, keptValues }), migrations: isNew ? [] : migrations }
+    await migrate(catalog, [CATALOG_SCHEMA], { version, now: clock.now() })
+    const events = openEventStore(eventsPath, { now: clock.now(), version, keptValues })
+    return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {
+    await lease?.give().catch(() => {}) // it runs out by itself; the first fault is told
     await catalog.close()
     throw error
-  }
-}
-
-/** A server may come up later than we do. */
-const REMOTE_TRIES = 30
-
-async function openRemote(
-  { url, authToken }: { url: string; authToken: string | undefined },
-  { onFault }: StoresOptions,
-): Promise<Catalog> {
-  const catalog = await openCatalog(url, { onFault, ...(authToken !== undefined && { authToken }) })
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await pendingMigrations(catalog, [CATALOG_SCHEMA])
-      return catalog
-    } catch (error) {
-      if (error instanceof StoreRefusal) throw error
-      if (attempt === REMOTE_TRIES) throw new ExitFault("unavailable", `The catalog server ${url} cannot be reached`, { cause: error })
-      await Bun.sleep(1_000)
-    }
   }
 }

@@ -49,7 +49,8 @@ const LONG_WAL = 64 << 20
 export function upkeepTasks(options: UpkeepOptions): Task[] {
   return [
     { name: "checkpoint", every: 1, run: () => checkpoint(options) },
-    { name: "renew-lease", every: 5, run: () => renewLease(options) },
+    { name: "renew-lease", every: 5, run: () => endsWith(options, () => options.lease?.renew()) },
+    { name: "watch-lease", every: 1, run: () => endsWith(options, () => options.lease?.watch()) },
     { name: "probe-disk", every: 2, run: async () => options.states.probe(() => canWrite(options.dataDir, 1 << 20)) },
     { name: "watch-disk", every: 30, run: async () => watchDisk(options) },
     { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },
@@ -82,9 +83,9 @@ async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<
 }
 
 /** Without the lease another node writes the same catalog: this one must end. */
-async function renewLease({ lease, states }: UpkeepOptions): Promise<void> {
+async function endsWith({ states }: UpkeepOptions, work: () => Promise<void> | void | undefined): Promise<void> {
   try {
-    await lease?.renew()
+    await work()
   } catch (error) {
     if (error instanceof ExitFault) states.end(error)
     else throw error

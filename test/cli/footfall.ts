@@ -37,6 +37,8 @@ export interface Serving extends AsyncDisposable {
   /** What it said when it was ready. */
   printed: Record<string, unknown>
   pid: number
+  /** Its exit code, when it ends by itself. */
+  exited: Promise<number>
   /** Sends the signal and resolves with the exit code; null when it died of it. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>
 }
@@ -62,6 +64,7 @@ async function started(command: "serve" | "demo", flags: readonly string[]): Pro
     address: String(printed.address),
     printed,
     pid: child.pid,
+    exited: child.exited,
     end,
     [Symbol.asyncDispose]: async () => void (child.exitCode === null && child.signalCode === null && (await end("SIGKILL"))),
   }

@@ -1,23 +1,107 @@
 import { expect, test } from "bun:test"
 import { leaseCatalog } from "../../src/services/catalog-lease.ts"
-import { fixedClock, temporaryFolder } from "../kit.ts"
-import { NOW, openWithSite } from "./stores-kit.ts"
+import { openRemoteCatalog } from "../../src/services/remote-catalog.ts"
+import type { Catalog } from "../../src/store/catalog/catalog.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { fixedClock } from "../kit.ts"
+import { openServices } from "./instance.ts"
+import { NOW } from "./stores-kit.ts"
 
-test("of two nodes on one catalog the second waits until the first is gone or dead", async () => {
-  using folder = temporaryFolder()
-  await using instance = await openWithSite(folder.path)
-  const clock = fixedClock(NOW)
-  const node = (number: number) => leaseCatalog(instance.catalog, { now: clock.now, random: (bytes) => new Uint8Array(bytes).fill(number) })
-  const first = await node(1)
-  expect(node(2)).rejects.toMatchObject({ exit: "inUse", message: expect.stringContaining("until 2026-11-21T12:00:30.000Z at least") })
-  clock.advance(20_000)
+/** Nodes on one catalog in a file: a lease is statements, wherever they run. */
+function nodesOn(catalog: Catalog) {
+  const { monotonic, advance } = fixedClock(NOW)
+  let starts = 0
+  const start = (node: string) => {
+    const number = ++starts
+    return leaseCatalog(catalog, { node, monotonic, random: (bytes) => new Uint8Array(bytes).fill(number) })
+  }
+  /** The lease was taken or renewed so many seconds earlier. */
+  const age = (seconds: number) => catalog.run(sql`update leases set expires_at = expires_at - ${seconds * 1_000}`)
+  return { start, age, advance }
+}
+
+test("a second node is refused while the first renews, and follows when it gives up or falls silent", async () => {
+  await using services = await openServices()
+  const { start, age } = nodesOn(services.catalog)
+  const first = await start("a")
+  await expect(start("b")).rejects.toMatchObject({ exit: "inUse", message: expect.stringMatching(/pid \d+, until 2\d{3}-.* at least/) })
+  await age(29)
   await first.renew()
-  clock.advance(20_000)
-  expect(node(2)).rejects.toMatchObject({ exit: "inUse" })
+  await age(29)
+  await expect(start("b")).rejects.toMatchObject({ exit: "inUse" })
   await first.give()
-  await node(2)
-  clock.advance(30_000)
-  const third = await node(3)
-  expect(first.renew()).rejects.toMatchObject({ exit: "inUse" })
+  const second = await start("b")
+  await expect(start("a")).rejects.toMatchObject({ exit: "inUse" })
+  await age(31)
+  const third = await start("a")
+  await expect(second.renew()).rejects.toMatchObject({
+    exit: "inUse",
+    message: expect.stringMatching(/^The lease of the catalog was lost; it is held by .+, pid/),
+  })
   await third.renew()
+  // What was lost is no longer one's own to give.
+  await second.give()
+  await third.renew()
+})
+
+test("a lease that ran out goes on when nobody followed", async () => {
+  await using services = await openServices()
+  const { start, age } = nodesOn(services.catalog)
+  const lease = await start("a")
+  await age(300)
+  await lease.renew()
+  await expect(start("b")).rejects.toMatchObject({ exit: "inUse" })
+})
+
+test("after a crash the same data folder takes its lease at once; a copy of the folder puts the first one out", async () => {
+  await using services = await openServices()
+  const { start } = nodesOn(services.catalog)
+  const crashed = await start("a")
+  const again = await start("a")
+  await again.renew()
+  await expect(crashed.renew()).rejects.toMatchObject({ exit: "inUse" })
+})
+
+test("without an answer for longer than a lease lasts the node ends", async () => {
+  await using services = await openServices()
+  const { start, advance } = nodesOn(services.catalog)
+  const lease = await start("a")
+  advance(30_000)
+  lease.watch()
+  advance(1)
+  expect(lease.watch).toThrow("not reachable for 30 s")
+  await lease.renew()
+  lease.watch()
+})
+
+test("a server that is not there is waited for, then named without its token", async () => {
+  const nobody = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
+  const address = `127.0.0.1:${nobody.port}`
+  await nobody.stop(true)
+  const remote = { url: `libsql://${address}?tls=0&authToken=hidden`, authToken: undefined }
+  await expect(openRemoteCatalog(remote, () => {}, 300)).rejects.toMatchObject({
+    exit: "unavailable",
+    message: `The catalog server ${address} was not reachable for 30 s: start it`,
+  })
+})
+
+test("a server that accepts and never answers is given up too", async () => {
+  await using silent = {
+    server: Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) }),
+    [Symbol.asyncDispose]: () => silent.server.stop(true),
+  }
+  const remote = { url: `http://127.0.0.1:${silent.server.port}`, authToken: undefined }
+  await expect(openRemoteCatalog(remote, () => {}, 300)).rejects.toMatchObject({ exit: "unavailable" })
+})
+
+test("a server that refuses the token is no server to wait for", async () => {
+  await using strict = {
+    server: Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("", { status: 401 }) }),
+    [Symbol.asyncDispose]: () => strict.server.stop(true),
+  }
+  const remote = { url: `http://127.0.0.1:${strict.server.port}`, authToken: "hidden" }
+  await expect(openRemoteCatalog(remote, () => {})).rejects.toMatchObject({
+    exit: "configuration",
+    message: expect.not.stringContaining("hidden"),
+  })
 })

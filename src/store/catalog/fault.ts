@@ -11,6 +11,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function toFault(error: unknown): unknown {
+  if (isOfTheNetwork(error)) return new StoreFault("unreachable", "The catalog server cannot be reached", { cause: error })
   if (!(error instanceof LibsqlError)) return error
   const kind = kindOf(error)
   return kind === undefined ? error : new StoreFault(kind, `The catalog answered ${error.code}`, { cause: error })
@@ -18,7 +19,7 @@ export function toFault(error: unknown): unknown {
 
 /** By number: the library has no names for many of SQLite's extended codes. The low byte is the plain code. */
 function kindOf({ rawCode, code }: LibsqlError): FaultKind | undefined {
-  if (rawCode === undefined) return REMOTE_KINDS[code]
+  if (rawCode === undefined) return REMOTE_KINDS[code] ?? (code.startsWith("SQLITE_") ? undefined : "unreachable")
   return EXTENDED_KINDS[rawCode] ?? KINDS[rawCode & 0xff]
 }
 
@@ -38,7 +39,11 @@ const EXTENDED_KINDS: Readonly<Record<number, FaultKind>> = {
   1290: "fsync", // IOERR_DIR_FSYNC
 }
 
-/** A catalog on a server reports names only. */
+/** What the runtime throws when a connection cannot be made or breaks; our own mistakes have no such code. */
+const isOfTheNetwork = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^(E[A-Z]+|Connection[A-Za-z]+|FailedToOpenSocket)$/.test(String(error.code))
+
+/** A catalog on a server reports names only; what is no name of SQLite's is of the way there. */
 const REMOTE_KINDS: Readonly<Record<string, FaultKind>> = {
   SQLITE_BUSY: "locked",
   SQLITE_FULL: "full",

@@ -130,11 +130,3 @@ create table job_runs (
   primary key (name, slot)
 ) strict, without rowid;
 create index job_runs_started_at on job_runs (started_at);
-
--- Of a catalog on a server: the one node that serves it. Who does not renew in time may be followed by another.
-create table lease (
-  id integer primary key check (id = 1),
-  holder text not null,
-  described text not null,
-  expires_at integer not null
-) strict;

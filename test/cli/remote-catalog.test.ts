@@ -1,0 +1,103 @@
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { join } from "node:path"
+import { temporaryFolder } from "../kit.ts"
+import { footfall, serving } from "./footfall.ts"
+
+/** The binary of a libSQL server. Without it these tests are skipped, and counted as skipped. */
+const SQLD = process.env.FOOTFALL_TEST_SQLD
+const withServer = test.skipIf(SQLD === undefined)
+setDefaultTimeout(120_000)
+
+/** A real libSQL server on loopback. */
+async function libsqlServer(path: string) {
+  const free = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("") })
+  const address = `127.0.0.1:${free.port}`
+  await free.stop(true)
+  const start = async () => {
+    const child = Bun.spawn([SQLD!, "--no-welcome", "--http-listen-addr", address, "-d", path], { stdout: "ignore", stderr: "ignore" })
+    for (let tries = 0; tries < 100 && !(await isUp(`http://${address}/health`)); tries++) await Bun.sleep(50)
+    return child
+  }
+  let child = await start()
+  const stop = async () => {
+    child.kill("SIGTERM")
+    await child.exited
+  }
+  return {
+    url: `http://${address}`,
+    stop,
+    start: async () => {
+      child = await start()
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+const isUp = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+withServer("a catalog on a server serves one node: a second exits 73, and follows when the first has stopped", async () => {
+  using folder = temporaryFolder()
+  await using server = await libsqlServer(join(folder.path, "server"))
+  const [one, two] = [join(folder.path, "one"), join(folder.path, "two")]
+  const flag = `--catalog-url=${server.url}`
+  await using first = await serving(one, flag)
+  const made = await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", one, flag])
+  expect(made).toMatchObject({ code: 0 })
+  expect(await footfall(["serve", "--data-dir", two, "--host", "127.0.0.1", "--port", "0", flag])).toMatchObject({
+    code: 73,
+    out: "",
+    err: expect.stringMatching(
+      /^footfall: Another Footfall holds the catalog: .+, pid \d+, until .+ at least\. Stop it, or use another catalog\n$/,
+    ),
+  })
+  expect(await first.end("SIGTERM")).toBe(0)
+  const listed = await footfall(["site", "list", "--data-dir", two, flag, "--json"])
+  expect(listed).toMatchObject({ code: 0, err: "" })
+  expect(JSON.parse(listed.out)).toMatchObject([{ id: 1, name: "Shop" }])
+})
+
+withServer("a node that was killed starts again at once, and settings and salts live on the server", async () => {
+  using folder = temporaryFolder()
+  await using server = await libsqlServer(join(folder.path, "server"))
+  const dataDir = join(folder.path, "data")
+  const flag = `--catalog-url=${server.url}`
+  const first = await serving(dataDir, flag)
+  await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir, flag])
+  const set = ["site", "set", "1", "--identity-mode", "weekly", "--compat-plausible", "shop.example", "--data-dir", dataDir, flag, "--json"]
+  expect(JSON.parse((await footfall(set)).out)).toMatchObject({ identity_history: [{ from: 0 }, { identity_mode: "weekly" }] })
+  const view = (address: string) =>
+    fetch(`${address}/api/event`, {
+      method: "POST",
+      headers: { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0" },
+      body: JSON.stringify({ n: "pageview", u: "https://shop.example/", d: "shop.example" }),
+    })
+  expect((await view(first.address)).status).toBe(202)
+  await first.end("SIGKILL")
+  await using second = await serving(dataDir, flag)
+  expect((await view(second.address)).status).toBe(202)
+  const made = await footfall(["key", "create", "--name", "Numbers", "--scopes", "stats:read", "--data-dir", dataDir, flag, "--json"])
+  const headers = { authorization: `Bearer ${JSON.parse(made.out).key}` }
+  const answer = await fetch(`${second.address}/api/public/v1/sites/1/stats/summary?metrics=visitors,pageviews`, { headers })
+  expect(await answer.json()).toMatchObject({ metrics: { visitors: 1, pageviews: 2 } })
+})
+
+withServer("a server that is away for a moment is refused in words, and one that stays away ends the node with 69", async () => {
+  using folder = temporaryFolder()
+  await using server = await libsqlServer(join(folder.path, "server"))
+  const dataDir = join(folder.path, "data")
+  const flag = `--catalog-url=${server.url}`
+  await using node = await serving(dataDir, flag)
+  await server.stop()
+  const create = ["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir, flag]
+  expect(await footfall(create)).toMatchObject({ code: 1, err: expect.stringContaining("catalog server cannot be reached") })
+  await server.start()
+  expect(await footfall(create)).toMatchObject({ code: 0 })
+  await server.stop()
+  const began = performance.now()
+  expect(await node.exited).toBe(69)
+  expect(performance.now() - began).toBeGreaterThan(20_000)
+})
