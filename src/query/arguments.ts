@@ -46,7 +46,9 @@ export class ArgumentReader {
     if (new Set(chosen).size < chosen.length) {
       return this.refuse({ pointer: `/${name}`, code: "not_unique", detail: `${name} names one twice.` })
     }
-    return within(size, chosen.length) ? chosen : this.refuse(wrongSize(name, chosen.length < size.min ? "too_few" : "too_many", size))
+    return within(size, chosen.length)
+      ? chosen
+      : this.refuse(wrongSize(name, chosen.length < size.min ? "too_few" : "too_many", size, "names"))
   }
 
   /** An integer, also written as digits. */
@@ -70,7 +72,9 @@ export class ArgumentReader {
     if (value === undefined) return undefined
     if (typeof value !== "string") return this.refuse(wrongType(name, "a text"))
     if (!isClean(value)) return this.refuse(forbiddenCharacters(`/${name}`))
-    return within(length, value.length) ? value : this.refuse(wrongSize(name, value.length < length.min ? "too_short" : "too_long", length))
+    return within(length, value.length)
+      ? value
+      : this.refuse(wrongSize(name, value.length < length.min ? "too_short" : "too_long", length, "characters"))
   }
 
   day(name: string): Temporal.PlainDate | undefined {
@@ -85,9 +89,15 @@ export class ArgumentReader {
     this.#found.push(fault)
   }
 
-  /** One per argument, the first found. */
+  /** One per argument, the first found, in the order the arguments came in; those that are missing last. */
   faults(): Fault[] {
-    return [...Map.groupBy(this.#found, ({ pointer }) => pointer.split("/")[1]).values()].map(([first]) => first!)
+    const places = new Map(Object.keys(this.#given).map((name, place) => [segment(name), place]))
+    const found = Array.from(
+      Map.groupBy(this.#found, ({ pointer }) => pointer.split("/")[1]!),
+      ([name, [first]]) => ({ name, first: first! }),
+    )
+    const placeOf = ({ name }: { name: string }) => places.get(name) ?? places.size
+    return found.sort((a, b) => placeOf(a) - placeOf(b)).map(({ first }) => first)
   }
 }
 
@@ -127,9 +137,11 @@ function noChoice(name: string, allowed: readonly string[]): Fault {
 }
 
 function unknownArgument(name: string, allowed: readonly string[]): Fault {
-  const pointer = `/${name.slice(0, 100).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1")}`
-  return { pointer, code: "unknown_field", detail: "There is no such parameter.", allowed }
+  return { pointer: `/${segment(name)}`, code: "unknown_field", detail: "There is no such parameter.", allowed }
 }
+
+/** A name as part of a JSON pointer, cut where nobody reads on. */
+const segment = (name: string): string => name.slice(0, 100).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1")
 
 const wrongType = (name: string, wanted: string): Fault => ({
   pointer: `/${name}`,
@@ -137,8 +149,8 @@ const wrongType = (name: string, wanted: string): Fault => ({
   detail: `${name} must be ${wanted}.`,
 })
 
-function wrongSize(name: string, code: string, allowed: Bounds): Fault {
-  return { pointer: `/${name}`, code, detail: `${name} may have ${allowed.min} to ${allowed.max}.`, allowed }
+function wrongSize(name: string, code: string, allowed: Bounds, unit: string): Fault {
+  return { pointer: `/${name}`, code, detail: `${name} has ${allowed.min} to ${allowed.max} ${unit}.`, allowed }
 }
 
 const within = ({ min, max }: Bounds, size: number): boolean => size >= min && size <= max

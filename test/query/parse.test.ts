@@ -306,15 +306,16 @@ test.each<[Report, Record<string, unknown>, [string, string][]]>([
   ["summary", filters({ dimension: "goal", operator: "starts_with", values: ["S"] }), [["/filters/0/operator", "unsupported_combination"]]],
   ["summary", filters({ dimension: "segment", values: ["1"] }), [["/filters/0/values", "invalid_choice"]]],
   ["summary", filters({ dimension: "cohort", operator: "contains", values: ["1"] }), [["/filters/0/operator", "unsupported_combination"]]],
-  // Of several faults in one argument the first is told, and all arguments at once.
+  // Of several faults in one argument the first is told, and all arguments at once, in the order they came in.
   [
     "breakdown",
-    { dimension: "nothing", limit: 0, colour: 1, ...filters({}, {}) },
+    { dimension: "nothing", limit: 0, "co/lour": 1, from: "2026-11-01", ...filters({}, {}) },
     [
-      ["/colour", "unknown_field"],
       ["/dimension", "invalid_choice"],
-      ["/filters/0/dimension", "required"],
       ["/limit", "out_of_range"],
+      ["/co~1lour", "unknown_field"],
+      ["/filters/0/dimension", "required"],
+      ["/to", "invalid_range"],
     ],
   ],
 ])("refuses %s of %j", (report, given, expected) => {
