@@ -21,9 +21,10 @@ export const ReportRange = t.Object({
 })
 export type ReportRange = Static<typeof ReportRange>
 
-const VisitorWindow = t.Union([t.Literal("day"), t.Literal("week"), t.Literal("month"), t.Literal("identified"), t.Literal("persistent")], {
-  description: "For how long a visitor is counted once",
-})
+const VisitorWindow = t.Union(
+  [t.Literal("day"), t.Literal("week"), t.Literal("month"), t.Literal("identified"), t.Literal("persistent"), t.Literal("mixed")],
+  { description: "For how long a visitor is counted once; mixed when that changed inside the range" },
+)
 
 const FACTS = {
   site_id: t.Integer(),

@@ -32,7 +32,7 @@ export function reportFacts(report: OpenReport, { otherCurrencies }: Pick<Table,
   return {
     site_id: site.id,
     range: shownRange(question.range, now),
-    ...(coversDays(question.range, site.timezone) && { visitor_window: WINDOWS[site.settings.identity_mode] }),
+    ...(coversDays(question.range, site.timezone) && { visitor_window: visitorWindow(site, question.range) }),
     ...(notes.length > 0 && { notes }),
     ...(showsRevenue && { revenue_currency: site.revenue_currency }),
   }
@@ -53,6 +53,14 @@ const WINDOWS: Record<IdentityMode, NonNullable<ReportFacts["visitor_window"]>> 
   monthly: "month",
   identified: "identified",
   persistent: "persistent",
+}
+
+function visitorWindow({ settings, identity_history }: Site, { range }: LocalRange): NonNullable<ReportFacts["visitor_window"]> {
+  const inRange = identity_history.filter(
+    ({ from }, i) => from < range.to && (identity_history[i + 1]?.from ?? Number.POSITIVE_INFINITY) > range.from,
+  )
+  const [mode = settings.identity_mode, ...others] = new Set(inRange.map(({ identity_mode }) => identity_mode))
+  return others.length > 0 ? "mixed" : WINDOWS[mode]
 }
 
 /** Visitors are told apart by the site's own days, whatever zone the answer is in. */

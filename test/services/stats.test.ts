@@ -507,6 +507,16 @@ test.each([
   expect((await shop.stats.summary(shop.site, given)).visitor_window).toBe(window as "day")
 })
 
+test.each([
+  ["before the range", "2026-11-10T23:00:00Z", "week"],
+  ["inside the range", "2026-11-18T23:00:00Z", "mixed"],
+  ["that still has to begin", "2026-11-21T23:00:00Z", "day"],
+])("a change of the mode %s is told", async (_, from, window) => {
+  const change = (begin: number, identity_mode: string) => ({ from: begin, timezone: "Europe/Berlin", identity_mode })
+  await using shop = await openShop({ ...mode("weekly"), identity_history: [change(0, "daily"), change(Date.parse(from), "weekly")] })
+  expect((await shop.stats.summary(shop.site, { period: "7d" })).visitor_window).toBe(window as "day")
+})
+
 test("bad arguments of a query string are a bad query", async () => {
   await using shop = await openShop()
   await expect(shop.stats.summary(shop.site, { period: "8d", hello: "1" }, { form: "text" })).rejects.toMatchObject({
