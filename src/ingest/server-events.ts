@@ -23,8 +23,22 @@ const EVENT_BYTES = 1_024
 /** Takes events of a site's own server (api.md section 9). All that are valid are stored in one transaction. */
 export async function collectFromServer(intake: Intake, site: Site, sent: readonly unknown[]): Promise<ServerAnswer> {
   const now = intake.clock.now()
-  const cutoff = retentionCutoff(site, now)
   const lost = requestKeys(intake)
+  try {
+    return await collectAll(intake, site, sent, now, lost)
+  } finally {
+    lost.forget(site.id)
+  }
+}
+
+async function collectAll(
+  intake: Intake,
+  site: Site,
+  sent: readonly unknown[],
+  now: number,
+  lost: ReturnType<typeof requestKeys>,
+): Promise<ServerAnswer> {
+  const cutoff = retentionCutoff(site, now)
   const answer: ServerAnswer = { accepted: 0, rejected: [], dropped: [] }
   const kept: { index: number; candidate: Candidate }[] = []
   for (const [index, item] of sent.entries()) {
@@ -37,7 +51,6 @@ export async function collectFromServer(intake: Intake, site: Site, sent: readon
     }
   }
   await storeAll(intake, kept, answer)
-  lost.forget(site.id)
   answer.dropped.sort((left, right) => left.index - right.index)
   return answer
 }

@@ -9,6 +9,9 @@ const OTHER = "(other)"
 /** A property key over the limit: the property is discarded. */
 export const DISCARDED = -1
 
+/** Counts of new values that are kept in memory, of all sites and days. */
+const KEPT_COUNTS = 50_000
+
 /** Numbers that are the same on every site and never in the table. */
 const FIXED: Partial<Record<DictionaryName, readonly string[]>> = { name: FIXED_NAMES, channel: CHANNELS }
 const fixedTexts = (name: DictionaryName): readonly string[] => FIXED[name] ?? [""]
@@ -74,6 +77,8 @@ export class Interner {
     if (known !== undefined) return known
     const sql = "select count from new_values where site_id = ? and day = ? and name = ?"
     const count = this.#db.query<{ count: number }, [number, string, string]>(sql).get(siteId, day, name)?.count ?? 0
+    // A new day has new keys, and the table knows them all.
+    if (this.#newValues.size >= KEPT_COUNTS) this.#newValues.clear()
     this.#newValues.set(key, count)
     return count
   }

@@ -6,7 +6,6 @@
  * in one transaction.
  */
 import type { Database } from "bun:sqlite"
-import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { buildSegments } from "./build.ts"
 import { openDatabase } from "./database.ts"
 import { type DropRow, forgetDays, listDropSamples, listDrops } from "./drops.ts"
@@ -24,6 +23,7 @@ import {
   type Choose,
   dropImport,
   dropRetired,
+  dropRetiredInTurn,
   eraseVisits,
   hideImport,
   insertPending,
@@ -31,6 +31,7 @@ import {
   mergeSite,
   turnGeneration,
 } from "./upkeep.ts"
+import { isTransient } from "./visitors.ts"
 import type { DropSample, KeptValues, Writer } from "./writer.ts"
 
 /** Rows that one transaction of upkeep writes at most: a pause of some milliseconds. */
@@ -127,9 +128,8 @@ class Store implements EventStore {
     return this.#queued(async () => {
       const memory = this.#memory
       const epoch = readState(this.#db, "log_epoch")
-      const cutoff = now - VISIT_IDLE_MS
-      const floor = sealableRecord(this.#db, cutoff)
-      const plans = planSeal(memory.tails, floor, cutoff, all ? Number.POSITIVE_INFINITY : now)
+      const floor = sealableRecord(this.#db, now)
+      const plans = planSeal(memory.tails, floor, now, all)
       if (plans.length === 0) return
       await this.#flushIds(now)
       const added = await buildPlan(this.#db, plans, this.#journal.commit)
@@ -197,15 +197,15 @@ class Store implements EventStore {
   forgetVisitors(siteId: number, period: string): void {
     const { visitors } = this.#memory
     const isLogged = visitors.lastRecord(siteId, period) > readState(this.#db, "log_floor")
-    this.#journal.change(() => {
-      visitors.forget(siteId, period)
-    })
+    // What no file knows is forgotten without a transaction, which might fail.
+    if (isTransient(period)) visitors.forget(siteId, period)
+    else this.#journal.change(() => visitors.forget(siteId, period))
     // Rare: a site that was quiet for a day, so that its visitors were never sealed.
     if (isLogged) this.#rewriteTail(() => true)
   }
 
   dropRetired(now: number): Promise<void> {
-    return this.#queued(async () => this.#journal.commit(() => dropRetired(this.#db, now - RETIRED_MS)))
+    return this.#queued(() => dropRetiredInTurn(this.#db, now - RETIRED_MS, this.#journal.commit))
   }
 
   drops(siteId: number, fromDay: string, toDay: string): DropRow[] {

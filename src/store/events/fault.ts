@@ -31,10 +31,11 @@ export function toFault(error: unknown): unknown {
 }
 
 function kindOf(code: string): FaultKind | undefined {
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") return "full"
+  // The shared memory of the log grows by writing to its file, which only a full disk refuses.
+  if (code === "SQLITE_FULL" || code === "SQLITE_IOERR_SHMSIZE" || code === "ENOSPC" || code === "EDQUOT") return "full"
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) return "locked"
   if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB") return "damaged"
   if (code === "SQLITE_IOERR_FSYNC" || code === "SQLITE_IOERR_DIR_FSYNC") return "fsync"
-  if (code.startsWith("SQLITE_IOERR") || code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY") return "io"
+  if (["SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY"].some((start) => code.startsWith(start))) return "io"
   return undefined
 }

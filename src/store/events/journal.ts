@@ -34,14 +34,23 @@ export class Journal {
       return result
     } catch (error) {
       this.#isStale = true
-      if (this.db.inTransaction) this.db.run("rollback")
-      this.#reload()
+      this.#recover()
       throw toFault(error)
     }
   }
 
+  /** On a disk that fails this may fail too; the next change tries it again, and tells. The first error says more. */
+  #recover(): void {
+    try {
+      this.#reload()
+    } catch {}
+  }
+
   #reload(): void {
-    this.#memory = translated(() => loadMemory(this.db, this.#keptValues))
+    this.#memory = translated(() => {
+      if (this.db.inTransaction) this.db.run("rollback")
+      return loadMemory(this.db, this.#keptValues)
+    })
     this.#isStale = false
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite"
+import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { buildSegments } from "./build.ts"
 import { LogRecord } from "./log.ts"
 import type { SiteTail } from "./tail.ts"
@@ -21,16 +22,22 @@ export interface SitePlan {
   events: number
 }
 
-/** The last record of the log's beginning in which everything arrived before the cutoff; 0 when there is none. */
-export function sealableRecord(db: Database, cutoff: number): number {
-  const sql = `select coalesce(max(id), 0) as id from log
-    where id >= (select coalesce(max(value), 0) from state where key = 'log_floor') and id < coalesce((select min(id) from log where arrived_at >= ?), 9223372036854775807)`
-  return db.query<{ id: number }, [number]>(sql).get(cutoff)!.id
+/**
+ * The last record of the log's beginning in which nothing can be joined any more; 0 when there is none. An arrival far in
+ * the future is that of a clock that was wrong then: it must not hold up all that came after it.
+ */
+export function sealableRecord(db: Database, now: number): number {
+  const open = "select id from log where arrived_at between ? and ? order by id limit 1"
+  const first = db.query<{ id: number }, [number, number]>(open).get(now - VISIT_IDLE_MS, now + VISIT_IDLE_MS)
+  const sql = "select coalesce(max(id), 0) as id from log where id between ? and ?"
+  const range = [readState(db, "log_floor"), (first?.id ?? Number.MAX_SAFE_INTEGER) - 1] as const
+  return db.query<{ id: number }, [number, number]>(sql).get(...range)!.id
 }
 
-/** Which sites to seal: the fullest until the rest is small, and those whose tail is a day old. Visits count as closed when nothing arrived since the cutoff. */
-export function planSeal(tails: Tails, floor: number, cutoff: number, now: number): SitePlan[] {
-  const plans = [...tails.all()].map((tail) => closedVisits(tail, floor, cutoff)).filter(({ events }) => events > 0)
+/** Which sites to seal: the fullest until the rest is small, and those whose tail is a day old; with `all`, every one. */
+export function planSeal(tails: Tails, floor: number, now: number, all: boolean): SitePlan[] {
+  const plans = [...tails.all()].map((tail) => closedVisits(tail, floor, now)).filter(({ events }) => events > 0)
+  if (all) return plans
   plans.sort((a, b) => b.events - a.events)
   let rest = plans.reduce((sum, { events }) => sum + events, 0)
   if (rest < CLOSED_EVENTS) return plans.filter(({ oldest }) => now - oldest > TAIL_AGE_MS)
@@ -41,13 +48,13 @@ export function planSeal(tails: Tails, floor: number, cutoff: number, now: numbe
   })
 }
 
-function closedVisits(tail: SiteTail, floor: number, cutoff: number): SitePlan & { oldest: number } {
+function closedVisits(tail: SiteTail, floor: number, now: number): SitePlan & { oldest: number } {
   const closed = new Uint8Array(tail.visits)
   let events = 0
   let oldest = Number.POSITIVE_INFINITY
   for (let row = 0; row < tail.visits; row++) {
     const { record, arrivedAt, size } = tail.visitPlace(row)
-    if (record > floor || arrivedAt >= cutoff) continue
+    if (record > floor || Math.abs(now - arrivedAt) <= VISIT_IDLE_MS) continue
     closed[row] = 1
     events += size
     if (arrivedAt < oldest) oldest = arrivedAt

@@ -144,7 +144,9 @@ export class TailVisits {
   }
 
   #count(visit: number, event: TailEvent): void {
-    if (event.engagement) this.columns.engaged.add(visit, event.engagement.engaged)
+    const { engaged } = this.columns
+    // As much as the column holds, 49 days: only made-up reports say more.
+    if (event.engagement) engaged.put(visit, Math.min(0xffff_ffff, engaged.at(visit) + event.engagement.engaged))
     if (event.name === ENGAGEMENT || event.name === VITALS) return
     this.columns.events.add(visit, 1)
     const duration = event.at - this.starts.at(visit)

@@ -49,12 +49,22 @@ export function turnGeneration(db: Database, added: readonly number[], retired: 
   writeState(db, "generation", readState(db, "generation") + 1)
 }
 
-/** Removes segments that were replaced before a moment, and pending ones that a fault left behind. In the transaction of the caller. */
-export function dropRetired(db: Database, before: number): void {
-  const where = `retired_at is not null and retired_at < ${Math.min(Math.floor(before), Number.MAX_SAFE_INTEGER)}`
-  const rows = db.query<{ id: number }, []>(`delete from segments where ${where} returning id`).all()
+/**
+ * Removes segments that were replaced before a moment, and pending ones that a fault left behind; `most` at a time. In the
+ * transaction of the caller. Returns how many.
+ */
+export function dropRetired(db: Database, before: number, most = -1): number {
+  const chosen = "select id from segments where retired_at is not null and retired_at < ? limit ?"
+  const moment = Math.min(Math.floor(before), Number.MAX_SAFE_INTEGER)
+  const rows = db.query<{ id: number }, [number, number]>(`delete from segments where id in (${chosen}) returning id`).all(moment, most)
   const remove = db.query("delete from segment_columns where id between ? and ?")
   for (const { id } of rows) remove.run(id * 128, id * 128 + 127)
+  return rows.length
+}
+
+/** The same, one segment a transaction: what is deleted is overwritten, which takes its time. */
+export async function dropRetiredInTurn(db: Database, before: number, commit: Commit): Promise<void> {
+  while (commit(() => dropRetired(db, before, 1)) > 0) await Bun.sleep(0)
 }
 
 /** Builds segments of what stays, and exchanges them for the old ones at once. */

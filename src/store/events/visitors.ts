@@ -92,6 +92,7 @@ export class Visitors {
   forget(siteId: number, period: string): void {
     this.#periods.delete(`${siteId} ${period}`)
     this.#records.delete(`${siteId} ${period}`)
+    if (isTransient(period)) return
     this.#pending = this.#pending.filter((entry) => entry.siteId !== siteId || entry.period !== period)
     this.#db.query("delete from visitor_ids where site_id = ? and period = ?").run(siteId, period)
   }

@@ -104,6 +104,35 @@ test("an event id is known when the clock was set back into an hour that was ove
   expect([arrive("before-1", NOON), arrive("before-2", NOON)]).toEqual([true, true])
 })
 
+test("a clock that was a day ahead for a while holds up no sealing", async () => {
+  using running = startStore()
+  for (const at of [NOON, NOON + 24 * HOUR, NOON + 1, NOON + 2])
+    running.store.write(at, (writer) => {
+      const visitor = writer.visitor(1, DAY, { high: 3, low: at - NOON })
+      const id = writer.openVisit(1, { rotating: visitor, visitor, visitorKind: "rotating", traits: NO_TRAITS }, DAY)
+      writer.add(1, id, event({ at }), DAY)
+    })
+  await running.store.seal(NOON + HOUR, true)
+  const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
+  const { parts } = reader.snapshot(1)
+  expect(parts.map(({ visits }) => visits)).toEqual([4])
+  expect(parts[0]!.order()).toBeNull()
+  reader.close()
+})
+
+test("the engaged time of a visit stays at the most its column holds", () => {
+  using running = startStore()
+  running.store.write(NOON, (writer) => {
+    pageview(writer, NOON)
+    const visit = writer.findOpenVisit(1, 0, undefined, () => true)!
+    for (let report = 0; report < 2; report++)
+      writer.add(1, visit.id, event({ at: NOON, name: "engagement", engagement: { engagedMs: 2_500_000_000 } }), DAY)
+  })
+  const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
+  expect([...reader.snapshot(1).parts[0]!.visit("engaged")]).toEqual([4_294_967_295])
+  reader.close()
+})
+
 test("old tables of event ids go away whole", async () => {
   using running = startStore()
   for (const hours of [0, 1, 30]) {
@@ -148,6 +177,18 @@ test("a forgotten period stays forgotten when its visitors were only in the log,
   expect(
     running.store.write(NOON, (writer) => [writer.findOpenVisit(1, 0, undefined, () => true)?.visitor, writer.seen(1, "aaaaaaaa")]),
   ).toEqual([0, true])
+})
+
+test("a period made for one request is forgotten also while nothing can be written", () => {
+  using running = startStore()
+  const find = () => running.store.write(NOON, (writer) => writer.findVisitor(1, "~request", { high: 1, low: 1 }))
+  running.store.write(NOON, (writer) => writer.visitor(1, "~request", { high: 1, low: 1 }))
+  expect(find()).toBe(0)
+  const other = new Database(running.path)
+  other.run("begin immediate")
+  running.store.forgetVisitors(1, "~request")
+  other.close()
+  expect(find()).toBeUndefined()
 })
 
 test("a period made for one request is in no file", () => {
