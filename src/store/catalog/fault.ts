@@ -19,7 +19,7 @@ export function toFault(error: unknown): unknown {
 
 /** By number: the library has no names for many of SQLite's extended codes. The low byte is the plain code. */
 function kindOf({ rawCode, code }: LibsqlError): FaultKind | undefined {
-  if (rawCode === undefined) return REMOTE_KINDS[code] ?? (code.startsWith("SQLITE_") ? undefined : "unreachable")
+  if (rawCode === undefined) return REMOTE_KINDS[code] ?? (OF_THE_WAY.test(code) ? "unreachable" : undefined)
   return EXTENDED_KINDS[rawCode] ?? KINDS[rawCode & 0xff]
 }
 
@@ -43,7 +43,10 @@ const EXTENDED_KINDS: Readonly<Record<number, FaultKind>> = {
 const isOfTheNetwork = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^(E[A-Z]+|Connection[A-Za-z]+|FailedToOpenSocket)$/.test(String(error.code))
 
-/** A catalog on a server reports names only; what is no name of SQLite's is of the way there. */
+/** How the client names what went wrong between it and the server. */
+const OF_THE_WAY = /^(SERVER_ERROR|HRANA_\w+|TRANSACTION_TIMEOUT|STREAM_EXPIRED)$/
+
+/** A catalog on a server reports names only. */
 const REMOTE_KINDS: Readonly<Record<string, FaultKind>> = {
   SQLITE_BUSY: "locked",
   SQLITE_FULL: "full",
