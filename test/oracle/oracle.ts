@@ -46,7 +46,10 @@ function keysOf(sets: Sets, query: Query): Set<string> {
   return new Set(rows.filter((row) => !isInternal(row)))
 }
 
-/** Read as the engine says: what was not measured comes last in both directions, a missing value is compared as the text it is shown as. */
+/**
+ * Read as the engine says: what was not measured comes last in both directions, no revenue is 0, a missing value is
+ * compared as the text it is shown as.
+ */
 function comparison({ order, groupings, metrics }: Query): (a: Row, b: Row) => number {
   const ties = groupings.map((_, index) => ({ by: "grouping" as const, index, descending: false }))
   return (a, b) => {
