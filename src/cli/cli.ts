@@ -82,8 +82,16 @@ function commandHelp(command: Command, program: Program, line: (text: string) =>
   for (const [flag, { value, about }] of Object.entries(command.flags ?? {}))
     line(`  ${`--${flag}${value ? ` ${value}` : ""}`.padEnd(28)} ${about}`)
   line(`  ${"--json".padEnd(28)} Print data as JSON.`)
-  line(`  ${"--config FILE".padEnd(28)} Settings file to read.\n\nSettings, each also as FOOTFALL_… in the environment:`)
-  for (const [flag, about] of Object.entries(program.settingFlags)) line(`  ${`--${flag}`.padEnd(28)} ${about}`)
+  line(`  ${"--config FILE".padEnd(28)} Settings file to read.`)
+  if (command.serves) return settingsHelp(program, line)
+  line(`  ${"--data-dir PATH".padEnd(28)} ${program.settingFlags["data-dir"]}`)
+  line("\nAll settings are flags as well: footfall serve --help lists them.")
+  return EXIT.orderly
+}
+
+function settingsHelp({ settingFlags }: Program, line: (text: string) => void): number {
+  line("\nSettings, each also as FOOTFALL_… in the environment:")
+  for (const [flag, about] of Object.entries(settingFlags)) line(`  ${`--${flag}`.padEnd(28)} ${about}`)
   return EXIT.orderly
 }
 

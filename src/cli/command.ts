@@ -20,6 +20,8 @@ export interface Command {
   /** Names of what follows the words; one in brackets may be left out. */
   takes?: readonly string[]
   flags?: Readonly<Record<string, Flag>>
+  /** All settings act on it, so its help lists them. */
+  serves?: true
   /** Throws `ExitFault` for any end but an orderly one. */
   run(call: Call): Promise<void>
 }

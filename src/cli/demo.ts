@@ -8,6 +8,7 @@ import { wholeNumber } from "./values.ts"
 export const demo: Command = {
   name: "demo",
   about: "Serve a temporary folder full of invented traffic; it is removed at the end.",
+  serves: true,
   flags: {
     days: { value: "N", about: "Days of traffic up to now (90)." },
     events: { value: "N", about: "How many events (50000)." },

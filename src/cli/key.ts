@@ -8,7 +8,7 @@ const create: Command = {
   flags: {
     name: { value: "NAME", about: "What the key is for.", required: true },
     scopes: { value: "SCOPE,…", about: "What it may do, such as stats:read,events:write.", required: true },
-    sites: { value: "all|ID,…", about: "Sites it reaches (all)." },
+    sites: { value: "all|ID,…", about: "Sites it reaches, by id (all)." },
     expires: { value: "DAYSd|never", about: "When it ends (365d)." },
     organization: { value: "ID|NAME", about: "Owner; not needed while there is one at most." },
   },
@@ -38,7 +38,7 @@ const listAll: Command = {
       key.name,
       key.prefix,
       key.scopes.join(","),
-      key.site_ids?.join(",") ?? "all",
+      key.site_ids === null ? "all" : key.site_ids.join(",") || "none",
       instant(key.expires_at) ?? "never",
       instant(key.revoked_at),
     ])

@@ -3,6 +3,7 @@ import type { Call, Command, Program, Running } from "./command.ts"
 export const serve: Command = {
   name: "serve",
   about: "Serve: take events and answer questions, until the process is told to end.",
+  serves: true,
   async run(call) {
     const { program, settings, terminal } = call
     const running = await program.serve(settings, { report: terminal.progress })

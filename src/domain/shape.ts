@@ -32,8 +32,13 @@ export function inspect<T extends TObject>(schema: T, body: unknown, pointer = "
 
 /** A fault with a sentence that begins with the field's name: `fault("/steps/0/value", "required", "is required")`. */
 export function fault(pointer: string, code: string, says: string, allowed?: Fault["allowed"]): Fault {
-  const name = pointer.split("/").at(-1) || "The body"
-  return { pointer, code, detail: `${name} ${says}.`, ...(allowed ? { allowed } : {}) }
+  return { pointer, code, detail: `${nameOf(pointer)} ${says}.`, ...(allowed ? { allowed } : {}) }
+}
+
+/** Of an item of a list its number, as people count. */
+function nameOf(pointer: string): string {
+  const [list, name = ""] = pointer.split("/").slice(-2)
+  return /^\d+$/.test(name) ? `Item ${Number(name) + 1} of ${list}` : name || "The body"
 }
 
 /** As the fields stand in the body; what is missing comes after what is there. */

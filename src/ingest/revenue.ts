@@ -2,7 +2,7 @@ import { currencyDecimals, parseCurrency } from "../domain/currency.ts"
 import type { NewEvent } from "../domain/event.ts"
 
 type Money = NonNullable<NewEvent["revenue"]>
-type RevenueFault = "invalid_currency" | "invalid_amount" | "too_many_decimals"
+export type RevenueFault = "invalid_currency" | "invalid_amount" | "too_many_decimals"
 
 const AMOUNT = /^([+-]?)(\d{0,20})(?:\.(\d{0,40}))?$/
 const MOST_MINOR_UNITS = 1e15

@@ -9,7 +9,7 @@ import type { Intake } from "./intake.ts"
 import { visitorKeys } from "./keys.ts"
 import { readServerEvent, type ServerEvent } from "./payloads/server.ts"
 import { serverFacts } from "./request.ts"
-import { moneyOf } from "./revenue.ts"
+import { moneyOf, type RevenueFault } from "./revenue.ts"
 
 /** What became of the events of a request; the three add up to those sent. */
 export interface ServerAnswer {
@@ -88,9 +88,15 @@ function retentionCutoff(site: Site, now: number): number {
 const retentionFault = (at: number, cutoff: number): Fault | undefined =>
   at < cutoff ? { pointer: "/timestamp", code: "beyond_retention", detail: "timestamp lies before the site's retention." } : undefined
 
+const SAYS: Readonly<Record<RevenueFault, string>> = {
+  invalid_currency: "needs a currency of today, as three letters: EUR",
+  invalid_amount: "needs an amount in major units, as a number or decimal text",
+  too_many_decimals: "has more decimals than its currency",
+}
+
 function revenueFault({ incoming }: ServerEvent, site: Site): Fault | undefined {
   const money = incoming.revenue && moneyOf(incoming.revenue, site.revenue_currency)
-  return typeof money === "string" ? { pointer: "/revenue", code: money, detail: "revenue cannot be read." } : undefined
+  return typeof money === "string" ? { pointer: "/revenue", code: money, detail: `revenue ${SAYS[money]}.` } : undefined
 }
 
 async function judge(

@@ -228,6 +228,13 @@ test.each([
   expect(code).toBe(0)
 })
 
+test("help lists all settings where serving needs them", async () => {
+  const [serve, create] = await Promise.all([footfall(["serve", "--help"]), footfall(["key", "create", "--help"])])
+  expect(serve.out).toContain("--api-rate-limit")
+  expect(create.out).toContain("--data-dir PATH")
+  expect(create.out).not.toContain("--api-rate-limit")
+})
+
 test("demo answers with invented traffic and leaves nothing behind", async () => {
   await using server = await demonstrating("--days", "10", "--events", "2000", "--seed", "3")
   const { data_dir, key, site_id } = server.printed

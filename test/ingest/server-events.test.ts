@@ -25,8 +25,8 @@ test("events of a server are judged one by one", async () => {
     rejected: [
       { index: 1, code: "too_short", detail: "name must not be empty." },
       { index: 5, code: "invalid_type", detail: "An event must be an object." },
-      { index: 7, code: "too_many_decimals", detail: "revenue cannot be read." },
-      { index: 8, code: "invalid_currency", detail: "revenue cannot be read." },
+      { index: 7, code: "too_many_decimals", detail: "revenue has more decimals than its currency." },
+      { index: 8, code: "invalid_currency", detail: "revenue needs a currency of today, as three letters: EUR." },
     ],
     dropped: [
       { index: 2, reason: "duplicate" },

@@ -66,7 +66,7 @@ export function readName(target: Field, refused: readonly string[]): string {
   if (name.trim() === "") refuseBlank(target)
   else if (exceedsCharacters(name, COLLECT.nameChars)) refuse(target, "too_long", `has at most ${COLLECT.nameChars} characters`)
   else if (CONTROL.test(name)) refuse(target, "invalid_characters", "holds control characters")
-  else if (refused.includes(name)) refuse(target, "invalid_choice", "is a name of our own events")
+  else if (refused.includes(name)) refuse(target, "invalid_choice", "is a name that cannot be sent")
   return name
 }
 
