@@ -31,8 +31,9 @@ export class GrowingUint32 {
 
   /** Holds from now on the chosen values of another one. */
   take(from: GrowingUint32, rows: Uint32Array): void {
-    this.#values = new Uint32Array(Math.max(64, rows.length))
-    for (let at = 0; at < rows.length; at++) this.#values[at] = from.#values[rows[at]!]!
+    const [source, values] = [from.#values, new Uint32Array(Math.max(64, rows.length))]
+    for (let at = 0; at < rows.length; at++) values[at] = source[rows[at]!]!
+    this.#values = values
     this.length = rows.length
   }
 
@@ -65,8 +66,9 @@ export class GrowingFloat64 {
 
   /** Holds from now on the chosen values of another one. */
   take(from: GrowingFloat64, rows: Uint32Array): void {
-    this.#values = new Float64Array(Math.max(64, rows.length))
-    for (let at = 0; at < rows.length; at++) this.#values[at] = from.#values[rows[at]!]!
+    const [source, values] = [from.#values, new Float64Array(Math.max(64, rows.length))]
+    for (let at = 0; at < rows.length; at++) values[at] = source[rows[at]!]!
+    this.#values = values
     this.length = rows.length
   }
 
@@ -79,4 +81,12 @@ export class GrowingFloat64 {
 export function growingColumns<Name extends string>(names: readonly Name[]): Record<Name, GrowingUint32> {
   // The cast holds because every name is given its column.
   return Object.fromEntries(names.map((name) => [name, new GrowingUint32()])) as Record<Name, GrowingUint32>
+}
+
+/** The rows below `count` that are chosen, for `take`. */
+export function rowsWhere(count: number, isChosen: (row: number) => boolean): Uint32Array {
+  const rows = new Uint32Array(count)
+  let chosen = 0
+  for (let row = 0; row < count; row++) if (isChosen(row)) rows[chosen++] = row
+  return rows.subarray(0, chosen)
 }

@@ -1,4 +1,4 @@
-import { GrowingFloat64, GrowingUint32, growingColumns } from "./growing.ts"
+import { GrowingFloat64, GrowingUint32, growingColumns, rowsWhere } from "./growing.ts"
 import type { EngagementColumns, PropColumns, RevenueColumns, VitalColumns } from "./part.ts"
 import { type TailEvent, VITAL_NAMES } from "./tail-rows.ts"
 
@@ -92,7 +92,7 @@ type SparseColumns = { row: GrowingUint32 } & Record<string, GrowingUint32 | Gro
 
 function takeRows(to: SparseColumns, from: SparseColumns, newRows: Uint32Array): void {
   const rows = from.row.view()
-  const chosen = Uint32Array.from(rows.keys()).filter((place) => newRows[rows[place]!] !== 0)
+  const chosen = rowsWhere(rows.length, (place) => newRows[rows[place]!] !== 0)
   for (const name of Object.keys(to)) takeColumn(to[name]!, from[name]!, chosen)
   for (let place = 0; place < to.row.length; place++) to.row.put(place, newRows[to.row.at(place)]! - 1)
 }

@@ -1,4 +1,4 @@
-import { GrowingFloat64, growingColumns } from "./growing.ts"
+import { GrowingFloat64, growingColumns, rowsWhere } from "./growing.ts"
 import {
   type EngagementColumns,
   EVENT_COLUMNS,
@@ -180,20 +180,15 @@ export class SiteTail implements Part {
   #takeEvents(from: SiteTail, rows: Uint32Array, visitRows: Uint32Array): void {
     for (const column of EVENT_COLUMNS) this.#event[column].take(from.#event[column], rows)
     this.#eventSequences.take(from.#eventSequences, rows)
-    const { visit, offset } = this.#event
+    const visits = this.#event.visit.view()
+    const offsets = this.#event.offset.view()
+    const starts = this.#visits.starts.view()
     for (let row = 0; row < rows.length; row++) {
-      visit.put(row, visitRows[visit.at(row)]! - 1)
-      const start = this.#visits.starts.at(visit.at(row))
-      this.#stretch(start, start + offset.at(row))
+      const visit = visitRows[visits[row]!]! - 1
+      visits[row] = visit
+      this.#stretch(starts[visit]!, starts[visit]! + offsets[row]!)
     }
   }
-}
-
-function rowsWhere(count: number, isChosen: (row: number) => boolean): Uint32Array {
-  const rows = new Uint32Array(count)
-  let chosen = 0
-  for (let row = 0; row < count; row++) if (isChosen(row)) rows[chosen++] = row
-  return rows.subarray(0, chosen)
 }
 
 /** For each old row its new one + 1; 0 where it is gone. */
