@@ -19,7 +19,7 @@ const ZERO = 48
 /** Reads an address as headers and operators write it, with brackets, port or zone; undefined when it is none. */
 export function readAddress(text: string): ClientAddress | undefined {
   const plain = withoutPort(text.trim())
-  const quick = readFour(plain)
+  const quick = readFour(plain) ?? readSix(plain)
   if (quick) return quick
   // Only the dotted form of IPv4: the library also reads 0x7f.1 and 2130706433.
   if (!plain.includes(":") || !ipaddr.isValid(plain)) return undefined
@@ -49,6 +49,36 @@ function readFour(text: string): ClientAddress | undefined {
     }
   }
   return part === 4 ? { bytes, text } : undefined
+}
+
+/** Plain groups of hex digits with at most one `::`; everything rarer is left to the library. */
+function readSix(text: string): ClientAddress | undefined {
+  const [head = "", tail, more] = text.split("::")
+  if (more !== undefined || text.length > 39) return undefined
+  const front = groupsOf(head)
+  const back = tail === undefined ? [] : groupsOf(tail)
+  if (!front || !back || (tail === undefined ? front.length !== 8 : front.length + back.length > 7)) return undefined
+  const bytes = new Uint8Array(16)
+  for (const [at, group] of front.entries()) putGroup(bytes, at, group)
+  for (const [at, group] of back.entries()) putGroup(bytes, 8 - back.length + at, group)
+  // An IPv4 address inside must come out as one.
+  const isMapped = bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0)
+  return isMapped ? undefined : { bytes, text: text.toLowerCase() }
+}
+
+function groupsOf(text: string): number[] | undefined {
+  if (text === "") return []
+  const groups: number[] = []
+  for (const group of text.split(":")) {
+    if (!/^[0-9a-f]{1,4}$/i.test(group)) return undefined
+    groups.push(Number.parseInt(group, 16))
+  }
+  return groups
+}
+
+function putGroup(bytes: Uint8Array, at: number, group: number): void {
+  bytes[at * 2] = group >> 8
+  bytes[at * 2 + 1] = group & 255
 }
 
 function withoutPort(text: string): string {

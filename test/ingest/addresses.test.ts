@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import ipaddr from "ipaddr.js"
 import { addressRanges, clientOf, readAddress } from "../../src/ingest/client-address.ts"
 import { createRates } from "../../src/ingest/rates.ts"
 
@@ -33,6 +35,28 @@ describe("an address", () => {
   ])("is not %p", (text) => {
     expect(readAddress(text)).toBeUndefined()
   })
+})
+
+test("reads the same IPv6 addresses as the library, to the same bytes", () => {
+  const group = fc.oneof(
+    fc.constantFrom("0", "ffff", "", "g1", "12345"),
+    fc.nat(0xffff).map((value) => value.toString(16)),
+  )
+  const groups = fc.array(group, { minLength: 0, maxLength: 9 })
+  const text = fc.oneof(
+    groups.map((all) => all.join(":")),
+    fc.tuple(groups, groups).map(([front, back]) => `${front.join(":")}::${back.join(":")}`),
+  )
+  fc.assert(
+    fc.property(
+      text.filter((each) => each.split(":").length > 2),
+      (each) => {
+        const expected = ipaddr.isValid(each) ? ipaddr.process(each).toByteArray() : undefined
+        expect(readAddress(each)?.bytes).toEqual(expected && Uint8Array.from(expected))
+      },
+    ),
+    { seed: 7, numRuns: 5_000 },
+  )
 })
 
 describe("ranges", () => {
