@@ -33,6 +33,8 @@ export const COLLECT = {
   instanceEventsPerSecond: 20_000,
   /** How long an event id is remembered, from arrival. */
   eventIdHours: 24,
+  /** How long counts of drops are kept. */
+  dropDays: 90,
 } as const
 
 /** New distinct values per site and local day of the event; beyond it the value is stored as `(other)`. */

@@ -1,10 +1,12 @@
 import { statSync } from "node:fs"
 import type { Clock } from "../domain/clock.ts"
+import { COLLECT } from "../domain/limits.ts"
 import type { Log } from "../domain/log.ts"
 import type { Site } from "../domain/site.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
+import { StoreFault } from "../store/events/fault.ts"
 import type { Backups } from "./backup.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { CatalogLease } from "./catalog-lease.ts"
@@ -47,7 +49,7 @@ const LONG_WAL = 64 << 20
 
 /** Everything an instance does by itself, by how often. Each task may be late or run twice without harm. */
 export function upkeepTasks(options: UpkeepOptions): Task[] {
-  return [
+  const tasks: Task[] = [
     { name: "checkpoint", every: 1, run: () => checkpoint(options) },
     { name: "renew-lease", every: 5, run: () => endsWith(options, () => options.lease?.renew()) },
     { name: "watch-lease", every: 1, run: () => endsWith(options, () => options.lease?.watch()) },
@@ -60,8 +62,17 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "back-up", every: MINUTE, run: () => backUp(options) },
     { name: "watch-backups", every: 10 * MINUTE, run: () => watchBackups(options) },
     { name: "refresh-places", every: MINUTE, run: () => refreshPlaces(options) },
+    { name: "forget-days", every: 10 * MINUTE, run: () => forgetDays(options) },
     { name: "check-integrity", every: 10 * MINUTE, run: () => checkWeekly(options) },
   ]
+  return tasks.map(({ run, ...task }) => ({ ...task, run: (signal) => run(signal).catch((error) => tell(error, options)) }))
+}
+
+/** What the disk does to upkeep counts as what it does to events: a failed fsync ends the process wherever it is met. */
+function tell(error: unknown, { states, health }: UpkeepOptions): never {
+  if (error instanceof StoreFault && (error.kind === "fsync" || error.kind === "io")) states.hinder(error.kind, true)
+  if (error instanceof StoreFault && error.kind === "damaged") health.enter("storage_damaged", error.message)
+  throw error
 }
 
 /** Reads every page of both stores: after a crash, and once a week in full. What it finds is the state `storage_damaged`. */
@@ -140,6 +151,13 @@ async function watchBackups({ backups, clock, health, dataDir, backupTime }: Upk
 async function refreshPlaces({ refreshPlaces: refresh, log }: UpkeepOptions): Promise<void> {
   const fault = await refresh()
   if (fault !== undefined) log.warn("the file of places cannot be read; the old one stays in use", { cause: fault })
+}
+
+/** Counts of drops are shown for so many days. */
+async function forgetDays({ clock, events, slots }: UpkeepOptions): Promise<void> {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
+  // A day more, because the days of sites begin at different moments.
+  await slots.once("forget-days", day(clock.now()), async () => events.forgetDays(day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS)))
 }
 
 async function checkWeekly(options: UpkeepOptions): Promise<void> {

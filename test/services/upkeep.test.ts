@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { examine } from "../../src/services/doctor.ts"
+import { ExitFault } from "../../src/services/exit.ts"
 import { createHealth } from "../../src/services/health.ts"
 import { openInstance } from "../../src/services/instance.ts"
 import { createStoreStates } from "../../src/services/store-states.ts"
@@ -9,7 +10,7 @@ import { createTimers, type Task } from "../../src/services/timers.ts"
 import { checkStores, type UpkeepOptions, upkeepTasks } from "../../src/services/upkeep.ts"
 import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
 import { sql } from "../../src/store/catalog/sql.ts"
-import { StoreFault } from "../../src/store/events/fault.ts"
+import { type FaultKind, StoreFault } from "../../src/store/events/fault.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { fixedClock, memoryLog, temporaryFolder } from "../kit.ts"
 import { backupWorkerUrl, NOW, openWithSite, optionsFor, quiet, recordView } from "./stores-kit.ts"
@@ -65,6 +66,34 @@ test("visits over the retention go once in the site's own night", async () => {
   clock.advance(2 * 60_000)
   await run("retain")
   expect(storedEvents(folder.path)).toBe(0)
+})
+
+test("counts of drops go after 90 days, once a day", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path, "2026-11-21T18:00:00Z")
+  const { events } = upkeep.instance
+  for (const day of ["2026-08-21", "2026-08-22", "2026-11-21"]) events.write(upkeep.clock.now(), (writer) => writer.drop(1, day, "bot"))
+  await upkeep.run("forget-days")
+  expect(events.drops(1, "2026-01-01", "2026-12-31").map(({ day }) => day)).toEqual(["2026-08-22", "2026-11-21"])
+  upkeep.clock.advance(DAY)
+  await upkeep.run("forget-days")
+  expect(events.drops(1, "2026-01-01", "2026-12-31").map(({ day }) => day)).toEqual(["2026-11-21"])
+})
+
+test("a disk that fails under upkeep ends the process, damage is a state", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  const { events } = upkeep.options
+  const meets = (kind: FaultKind) => {
+    const seal = () => Promise.reject(new StoreFault(kind, "made up"))
+    return upkeepTasks({ ...upkeep.options, events: { ...events, seal } })
+      .find(({ name }) => name === "seal")!
+      .run(new AbortController().signal)
+  }
+  expect(meets("damaged")).rejects.toThrow("made up")
+  expect(meets("fsync")).rejects.toThrow("made up")
+  expect(await upkeep.instance.states.lost).toBeInstanceOf(ExitFault)
+  expect(upkeep.instance.health.has("storage_damaged")).toBe(true)
 })
 
 test("one backup a day, at its time or as soon as it can be, also over restarts", async () => {
