@@ -29,7 +29,7 @@ function greet({ json, terminal, settings }: Call, { address, isNew }: Running):
 function howToBegin(address: string, dataDir: string | undefined): string {
   const where = dataDir === undefined ? "" : ` --data-dir ${dataDir}`
   return `
-How to begin (in a second terminal; from source write "bun src/main.ts" for "footfall"):
+How to begin (in a second terminal; from source write "npx -y bun@${Bun.version} src/main.ts" for "footfall"):
   1. footfall site create --name "My site" --hosts www.example.org${where}
      prints the line to put on your pages:
      <script defer src="${address}/js/script.js" data-site="…"></script>

@@ -4,7 +4,7 @@
  */
 
 /** Dictionaries of a site: numbers of the store to texts. Number 0 is the missing value in every one of them. */
-export const DICTIONARIES = [
+const DICTIONARIES = [
   "name",
   "page",
   "hostname",

@@ -28,7 +28,7 @@ export interface Vitals {
 }
 
 /** Why an event is refused, in the order in which the rules apply (metrics.md section 19.1). */
-export const DROP_REASONS = [
+const DROP_REASONS = [
   "unknown_site",
   "invalid",
   "rate",
@@ -49,7 +49,7 @@ export const DROP_REASONS = [
 export type DropReason = (typeof DROP_REASONS)[number]
 
 /** Things counted beside the drops: the event was kept, a part of it was not. */
-export const COUNTERS = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"] as const
+const COUNTERS = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"] as const
 export type Counter = (typeof COUNTERS)[number]
 
 /** The form of an event's own id; the same id on the same site within 24 hours of arrival is stored once. */

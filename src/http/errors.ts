@@ -127,5 +127,5 @@ function fromValidation(error: ValidationError, request: Request): unknown {
 }
 
 export const notFound = () => new AppError("not_found", "Nothing is at this address.")
-export const internalError = () => new AppError("internal_error", "The cause is in the server's log.")
+const internalError = () => new AppError("internal_error", "The cause is in the server's log.")
 export const methodNotAllowed = (methods: readonly string[]) => new AppError("method_not_allowed", `Use ${methods.join(" or ")}.`)

@@ -3,9 +3,9 @@ import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { type SiteKeyPurpose, siteKey, upsertSiteKey } from "../store/catalog/site-keys.ts"
 import type { Random, SecretPlace, Secrets } from "./secrets.ts"
 
-export const SITE_KEY_BYTES = 32
+const SITE_KEY_BYTES = 32
 
-export const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
+const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
 
 export interface SiteKeys extends IdentityKeys {
   /** Makes the two keys of a new site. */
