@@ -190,7 +190,8 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     if (op === OP.event) {
       const visitId = readEvent(bytes, sequence)
       if (!skipped.has(visitId)) tail!.addEvent(visitId, scratch, place)
-      to.event?.(sequence++)
+      to.event?.(sequence)
+      sequence++
     } else if (op === OP.visit) tail!.openVisit(readVisit(bytes), place)
     else if (op === OP.site) {
       site = bytes.uint()

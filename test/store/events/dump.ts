@@ -6,6 +6,8 @@ export interface DumpedVisit {
   visitor: number
   kind: number
   start: number
+  /** Sequence of its first event. */
+  first: number
   duration: number
   pageviews: number
   events: number
@@ -34,6 +36,7 @@ function dumpPart(snapshot: Snapshot, part: Part): DumpedVisit[] {
       visitor: part.visit("visitor")[row]!,
       kind: part.visit("visitor_kind")[row]!,
       start,
+      first: part.sequences()[row]!,
       duration: part.visit("duration")[row]!,
       pageviews: part.visit("pageviews")[row]!,
       events: part.visit("events")[row]!,

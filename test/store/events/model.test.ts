@@ -29,6 +29,8 @@ interface ModelVisit {
   importId: number
   arrivedAt: number
   events: NewEvent[]
+  /** Of its events, in the order they came. */
+  sequences: number[]
 }
 
 const newEvent = fc.record({
@@ -101,6 +103,8 @@ class Life {
   readonly #path = join(this.#folder, "events.db")
   now = START
   visits: ModelVisit[] = []
+  /** Of the next event. */
+  sequence = 1
   readonly hidden = new Set<number>()
   store = openEventStore(this.#path, { now: this.now })
   readonly follower = openEventReader(this.#path, { cacheBytes: 4_000 })
@@ -141,7 +145,7 @@ class Life {
   #visit(writer: Writer, { visitor, country, events }: { visitor: number; country: string; events: NewRow[] }): void {
     const ordinal = writer.visitor(1, DAY, { high: visitor, low: ~visitor >>> 0 })
     const id = writer.openVisit(1, { rotating: ordinal, visitor: ordinal, visitorKind: "rotating", traits: { ...NO_TRAITS, country } }, DAY)
-    const visit: ModelVisit = { id, visitor: ordinal, kind: 0, country, importId: 0, arrivedAt: this.now, events: [] }
+    const visit: ModelVisit = { id, visitor: ordinal, kind: 0, country, importId: 0, arrivedAt: this.now, events: [], sequences: [] }
     this.visits.push(visit)
     const [first, ...others] = events
     this.#add(writer, visit, [{ ...first!, name: "pageview", minutes: 0 }, ...others], country)
@@ -156,6 +160,7 @@ class Life {
         writer.add(1, visit.id, added, DAY, { ...NO_TRAITS, country })
       } else writer.add(1, visit.id, added, DAY)
       visit.events.push(added)
+      visit.sequences.push(this.sequence++)
       visit.arrivedAt = this.now
     }
   }
@@ -187,7 +192,7 @@ class Life {
   }
 
   #fail(): void {
-    const before = structuredClone(this.visits)
+    const [before, sequence] = [structuredClone(this.visits), this.sequence]
     const broken = () =>
       this.store.write(this.now, (writer) => {
         this.#visit(writer, {
@@ -199,6 +204,7 @@ class Life {
       })
     expect(broken).toThrow("broken on purpose")
     this.visits = before
+    this.sequence = sequence
   }
 
   async #erase(country: string): Promise<void> {
@@ -243,6 +249,7 @@ class Life {
       importId,
       arrivedAt: 0,
       events: made,
+      sequences: made.map(() => this.sequence++),
     })
   }
 
@@ -287,7 +294,9 @@ function toEvent({ minutes, name, page, interactive, plan, amount }: NewRow, now
 
 /** What a visit must look like, from its plain list of events. */
 function expectedVisit(visit: ModelVisit): DumpedVisit {
-  const events = visit.events.map((each, index) => ({ ...each, index })).sort((a, b) => a.at - b.at || a.index - b.index)
+  const events = visit.events
+    .map((each, index) => ({ ...each, sequence: visit.sequences[index]! }))
+    .sort((a, b) => a.at - b.at || a.sequence - b.sequence)
   const start = events[0]!.at
   const counted = events.filter(({ name }) => name !== "engagement" && name !== "vitals")
   const views = events.filter(({ name }) => name === "pageview")
@@ -295,6 +304,7 @@ function expectedVisit(visit: ModelVisit): DumpedVisit {
     visitor: visit.visitor,
     kind: visit.kind,
     start,
+    first: events[0]!.sequence,
     duration: counted.at(-1)!.at - start,
     pageviews: views.length,
     events: counted.length,
