@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import { HashTable } from "./hash-table.ts"
+import { readState, writeState } from "./tails.ts"
 import type { Hash64 } from "./writer.ts"
 
 const HOUR = 3_600_000
@@ -113,6 +114,12 @@ export class EventIds {
   #isStored(hour: number, id: Hash64): boolean {
     return this.#db.query(`select 1 from event_ids_${hour} where id = ?`).get(signed(id)) !== null
   }
+}
+
+/** Event ids are remembered under a key of this store's own, made when it is opened first. */
+export function eventIdSeed(db: Database): bigint {
+  if (readState(db, "event_id_seed") === 0) writeState(db, "event_id_seed", crypto.getRandomValues(new Uint32Array(1))[0]! + 1)
+  return BigInt(readState(db, "event_id_seed"))
 }
 
 const storedHours = (db: Database): number[] =>

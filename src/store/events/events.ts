@@ -36,6 +36,8 @@ import type { DropSample, KeptValues, Writer } from "./writer.ts"
 
 /** Rows that one transaction of upkeep writes at most: a pause of some milliseconds. */
 const SLICE = 2_000
+/** Ids that only the log knows, at most, before they go into their tables also when nothing is sealed: they take memory. */
+const PENDING_IDS = 50_000
 /** A replaced segment stays this long: longer than any report runs. */
 const RETIRED_MS = 20_000
 
@@ -79,15 +81,9 @@ export interface EventStoreOptions {
 
 export function openEventStore(path: string, { now, version = "", keptValues = () => false }: EventStoreOptions): EventStore {
   const db = openDatabase(path, { now, version })
-  seedEventIds(db)
   // Nothing reads yet: what upkeep replaced, or left half-written, before the last stop can go.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
   return new Store(new Journal(db, keptValues))
-}
-
-/** Event ids are remembered under a key of this store's own. */
-function seedEventIds(db: Database): void {
-  if (readState(db, "event_id_seed") === 0) writeState(db, "event_id_seed", crypto.getRandomValues(new Uint32Array(1))[0]! + 1)
 }
 
 class Store implements EventStore {
@@ -130,8 +126,9 @@ class Store implements EventStore {
       const epoch = readState(this.#db, "log_epoch")
       const floor = sealableRecord(this.#db, now)
       const plans = planSeal(memory.tails, floor, now, all)
+      const { visitors, eventIds } = memory
+      if (plans.length > 0 || visitors.pending + eventIds.pending > PENDING_IDS) await this.#flushIds(now)
       if (plans.length === 0) return
-      await this.#flushIds(now)
       const added = await buildPlan(this.#db, plans, this.#journal.commit)
       // Meanwhile a failed commit may have rebuilt memory, or a forgotten period the log: then the plan speaks of what is
       // gone, nobody sees the segments built for it, and the next seal makes a new one.

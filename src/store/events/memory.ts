@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite"
 import { COLLECT } from "../../domain/limits.ts"
 import { Interner } from "./dictionary.ts"
-import { EventIds } from "./event-ids.ts"
+import { EventIds, eventIdSeed } from "./event-ids.ts"
 import { readState, Tails } from "./tails.ts"
 import { Visitors } from "./visitors.ts"
 import type { KeptValues } from "./writer.ts"
@@ -22,7 +22,7 @@ export function loadMemory(db: Database, keptValues: KeptValues): Memory {
     db,
     tails: new Tails(),
     visitors: new Visitors(db),
-    eventIds: new EventIds(db, BigInt(readState(db, "event_id_seed")), COLLECT.eventIdHours),
+    eventIds: new EventIds(db, eventIdSeed(db), COLLECT.eventIdHours),
     interner: new Interner(db, keptValues),
     sequence: Math.max(1, readState(db, "sequence")),
   }
