@@ -1,5 +1,5 @@
-import { AppError } from "../domain/error.ts"
-import { EXIT, ExitFault } from "../services/exit.ts"
+import { AppError, type ErrorCode } from "../domain/error.ts"
+import { EXIT, ExitFault, type ExitName } from "../services/exit.ts"
 import { findCommand, readArguments, usageOf } from "./arguments.ts"
 import { backupCommands } from "./backup.ts"
 import type { Command, Program } from "./command.ts"
@@ -36,7 +36,7 @@ export async function runCommandLine(argv: readonly string[], program: Program, 
     return await dispatch(argv, program, streams)
   } catch (error) {
     streams.err(`footfall: ${messageOf(error)}\n`)
-    return error instanceof ExitFault ? EXIT[error.exit] : EXIT.failed
+    return EXIT[exitOf(error)]
   }
 }
 
@@ -93,6 +93,14 @@ function settingsHelp({ settingFlags }: Program, line: (text: string) => void): 
   line("\nSettings, each also as FOOTFALL_… in the environment:")
   for (const [flag, about] of Object.entries(settingFlags)) line(`  ${`--${flag}`.padEnd(28)} ${about}`)
   return EXIT.orderly
+}
+
+/** What the instance could not do just now; every other refusal is of what was typed. */
+const OF_THE_INSTANCE: readonly ErrorCode[] = ["unavailable", "storage_full", "storage_damaged", "query_timeout", "internal_error"]
+
+function exitOf(error: unknown): ExitName {
+  if (error instanceof ExitFault) return error.exit
+  return error instanceof AppError && !OF_THE_INSTANCE.includes(error.code) ? "usage" : "failed"
 }
 
 function messageOf(error: unknown): string {

@@ -67,7 +67,7 @@ test("sites and keys are made, listed and ended", async () => {
   await asked(folder.path, "site", "delete", "1")
   expect(await asked<object[]>(folder.path, "site", "list")).toEqual([])
   expect(await footfall(["site", "show", "1", "--data-dir", folder.path])).toMatchObject({
-    code: 1,
+    code: 64,
     err: "footfall: No site with this id is visible to you\n",
   })
 })
@@ -119,7 +119,7 @@ test("a command names all of a site that it changes, and says what is wrong with
   expect(await wrong()).toMatchObject({ code: 64, err: "footfall: Name what to change, such as --retention-days 400\n" })
   expect(await wrong("--drop-bots", "maybe")).toMatchObject({ code: 64, err: "footfall: --drop-bots must be on or off\n" })
   expect(await wrong("--shields", "city=Bonn")).toMatchObject({ code: 64, err: expect.stringContaining("KIND=VALUE") })
-  expect(await wrong("--allowed-query-params", "token")).toMatchObject({ code: 1, err: expect.stringContaining("carries secrets") })
+  expect(await wrong("--allowed-query-params", "token")).toMatchObject({ code: 64, err: expect.stringContaining("carries secrets") })
 })
 
 test("the first user is made once, with a password from the standard input", async () => {
@@ -136,14 +136,14 @@ test("the first user is made once, with a password from the standard input", asy
     "--data-dir",
     folder.path,
   ]
-  expect(await footfall(words, { input: "short\n" })).toMatchObject({ code: 1, err: expect.stringContaining("password: ") })
+  expect(await footfall(words, { input: "short\n" })).toMatchObject({ code: 64, err: expect.stringContaining("password: ") })
   expect(await footfall(words, { input: "" })).toMatchObject({ code: 64 })
   expect(await footfall(words, { input: "correct horse battery\n" })).toMatchObject({
     code: 0,
     out: "ada@example.org is instance admin and owns Shop.\n",
   })
   expect(await footfall(words, { input: "correct horse battery\n" })).toMatchObject({
-    code: 1,
+    code: 64,
     err: "footfall: The first user was made already\n",
   })
   expect(await asked<object[]>(folder.path, "user", "list")).toMatchObject([{ email: "ada@example.org", is_instance_admin: true }])

@@ -154,7 +154,7 @@ test("a second instance is told who holds the folder; a command runs inside the 
     snippet: expect.stringContaining(`src="${first.address}/js/script.js"`),
   })
   expect(await footfall(["site", "create", "--name", "Shop", "--hosts", "not a host", "--data-dir", folder.path])).toMatchObject({
-    code: 1,
+    code: 64,
     err: expect.stringContaining("hosts/0"),
   })
 })
