@@ -146,7 +146,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     lease,
     allSites: () => allSites(catalog),
     migrated: { migrations, backup: safety },
-    close: () => close({ catalog, events, lock, lease }),
+    close: () => close({ catalog, events, lock, lease }, log),
   }
 }
 
@@ -168,9 +168,15 @@ const FAREWELL_MS = 2_000
 
 const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
 
-async function close({ catalog, events, lock, lease }: Pick<Instance, "catalog" | "events" | "lock" | "lease">): Promise<void> {
-  if (!catalog.remote) await catalog.checkpoint("truncate")
-  events.checkpoint("truncate")
+async function close({ catalog, events, lock, lease }: Pick<Instance, "catalog" | "events" | "lock" | "lease">, log: Log): Promise<void> {
+  // What a full or failing disk does not take stays safe in the stores' logs, and the end has its own exit code.
+  const unmoved = (error: unknown) => log.warn("a store could not be brought to one file", { error })
+  if (!catalog.remote) await catalog.checkpoint("truncate").catch(unmoved)
+  try {
+    events.checkpoint("truncate")
+  } catch (error) {
+    unmoved(error)
+  }
   // A server that is gone must not hold up the end: its lease runs out by itself.
   if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(FAREWELL_MS)]).catch(() => {})
   else await catalog.close()

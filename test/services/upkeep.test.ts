@@ -96,6 +96,21 @@ test("a disk that fails under upkeep ends the process, damage is a state", async
   expect(upkeep.instance.health.has("storage_damaged")).toBe(true)
 })
 
+test("a disk that fails at the end leaves the folder free, with everything in it", async () => {
+  using folder = temporaryFolder()
+  const log = memoryLog()
+  {
+    await using instance = await openWithSite(folder.path, { log })
+    recordView(instance, 1, Date.parse(NOW))
+    instance.events.checkpoint = () => {
+      throw new StoreFault("fsync", "made up")
+    }
+  }
+  expect(log.lines).toMatchObject([{ level: "warn", message: "a store could not be brought to one file" }])
+  await using _again = await openWithSite(folder.path)
+  expect(storedEvents(folder.path)).toBe(1)
+})
+
 test("one backup a day, at its time or as soon as it can be, also over restarts", async () => {
   using folder = temporaryFolder()
   {
