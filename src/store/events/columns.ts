@@ -67,7 +67,7 @@ export const columnNumber = (name: Column): number => NUMBERS.get(name)!
 export const columnRow = (segmentId: number, name: Column): number => segmentId * 128 + columnNumber(name)
 
 /** Rows of the sparse columns of a segment. */
-export interface SparseCounts {
+interface SparseCounts {
   props: number
   revenue: number
   engagement: number

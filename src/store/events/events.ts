@@ -72,7 +72,7 @@ export interface EventStore {
   close(): void
 }
 
-export interface EventStoreOptions {
+interface EventStoreOptions {
   now: number
   /** Of this Footfall, for the record of migrations. */
   version?: string

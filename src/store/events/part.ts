@@ -1,5 +1,5 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
-import { TRAITS, type VisitTraits } from "../../domain/visit.ts"
+import { TRAITS } from "../../domain/visit.ts"
 
 /**
  * How the kernels see stored rows. A part is one columnar segment or the tail of a site; it holds whole visits with all
@@ -109,5 +109,3 @@ export interface EventReader {
   snapshot(siteId: number): Snapshot
   close(): void
 }
-
-export type TraitNumbers = Record<keyof VisitTraits, number>

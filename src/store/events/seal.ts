@@ -15,7 +15,7 @@ const TAIL_AGE_MS = 24 * 3_600_000
 const TRIMMED_RECORDS = 50
 
 /** A site's visits that go into segments now. */
-export interface SitePlan {
+interface SitePlan {
   tail: SiteTail
   /** 1 for each visit that is closed. */
   closed: Uint8Array

@@ -10,7 +10,7 @@ import type { EngagementColumns, EventColumn, Part, PropColumns, RevenueColumns,
 export const FORMAT = 1
 
 /** A row of the table `segments`. */
-export interface SegmentRow {
+interface SegmentRow {
   id: number
   site_id: number
   import_id: number

@@ -90,7 +90,7 @@ export function sealKept(visitIds: Iterable<number>): Uint8Array {
   return out.seal()
 }
 
-export type StateKey = "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
+type StateKey = "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
 
 export function readState(db: Database, key: StateKey): number {
   return db.query<{ value: number }, [string]>("select value from state where key = ?").get(key)?.value ?? 0

@@ -3,7 +3,7 @@ import { type GrowingFloat64, GrowingUint32 } from "./growing.ts"
 import type { OpenVisit } from "./writer.ts"
 
 /** What of a tail's visits their openness is judged by. By visit row. */
-export interface VisitColumns {
+interface VisitColumns {
   ids: GrowingFloat64
   rotating: GrowingUint32
   visitor: GrowingUint32
