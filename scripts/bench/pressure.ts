@@ -13,7 +13,7 @@ const SECONDS = 10
 
 export async function measurePressure(options: DataOptions): Promise<void> {
   await using filled = await fillDataDir(FROM_SOURCE, options)
-  await using server = await serveFootfall({ dataDir: filled.dataDir, flags: UNLIMITED })
+  await using server = await serveFootfall({ dataDir: filled.dataDir, flags: [...UNLIMITED, "--api-rate-limit", "0"] })
   const send = () => steadyLoad(server.address, filled.site.trackingId)
   await send() // warm
   const idle = await send()
@@ -51,7 +51,8 @@ async function sendPageview(address: string, trackingId: string, number: number)
     url: `https://shop.example.com/products/${number % 60}`,
     tz: person.timezone,
   })
-  const response = await fetch(`${address}/api/event`, { method: "POST", headers, body })
+  // A connection that the server is just closing must not be met: each event brings its own.
+  const response = await fetch(`${address}/api/event`, { method: "POST", headers, body, keepalive: false })
   if (response.status !== 202) throw new Error(`An event was answered with ${response.status}: ${await response.text()}`)
 }
 
