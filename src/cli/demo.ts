@@ -24,12 +24,12 @@ export const demo: Command = {
     try {
       const running = await program.serve({ ...settings, data_dir: folder }, { demo: shape, report: terminal.progress })
       const { address, demo: made } = running
-      if (json) terminal.json({ address, ...made })
-      else
+      await untilEnd(program, running, () => {
+        if (json) return terminal.json({ address, ...made })
         terminal.line(
           `A shop with ${shape.days} days of invented traffic answers at ${address}\nTry: curl -H "Authorization: Bearer ${made?.key}" "${address}/api/public/v1/sites/${made?.site_id}/stats/summary?period=30d"`,
         )
-      await untilEnd(program, running)
+      })
     } finally {
       if (settings.data_dir === undefined) rmSync(folder, { recursive: true, force: true })
     }

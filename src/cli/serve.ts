@@ -7,14 +7,15 @@ export const serve: Command = {
   async run(call) {
     const { program, settings, terminal } = call
     const running = await program.serve(settings, { report: terminal.progress })
-    greet(call, running)
-    await untilEnd(program, running)
+    await untilEnd(program, running, () => greet(call, running))
   },
 }
 
-/** Serves until a signal, or until it cannot go on. */
-export async function untilEnd(program: Program, running: Running): Promise<void> {
-  const fault = await Promise.race([program.interrupted(), running.failed])
+/** Serves until a signal, or until it cannot go on. Signals are listened for before `announce`: who reads it may send one at once. */
+export async function untilEnd(program: Program, running: Running, announce: () => void): Promise<void> {
+  const interrupted = program.interrupted()
+  announce()
+  const fault = await Promise.race([interrupted, running.failed])
   await running.stop()
   if (fault) throw fault
 }
