@@ -21,10 +21,10 @@ import { World } from "./world.ts"
  * What every user may count on (api.md 6.4): points add up to the summary, rows of pages to its pageviews, the row of a
  * value is the summary filtered to it, a saved funnel is its steps given inline. Through the service, at random.
  *
- * `FOOTFALL_ORACLE_QUERIES` and `FOOTFALL_ORACLE_SEED` as in `oracle.test.ts`.
+ * `FOOTFALL_TEST_ORACLE_QUERIES` and `FOOTFALL_TEST_ORACLE_SEED` as in `oracle.test.ts`.
  */
-const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_ORACLE_QUERIES ?? 600) / 150)
-const SEED = Number(process.env.FOOTFALL_ORACLE_SEED ?? 7)
+const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600) / 150)
+const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
 
 const sites = SITES.map(
   ({ id, revenueCurrency, bounceEngagedSeconds }): Site => ({

@@ -9,11 +9,11 @@ import { World } from "./world.ts"
  * Every metric, dimension, operator, zone and comparison against an oracle that computes them again from the plain list of
  * events: equal, not close. The store goes through its life meanwhile.
  *
- * `FOOTFALL_ORACLE_QUERIES` how many tables a run asks for, beside them funnels, realtime, rows and comparisons;
- * `FOOTFALL_ORACLE_SEED` which.
+ * `FOOTFALL_TEST_ORACLE_QUERIES` how many tables a run asks for, beside them funnels, realtime, rows and comparisons;
+ * `FOOTFALL_TEST_ORACLE_SEED` which.
  */
-const QUERIES = Number(process.env.FOOTFALL_ORACLE_QUERIES ?? 600)
-const SEED = Number(process.env.FOOTFALL_ORACLE_SEED ?? 7)
+const QUERIES = Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600)
+const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
 /** One for each of the times, more when many questions are asked. */
 const WORLDS = Math.max(TIMES.length, Math.ceil(QUERIES / 400))
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test"
 import { killInPhase } from "../../scripts/reliability/kill-in-phase.ts"
 import { PHASES } from "../../scripts/reliability/phases.ts"
 
-/** Six kills of each phase on every run; `FOOTFALL_PHASE_KILLS=60 bun test test/reliability` for a release. */
-const KILLS = Number(process.env.FOOTFALL_PHASE_KILLS ?? 6)
+/** Six kills of each phase on every run; `FOOTFALL_TEST_PHASE_KILLS=60 bun test test/reliability` for a release. */
+const KILLS = Number(process.env.FOOTFALL_TEST_PHASE_KILLS ?? 6)
 
 test.each(PHASES.map((phase) => [phase] as const))(
   `nothing acknowledged is lost or doubled by ${KILLS} kills during %s`,

@@ -16,7 +16,7 @@ import { event, NO_TRAITS } from "./samples.ts"
  * imports, restarts and failed commits, in any order. After each step a reader that follows and one that starts anew must
  * both show what the list holds.
  */
-const RUNS = Number(process.env.FOOTFALL_STORE_RUNS ?? 25)
+const RUNS = Number(process.env.FOOTFALL_TEST_STORE_RUNS ?? 25)
 const START = Date.parse("2026-11-01T00:00:00Z")
 const MINUTE = 60_000
 const DAY = "2026-11-01"
