@@ -5,6 +5,7 @@
 import { rmSync, writeSync } from "node:fs"
 import type { NewEvent } from "../../src/domain/event.ts"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
+import { copyEventFile } from "../../src/store/events/copy.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import type { Part } from "../../src/store/events/part.ts"
 import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, RETAINED_MS, SITE } from "./phases.ts"
@@ -68,10 +69,10 @@ const UPKEEP: Record<LoopOptions["phase"], (store: EventStore) => Promise<void>>
   async checkpoint(store) {
     store.checkpoint("truncate")
   },
-  async backup(store) {
+  async backup() {
     const copy = `${options.path}.copy`
     rmSync(copy, { force: true })
-    store.vacuumInto(copy)
+    copyEventFile(options.path, copy)
   },
 }
 

@@ -4,6 +4,7 @@ import type { Query } from "../../src/domain/query.ts"
 import { openEngine } from "../../src/query/engine.ts"
 import type { FromWorker } from "../../src/query/messages.ts"
 import { startThread } from "../../src/query/thread.ts"
+import { copyEventFile } from "../../src/store/events/copy.ts"
 import { temporaryFolder } from "../kit.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 
@@ -68,7 +69,7 @@ test("a store that cannot be read is told, and read again when it can be", async
   await expect(engine.firstEventAt(1, asker)).rejects.toMatchObject({ code: "unavailable" })
   rmSync(`${folder.path}/nothing.db`, { force: true })
   traffic.visit({ visitor: 1, events: [{ at: START }] })
-  traffic.store.vacuumInto(`${folder.path}/nothing.db`)
+  copyEventFile(traffic.path, `${folder.path}/nothing.db`)
   expect(await engine.firstEventAt(1, asker)).toBe(START)
   await engine.close()
 })

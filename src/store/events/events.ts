@@ -65,8 +65,6 @@ export interface EventStore {
   /** Forgets drop counts of days before this one. */
   forgetDays(before: string): void
   checkpoint(mode: "passive" | "truncate"): void
-  /** A finished copy of everything committed, at a path that does not exist yet. */
-  vacuumInto(path: string): void
   /** Throws StoreFault while nothing can be written; a write that changes nothing. */
   probe(): void
   close(): void
@@ -219,10 +217,6 @@ class Store implements EventStore {
 
   checkpoint(mode: "passive" | "truncate"): void {
     translated(() => this.#db.run(`pragma wal_checkpoint(${mode})`))
-  }
-
-  vacuumInto(path: string): void {
-    translated(() => this.#db.query("vacuum into ?").run(path))
   }
 
   probe(): void {

@@ -131,10 +131,6 @@ export class SiteTail implements Part {
   sequences(): Float64Array {
     return this.#visits.firstSequences.view()
   }
-  /** Sequence of each event: only the tail still needs it. */
-  eventSequences(): Float64Array {
-    return this.#eventSequences.view()
-  }
   visit(column: VisitColumn): Uint32Array {
     return this.#visits.columns[column].view()
   }
