@@ -79,6 +79,13 @@ export const cidrs = (fallback: readonly string[], about: string): Setting<reado
     return list.length > 0 && list.every((range) => ipaddr.isValidCIDR(range)) ? list : undefined
   })
 
+/** Exact origins, as browsers send them; none unless some are named. */
+export const origins = (about: string): Setting<readonly string[]> =>
+  setting<readonly string[]>([], about, "a list of origins such as https://tools.example,https://other.example:8443", (given) => {
+    const list = (Array.isArray(given) ? given : String(given).split(",")).map((origin) => String(origin).trim())
+    return list.every((origin) => URL.parse(origin)?.origin === origin && /^https?:/.test(origin)) ? list : undefined
+  })
+
 export const timeOfDay = (fallback: string, about: string): Setting<string> =>
   setting(fallback, about, "a time such as 03:00, or off", (given) =>
     given === "off" || /^([01]\d|2[0-3]):[0-5]\d$/.test(String(given)) ? String(given) : undefined,

@@ -157,7 +157,7 @@ export async function fillDemo(app: App, { config, clock }: AppOptions & { clock
     const events = Math.round(shape.events / count)
     sites.push({ siteId: site.id, trackingId: site.tracking_id, seed: shape.seed + index, events, from, to, host, currency: "EUR" })
   }
-  const wanted = { name: "Demo", scopes: ["stats:read", "events:write"], site_ids: null, expires_days: null }
+  const wanted = { name: "Demo", scopes: ["stats:read", "events:write"], site_ids: null, expires_days: null, ip_allow: [], rate_limit: null }
   const { key } = await operations["key.create"](wanted)
   const events = await replayTraffic({ sites, clock, collector, instance, report })
   const [first] = sites

@@ -1,3 +1,4 @@
+import { API } from "../domain/limits.ts"
 import { ExitFault } from "../services/exit.ts"
 import type { Command } from "./command.ts"
 import { instant, list, wholeNumber } from "./values.ts"
@@ -10,6 +11,8 @@ const create: Command = {
     scopes: { value: "SCOPE,…", about: "What it may do, such as stats:read,events:write.", required: true },
     sites: { value: "all|ID,…", about: "Sites it reaches, by id (all)." },
     expires: { value: "DAYSd|never", about: "When it ends (365d)." },
+    "ip-allow": { value: "RANGE,…", about: "Addresses and ranges it may be used from (everywhere)." },
+    "rate-limit": { value: "NUMBER", about: "Requests per minute (as the instance allows)." },
     organization: { value: "ID|NAME", about: "Owner; not needed while there is one at most." },
   },
   async run({ given, json, terminal, program, settings }) {
@@ -19,6 +22,8 @@ const create: Command = {
       scopes: list(given.scopes!),
       site_ids: siteIds(given.sites ?? "all"),
       expires_days: days(given.expires ?? "365d"),
+      ip_allow: list(given["ip-allow"] ?? ""),
+      rate_limit: given["rate-limit"] === undefined ? null : wholeNumber(given["rate-limit"], "--rate-limit", RATES),
     }
     const made = await program.withOperations(settings, terminal.progress, (call) => call("key.create", input))
     if (json) terminal.json(made)
@@ -46,6 +51,21 @@ const listAll: Command = {
   },
 }
 
+const rotate: Command = {
+  name: "key rotate",
+  about: "Give an API key another secret and print it, once.",
+  takes: ["id"],
+  flags: { "grace-hours": { value: "HOURS", about: "How long the old secret works on, 0 to 168 (24)." } },
+  async run({ given, json, terminal, program, settings }) {
+    const hours = given["grace-hours"]
+    const grace_hours = hours === undefined ? undefined : wholeNumber(hours, "--grace-hours", API.keyGraceHours)
+    const input = { id: given.id!, ...(grace_hours !== undefined && { grace_hours }) }
+    const made = await program.withOperations(settings, terminal.progress, (call) => call("key.rotate", input))
+    if (json) terminal.json(made)
+    else terminal.line(`Key ${made.id} has a new secret. It is shown only now:\n\n  ${made.key}\n`)
+  },
+}
+
 const revoke: Command = {
   name: "key revoke",
   about: "End an API key at once.",
@@ -57,7 +77,9 @@ const revoke: Command = {
   },
 }
 
-export const keyCommands: readonly Command[] = [create, listAll, revoke]
+export const keyCommands: readonly Command[] = [create, listAll, rotate, revoke]
+
+const RATES = { min: API.keyRateLimit.minimum, max: API.keyRateLimit.maximum }
 
 const siteIds = (text: string): number[] | null =>
   text === "all" ? null : list(text).map((id) => wholeNumber(id, "--sites", { min: 1, max: Number.MAX_SAFE_INTEGER }))

@@ -11,8 +11,9 @@ export const KEY_PREFIX = "ff_"
 /** Random bytes that a key is made of: 16 for the public id, 32 for the secret. */
 export const KEY_RANDOM_BYTES = 48
 
-export function composeKey(random: Uint8Array): { keyId: string; token: string } {
-  const keyId = base62(random.subarray(0, KEY_RANDOM_BYTES - 32), ID_CHARACTERS)
+/** A key with an id of its own, or with that of a key whose secret is replaced. */
+export function composeKey(random: Uint8Array, idToKeep?: string): { keyId: string; token: string } {
+  const keyId = idToKeep ?? base62(random.subarray(0, KEY_RANDOM_BYTES - 32), ID_CHARACTERS)
   const text = `${KEY_PREFIX}${keyId}_${base62(random.subarray(KEY_RANDOM_BYTES - 32), SECRET_CHARACTERS)}`
   return { keyId, token: text + checksum(text) }
 }

@@ -66,6 +66,17 @@ export const API = {
   keysPerOrganization: 100,
   /** Life of a key unless chosen otherwise. */
   keyDays: 365,
+  keyRanges: 20,
+  keyRateLimit: { minimum: 1, maximum: 100_000 },
+  /** How long the secret before a rotation works on. */
+  keyGraceHours: { min: 0, max: 168, default: 24 },
+  listLimit: { min: 1, max: 100, default: 50 },
+  searchChars: 200,
+  idempotencyHours: 24,
+  /** Exports of raw rows, per key. */
+  rowExportsPerHour: 60,
+  exportsAtOnce: 2,
+  mcpBodyBytes: 256 << 10,
 } as const
 
 export const QUERY = {
@@ -96,6 +107,8 @@ export const THINGS = {
   hosts: 100,
   goals: 200,
   funnels: 100,
+  annotations: 5_000,
+  annotationChars: 500,
   funnelSteps: { min: 2, max: 10 },
   siteNameChars: 100,
   nameChars: 120,

@@ -1,97 +1,119 @@
 import { Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
-import { type ApiKey, hasScope, type Scope } from "../domain/key.ts"
+import { type ApiKey, hasScope, SCOPES, type Scope } from "../domain/key.ts"
 import { API } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
 import type { Read } from "../plugin/body.ts"
 import { type Call, guard } from "../plugin/guard.ts"
 import { accepts } from "./accept.ts"
+import { callerName } from "./caller.ts"
 import { type ApiLimits, tokenBuckets } from "./limits.ts"
 
 export interface AuthOptions {
   /** The realm that a 401 names. */
   serverName: string
   now(): number
-  keys: { find(token: string): Promise<ApiKey | undefined> }
+  keys: { find(token: string, address?: string): Promise<ApiKey | undefined> }
   sites: { visible(key: ApiKey, id: string | undefined): Promise<Site> }
   limits: ApiLimits
-  /** Under which name failed authentications of a caller are counted: its address, of IPv6 the /64. */
-  callerOf(call: Call): string
+  /** Of the client, behind trusted proxies. */
+  addressOf(call: Call): string | undefined
 }
 
 /** What a route asks of a key: a scope, or more than that. */
-export type Wanted = Scope | { scopes: readonly Scope[]; unrestricted?: boolean; read?: Read }
+export type Wanted = Scope | WantedFacts
+interface WantedFacts {
+  /** Any one of them is enough. */
+  scopes: readonly Scope[]
+  /** Only a key for all sites of the organization will do. */
+  unrestricted?: boolean
+  /** Turns the body into a value; of JSON unless something else is said. */
+  read?: Read
+  /** Media types of the answer; JSON unless something else is said. */
+  produces?: readonly string[]
+}
 
 export type ApiKeyAuth = ReturnType<typeof apiKeyAuth>
+export type KeyGate = ReturnType<typeof keyGate>
+
+/** Checks 3 to 6 of api.md section 2: whether a request's key is there, valid, sufficient, and not used too often. */
+export function keyGate(options: AuthOptions) {
+  const find = keyFinder(options)
+
+  async function admit(call: Call, wanted: Wanted): Promise<ApiKey> {
+    const key = await find(call)
+    options.limits.show(key, call.set.headers)
+    refuseScope(key, factsOf(wanted), call)
+    options.limits.take(key, call.set.headers)
+    return key
+  }
+  return { admit, siteOf: (key: ApiKey, call: Call) => options.sites.visible(key, call.params.site_id) }
+}
 
 /**
  * Public routes name what they ask of a key, and their handlers get it. `scope` stands on routes of the organization,
  * `siteScope` on those below `/sites/:site_id`, whose handlers also get the site. Of several scopes any one is enough.
  */
-export function apiKeyAuth(options: AuthOptions) {
-  const find = keyFinder(options)
-
-  async function admit(call: Call, wanted: Wanted): Promise<ApiKey> {
-    const key = await find(call)
-    options.limits.show(key.id, call.set.headers)
-    refuseScope(key, wanted, call)
-    options.limits.take(key.id, call.set.headers)
-    return key
-  }
-
+export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({
+    anyKey: (wanted: Pick<WantedFacts, "read" | "produces">) => ({
+      detail: { "x-required-scopes": [] as string[] } as object,
+      ...guard(async (call) => {
+        const apiKey = await admit(call, { scopes: SCOPES, ...wanted })
+        refuseFormat(call, wanted)
+        return { apiKey }
+      }, wanted.read),
+    }),
     scope: (wanted: Wanted) => ({
-      detail: { "x-required-scopes": scopesOf(wanted) } as object,
+      detail: { "x-required-scopes": factsOf(wanted).scopes } as object,
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
-        refuseFormat(call)
+        refuseFormat(call, factsOf(wanted))
         return { apiKey }
-      }, readOf(wanted)),
+      }, factsOf(wanted).read),
     }),
     siteScope: (wanted: Wanted) => ({
-      detail: { "x-required-scopes": scopesOf(wanted) } as object,
+      detail: { "x-required-scopes": factsOf(wanted).scopes } as object,
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
-        const site = await options.sites.visible(apiKey, call.params.site_id)
-        refuseFormat(call)
+        const site = await siteOf(apiKey, call)
+        refuseFormat(call, factsOf(wanted))
         return { apiKey, site }
-      }, readOf(wanted)),
+      }, factsOf(wanted).read),
     }),
   })
 }
 
-const scopesOf = (wanted: Wanted): readonly Scope[] => (typeof wanted === "string" ? [wanted] : wanted.scopes)
-const readOf = (wanted: Wanted): Read | undefined => (typeof wanted === "string" ? undefined : wanted.read)
+const factsOf = (wanted: Wanted): WantedFacts => (typeof wanted === "string" ? { scopes: [wanted] } : wanted)
 
 /** Who guesses keys is slowed down by address; a valid key behind the same address is not. */
-function keyFinder({ serverName, now, keys, callerOf }: AuthOptions) {
+function keyFinder({ serverName, now, keys, addressOf }: AuthOptions) {
   const failures = tokenBuckets(API.failedAuthPerMinute, now)
   // Of a name of any text, what a quoted header value may hold.
   const realm = `Bearer realm="${serverName.replace(/[^ !#-[\]-~]/g, "_")}"`
 
   return async function find(call: Call): Promise<ApiKey> {
     const token = /^Bearer +(\S.*)$/i.exec(call.request.headers.get("authorization") ?? "")?.[1]
-    const key = token === undefined ? undefined : await keys.find(token)
+    const address = addressOf(call)
+    const key = token === undefined ? undefined : await keys.find(token, address)
     if (key) return key
-    const failed = token === undefined ? undefined : failures.take(callerOf(call))
+    const failed = token === undefined ? undefined : failures.take(callerName(address))
     if (failed?.taken === false)
       throw new AppError("rate_limited", "Too many requests with keys that are not valid.", { retry_after: failed.retryAfter })
     call.set.headers["www-authenticate"] = failed ? `${realm}, error="invalid_token"` : realm
     if (!failed) throw new AppError("missing_api_key", "Send an API key: Authorization: Bearer ff_…")
-    throw new AppError("invalid_api_key", "The key is unknown, revoked or expired.")
+    throw new AppError("invalid_api_key", "The key is unknown, revoked, expired, or used from an address outside its list.")
   }
 }
 
-function refuseScope(key: ApiKey, wanted: Wanted, { set }: Call): void {
-  const scopes = scopesOf(wanted)
+function refuseScope(key: ApiKey, { scopes, unrestricted }: WantedFacts, { set }: Call): void {
   if (!hasScope(key, scopes)) {
     set.headers["www-authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`
     throw new AppError("insufficient_scope", `The key needs ${scopes.join(" or ")}.`, { required_scopes: scopes })
   }
-  if (typeof wanted !== "string" && wanted.unrestricted && key.site_ids !== null)
-    throw new AppError("unrestricted_key_required", "The key is limited to chosen sites.")
+  if (unrestricted && key.site_ids !== null) throw new AppError("unrestricted_key_required", "The key is limited to chosen sites.")
 }
 
-function refuseFormat({ request }: Call): void {
-  if (!accepts(request, "application/json")) throw new AppError("not_acceptable", "The answer is application/json.")
+function refuseFormat({ request }: Call, { produces = ["application/json"] }: Pick<WantedFacts, "produces">): void {
+  if (!produces.some((type) => accepts(request, type))) throw new AppError("not_acceptable", `The answer is ${produces.join(" or ")}.`)
 }

@@ -2,8 +2,7 @@ import { AppError } from "../domain/error.ts"
 import type { Call, Peers } from "../plugin/guard.ts"
 import type { Health } from "../services/health.ts"
 import type { Stats } from "../services/stats.ts"
-import { type AuthOptions, apiKeyAuth } from "./auth.ts"
-import { callerName } from "./caller.ts"
+import { type AuthOptions, apiKeyAuth, keyGate } from "./auth.ts"
 import { type CollectOptions, collectDoors } from "./collect.ts"
 import { notFound, problem, toFailure } from "./errors.ts"
 import { headerSets, requestId } from "./headers.ts"
@@ -18,7 +17,7 @@ import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 export interface ServerOptions
   extends Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
-    Omit<AuthOptions, "limits" | "callerOf"> {
+    Omit<AuthOptions, "limits" | "addressOf"> {
   /** Whether an https base URL makes browsers insist on https. */
   hsts: boolean
   /** Requests per minute and key; 0 = no limit. */
@@ -82,8 +81,9 @@ export function createServer(options: ServerOptions): HttpServer {
 
 function routes(options: ServerOptions) {
   const { apiRateLimit, now, health, stats, collector } = options
-  const callerOf = ({ request, server }: Call) => callerName(collector.clientAddress(server?.requestIP(request)?.address, request.headers))
-  const auth = apiKeyAuth({ ...options, limits: apiLimits(apiRateLimit, now), callerOf })
+  const addressOf = ({ request, server }: Call) => collector.clientAddress(server?.requestIP(request)?.address, request.headers)
+  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf })
+  const auth = apiKeyAuth(gate)
   return [healthRoutes(health), errorRoutes(), eventRoutes(auth, collector), statsRoutes(auth, stats)]
 }
 

@@ -37,6 +37,10 @@ interface NewKey {
   site_ids: number[] | null
   /** Null: never. */
   expires_days: number | null
+  /** Empty: from every address. */
+  ip_allow: string[]
+  /** Requests per minute; null: as the instance allows. */
+  rate_limit: number | null
 }
 
 type Shown = { site: Site; snippet: string }
@@ -54,6 +58,7 @@ export interface Operations {
   "site.delete"(input: { id: string }): Promise<void>
   "key.create"(input: OfOrganization & NewKey): Promise<Omit<ApiKey, "key"> & { key: string }>
   "key.list"(input: OfOrganization): Promise<ApiKey[]>
+  "key.rotate"(input: { id: string; grace_hours?: number }): Promise<ApiKey & { key: string }>
   "key.revoke"(input: { id: string }): Promise<ApiKey>
   setup(input: { email: string; name: string; organization: string; password: string }): Promise<{ user: User; organization: string }>
   "user.list"(input: object): Promise<User[]>
@@ -88,12 +93,11 @@ export function createOperations(options: OperationsOptions): Operations {
     async "key.list"({ organization }) {
       return (await Promise.all((await ownersOf(organizations, organization)).map((id) => keys.list(id)))).flat()
     },
-    async "key.revoke"({ id }) {
-      for (const owner of await ownersOf(organizations, undefined)) {
-        if ((await keys.list(owner)).some((key) => String(key.id) === id)) return keys.revoke(owner, id)
-      }
-      throw new AppError("not_found", `There is no key ${id}`)
+    async "key.rotate"({ id, ...body }) {
+      const { key, secret } = await keys.rotate(await ownerOfKey(options, id), id, body)
+      return { ...key, key: secret }
     },
+    "key.revoke": async ({ id }) => keys.revoke(await ownerOfKey(options, id), id),
     async setup(input) {
       const { user, organization } = await users.setUp(input)
       return { user, organization: organization.name }
@@ -128,6 +132,12 @@ async function ownersOf(organizations: Organizations, named: string | undefined)
   const found = named === undefined ? all : all.filter(({ id, name }) => String(id) === named || name === named)
   if (found.length === 0 && named !== undefined && all.length > 0) throw new AppError("not_found", `There is no organization ${named}`)
   return found.map(({ id }) => id)
+}
+
+async function ownerOfKey({ organizations, keys }: OperationsOptions, id: string): Promise<number> {
+  for (const owner of await ownersOf(organizations, undefined))
+    if ((await keys.list(owner)).some((key) => String(key.id) === id)) return owner
+  throw new AppError("not_found", `There is no key ${id}`)
 }
 
 function siteId(text: string): number {

@@ -3,6 +3,8 @@ import { AppError } from "../../src/domain/error.ts"
 import { apiLimits, tokenBuckets } from "../../src/http/limits.ts"
 import { fixedClock } from "../kit.ts"
 
+const KEY = { id: 7, rate_limit: null }
+
 test("a bucket holds its size at once and refills evenly", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const buckets = tokenBuckets(60, clock.now)
@@ -38,7 +40,7 @@ test("a key's limit writes its headers, shown and taken", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const limits = apiLimits(2, clock.now)
   const headers: Record<string, unknown> = {}
-  limits.show(7, headers)
+  limits.show(KEY, headers)
   expect(headers).toEqual({
     "ratelimit-policy": '"default";q=2;w=60',
     ratelimit: '"default";r=2;t=60',
@@ -46,17 +48,31 @@ test("a key's limit writes its headers, shown and taken", () => {
     "x-ratelimit-remaining": "2",
     "x-ratelimit-reset": "1795262460",
   })
-  limits.take(7, headers)
+  limits.take(KEY, headers)
   expect(headers).toMatchObject({ ratelimit: '"default";r=1;t=60', "x-ratelimit-remaining": "1" })
-  limits.take(7, headers)
-  expect(() => limits.take(7, headers)).toThrow(AppError)
+  limits.take(KEY, headers)
+  expect(() => limits.take(KEY, headers)).toThrow(AppError)
   expect(headers).toMatchObject({ ratelimit: '"default";r=0;t=60' })
+})
+
+test("a key with a rate of its own has that one, also where the instance has none", () => {
+  const clock = fixedClock("2026-11-21T12:00:00Z")
+  const key = { id: 8, rate_limit: 3 }
+  for (const usual of [0, 1, 600]) {
+    const limits = apiLimits(usual, clock.now)
+    const headers: Record<string, unknown> = {}
+    for (let left = 2; left >= 0; left--) {
+      limits.take(key, headers)
+      expect(headers).toMatchObject({ "x-ratelimit-limit": "3", "x-ratelimit-remaining": String(left) })
+    }
+    expect(() => limits.take(key, headers)).toThrow(AppError)
+  }
 })
 
 test("a limit of 0 is none and says nothing", () => {
   const headers = {}
   const limits = apiLimits(0, () => 0)
-  for (let i = 0; i < 1_000; i++) limits.take(1, headers)
-  limits.show(1, headers)
+  for (let i = 0; i < 1_000; i++) limits.take(KEY, headers)
+  limits.show(KEY, headers)
   expect(headers).toEqual({})
 })

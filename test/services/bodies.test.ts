@@ -6,6 +6,7 @@ import { parseGoal } from "../../src/domain/goal.ts"
 import { parseKey } from "../../src/domain/key.ts"
 import { parseSite } from "../../src/domain/site-input.ts"
 import { parseSetUp } from "../../src/domain/user.ts"
+import { isRange } from "../../src/ingest/client-address.ts"
 
 const rules = { allowed_query_params: ["id"], hash_routing: true }
 const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
@@ -23,7 +24,10 @@ const READERS: Record<string, { read(body: unknown): object; sound: object }> = 
       window_hours: 5,
     },
   },
-  key: { read: (body) => parseKey(body, 0, new Set([1])), sound: { name: "K", scopes: ["stats:read"], site_ids: [1], expires_at: 5 } },
+  key: {
+    read: (body) => parseKey(body, 0, new Set([1]), isRange),
+    sound: { name: "K", scopes: ["stats:read"], site_ids: [1], expires_at: 5, ip_allow: ["::1/128"], rate_limit: 1 },
+  },
   "first user": { read: parseSetUp, sound: { email: "a@b.c", name: "A", password: "x".repeat(12), organization: "O" } },
 }
 

@@ -44,6 +44,8 @@ test("a key is found by its whole text, and kept as a hash alone", async () => {
     last4: secret.slice(-4),
     scopes: ["stats:read", "events:write"],
     site_ids: [1],
+    ip_allow: [],
+    rate_limit: null,
     created_at: Date.parse("2026-11-21T12:00:00Z"),
     expires_at: Date.parse("2027-11-21T12:00:00Z"),
     last_used_at: null,
@@ -157,4 +159,50 @@ test.each<[Scope[], Scope[], boolean]>([
   [["events:write"], ["sites:read", "stats:read"], false],
 ])("scopes %j suffice for any of %j: %j", (scopes, sufficient, allowed) => {
   expect(hasScope({ scopes }, sufficient)).toBe(allowed)
+})
+
+test("after a rotation the old secret works until its grace ends, and no longer", async () => {
+  await using services = await withOrganization()
+  const { keys, clock, organizationId } = services
+  const first = await keys.create(organizationId, { ...reader, expires_at: null })
+  const second = await keys.rotate(organizationId, first.key.id, {})
+  expect(second.secret).not.toBe(first.secret)
+  expect(second.key).toEqual({ ...first.key, last4: second.secret.slice(-4) })
+  clock.advance(24 * 3_600_000 - 1)
+  expect(await keys.find(first.secret)).toMatchObject({ id: 1 })
+  clock.advance(1)
+  expect(await keys.find(first.secret)).toBeUndefined()
+  expect(await keys.find(second.secret)).toMatchObject({ id: 1 })
+
+  const third = await keys.rotate(organizationId, "1", { grace_hours: 0 })
+  expect(await keys.find(second.secret)).toBeUndefined()
+  expect(await keys.find(first.secret)).toBeUndefined()
+  expect(await keys.find(third.secret)).toMatchObject({ id: 1 })
+  await keys.revoke(organizationId, 1)
+  expect(await keys.find(third.secret)).toBeUndefined()
+  await expect(keys.rotate(organizationId, 1, {})).rejects.toMatchObject({ code: "not_found" })
+})
+
+test("a grace is a number of hours within its bounds, and a foreign key is not rotated", async () => {
+  await using services = await withOrganization()
+  const { keys, organizations, organizationId } = services
+  await keys.create(organizationId, reader)
+  for (const grace_hours of [-1, 169, 1.5, "24", null])
+    expect(await faultsOf(keys.rotate(organizationId, 1, { grace_hours }))).toEqual([
+      expect.stringMatching(/^\/grace_hours (out_of_range|invalid_type)$/),
+    ])
+  const other = await organizations.create({ name: "Other" })
+  await expect(keys.rotate(other.id, 1, {})).rejects.toMatchObject({ code: "not_found" })
+})
+
+test("a key with a list of addresses works from these alone", async () => {
+  await using services = await withOrganization()
+  const { keys, organizationId } = services
+  const { secret } = await keys.create(organizationId, { ...reader, ip_allow: ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7"] })
+  for (const address of ["203.0.113.9", "2001:db8::5", "198.51.100.7", "::ffff:203.0.113.1"])
+    expect(await keys.find(secret, address)).toMatchObject({ id: 1 })
+  for (const address of ["203.0.114.1", "2001:db9::1", "", undefined]) expect(await keys.find(secret, address)).toBeUndefined()
+  expect(await faultsOf(keys.create(organizationId, { ...reader, ip_allow: ["home", "10.0.0.0/8"] }))).toEqual([
+    "/ip_allow/0 invalid_choice",
+  ])
 })

@@ -1,8 +1,12 @@
 import type { MigrationList } from "../migrations.ts"
 import catalog from "./migrations/0001_catalog.sql" with { type: "text" }
+import publicApi from "./migrations/0002_public_api.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
   owner: "core",
-  migrations: [{ name: "0001_catalog", sql: catalog }],
+  migrations: [
+    { name: "0001_catalog", sql: catalog },
+    { name: "0002_public_api", sql: publicApi },
+  ],
 }
