@@ -9,20 +9,25 @@ export const ERROR_CODES = [
   "invalid_api_key",
   "insufficient_scope",
   "unrestricted_key_required",
+  "origin_not_allowed",
   "not_found",
   "site_not_found",
   "goal_not_found",
   "funnel_not_found",
+  "annotation_not_found",
   "method_not_allowed",
   "not_acceptable",
   "goal_exists",
   "funnel_exists",
+  "idempotency_in_progress",
   "compat_id_taken",
   "already_set_up",
+  "precondition_failed",
   "body_too_large",
   "unsupported_media_type",
   "misdirected_request",
   "validation_failed",
+  "idempotency_key_reused",
   "limit_reached",
   "identity_insufficient",
   "rate_limited",
@@ -47,7 +52,8 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     detail: string,
-    readonly members: { errors?: readonly Fault[]; retry_after?: number; [name: string]: unknown } = {},
+    /** `retry_after` (seconds) and `etag` become headers, the others members of the answer. */
+    readonly members: { errors?: readonly Fault[]; retry_after?: number; etag?: string; [name: string]: unknown } = {},
   ) {
     super(detail)
     this.name = "AppError"

@@ -21,20 +21,25 @@ const ANSWERS: Record<ErrorCode, Answer> = {
   invalid_api_key: { status: 401, title: "The API key is not valid" },
   insufficient_scope: { status: 403, title: "The API key lacks a scope" },
   unrestricted_key_required: { status: 403, title: "An unrestricted organization key is required" },
+  origin_not_allowed: { status: 403, title: "The origin is not allowed" },
   not_found: { status: 404, title: "Nothing is at this address" },
   site_not_found: { status: 404, title: "The site was not found" },
   goal_not_found: { status: 404, title: "The goal was not found" },
   funnel_not_found: { status: 404, title: "The funnel was not found" },
+  annotation_not_found: { status: 404, title: "The annotation was not found" },
   method_not_allowed: { status: 405, title: "The method is not allowed here" },
   not_acceptable: { status: 406, title: "The requested format is not offered" },
   goal_exists: { status: 409, title: "The goal exists already" },
   funnel_exists: { status: 409, title: "A funnel of this name exists already" },
+  idempotency_in_progress: { status: 409, title: "The first request with this key is still running", retryAfter: 1 },
   compat_id_taken: { status: 409, title: "Another site has this id of another product" },
   already_set_up: { status: 409, title: "The instance is set up already" },
+  precondition_failed: { status: 412, title: "The resource has changed" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The content type is not supported" },
   misdirected_request: { status: 421, title: "The host is not served here" },
   validation_failed: { status: 422, title: "The content is not valid" },
+  idempotency_key_reused: { status: 422, title: "The idempotency key was used for another request" },
   limit_reached: { status: 422, title: "A limit is reached" },
   identity_insufficient: { status: 422, title: "The report needs a longer identity than the site has" },
   rate_limited: { status: 429, title: "Too many requests", retryAfter: 1 },
@@ -51,10 +56,11 @@ export const answerOf = (code: ErrorCode): Answer => ANSWERS[code]
 /** The answer to a failure as problem+json (RFC 9457). `headers` come on top; they hold `x-request-id`. */
 export function problem(failure: AppError, baseUrl: string, given: Headers | Record<string, string>): Response {
   const { status, title, retryAfter } = ANSWERS[failure.code]
-  const { retry_after = retryAfter, errors, ...members } = failure.members
+  const { retry_after = retryAfter, etag, errors, ...members } = failure.members
   const headers = new Headers(given)
   headers.set("content-type", "application/problem+json")
   if (retry_after !== undefined) headers.set("retry-after", String(Math.ceil(retry_after)))
+  if (etag !== undefined) headers.set("etag", etag)
   const { code } = failure
   const request_id = headers.get("x-request-id") ?? undefined
   const body = {
