@@ -24,9 +24,9 @@ export function inspect<T extends TObject>(schema: T, body: unknown, pointer = "
   const sent = Object.entries(body).filter(([name]) => pointer !== "" || !SERVER_SET.includes(name))
   const tidy = tidiedValue(Object.fromEntries(sent))
   const faults = firstPerPointer([...uncleanTexts(tidy, pointer), ...shapeFaults(schema, tidy, pointer)])
-  const isSound = (name: string) => !faults.some((found) => `${found.pointer}/`.startsWith(`${pointer}/${escaped(name)}/`))
+  const faulty = new Set(faults.map((found) => found.pointer.slice(pointer.length + 1).split("/")[0]))
   // Every field left fits its part of the schema, as just shown.
-  const fields = Object.fromEntries(Object.entries(tidy).filter(([name]) => isSound(name))) as Partial<Static<T>>
+  const fields = Object.fromEntries(Object.entries(tidy).filter(([name]) => !faulty.has(escaped(name)))) as Partial<Static<T>>
   return { fields, faults }
 }
 
@@ -43,7 +43,8 @@ function nameOf(pointer: string): string {
 
 /** As the fields stand in the body; what is missing comes after what is there. */
 export function inDocumentOrder(faults: readonly Fault[], body: unknown): Fault[] {
-  const places = faults.map((found) => ({ found, place: placeOf(found.pointer, body) }))
+  const placesIn = rememberedPlaces()
+  const places = faults.map((found) => ({ found, place: placeOf(found.pointer, body, placesIn) }))
   return places.sort((a, b) => comparePlaces(a.place, b.place)).map(({ found }) => found)
 }
 
@@ -54,7 +55,8 @@ export const mergedWith = (present: object, patch: unknown): unknown => (isObjec
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
+/** A name as a step of a JSON pointer. */
+export const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
 
 function tidiedValue<T>(value: T): T
 function tidiedValue(value: unknown): unknown {
@@ -129,17 +131,26 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 const typeName = ({ type }: TSchema): string => TYPE_NAMES[type] ?? "of another type"
 
 /** The position of each step of a pointer among its neighbours. */
-function placeOf(pointer: string, body: unknown): number[] {
+function placeOf(pointer: string, body: unknown, placesIn: ReturnType<typeof rememberedPlaces>): number[] {
   let inner = body
   return pointer
     .split("/")
     .slice(1)
     .map((name) => {
-      const names = typeof inner === "object" && inner !== null ? Object.keys(inner).map(escaped) : []
-      const index = names.indexOf(name)
-      inner = index < 0 ? undefined : Object.values(inner as object)[index] // `names` came from it
-      return index < 0 ? Number.MAX_SAFE_INTEGER : index
+      const found = typeof inner === "object" && inner !== null ? placesIn(inner).get(name) : undefined
+      inner = found?.value
+      return found?.place ?? Number.MAX_SAFE_INTEGER
     })
+}
+
+/** What an object holds by name. Looked at once for all faults: a body may be made of thousands of wrong fields. */
+function rememberedPlaces() {
+  const known = new Map<object, Map<string, { place: number; value: unknown }>>()
+  return (of: object) => {
+    const places = known.get(of) ?? new Map(Object.entries(of).map(([name, value], place) => [escaped(name), { place, value }] as const))
+    known.set(of, places)
+    return places
+  }
 }
 
 function comparePlaces(a: readonly number[], b: readonly number[]): number {
