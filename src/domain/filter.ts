@@ -13,6 +13,8 @@ export interface Condition {
   /** A missing value matches. Parsers set it when the values name `(none)` or its like; only of `is`. */
   missing: boolean
   caseSensitive: boolean
+  /** The values are compared with English names instead of codes; of dimension `country` alone. */
+  named?: boolean
 }
 
 /**

@@ -12,7 +12,18 @@ export const INTERVALS = ["minute", "hour", "day", "week", "month"] as const
 export type Interval = (typeof INTERVALS)[number]
 
 /** One way of grouping: by the value of a dimension, or by time bucket (at most one of these). */
-export type Grouping = { by: "dimension"; dimension: Dimension; property?: string } | { by: "time"; interval: Interval }
+export type Grouping = DimensionGrouping | { by: "time"; interval: Interval }
+
+export interface DimensionGrouping {
+  by: "dimension"
+  dimension: Dimension
+  /** The key, of dimension `property` alone. */
+  property?: string
+  /** Keys are English names instead of codes; of dimension `country` alone. */
+  named?: boolean
+  /** What a missing value is ordered as: the text it will be shown as. Default that of the flat form. */
+  missing?: string
+}
 
 /** A goal as the engine evaluates it. */
 export interface GoalRule {
@@ -54,6 +65,8 @@ export interface Query {
   offset: number
   /** Time buckets without data are rows too, with zeros. Only with a single time grouping. */
   fillBuckets: boolean
+  /** Only the rows with these keys, and all of them: `order`, `limit` and `offset` are left aside. */
+  only?: readonly (readonly Key[])[]
   /** `visitors` counts visitors with any event, engagement included (date range `realtime`, metrics.md section 14). */
   anyEvent?: boolean
 }

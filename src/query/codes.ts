@@ -1,7 +1,8 @@
 import { dimensionFacts } from "../domain/dimension.ts"
-import type { Grouping, Key } from "../domain/query.ts"
+import type { DimensionGrouping, Grouping, Key } from "../domain/query.ts"
 import type { EventColumn, Part, Snapshot, VisitColumn } from "../store/events/part.ts"
 import type { Buckets } from "./buckets.ts"
+import { countryNameOrCode } from "./country-names.ts"
 import { bucketAt } from "./row-lists.ts"
 
 /** Rows of a list, with the goal each of them completes when the list is one of completions. */
@@ -41,11 +42,14 @@ export function codeSource(grouping: Grouping, facts: Facts): CodeSource {
   // Every other dimension is a column under its own name, or `name` for the dimension `event`.
   const column = grouping.dimension === "event" ? "name" : grouping.dimension
   const { size, text } = textsOf(facts.snapshot, dictionary!)
-  const source = { grouping, width: size, keyOf: text, missing: missing[0] }
+  const keyOf = grouping.named ? (code: number) => namedKey(text(code)) : text
+  const source = { grouping, width: size, keyOf, missing: grouping.missing ?? missing[0] }
   return level === "visit" ? visitSource(source, column as VisitColumn) : eventSource(source, column as EventColumn)
 }
 
 type Described = Pick<CodeSource, "grouping" | "width" | "keyOf" | "missing">
+
+const namedKey = (key: Key): Key => (typeof key === "string" ? countryNameOrCode(key) : key)
 
 /** The missing value and blanked ones have no text. */
 function textsOf(snapshot: Snapshot, name: Parameters<Snapshot["dictionary"]>[0]) {
@@ -68,7 +72,7 @@ const eventSource = (source: Described, column: EventColumn): CodeSource => ({
 })
 
 /** Events without the key have the missing value. A key the site never had leaves all of them without. */
-function propertySource(grouping: Grouping & { by: "dimension" }, snapshot: Snapshot): CodeSource {
+function propertySource(grouping: DimensionGrouping, snapshot: Snapshot): CodeSource {
   const key = snapshot.dictionary("property").find(grouping.property ?? "")
   const { size, text } = key ? textsOf(snapshot, `property:${key}`) : { size: 1, text: () => null }
   return {

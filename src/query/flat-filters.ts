@@ -4,6 +4,7 @@ import { type Condition, type Filter, OPERATORS, type Operator } from "../domain
 import { QUERY } from "../domain/limits.ts"
 import { isClean } from "../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
+import { GOAL_OPERATORS, isShortPattern, missingTexts, PATTERN_BOUNDS, positiveOperator, SET_OPERATORS } from "./filter-values.ts"
 
 /** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
 interface FlatFilters {
@@ -17,12 +18,6 @@ const NONE: FlatFilters = { filter: undefined, dimensions: [] }
 const SETS = ["segment", "cohort"]
 const FILTERED = [...FLAT_DIMENSIONS, ...SETS]
 const FIELDS = ["dimension", "property", "operator", "values"]
-const GOAL_OPERATORS = ["is", "contains"]
-const SET_OPERATORS = ["is", "is_not"]
-
-/** What stands for a missing value in `is` and `is_not`. `Direct` does so of source and referrer: as a channel it is a value. */
-const MISSING = ["(none)", "(not set)"]
-const MISSING_ORIGIN = [...MISSING, "Direct", "Direct / None"]
 
 export function readFilters(reader: ArgumentReader): FlatFilters {
   const given = reader.raw("filters")
@@ -121,9 +116,7 @@ function valueFaults(value: unknown, wildcard: boolean, pointer: string): Fault[
   if (value.length < allowed.min) return [{ pointer, code: "too_short", detail: "A missing value is written (none).", allowed }]
   if (value.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
   if (!isClean(value)) return [forbiddenCharacters(pointer)]
-  if (!wildcard || (value.length <= QUERY.wildcardChars && value.split("*").length - 1 <= QUERY.wildcardStars)) return []
-  const detail = `A pattern has at most ${QUERY.wildcardChars} characters and ${QUERY.wildcardStars} times *.`
-  return [{ pointer, code: "invalid_pattern", detail }]
+  return !wildcard || isShortPattern(value) ? [] : [{ pointer, code: "invalid_pattern", detail: PATTERN_BOUNDS }]
 }
 
 /** Called with fields that have been found free of faults. */
@@ -131,8 +124,8 @@ function toCondition({ dimension: name, property, operator = "is", values }: Rec
   const dimension = FLAT_DIMENSIONS.find((known) => known === name)
   if (dimension === undefined || !isOperator(operator) || !Array.isArray(values)) return undefined
   const texts = values.filter((value) => typeof value === "string")
-  const op = positive(operator)
-  const missing = dimension === "source" || dimension === "referrer" ? MISSING_ORIGIN : MISSING
+  const op = positiveOperator(operator)
+  const missing = missingTexts(dimension)
   const condition: Condition = {
     op,
     dimension,
@@ -142,17 +135,6 @@ function toCondition({ dimension: name, property, operator = "is", values }: Rec
     caseSensitive: op === "is" || dimensionFacts(dimension).exactCase,
   }
   return { negative: op !== operator, condition }
-}
-
-const NEGATIVES: Partial<Record<Operator, Condition["op"]>> = {
-  is_not: "is",
-  contains_not: "contains",
-  matches_wildcard_not: "matches_wildcard",
-}
-
-function positive(operator: Operator): Condition["op"] {
-  // The operators without a negative are those a condition has.
-  return NEGATIVES[operator] ?? (operator as Condition["op"])
 }
 
 const isOperator = (value: unknown): value is Operator => OPERATORS.some((operator) => operator === value)

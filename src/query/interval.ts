@@ -10,15 +10,23 @@ export function readInterval(reader: ArgumentReader, range: LocalRange | undefin
   const chosen = reader.choice("interval", ["auto", ...CHOICES]) ?? "auto"
   if (range === undefined) return undefined
   if (chosen === "auto") return fittingInterval(range)
-  if (points(range, chosen) <= QUERY.points) return chosen
-  const fits = CHOICES.find((interval) => points(range, interval) <= QUERY.points)
+  const fits = coarserInterval(range, chosen)
+  if (fits === undefined) return chosen
   const detail = `At most ${QUERY.points} points: use interval=${fits}.`
   reader.refuse({ pointer: "/interval", code: "too_many_points", detail })
   return undefined
 }
 
+/** The interval to use instead of one that makes more points than allowed, minutes of more than a day; undefined when it fits. */
+export function coarserInterval(range: LocalRange, chosen: Interval): Interval | undefined {
+  const isTooFine = chosen === "minute" ? range.range.to - range.range.from > DAY_MS : points(range, chosen) > QUERY.points
+  return isTooFine ? CHOICES.find((interval) => points(range, interval) <= QUERY.points) : undefined
+}
+
+const DAY_MS = 86_400_000
+
 /** Up to 2 days hour, up to 120 days day, up to 2 years week, else month. */
-function fittingInterval(range: LocalRange): Interval {
+export function fittingInterval(range: LocalRange): Interval {
   const [from, to] = [Temporal.PlainDate.from(range.from), Temporal.PlainDate.from(range.to)]
   const days = dayCount(range)
   if (days <= 2) return "hour"
@@ -27,7 +35,7 @@ function fittingInterval(range: LocalRange): Interval {
 }
 
 /** How many buckets, counted without making them: hours of ten years would be many. */
-function points(range: LocalRange, interval: (typeof CHOICES)[number]): number {
+function points(range: LocalRange, interval: Exclude<Interval, "minute">): number {
   const [from, to] = [Temporal.PlainDate.from(range.from), Temporal.PlainDate.from(range.to)]
   switch (interval) {
     case "hour":

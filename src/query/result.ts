@@ -2,6 +2,7 @@ import { type Dimension, dimensionFacts } from "../domain/dimension.ts"
 import { QUERY } from "../domain/limits.ts"
 import type { FlatMetric } from "../domain/metric.ts"
 import type { Key } from "../domain/query.ts"
+import { countryName } from "./country-names.ts"
 
 /** A value of a dimension as the flat form shows it. */
 interface ShownValue {
@@ -12,7 +13,6 @@ interface ShownValue {
   truncated?: true
 }
 
-const REGIONS = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
 /** Control, zero-width and bidirectional characters: texts of visitors must not pass for something else. */
 const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
 
@@ -39,8 +39,4 @@ export function shownMetrics<Name extends FlatMetric | "share">(
 function shownMetric(name: string, value: number | null, decimals: number): number | null {
   if (name !== "revenue") return value
   return (value ?? 0) / 10 ** decimals
-}
-
-function countryName(code: string): string | undefined {
-  return /^[A-Z]{2}$/.test(code) ? REGIONS.of(code) : undefined
 }

@@ -10,7 +10,7 @@ import { type MetricValue, metricValue, visitorsOf } from "./metrics.ts"
 export function tableOf(measures: Measures, query: Query, otherCurrencies: string[]): Table {
   const values = query.metrics.map((metric) => metricValue(metric, measures, query))
   const groups = rowGroups(measures, query)
-  const page = sortedPage(groups, values, measures, query)
+  const page = query.only ? chosenGroups(groups, query.only, measures) : sortedPage(groups, values, measures, query)
   const rows = page.map((group) => ({ keys: keysOf(group, measures), values: values.map((value) => value(group)) }))
   return { rows, totalRows: groups.length, otherCurrencies }
 }
@@ -38,6 +38,11 @@ const INTERNAL: readonly number[] = [ENGAGEMENT, VITALS]
 
 const keysOf = (group: number, { chosen }: Measures): Key[] =>
   chosen.sources.map((source, grouping) => source.keyOf(chosen.index.codeOf(group, grouping)))
+
+function chosenGroups(groups: Uint32Array, only: readonly (readonly Key[])[], measures: Measures): number[] {
+  const wanted = new Set(only.map((keys) => JSON.stringify(keys)))
+  return Array.from(groups).filter((group) => wanted.has(JSON.stringify(keysOf(group, measures))))
+}
 
 /**
  * The page asked for, in order. Numbers are compared as they are shown, rounded; where nothing was measured a row comes

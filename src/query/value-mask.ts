@@ -2,17 +2,20 @@ import type { Condition } from "../domain/filter.ts"
 import type { GoalRule } from "../domain/query.ts"
 import { wildcardMatcher } from "../domain/wildcard.ts"
 import type { Dictionary } from "../store/events/part.ts"
+import { countryNameOrCode } from "./country-names.ts"
 
 /** One byte per number of a dictionary: 1 where the value passes. Text is compared here once, never per row. */
 export type ValueMask = Uint8Array
 
-type TextTest = Pick<Condition, "op" | "values" | "caseSensitive" | "missing">
+type TextTest = Pick<Condition, "op" | "values" | "caseSensitive" | "missing" | "named">
 
 /** Number 0 is the missing value and passes only when the condition names it; blanked values never pass. */
 export function valueMask(dictionary: Dictionary, condition: TextTest): ValueMask {
   const mask = new Uint8Array(Math.max(1, dictionary.size))
-  if (condition.op === "is" && condition.caseSensitive) markExact(dictionary, condition.values, mask)
-  else markMatching(dictionary, textTest(condition), mask)
+  const passes = textTest(condition)
+  if (condition.named) markMatching(dictionary, (code) => passes(countryNameOrCode(code)), mask)
+  else if (condition.op === "is" && condition.caseSensitive) markExact(dictionary, condition.values, mask)
+  else markMatching(dictionary, passes, mask)
   mask[0] = condition.missing ? 1 : 0
   return mask
 }

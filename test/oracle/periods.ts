@@ -45,7 +45,7 @@ export function last24Hours(now: number, zone: string): Range {
 }
 
 /** The days compared with (metrics.md 9.2). */
-export function comparedDays({ from, to }: Days, comparison: Comparison): Days {
+export function comparedDays({ from, to }: Days, comparison: Exclude<Comparison, { mode: "custom_hours" }>): Days {
   const moved = {
     previous_period: () => ({ from: plusDays(from, -1 - daysBetween(from, to)), to: plusDays(from, -1) }),
     previous_year: () => ({ from: yearBefore(from), to: yearBefore(to) }),

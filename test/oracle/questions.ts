@@ -51,7 +51,7 @@ export function someDays(random: Random, { day }: Time): Days {
 }
 
 /** Custom ranges lie where there is traffic, before or after. */
-export function someComparison(random: Random, time: Time): Comparison {
+export function someComparison(random: Random, time: Time): Exclude<Comparison, { mode: "custom_hours" }> {
   const matchWeekday = random.chance(0.5)
   const mode = random.pick(COMPARISONS.filter((each) => each !== "none"))
   if (mode !== "custom") return { mode, matchWeekday }
