@@ -45,12 +45,15 @@ export interface App extends HttpServer {
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, clock, log } = options
   const placeFile = await placesOf(config)
-  const instance = await openInstance(instanceOptions(options))
   const engine = openEngine({
     workerUrl: options.workers.query,
     path: placesIn(config.data_dir).events,
     cacheBytes: cacheBytes(config.cache_mb),
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
+  })
+  const instance = await openInstance({ ...instanceOptions(options), onEventsReadable: engine.begin }).catch(async (error) => {
+    await engine.close()
+    throw error
   })
   const collector = createCollector({ ...collectorOptions(options, instance), placeFile, store: instance.events })
   let address: string | undefined
@@ -68,7 +71,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     now: clock.now,
     keys: instance.keys,
     sites: instance.sites,
+    goals: instance.goals,
+    funnels: instance.funnels,
+    annotations: instance.annotations,
+    organizations: instance.organizations,
+    idempotency: instance.idempotency,
+    scriptUrl: () => scriptUrlOf(config, address),
+    firstAt: (siteId) => instance.events.firstAt(siteId),
     apiRateLimit: config.api_rate_limit,
+    corsOrigins: config.api_cors_origins,
+    mcpAllowedOrigins: config.mcp_allowed_origins,
+    version: options.version,
   })
   const upkeep = { ...upkeepOptions(options, instance), refreshPlaces: () => placeFile?.refresh() ?? Promise.resolve(undefined) }
   const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
@@ -121,13 +134,16 @@ export const instanceOptions = ({
   backUpBeforeMigrating,
 })
 
+/** Where pages load the tracker from; without a base URL at the address where the instance listens. */
+const scriptUrlOf = (config: Config, address: string | undefined): string =>
+  (config.base_url ?? address ?? `http://localhost:${config.port}`) + (config.script_path ?? "/js/script.js")
+
 /** What the command line may ask of this instance, whether it serves or not. */
 export function operationsOf({ config, clock, workers }: AppOptions, instance: Instance, address: () => string | undefined): Operations {
-  const origin = () => config.base_url ?? address() ?? `http://localhost:${config.port}`
   return createOperations({
     ...instance,
     now: clock.now,
-    scriptUrl: () => origin() + (config.script_path ?? "/js/script.js"),
+    scriptUrl: () => scriptUrlOf(config, address()),
     examine: (report) => {
       const keyIsConfigured = config.secret_key !== undefined
       const told = {

@@ -4,6 +4,7 @@ import { THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
 import { inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { cutTo } from "./text.ts"
+import type { Versioned } from "./version.ts"
 
 const FunnelStepInput = t.Object(
   {
@@ -58,7 +59,7 @@ export interface FunnelFields {
 }
 
 /** Times are epoch milliseconds. */
-export interface Funnel extends FunnelFields {
+export interface Funnel extends FunnelFields, Versioned {
   id: number
   site_id: number
   created_at: number

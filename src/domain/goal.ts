@@ -4,6 +4,7 @@ import { COLLECT, THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
 import { fault, type Inspected, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import { cutTo } from "./text.ts"
+import type { Versioned } from "./version.ts"
 
 /** What a caller may send of a goal: a definition of something worth counting. */
 export const GoalInput = t.Object(
@@ -37,7 +38,7 @@ export interface GoalFields {
 }
 
 /** Times are epoch milliseconds. */
-export interface Goal extends GoalFields {
+export interface Goal extends GoalFields, Versioned {
   id: number
   site_id: number
   created_at: number

@@ -1,3 +1,4 @@
+import type { Versioned } from "./version.ts"
 import type { IdentityMode } from "./visit.ts"
 
 export const SHIELD_KINDS = ["ip", "country", "page", "hostname", "referrer"] as const
@@ -58,7 +59,7 @@ export interface IdentityPhase {
 }
 
 /** A measured property. Times are epoch milliseconds. */
-export interface Site {
+export interface Site extends Versioned {
   id: number
   organization_id: number
   name: string

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
-import { type ApiKey, hasScope, SCOPES, type Scope } from "../domain/key.ts"
+import { type ApiKey, hasScope, type Scope } from "../domain/key.ts"
 import { API } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
 import type { Read } from "../plugin/body.ts"
@@ -56,14 +56,6 @@ export function keyGate(options: AuthOptions) {
  */
 export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({
-    anyKey: (wanted: Pick<WantedFacts, "read" | "produces">) => ({
-      detail: { "x-required-scopes": [] as string[] } as object,
-      ...guard(async (call) => {
-        const apiKey = await admit(call, { scopes: SCOPES, ...wanted })
-        refuseFormat(call, wanted)
-        return { apiKey }
-      }, wanted.read),
-    }),
     scope: (wanted: Wanted) => ({
       detail: { "x-required-scopes": factsOf(wanted).scopes } as object,
       ...guard(async (call) => {

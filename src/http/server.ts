@@ -1,15 +1,30 @@
 import { AppError } from "../domain/error.ts"
 import type { Call, Peers } from "../plugin/guard.ts"
+import type { Annotations } from "../services/annotations.ts"
+import type { Funnels } from "../services/funnels.ts"
+import type { Goals } from "../services/goals.ts"
 import type { Health } from "../services/health.ts"
+import type { Idempotency } from "../services/idempotency.ts"
+import type { Organizations } from "../services/organizations.ts"
+import type { Sites } from "../services/sites.ts"
 import type { Stats } from "../services/stats.ts"
 import { type AuthOptions, apiKeyAuth, keyGate } from "./auth.ts"
 import { type CollectOptions, collectDoors } from "./collect.ts"
+import { crossOrigin } from "./cors.ts"
 import { notFound, problem, toFailure } from "./errors.ts"
 import { headerSets, requestId } from "./headers.ts"
 import { healthRoutes } from "./health.ts"
 import { apiLimits } from "./limits.ts"
+import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
+import { annotationRoutes } from "./public/annotations.ts"
+import { creation } from "./public/creation.ts"
 import { errorRoutes } from "./public/errors.ts"
 import { eventRoutes } from "./public/events.ts"
+import { funnelRoutes } from "./public/funnels.ts"
+import { goalRoutes } from "./public/goals.ts"
+import { keyRoutes } from "./public/key.ts"
+import type { SiteFacts } from "./public/shown.ts"
+import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
 import { router } from "./router.ts"
 import { type TrackerOptions, trackerDoors } from "./tracker.ts"
@@ -17,11 +32,21 @@ import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 export interface ServerOptions
   extends Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
-    Omit<AuthOptions, "limits" | "addressOf"> {
+    Omit<AuthOptions, "limits" | "addressOf" | "sites">,
+    SiteFacts,
+    Pick<McpOptions, "mcpAllowedOrigins" | "version"> {
   /** Whether an https base URL makes browsers insist on https. */
   hsts: boolean
   /** Requests per minute and key; 0 = no limit. */
   apiRateLimit: number
+  /** Origins whose pages may call the public API. */
+  corsOrigins: readonly string[]
+  sites: Sites
+  goals: Goals
+  funnels: Funnels
+  annotations: Annotations
+  organizations: Pick<Organizations, "get">
+  idempotency: Idempotency
   health: Health
   stats: Stats
 }
@@ -46,6 +71,7 @@ export function createServer(options: ServerOptions): HttpServer {
   const headers = headerSets(options)
   const doors = collectDoors({ ...options, headers: headers.open })
   const scripts = trackerDoors({ ...options, headers: headers.open })
+  const cors = crossOrigin(options.corsOrigins)
   const app = router({ baseUrl, log, headers: headers.api }, routes(options))
 
   function answer(request: Request, server: Peers): Promise<Response> {
@@ -54,11 +80,15 @@ export function createServer(options: ServerOptions): HttpServer {
     const door = doors.get(path) ?? scripts(path)
     if (door) return door(request, server)
     if (isMisleading(path)) throw notFound()
+    const preflight = cors.preflight(request, path, headers.api)
+    if (preflight) return Promise.resolve(preflight)
     // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.
     if (request.method === "GET") server.timeout?.(request, ANSWER_SECONDS)
     // For `requestIP` in the routes; nothing else of a server is used there.
     app.server = server as NonNullable<typeof app.server>
-    return Promise.resolve(app.fetch(request)).catch((thrown) => refuse(request, thrown))
+    return Promise.resolve(app.fetch(request))
+      .catch((thrown) => refuse(request, thrown))
+      .then((response) => cors.allow(request, path, response))
   }
 
   /** Else Bun would answer with a 500 of its own. */
@@ -84,7 +114,19 @@ function routes(options: ServerOptions) {
   const addressOf = ({ request, server }: Call) => collector.clientAddress(server?.requestIP(request)?.address, request.headers)
   const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf })
   const auth = apiKeyAuth(gate)
-  return [healthRoutes(health), errorRoutes(), eventRoutes(auth, collector), statsRoutes(auth, stats)]
+  const create = creation(options.idempotency)
+  return [
+    healthRoutes(health),
+    errorRoutes(),
+    keyRoutes(auth, options),
+    siteRoutes(auth, create, options),
+    goalRoutes(auth, create, options.goals),
+    funnelRoutes(auth, create, options),
+    annotationRoutes(auth, create, options.annotations),
+    eventRoutes(auth, collector),
+    statsRoutes(auth, stats),
+    mcpRoutes(gate, options),
+  ]
 }
 
 /**

@@ -34,9 +34,23 @@ export const readJson =
   (limit: number): Read =>
   async (request, contentType) => {
     if (request.body === null) return null
+    return (await readJsonAsSent(limit)(request, contentType)).value
+  }
+
+/** A body with the bytes it came as. */
+export interface SentJson {
+  value: unknown
+  bytes: Uint8Array
+}
+
+/** The same, for a body that must be there, with its bytes. */
+export const readJsonAsSent =
+  (limit: number): ((request: Request, contentType: string | undefined) => Promise<SentJson>) =>
+  async (request, contentType) => {
+    if (request.body === null) throw new AppError("invalid_json", "The body is missing")
     const bytes = await readBytes(request, limit)
-    if (!isJson(request.method, contentType)) throw new AppError("unsupported_media_type", "Send the body as application/json")
-    return parseJson(bytes)
+    refuseOtherTypes(request.method, contentType)
+    return { value: parseJson(bytes), bytes }
   }
 
 /** The same for a list that may also come one item per line: lines become `{[name]: items}`, empty ones are skipped. */
@@ -49,10 +63,13 @@ export const readJsonOrLines = (limit: number, name: string): Read => {
   }
 }
 
-const isJson = (method: string, type: string | undefined): boolean =>
-  type === "application/json" || (method === "PATCH" && type === "application/merge-patch+json")
+function refuseOtherTypes(method: string, type: string | undefined): void {
+  const isJson = type === "application/json" || (method === "PATCH" && type === "application/merge-patch+json")
+  if (!isJson) throw new AppError("unsupported_media_type", "Send the body as application/json")
+}
 
-const parseJson = (bytes: Uint8Array): unknown => parseText(textOf(bytes))
+/** Throws `invalid_json` for what is no UTF-8, no JSON, or nested too deep. */
+export const parseJson = (bytes: Uint8Array): unknown => parseText(textOf(bytes))
 
 function textOf(bytes: Uint8Array): string {
   try {

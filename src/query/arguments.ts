@@ -1,6 +1,9 @@
-import type { Fault } from "../domain/error.ts"
+import { AppError, type Fault } from "../domain/error.ts"
+import { parseDay } from "../domain/moment.ts"
 import { isClean } from "../domain/text.ts"
-import { parseDay } from "./period.ts"
+
+/** Whether arguments came as text of a query string (400 `invalid_query`) or as JSON (422 `validation_failed`). */
+export type Form = "text" | "json"
 
 export interface Bounds {
   min: number
@@ -99,6 +102,14 @@ export class ArgumentReader {
     const placeOf = ({ name }: { name: string }) => places.get(name) ?? places.size
     return found.sort((a, b) => placeOf(a) - placeOf(b)).map(({ first }) => first)
   }
+}
+
+/** Throws all faults of the arguments, if there are any. */
+export function refuseArguments(reader: ArgumentReader, form: Form): void {
+  const errors = reader.faults().slice(0, 20)
+  if (errors.length === 0) return
+  const count = errors.length === 1 ? "1 parameter is" : `${errors.length} parameters are`
+  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors })
 }
 
 /**

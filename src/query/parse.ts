@@ -1,16 +1,16 @@
 import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
-import { AppError } from "../domain/error.ts"
 import type { Filter } from "../domain/filter.ts"
 import { QUERY } from "../domain/limits.ts"
 import { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
 import type { Interval } from "../domain/query.ts"
 import { parseTimezone } from "../domain/timezone.ts"
-import { ArgumentReader, fromQueryString } from "./arguments.ts"
+import { ArgumentReader, type Form, fromQueryString, refuseArguments } from "./arguments.ts"
 import { refuseCombinations } from "./combinations.ts"
 import { COMPARISONS, comparedRange } from "./compare.ts"
 import { readFilters } from "./flat-filters.ts"
 import { readInterval } from "./interval.ts"
-import { daysRange, type LocalRange, type Moment, PERIODS, periodRange, today } from "./period.ts"
+import { daysRange, type LocalRange, type Moment, PERIODS, periodRange } from "./period.ts"
+import { type ClippedDays, clippedDays, type RangeFault } from "./range-bounds.ts"
 
 /**
  * The flat form of a question (api.md section 6): what REST, MCP and the dashboard's address bar send. Everything that is
@@ -26,9 +26,6 @@ const ARGUMENTS = {
   funnel: RANGED,
 } as const
 export type Report = keyof typeof ARGUMENTS
-
-/** Whether arguments came as text of a query string (400 `invalid_query`) or as JSON (422 `validation_failed`). */
-export type Form = "text" | "json"
 
 /** A parsed question of the flat form, with the bounds checked and the defaults filled in. */
 export interface Question {
@@ -80,14 +77,6 @@ export function parseRealtime(given: Record<string, unknown>, form: Form): { lim
   return { limit }
 }
 
-/** Throws all faults of the arguments, if there are any. */
-function refuseArguments(reader: ArgumentReader, form: Form): void {
-  const errors = reader.faults().slice(0, 20)
-  if (errors.length === 0) return
-  const count = errors.length === 1 ? "1 parameter is" : `${errors.length} parameters are`
-  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors })
-}
-
 function readQuestion(report: Report, reader: ArgumentReader, site: Moment): Question | undefined {
   const grouping = report === "breakdown" ? readGrouping(reader) : {}
   const moment = { ...site, timezone: readTimezone(reader) ?? site.timezone }
@@ -134,20 +123,18 @@ function readRange(reader: ArgumentReader, moment: Moment): { range: LocalRange;
 }
 
 /** Two days, both included, the last one clipped to today. */
-function readDays(reader: ArgumentReader, [first, last]: readonly [string, string], moment: Moment) {
+function readDays(reader: ArgumentReader, [first, last]: readonly [string, string], moment: Moment): ClippedDays | undefined {
   const [from, given] = [reader.day(first), reader.day(last)]
   const refuse = (name: string, detail: string) => reader.refuse({ pointer: `/${name}`, code: "invalid_range", detail })
   for (const name of [first, last]) if (!reader.has(name)) refuse(name, `Give ${first} and ${last} together.`)
   if (!from || !given) return undefined
+  const days = clippedDays(from, given, moment)
+  return typeof days === "string" ? refuse(first, rangeFaultText(days, first, last)) : days
+}
 
-  const day = today(moment)
-  const clipped = Temporal.PlainDate.compare(given, day) > 0
-  const to = clipped ? day : given
-  if (Temporal.PlainDate.compare(from, given) > 0) return refuse(first, `${first} must not be after ${last}.`)
-  if (Temporal.PlainDate.compare(from, day) > 0) return refuse(first, `${first} must not be in the future.`)
-  if (Temporal.PlainDate.compare(from.add({ years: QUERY.rangeYears }), to) <= 0)
-    return refuse(first, `A range has at most ${QUERY.rangeYears} years.`)
-  return { from, to, clipped }
+function rangeFaultText(fault: RangeFault, first: string, last: string): string {
+  if (fault === "reversed") return `${first} must not be after ${last}.`
+  return fault === "future" ? `${first} must not be in the future.` : `A range has at most ${QUERY.rangeYears} years.`
 }
 
 function readComparison(reader: ArgumentReader, range: LocalRange, moment: Moment): LocalRange | undefined {

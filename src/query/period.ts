@@ -65,15 +65,6 @@ export const zoned = (at: number, timezone: string): Temporal.ZonedDateTime =>
 
 export const today = ({ now, timezone }: Moment): Temporal.PlainDate => localDay(now, timezone)
 
-/** A calendar day written `2026-11-21`, or undefined for anything else. */
-export function parseDay(text: string): Temporal.PlainDate | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
-  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))]
-  if (month < 1 || day < 1) return undefined
-  const date = Temporal.PlainDate.from({ year, month, day }, { overflow: "constrain" })
-  return date.toString() === text ? date : undefined
-}
-
 interface Days {
   from: Temporal.PlainDate
   to: Temporal.PlainDate

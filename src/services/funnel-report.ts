@@ -5,7 +5,7 @@ import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
 import type { FunnelReport } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
 import type { IdentityMode } from "../domain/visit.ts"
-import type { Form } from "../query/parse.ts"
+import type { Form } from "../query/arguments.ts"
 import { roundedRatio } from "../query/round.ts"
 import { type OpenReport, reportFacts } from "./report-facts.ts"
 
@@ -13,6 +13,8 @@ interface FunnelAsking {
   site: Site
   given: Record<string, unknown>
   form: Form
+  /** The saved funnel that is asked for apart from the arguments, which then say nothing of a funnel. */
+  funnelId?: number
   /** The site's own. */
   saved: readonly Funnel[]
   open(ranged: Record<string, unknown>): Promise<OpenReport>
@@ -20,9 +22,8 @@ interface FunnelAsking {
 }
 
 /** A saved funnel by `funnel_id`, or one of `steps`; a saved one equals its steps given inline. */
-export async function funnelReport({ site, given, form, saved, open, ask }: FunnelAsking): Promise<FunnelReport> {
-  const { funnel_id, steps, order, window_hours, ...ranged } = given
-  const asked = defined({ funnel_id, steps, order, window_hours })
+export async function funnelReport({ site, given, form, funnelId, saved, open, ask }: FunnelAsking): Promise<FunnelReport> {
+  const { asked, ranged } = funnelId === undefined ? splitArguments(given) : { asked: { funnel_id: funnelId }, ranged: given }
   const [report, funnel] = await withAllFaults(form, open(ranged), () => funnelAsked(asked, site, saved))
   const query = funnelQuery(report, funnel)
   const result = await ask(query, report)
@@ -32,9 +33,14 @@ export async function funnelReport({ site, given, form, saved, open, ask }: Funn
   return { ...facts, ...(notes && { notes }), ...shownFunnel(funnel, result) }
 }
 
+/** What says of which funnel, and what of which range. */
+export function splitArguments({ funnel_id, steps, order, window_hours, ...ranged }: Record<string, unknown>) {
+  return { asked: defined({ funnel_id, steps, order, window_hours }), ranged }
+}
+
 type AskedFunnel = FunnelFields & { id?: number }
 
-function funnelAsked(asked: Record<string, unknown>, site: Site, saved: readonly Funnel[]): AskedFunnel {
+export function funnelAsked(asked: Record<string, unknown>, site: Pick<Site, "settings">, saved: readonly Funnel[]): AskedFunnel {
   const { funnel_id, window_hours, ...rest } = asked
   if (funnel_id === undefined) {
     if (asked.steps === undefined) throw refusal([{ pointer: "/steps", code: "required", detail: "Give funnel_id or steps." }])

@@ -8,6 +8,7 @@ import { listSiteIds } from "../store/catalog/copy.ts"
 import { listSites } from "../store/catalog/sites.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { KeptValues } from "../store/events/writer.ts"
+import { type Annotations, createAnnotations } from "./annotations.ts"
 import { type Backups, createBackups } from "./backup.ts"
 import { removeUnfinished } from "./backup-folder.ts"
 import type { KeepRules } from "./backup-rotation.ts"
@@ -17,6 +18,7 @@ import { createExclusive, type Exclusive } from "./exclusive.ts"
 import { createFunnels, type Funnels } from "./funnels.ts"
 import { createGoals, type Goals } from "./goals.ts"
 import { createHealth, type Health } from "./health.ts"
+import { createIdempotency, type Idempotency } from "./idempotency.ts"
 import { createJobSlots, type JobSlots } from "./job-slots.ts"
 import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
@@ -51,6 +53,8 @@ export interface InstanceOptions {
   backupWorkerUrl: string
   /** False: migrate without a backup before. */
   backUpBeforeMigrating: boolean
+  /** Called when readers may open the event store; the rest of the opening goes on meanwhile. */
+  onEventsReadable?: () => void
 }
 
 /** An instance with its stores open and its services, not serving yet. */
@@ -61,6 +65,9 @@ export interface Instance {
   sites: Sites
   goals: Goals
   funnels: Funnels
+  annotations: Annotations
+  /** Answers to requests that may come again. */
+  idempotency: Idempotency
   keys: Keys
   users: Users
   organizations: Organizations
@@ -133,6 +140,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     sites,
     goals,
     funnels,
+    annotations: createAnnotations({ catalog, clock }),
+    idempotency: createIdempotency({ catalog, clock }),
     keys: createKeys({ catalog, clock, random, sites }),
     users: createUsers({ catalog, clock, passwords: createPasswords() }),
     organizations: createOrganizations({ catalog, clock }),

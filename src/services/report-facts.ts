@@ -1,4 +1,5 @@
 import { currencyDecimals } from "../domain/currency.ts"
+import { instantText } from "../domain/moment.ts"
 import type { GoalRule, SiteFacts, Table } from "../domain/query.ts"
 import type { ReportFacts, ReportRange } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
@@ -40,12 +41,9 @@ export function reportFacts(report: OpenReport, { otherCurrencies }: Pick<Table,
 
 export function shownRange({ range, from, to, timezone, hours }: LocalRange, now: number): ReportRange {
   const day = today({ now, timezone }).toString()
-  const times = { from_time: instant(range.from), to_time: instant(range.to) }
+  const times = { from_time: instantText(range.from), to_time: instantText(range.to) }
   return { from, to, timezone, includes_today: from <= day && day <= to, ...(hours && times) }
 }
-
-/** RFC 3339 in UTC, to the second. */
-export const instant = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z")
 
 const WINDOWS: Record<IdentityMode, NonNullable<ReportFacts["visitor_window"]>> = {
   daily: "day",

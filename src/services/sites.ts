@@ -5,31 +5,33 @@ import { type ApiKey, reachesSite } from "../domain/key.ts"
 import { THINGS } from "../domain/limits.ts"
 import { COMPAT_PRODUCTS, type Site, type SiteDirectory } from "../domain/site.ts"
 import { parseSite, patchSite, type SiteDefaults } from "../domain/site-input.ts"
+import { type Expected, refuseOtherVersion } from "../domain/version.ts"
 import type { IdentityMode } from "../domain/visit.ts"
 import { changedHistory } from "../ingest/salt-period.ts"
 import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import type { Catalog, Slice, Statements } from "../store/catalog/catalog.ts"
 import { countSites, deleteSite, insertSite, listDeletedSites, listSites, purgeSite, siteById, updateSite } from "../store/catalog/sites.ts"
 import type { Random } from "./secrets.ts"
 import { createSiteDirectory } from "./site-directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
 import { changedSite, type SiteChanges } from "./site-settings.ts"
+import type { Alongside } from "./site-things.ts"
 import { inSlices } from "./slices.ts"
 
 export interface Sites {
   /** Always exact: changed with the commit of every write, before the next statement. */
   directory: SiteDirectory
-  create(organizationId: number, body: unknown): Promise<Site>
+  create(organizationId: number, body: unknown, alongside?: Alongside<Site>): Promise<Site>
   /** By id ascending; with `search` those whose name or a host has this text, in any case. */
   list(organizationId: number, options?: { search?: string }): Promise<Site[]>
   /** Throws `site_not_found`. */
   get(id: number): Promise<Site>
-  /** A merge patch of the fields a site is made with. */
-  update(id: number, patch: unknown): Promise<Site>
+  /** A merge patch of the fields a site is made with. Throws `precondition_failed` for a version that was not expected. */
+  update(id: number, patch: unknown, expected?: Expected): Promise<Site>
   /** A merge patch of these fields and of its settings. Throws `compat_id_taken` for an id that another site has. */
   configure(id: number, patch: unknown): Promise<Site>
   /** From now on nobody finds it; its data stays until it is purged. */
-  remove(id: number): Promise<void>
+  remove(id: number, expected?: Expected): Promise<void>
   /**
    * Ends what was deleted 30 days ago: `erase` takes the site's data out of the event store, then its row goes with all that
    * hangs on it. What an interruption leaves is done the next time. Returns the ids.
@@ -37,6 +39,8 @@ export interface Sites {
   purge(now: number, erase: (siteId: number) => Promise<unknown>): Promise<number[]>
   /** The site that a path names to a key. One and the same `site_not_found` for what is no id, no site, or not the key's. */
   visible(key: ApiKey, idText: string | undefined): Promise<Site>
+  /** Those a key reaches, by id ascending; with `search` as in `list`. */
+  listVisible(key: ApiKey, options: Slice & { search?: string }): Promise<Site[]>
 }
 
 interface SitesOptions {
@@ -59,10 +63,18 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
     if (!site) throw siteNotFound()
     return site
   }
-  async function write(statements: Statements, id: number, change: (site: Site) => SiteChanges): Promise<Site> {
+  function list(organizationId: number, search: string): Site[] {
+    const part = search.toLowerCase()
+    return directory
+      .ofOrganization(organizationId)
+      .filter(({ name, hosts }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
+  }
+  async function write(statements: Statements, id: number, change: (site: Site) => SiteChanges, expected?: Expected): Promise<Site> {
     const site = await siteById(statements, id)
     if (!site) throw siteNotFound()
     const { fields, settings } = change(site)
+    refuseOtherVersion(site, expected)
+    if (Bun.deepEquals({ ...site, ...fields, settings }, site)) return site
     const { identity_mode } = site.settings
     const now = clock.now()
     const identity_history = changedHistory(site, { timezone: fields.timezone, identity_mode: settings.identity_mode }, now)
@@ -72,7 +84,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
   }
   return {
     directory,
-    async create(organizationId, body) {
+    async create(organizationId, body, alongside) {
       const fields = parseSite(body, defaults)
       const trackingId = uuid(random(16))
       return catalog.transaction(async (statements) => {
@@ -80,19 +92,15 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         const now = clock.now()
         const site = await insertSite(statements, { ...fields, organization_id: organizationId, tracking_id: trackingId, created_at: now })
         await keys.make(statements, site.id)
+        await alongside?.(statements, site)
         return site
       }, directory.put)
     },
-    async list(organizationId, { search = "" } = {}) {
-      const part = search.toLowerCase()
-      return directory
-        .ofOrganization(organizationId)
-        .filter(({ name, hosts }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
-    },
+    list: async (organizationId, { search = "" } = {}) => list(organizationId, search),
     get: async (id) => find(id),
-    update: (id, patch) =>
+    update: (id, patch, expected) =>
       catalog.transaction(
-        (statements) => write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings })),
+        (statements) => write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings }), expected),
         directory.put,
       ),
     configure: (id, patch) =>
@@ -107,11 +115,12 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
           keys.forget(id)
         },
       ),
-    remove: (id) =>
+    remove: (id, expected) =>
       catalog.transaction(
         async (statements) => {
           const site = await siteById(statements, id)
           if (!site) throw siteNotFound()
+          refuseOtherVersion(site, expected)
           await deleteSite(statements, id, clock.now())
           await removeSiteFromKeys(statements, site.organization_id, id)
         },
@@ -129,6 +138,10 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
       const site = directory.byId(parseId(idText) ?? 0)
       if (!site || !reachesSite(key, site)) throw siteNotFound()
       return site
+    },
+    async listVisible(key, { after, limit, search = "" }) {
+      const reached = list(key.organization_id, search).filter((site) => site.id > after && reachesSite(key, site))
+      return reached.slice(0, limit)
     },
   }
 }

@@ -1,19 +1,21 @@
 import type { Clock } from "../domain/clock.ts"
+import { instantText } from "../domain/moment.ts"
 import type { Range, RealtimeResult, Table } from "../domain/query.ts"
 import type { Breakdown, FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
+import type { Form } from "../query/arguments.ts"
 import { bucketsOf, flatLabel, isPartial } from "../query/buckets.ts"
 import { changePercent } from "../query/compare.ts"
 import type { Engine } from "../query/engine.ts"
 import { flatMetrics, flatQuery, shownRows } from "../query/flat-query.ts"
-import { type Form, parseQuestion, parseRealtime, type Report } from "../query/parse.ts"
+import { parseQuestion, parseRealtime, type Report } from "../query/parse.ts"
 import type { LocalRange } from "../query/period.ts"
 import type { Asker } from "../query/pool.ts"
 import { shownMetrics, shownValue } from "../query/result.ts"
 import { funnelReport } from "./funnel-report.ts"
 import type { Funnels } from "./funnels.ts"
 import type { Goals } from "./goals.ts"
-import { decimalsOf, instant, type OpenReport, reportFacts, shownRange, siteFacts } from "./report-facts.ts"
+import { decimalsOf, type OpenReport, reportFacts, shownRange, siteFacts } from "./report-facts.ts"
 
 /** How arguments came, as text of a query string or as JSON (the default), and when nobody waits any more. */
 export interface Asking {
@@ -33,8 +35,11 @@ export interface Stats {
   realtime(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Realtime>
   /** All goals with their conversions, and the saved funnels. */
   goals(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<GoalReport>
-  /** Of the saved funnel `funnel_id`, or of `steps` with `order` and `window_hours`. */
-  funnel(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<FunnelReport>
+  /**
+   * Of the saved funnel `funnel_id`, or of `steps` with `order` and `window_hours`; with `funnelId` in the asking of that one,
+   * whatever the arguments say of the range.
+   */
+  funnel(site: Site, given: Record<string, unknown>, asking?: Asking & { funnelId?: number }): Promise<FunnelReport>
 }
 
 interface StatsOptions {
@@ -98,6 +103,7 @@ export function createStats({ engine, goals, funnels, clock }: StatsOptions): St
         site,
         given,
         form: asking.form ?? "json",
+        ...(asking.funnelId !== undefined && { funnelId: asking.funnelId }),
         saved: funnels.kept(site.id),
         open: (ranged) => open("funnel", site, ranged, asking),
         ask: (query, { asker }) => engine.funnel(query, asker),
@@ -165,7 +171,7 @@ function realtimeOf(site: Site, now: number, { visitors, pageviews, pages, sourc
     })
   return {
     site_id: site.id,
-    at: instant(now),
+    at: instantText(now),
     window_minutes: 5,
     visitors,
     pageviews,

@@ -27,6 +27,7 @@ export const siteOf = ({ settings, ...more }: SiteChanges): Site => ({
   identity_history: [],
   created_at: 0,
   updated_at: 0,
+  version: 1,
   ...more,
   settings: { ...DEFAULT_SETTINGS, ...settings },
 })

@@ -40,6 +40,7 @@ const sites = SITES.map(
     identity_history: [],
     created_at: 0,
     updated_at: 0,
+    version: 1,
   }),
 )
 
@@ -161,7 +162,7 @@ function someSavedFunnel(random: Random, time: Time, world: World, site: Site): 
   const patterns = steps.map((step) => (step.match === "wildcard" ? { ...step, value: `${step.value}*` } : step))
   const named = patterns.map((step) => ({ ...step, name: step.value }))
   const window_hours = random.pick([null, 1, 24])
-  return { id: 5, site_id: site.id, name: "Saved", steps: named, order, window_hours, created_at: 0, updated_at: 0 }
+  return { id: 5, site_id: site.id, name: "Saved", steps: named, order, window_hours, created_at: 0, updated_at: 0, version: 1 }
 }
 
 test.each(Array.from({ length: TIMES.length }, (_, i) => SEED * 1_000 + i))(

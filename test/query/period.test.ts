@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
-import { type LocalRange, type Period, parseDay, periodRange } from "../../src/query/period.ts"
+import { parseDay } from "../../src/domain/moment.ts"
+import { type LocalRange, type Period, periodRange } from "../../src/query/period.ts"
 
 const shown = ({ range, from, to, hours }: LocalRange) => [
   from,

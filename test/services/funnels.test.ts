@@ -29,6 +29,7 @@ test("a funnel has what was sent, and the defaults", async () => {
     window_hours: null,
     created_at: at,
     updated_at: at,
+    version: 1,
   })
   expect(
     await services.funnels.create(services.site, {

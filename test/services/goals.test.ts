@@ -11,6 +11,7 @@ async function withSite() {
   return { ...services, site: await services.sites.create(id, { name: "Shop", hosts: ["shop.example"] }) }
 }
 
+const FIRST = { after: 0, limit: 100 }
 const long = (length: number) => "x".repeat(length)
 
 test.each([
@@ -51,8 +52,8 @@ test.each([
   await using services = await withSite()
   const { goals, site } = services
   const at = Date.parse("2026-11-21T12:00:00Z")
-  expect(await goals.create(site, body)).toEqual({ id: 1, site_id: 1, ...goal, created_at: at, updated_at: at } as never)
-  expect(await goals.list(site)).toMatchObject([goal])
+  expect(await goals.create(site, body)).toEqual({ id: 1, site_id: 1, ...goal, created_at: at, updated_at: at, version: 1 } as never)
+  expect(await goals.list(site, FIRST)).toMatchObject([goal])
   expect(goals.rules(site.id)).toMatchObject([goal])
 })
 
@@ -145,7 +146,7 @@ test("of parallel requests for one goal one makes it, and all others are told wh
   const refused = results.filter((result) => result.status === "rejected")
   expect(made.map(({ value }) => value.id)).toEqual([1])
   expect(refused.map(({ reason }) => `${reason.code} ${reason.members.existing_id}`)).toEqual(Array(19).fill("goal_exists 1"))
-  expect(await goals.list(site)).toHaveLength(1)
+  expect(await goals.list(site, FIRST)).toHaveLength(1)
   expect(goals.rules(site.id)).toHaveLength(1)
 })
 
@@ -161,7 +162,7 @@ test("a goal is read, changed and removed on its own site alone", async () => {
   expect(await faultsOf(goals.remove(other, 1))).toBe("goal_not_found")
   expect(await goals.get(site, "1")).toEqual(goal)
   clock.advance(5)
-  expect(await goals.update(site, "1", { value: "/b" })).toEqual({ ...goal, value: "/b", updated_at: goal.updated_at + 5 })
+  expect(await goals.update(site, "1", { value: "/b" })).toEqual({ ...goal, value: "/b", updated_at: goal.updated_at + 5, version: 2 })
   expect(await faultsOf(goals.update(site, "1", { value: "b" }))).toEqual(["/value invalid_path"])
   expect(await faultsOf(goals.update(site, "1", { name: "SIGNUP" }))).toBe("goal_exists")
   expect(await faultsOf(goals.update(site, "1", { name: null }))).toEqual(["/name invalid_type"])
@@ -171,6 +172,7 @@ test("a goal is read, changed and removed on its own site alone", async () => {
     value: "/b",
     threshold: 5,
     updated_at: goal.updated_at + 5,
+    version: 3,
   })
   expect(await goals.update(site, 1, { kind: "event", value: "b" })).not.toHaveProperty("threshold")
   expect(goals.rules(site.id).map(({ kind, value }) => `${kind} ${value}`)).toEqual(["event b", "event signup"])

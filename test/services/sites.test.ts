@@ -155,7 +155,7 @@ test("a patch changes what it names, by the rules of a new site", async () => {
   const made = await sites.create(organizationId, { ...shop, retention_days: 30, timezone: "Asia/Tokyo" })
   clock.advance(1000)
   const changed = await sites.update(made.id, { hosts: ["new.example"], retention_days: null })
-  expect(changed).toEqual({ ...made, hosts: ["new.example"], retention_days: null, updated_at: made.updated_at + 1000 })
+  expect(changed).toEqual({ ...made, hosts: ["new.example"], retention_days: null, updated_at: made.updated_at + 1000, version: 2 })
   expect(await sites.get(made.id)).toEqual(changed)
   expect(sites.directory.byHost("shop.example")).toBeUndefined()
   expect(sites.directory.byHost("new.example")).toEqual(changed)

@@ -5,10 +5,10 @@ import type { Asking, Stats } from "../../services/stats.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 
 /** The documents list the parameters; the parser of the question judges them, so that all that is wrong is said at once. */
-const parameters = (properties: TProperties) => t.Object(properties, { additionalProperties: true })
+export const parameters = (properties: TProperties) => t.Object(properties, { additionalProperties: true })
 const text = (description: string) => t.Optional(t.String({ description }))
 
-const RANGED = {
+export const RANGED = {
   period: text("Preset range, such as 7d; default 30d. Ignored when from and to are given"),
   from: text("First day, YYYY-MM-DD, inclusive"),
   to: text("Last day, YYYY-MM-DD, inclusive; clipped to today"),
@@ -63,4 +63,4 @@ export const statsRoutes = (auth: ApiKeyAuth, stats: Stats) =>
     })
 
 /** A report ends when its client goes away. */
-const asking = ({ signal }: Request): Asking => ({ form: "text", signal })
+export const asking = ({ signal }: Request): Asking => ({ form: "text", signal })

@@ -1,5 +1,6 @@
 import type { Fault } from "../../domain/error.ts"
 import { COLLECT } from "../../domain/limits.ts"
+import { parseInstant } from "../../domain/moment.ts"
 import { type ClientAddress, readAddress as readIp } from "../client-address.ts"
 import { cutBytes, cutCharacters } from "../text.ts"
 import {
@@ -46,7 +47,6 @@ const FIELDS = new Set([
 ])
 const REFUSED_NAMES = ["engagement", "vitals", "link_click", "pixel_open"]
 const LATEST_MS = 8.64e15
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
 
 /** Either the event or its first fault. */
 export function readServerEvent(sent: unknown): ServerEvent | Fault {
@@ -92,18 +92,9 @@ const NOTHING_OF_A_BROWSER = {
 function readTimestamp(target: Field): number | undefined {
   const { value } = target
   if (value === undefined) return undefined
-  const at = typeof value === "string" ? instant(value) : value
+  const at = typeof value === "string" ? parseInstant(value) : value
   if (typeof at === "number" && Number.isInteger(at) && Math.abs(at) <= LATEST_MS) return at
   return refuse(target, "invalid_timestamp", "must be an RFC 3339 time or epoch milliseconds")
-}
-
-function instant(text: string): number | undefined {
-  if (!RFC_3339.test(text)) return undefined
-  try {
-    return Temporal.Instant.from(text.toUpperCase()).epochMilliseconds
-  } catch {
-    return undefined
-  }
 }
 
 function readClientIp(target: Field): ClientAddress | undefined {

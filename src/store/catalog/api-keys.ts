@@ -1,6 +1,6 @@
 import type { ApiKey, KeyFields } from "../../domain/key.ts"
 import { KEY_PREFIX } from "../../domain/key-token.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
@@ -57,11 +57,7 @@ export async function keyByKeyId(catalog: Statements, keyId: string): Promise<St
 }
 
 /** By id ascending, expired and revoked ones too, those after an id. */
-export async function listKeys(
-  catalog: Statements,
-  organizationId: number,
-  { after, limit }: { after: number; limit: number },
-): Promise<ApiKey[]> {
+export async function listKeys(catalog: Statements, organizationId: number, { after, limit }: Slice): Promise<ApiKey[]> {
   const rows = await catalog.all<KeyRow>(sql`
     select ${COLUMNS} from api_keys where organization_id = ${organizationId} and id > ${after} order by id limit ${limit}`)
   return rows.map(toKey)

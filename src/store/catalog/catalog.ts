@@ -6,10 +6,11 @@
  * commit of one connection races a checkpoint of another, and the client refuses a statement beside an open transaction;
  * the queue keeps out of reach of both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
  */
-import { type Client, createClient as createFileClient, LibsqlError, type Transaction } from "@libsql/client/sqlite3"
+import type { Client, Transaction } from "@libsql/client"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../refusal.ts"
 import { translated } from "./fault.ts"
+import { createClient, isLibsqlError } from "./libsql.ts"
 import type { Sql, Value } from "./sql.ts"
 
 const APPLICATION_ID = 0x46464341
@@ -30,6 +31,13 @@ const SETTINGS: readonly (readonly [name: string, value: string | number, readBa
 /** Another process that holds the file is waited for this long, without holding up the queue. */
 const BUSY_TRIES = 100
 const BUSY_PAUSE_MS = 50
+
+/** A part of a list by ascending id. */
+export interface Slice {
+  /** The last id of the part before; 0 to begin. */
+  after: number
+  limit: number
+}
 
 export interface Statements {
   all<Row>(statement: Sql): Promise<Row[]>
@@ -112,14 +120,10 @@ async function connectFile(url: string): Promise<Client> {
 
 async function connect(url: string, authToken?: string): Promise<Client> {
   try {
-    // One connection: settings belong to a connection, and a second one would not have them.
-    if (url.startsWith("file:")) return createFileClient({ url, concurrency: 1 })
-    // What speaks to servers costs memory that most instances need not spend.
-    const { createClient } = await import("@libsql/client")
-    return createClient({ url, concurrency: 1, ...(authToken === undefined ? {} : { authToken }) })
+    return await createClient({ url, ...(authToken === undefined ? {} : { authToken }) })
   } catch (error) {
     // The library gives no code when the file cannot be opened at all.
-    if (error instanceof LibsqlError) throw error
+    if (isLibsqlError(error)) throw error
     throw new StoreFault("io", "The catalog cannot be opened", { cause: error })
   }
 }

@@ -1,9 +1,9 @@
 import type { Funnel, FunnelFields, SavedStep } from "../../domain/funnel.ts"
 import { caseKey } from "../../domain/text.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
-const COLUMNS = sql`id, site_id, name, steps_json, "order", window_hours, created_at, updated_at`
+const COLUMNS = sql`id, site_id, name, steps_json, "order", window_hours, created_at, updated_at, version`
 type FunnelRow = Omit<Funnel, "steps"> & { steps_json: string }
 
 export async function insertFunnel(catalog: Statements, siteId: number, funnel: FunnelFields, now: number): Promise<Funnel> {
@@ -19,14 +19,15 @@ export async function insertFunnel(catalog: Statements, siteId: number, funnel: 
 export const funnelNamed = (catalog: Statements, siteId: number, name: string): Promise<{ id: number } | undefined> =>
   catalog.get(sql`select id from funnels where site_id = ${siteId} and name_key = ${caseKey(name)}`)
 
-/** By id ascending. */
-export async function listFunnels(catalog: Statements, siteId: number): Promise<Funnel[]> {
-  const rows = await catalog.all<FunnelRow>(sql`select ${COLUMNS} from funnels where site_id = ${siteId} order by id`)
+/** By id ascending, those after an id. */
+export async function listFunnels(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Funnel[]> {
+  const rows = await catalog.all<FunnelRow>(sql`
+    select ${COLUMNS} from funnels where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
   return rows.map(toFunnel)
 }
 
 /** Of all sites, by id ascending, those after an id. */
-export async function listAllFunnels(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Funnel[]> {
+export async function listAllFunnels(catalog: Statements, { after, limit }: Slice): Promise<Funnel[]> {
   const rows = await catalog.all<FunnelRow>(sql`select ${COLUMNS} from funnels where id > ${after} order by id limit ${limit}`)
   return rows.map(toFunnel)
 }
@@ -45,7 +46,8 @@ export async function updateFunnel(catalog: Statements, id: number, funnel: Funn
   const row = await catalog.get<FunnelRow>(sql`
     update funnels set
       name = ${funnel.name}, name_key = ${caseKey(funnel.name)}, steps_json = ${JSON.stringify(funnel.steps)},
-      "order" = ${funnel.order}, window_hours = ${funnel.window_hours}, updated_at = ${now}
+      "order" = ${funnel.order}, window_hours = ${funnel.window_hours}, updated_at = ${now},
+      version = version + 1
     where id = ${id}
     returning ${COLUMNS}`)
   return toFunnel(row!) // the caller has seen the funnel in this transaction

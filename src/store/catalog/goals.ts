@@ -1,9 +1,9 @@
 import type { Goal, GoalFields } from "../../domain/goal.ts"
 import { caseKey } from "../../domain/text.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
-const COLUMNS = sql`id, site_id, kind, match, value, name, threshold, props_json, created_at, updated_at`
+const COLUMNS = sql`id, site_id, kind, match, value, name, threshold, props_json, created_at, updated_at, version`
 type GoalRow = Omit<Goal, "threshold" | "props"> & { threshold: number | null; props_json: string }
 
 export async function insertGoal(catalog: Statements, siteId: number, goal: GoalFields, now: number): Promise<Goal> {
@@ -27,14 +27,15 @@ export const goalLike = (catalog: Statements, siteId: number, goal: GoalFields):
       )
     ) order by id`)
 
-/** By id ascending. */
-export async function listGoals(catalog: Statements, siteId: number): Promise<Goal[]> {
-  const rows = await catalog.all<GoalRow>(sql`select ${COLUMNS} from goals where site_id = ${siteId} order by id`)
+/** By id ascending, those after an id. */
+export async function listGoals(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Goal[]> {
+  const rows = await catalog.all<GoalRow>(sql`
+    select ${COLUMNS} from goals where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
   return rows.map(toGoal)
 }
 
 /** Of all sites, by id ascending, those after an id. */
-export async function listAllGoals(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Goal[]> {
+export async function listAllGoals(catalog: Statements, { after, limit }: Slice): Promise<Goal[]> {
   const rows = await catalog.all<GoalRow>(sql`select ${COLUMNS} from goals where id > ${after} order by id limit ${limit}`)
   return rows.map(toGoal)
 }
@@ -53,7 +54,8 @@ export async function updateGoal(catalog: Statements, id: number, goal: GoalFiel
   const row = await catalog.get<GoalRow>(sql`
     update goals set
       kind = ${goal.kind}, match = ${goal.match}, value = ${goal.value}, name = ${goal.name}, name_key = ${caseKey(goal.name)},
-      threshold = ${goal.threshold}, props_json = ${JSON.stringify(goal.props ?? {})}, updated_at = ${now}
+      threshold = ${goal.threshold}, props_json = ${JSON.stringify(goal.props ?? {})}, updated_at = ${now},
+      version = version + 1
     where id = ${id}
     returning ${COLUMNS}`)
   return toGoal(row!) // the caller has seen the goal in this transaction
@@ -62,7 +64,7 @@ export async function updateGoal(catalog: Statements, id: number, goal: GoalFiel
 export const deleteGoal = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from goals where id = ${id}`)
 
 /** What a goal has not is absent, not null. */
-function toGoal({ threshold, props_json, created_at, updated_at, ...row }: GoalRow): Goal {
+function toGoal({ threshold, props_json, created_at, updated_at, version, ...row }: GoalRow): Goal {
   const props = JSON.parse(props_json) as Record<string, string> // written here
   return {
     ...row,
@@ -70,5 +72,6 @@ function toGoal({ threshold, props_json, created_at, updated_at, ...row }: GoalR
     ...(Object.keys(props).length === 0 ? {} : { props }),
     created_at,
     updated_at,
+    version,
   }
 }

@@ -1,5 +1,5 @@
 import type { Organization, Role } from "../../domain/organization.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, name, created_at, updated_at`
@@ -13,7 +13,7 @@ export async function insertOrganization(catalog: Statements, { name, now }: { n
 }
 
 /** By id ascending, those after an id. */
-export const listOrganizations = (catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Organization[]> =>
+export const listOrganizations = (catalog: Statements, { after, limit }: Slice): Promise<Organization[]> =>
   catalog.all(sql`select ${COLUMNS} from organizations where id > ${after} order by id limit ${limit}`)
 
 export const organizationById = (catalog: Statements, id: number): Promise<Organization | undefined> =>

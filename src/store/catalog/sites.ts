@@ -1,11 +1,11 @@
 import { DEFAULT_SETTINGS, type IdentityPhase, type Site, type SiteSettings } from "../../domain/site.ts"
 import type { SiteFields } from "../../domain/site-input.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
   id, organization_id, name, hosts_json, timezone, retention_days, revenue_currency, tracking_id, settings_json,
-  identity_history_json, created_at, updated_at`
+  identity_history_json, created_at, updated_at, version`
 type SiteRow = Omit<Site, "hosts" | "settings" | "identity_history"> & {
   hosts_json: string
   settings_json: string
@@ -27,7 +27,7 @@ export async function insertSite(
 }
 
 /** Of all organizations, by id ascending, those after an id; deleted ones left out. */
-export async function listSites(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Site[]> {
+export async function listSites(catalog: Statements, { after, limit }: Slice): Promise<Site[]> {
   const rows = await catalog.all<SiteRow>(sql`
     select ${COLUMNS} from sites where id > ${after} and deleted_at is null order by id limit ${limit}`)
   return rows.map(toSite)
@@ -53,7 +53,7 @@ export async function updateSite(catalog: Statements, id: number, fields: SiteUp
       name = ${fields.name}, hosts_json = ${JSON.stringify(fields.hosts)}, timezone = ${fields.timezone},
       retention_days = ${fields.retention_days}, revenue_currency = ${fields.revenue_currency},
       settings_json = ${JSON.stringify(fields.settings)}, identity_history_json = ${JSON.stringify(fields.identity_history)},
-      updated_at = ${now}
+      updated_at = ${now}, version = version + 1
     where id = ${id}
     returning ${COLUMNS}`)
   return toSite(row!) // the caller has seen the site in this transaction

@@ -1,5 +1,5 @@
 import type { User } from "../../domain/user.ts"
-import type { Statements } from "./catalog.ts"
+import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, email, name, is_instance_admin, status, created_at`
@@ -25,7 +25,7 @@ export async function insertUser(catalog: Statements, user: NewUser): Promise<Us
 }
 
 /** By id ascending, those after an id. */
-export async function listUsers(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<User[]> {
+export async function listUsers(catalog: Statements, { after, limit }: Slice): Promise<User[]> {
   const rows = await catalog.all<UserRow>(sql`select ${COLUMNS} from users where id > ${after} order by id limit ${limit}`)
   return rows.map(toUser)
 }

@@ -60,6 +60,8 @@ export interface EventStore {
   forgetVisitors(siteId: number, period: string): void
   /** Removes segments that were replaced so long ago that no report reads them. */
   dropRetired(now: number): Promise<void>
+  /** Epoch ms of the site's first visit, hidden imports left out; undefined without any. */
+  firstAt(siteId: number): number | undefined
   drops(siteId: number, fromDay: string, toDay: string): DropRow[]
   dropSamples(siteId: number): DropSample[]
   /** Forgets drop counts of days before this one. */
@@ -201,6 +203,16 @@ class Store implements EventStore {
 
   dropRetired(now: number): Promise<void> {
     return this.#queued(() => dropRetiredInTurn(this.#db, now - RETIRED_MS, this.#journal.commit))
+  }
+
+  /** Epoch ms of the site's first visit, hidden imports left out; undefined without any. */
+  firstAt(siteId: number): number | undefined
+  firstAt(siteId: number): number | undefined {
+    const sql = `select min(min_start) as start from segments
+      where site_id = ? and kind = 'visits' and retired_at is null and hidden = 0`
+    const sealed = translated(() => this.#db.query<{ start: number | null }, [number]>(sql).get(siteId)?.start)
+    const first = Math.min(sealed ?? Number.POSITIVE_INFINITY, this.#memory.tails.find(siteId)?.minStart ?? Number.POSITIVE_INFINITY)
+    return first === Number.POSITIVE_INFINITY ? undefined : first
   }
 
   drops(siteId: number, fromDay: string, toDay: string): DropRow[] {

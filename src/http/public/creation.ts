@@ -1,0 +1,92 @@
+import { AppError } from "../../domain/error.ts"
+import type { ApiKey } from "../../domain/key.ts"
+import type { SentJson } from "../../plugin/body.ts"
+import type { Idempotency, KeptAnswer } from "../../services/idempotency.ts"
+import type { Alongside } from "../../services/site-things.ts"
+import { answerOf } from "../errors.ts"
+
+/** What of a request a creation needs. */
+interface Creating {
+  apiKey: ApiKey
+  request: Request
+  body: SentJson
+  set: { headers: Record<string, string | number>; status?: number | string }
+}
+
+/** How a new thing is answered. */
+interface Created<Shown> {
+  location: string
+  etag: string
+  body: Shown
+}
+
+/**
+ * Makes a thing and answers 201 with `Location` and `ETag`. With `Idempotency-Key` the thing and its answer are stored in one
+ * transaction, and a request that comes again gets that answer; refusals of the content are kept too.
+ */
+export const creation =
+  (idempotency: Idempotency) =>
+  async <Thing, Shown>(
+    call: Creating,
+    make: (body: unknown, alongside?: Alongside<Thing>) => Promise<Thing>,
+    show: (thing: Thing) => Created<Shown>,
+  ): Promise<Shown> => {
+    const { value, bytes } = call.body
+    const key = idempotencyKey(call.request)
+    if (key === undefined) return answer(call, show(await make(value)))
+
+    const begun = await idempotency.begin(scopeOf(call), key, bytes)
+    if ("kept" in begun) return replay<Shown>(call, begun.kept)
+    const { claim } = begun
+    try {
+      const thing = await make(value, (statements, made) => claim.keep(statements, keptCreation(show(made))))
+      return answer(call, show(thing))
+    } catch (error) {
+      const refusal = keptRefusal(error)
+      if (refusal) await claim.keepAlone(refusal)
+      throw error
+    } finally {
+      claim.release()
+    }
+  }
+
+function idempotencyKey({ headers }: Request): string | undefined {
+  const key = headers.get("idempotency-key") ?? undefined
+  if (key !== undefined && !/^[!-~]{1,255}$/.test(key))
+    throw new AppError("invalid_header", "Idempotency-Key must be 1 to 255 visible ASCII characters.")
+  return key
+}
+
+const scopeOf = ({ apiKey, request }: Creating): string =>
+  `${apiKey.id} ${request.method} ${new URL(request.url).pathname.replace(/\/$/, "")}`
+
+function answer<Shown>({ set }: Creating, { location, etag, body }: Created<Shown>): Shown {
+  set.status = 201
+  set.headers.location = location
+  set.headers.etag = etag
+  return body
+}
+
+const keptCreation = <Shown>({ location, etag, body }: Created<Shown>): KeptAnswer => ({
+  status: 201,
+  headers: { location, etag },
+  body: JSON.stringify(body),
+})
+
+/** Of what was wrong with the content itself; another try may pass what else went wrong. */
+function keptRefusal(error: unknown): KeptAnswer | undefined {
+  if (!(error instanceof AppError)) return undefined
+  const { status } = answerOf(error.code)
+  if (status !== 409 && status !== 422) return undefined
+  return { status, headers: {}, body: JSON.stringify({ code: error.code, detail: error.message, members: error.members }) }
+}
+
+/** A refusal is thrown again: its answer then has the id of the request it answers. */
+function replay<Shown>({ set }: Creating, { status, headers, body }: KeptAnswer): Shown {
+  set.headers["idempotency-replayed"] = "true"
+  const kept = JSON.parse(body) // written above
+  if (status !== 201) throw new AppError(kept.code, kept.detail, kept.members)
+  set.status = status
+  Object.assign(set.headers, headers)
+  return kept
+}

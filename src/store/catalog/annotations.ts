@@ -1,0 +1,41 @@
+import type { Annotation, AnnotationFields } from "../../domain/annotation.ts"
+import type { Slice, Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+const COLUMNS = sql`id, site_id, at, text, created_at, updated_at, version`
+
+export async function insertAnnotation(
+  catalog: Statements,
+  siteId: number,
+  { at, text }: AnnotationFields,
+  now: number,
+): Promise<Annotation> {
+  const row = await catalog.get<Annotation>(sql`
+    insert into annotations (site_id, at, text, created_at, updated_at)
+    values (${siteId}, ${at}, ${text}, ${now}, ${now})
+    returning ${COLUMNS}`)
+  return row! // an insert that returns has a row
+}
+
+/** By id ascending, those after an id. */
+export const listAnnotations = (catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Annotation[]> =>
+  catalog.all(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
+
+export const annotationById = (catalog: Statements, siteId: number, id: number): Promise<Annotation | undefined> =>
+  catalog.get(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id = ${id}`)
+
+export async function countAnnotations(catalog: Statements, siteId: number): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from annotations where site_id = ${siteId}`)
+  return row!.n // a count has a row
+}
+
+export async function updateAnnotation(catalog: Statements, id: number, { at, text }: AnnotationFields, now: number): Promise<Annotation> {
+  const row = await catalog.get<Annotation>(sql`
+    update annotations set at = ${at}, text = ${text}, updated_at = ${now}, version = version + 1
+    where id = ${id}
+    returning ${COLUMNS}`)
+  return row! // the caller has seen the annotation in this transaction
+}
+
+export const deleteAnnotation = (catalog: Statements, id: number): Promise<void> =>
+  catalog.run(sql`delete from annotations where id = ${id}`)

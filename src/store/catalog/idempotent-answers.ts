@@ -1,0 +1,43 @@
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+/** What a request with an Idempotency-Key was answered. */
+export interface IdempotentAnswer {
+  /** SHA-256 of the body that was sent. */
+  body_hash: Uint8Array
+  status: number
+  headers: Readonly<Record<string, string>>
+  body: string
+}
+
+export async function findIdempotentAnswer(
+  catalog: Statements,
+  { scope, key, since }: { scope: string; key: string; since: number },
+): Promise<IdempotentAnswer | undefined> {
+  const row = await catalog.get<Omit<IdempotentAnswer, "headers"> & { headers_json: string }>(sql`
+    select body_hash, status, headers_json, body from idempotent_answers
+    where scope = ${scope} and key = ${key} and created_at > ${since}`)
+  if (!row) return undefined
+  const { headers_json, ...answer } = row
+  return { ...answer, headers: JSON.parse(headers_json) as Record<string, string> } // written here
+}
+
+export async function insertIdempotentAnswer(
+  catalog: Statements,
+  { scope, key, now }: { scope: string; key: string; now: number },
+  { body_hash, status, headers, body }: IdempotentAnswer,
+): Promise<void> {
+  await catalog.run(sql`
+    insert into idempotent_answers (scope, key, body_hash, status, headers_json, body, created_at)
+    values (${scope}, ${key}, ${body_hash}, ${status}, ${JSON.stringify(headers)}, ${body}, ${now})
+    on conflict do update set
+      body_hash = excluded.body_hash, status = excluded.status, headers_json = excluded.headers_json, body = excluded.body,
+      created_at = excluded.created_at`)
+}
+
+/** At most `limit` of those made up to a moment. */
+export const deleteIdempotentAnswers = (catalog: Statements, until: number, limit: number): Promise<void> =>
+  catalog.run(sql`
+    delete from idempotent_answers where (scope, key) in (
+      select scope, key from idempotent_answers where created_at <= ${until} order by created_at limit ${limit}
+    )`)
