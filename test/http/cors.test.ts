@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test"
+import { startInstance } from "../kit.ts"
+
+const PAGE = "https://tools.example"
+const PATH = "/api/public/v1/sites/1"
+const request = (method: string, origin: string | undefined, path = PATH, headers: Record<string, string> = {}) =>
+  new Request(`http://localhost${path}`, { method, headers: { ...(origin && { origin }), ...headers } })
+const allowed = (answer: Response) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
+
+test("without the setting no page of another origin is let in", async () => {
+  await using instance = await startInstance()
+  const preflight = await instance.fetch(request("OPTIONS", PAGE))
+  expect([preflight.status, allowed(preflight)]).toEqual([405, []])
+  const answer = await instance.fetch(request("GET", PAGE, PATH, { authorization: `Bearer ${instance.key}` }))
+  expect([answer.status, allowed(answer)]).toEqual([200, []])
+})
+
+test("a chosen origin is echoed, on answers and refusals alike, and never with credentials", async () => {
+  await using instance = await startInstance({ settings: { api_cors_origins: `${PAGE},https://b.example:8443` } })
+  const preflight = await instance.fetch(request("OPTIONS", PAGE))
+  expect(preflight.status).toBe(204)
+  expect(Object.fromEntries(preflight.headers)).toMatchObject({
+    "access-control-allow-origin": PAGE,
+    "access-control-allow-methods": "GET, HEAD, POST, PATCH, DELETE",
+    "access-control-allow-headers": "authorization, content-type, idempotency-key, if-match, if-none-match, x-request-id",
+    "access-control-max-age": "600",
+    vary: "origin",
+  })
+  for (const [key, status] of [
+    [instance.key, 200],
+    ["nonsense", 401],
+  ] as const) {
+    const answer = await instance.fetch(request("GET", PAGE, PATH, { authorization: `Bearer ${key}` }))
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([status, PAGE])
+    expect(answer.headers.get("vary")).toContain("origin")
+    expect(answer.headers.has("access-control-allow-credentials")).toBe(false)
+  }
+  for (const other of ["https://tools.example.evil.example", "http://tools.example", "https://tools.example:444", "null", undefined]) {
+    const answer = await instance.fetch(request("GET", other, PATH, { authorization: `Bearer ${instance.key}` }))
+    expect([answer.status, allowed(answer)]).toEqual([200, []])
+    expect(answer.headers.get("vary")).toContain("origin")
+    expect((await instance.fetch(request("OPTIONS", other))).status).toBe(405)
+  }
+})
+
+test("it holds for the public API alone, and not for MCP", async () => {
+  await using instance = await startInstance({ settings: { api_cors_origins: PAGE } })
+  for (const path of ["/api/public/v1/mcp", "/health", "/api/private/me", "/errors/not_found", "/api/v2/other"]) {
+    const answer = await instance.fetch(request("OPTIONS", PAGE, path))
+    expect({ path, headers: allowed(answer) }).toEqual({ path, headers: [] })
+    expect(answer.status).not.toBe(204)
+  }
+  expect((await instance.fetch(request("OPTIONS", PAGE, "/api/v2/query"))).status).toBe(204)
+})
