@@ -16,6 +16,7 @@ import { examine } from "./services/doctor.ts"
 import { ExitFault } from "./services/exit.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
+import { createQueryForm } from "./services/query-form.ts"
 import { createStats } from "./services/stats.ts"
 import { createTimers, type Timers } from "./services/timers.ts"
 import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.ts"
@@ -64,6 +65,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
     health: instance.health,
     stats: createStats({ ...instance, engine, clock }),
+    queryForm: createQueryForm({ ...instance, engine, clock }),
     collector,
     collectPath: config.collect_path,
     scriptPath: config.script_path,

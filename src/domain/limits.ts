@@ -85,6 +85,13 @@ export const QUERY = {
   flatMetrics: 10,
   flatFilters: 10,
   flatValues: 50,
+  metrics: 20,
+  leaves: 50,
+  /** Operators around a condition. */
+  filterDepth: 4,
+  clauses: 100,
+  orders: 5,
+  pageLimit: 10_000,
   valueChars: 2_000,
   propertyChars: 300,
   wildcardChars: 200,

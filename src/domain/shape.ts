@@ -35,9 +35,10 @@ export function fault(pointer: string, code: string, says: string, allowed?: Fau
   return { pointer, code, detail: `${nameOf(pointer)} ${says}.`, ...(allowed ? { allowed } : {}) }
 }
 
-/** Of an item of a list its number, as people count. */
+/** Of an item of a list its number, as people count; in a list without a name where it stands. */
 function nameOf(pointer: string): string {
-  const [list, name = ""] = pointer.split("/").slice(-2)
+  const [list = "", name = ""] = pointer.split("/").slice(-2)
+  if (/^\d+$/.test(list) && /^\d+$/.test(name)) return pointer.slice(1)
   return /^\d+$/.test(name) ? `Item ${Number(name) + 1} of ${list}` : name || "The body"
 }
 

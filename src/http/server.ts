@@ -6,6 +6,7 @@ import type { Goals } from "../services/goals.ts"
 import type { Health } from "../services/health.ts"
 import type { Idempotency } from "../services/idempotency.ts"
 import type { Organizations } from "../services/organizations.ts"
+import type { QueryForm } from "../services/query-form.ts"
 import type { Sites } from "../services/sites.ts"
 import type { Stats } from "../services/stats.ts"
 import { type AuthOptions, apiKeyAuth, keyGate } from "./auth.ts"
@@ -23,6 +24,7 @@ import { eventRoutes } from "./public/events.ts"
 import { funnelRoutes } from "./public/funnels.ts"
 import { goalRoutes } from "./public/goals.ts"
 import { keyRoutes } from "./public/key.ts"
+import { queryRoutes } from "./public/query.ts"
 import type { SiteFacts } from "./public/shown.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
@@ -49,6 +51,7 @@ export interface ServerOptions
   idempotency: Idempotency
   health: Health
   stats: Stats
+  queryForm: QueryForm
 }
 
 /** Everything that answers over HTTP, in the form `Bun.serve` wants. Never throws and never rejects. */
@@ -125,6 +128,7 @@ function routes(options: ServerOptions) {
     annotationRoutes(auth, create, options.annotations),
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
+    queryRoutes(auth, options.queryForm),
     mcpRoutes(gate, options),
   ]
 }

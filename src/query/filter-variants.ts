@@ -112,6 +112,10 @@ export const hasPageOrHost = (filter: Filter): boolean => hasLeafOf(filter, ["pa
 export const hasLeafOf = (filter: Filter, dimensions: readonly Dimension[]): boolean =>
   has(filter, ({ dimension }) => dimensions.includes(dimension), true)
 
+/** The same without what stands below `has_done`, which is about other events. */
+export const hasOwnLeafOf = (filter: Filter, dimensions: readonly Dimension[]): boolean =>
+  has(filter, ({ dimension }) => dimensions.includes(dimension))
+
 /** Whether a condition stands in the tree; below `has_done` only when `inside` says so. */
 function has(filter: Filter, is: (condition: Condition) => boolean, inside = false): boolean {
   switch (filter.op) {

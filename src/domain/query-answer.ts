@@ -1,0 +1,68 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+
+/** Answers of the statistics in the array form (api.md 7.6). */
+const Money = t.Object({
+  value: t.Number({ description: "In major units" }),
+  currency: t.String(),
+  short: t.String({ description: "€500.2M" }),
+  long: t.String({ description: "€500,200,700.25" }),
+})
+const AnswerValue = t.Union([t.Number(), t.Null(), Money], { description: "null where nothing was measured" })
+export type AnswerValue = Static<typeof AnswerValue>
+
+const Values = t.Array(AnswerValue)
+const AnswerRow = t.Object({
+  dimensions: t.Array(t.String()),
+  metrics: Values,
+  comparison: t.Optional(
+    t.Object({
+      dimensions: t.Array(t.Union([t.String(), t.Null()]), { description: "null for a time bucket that the compared range does not have" }),
+      metrics: Values,
+      change: t.Array(t.Union([t.Number(), t.Null()]), { description: "Percent; null when the old value is 0 or null" }),
+    }),
+  ),
+})
+export type AnswerRow = Static<typeof AnswerRow>
+
+const Instants = t.Tuple([t.String(), t.String()], { description: "First and last second, with offsets" })
+
+export const QueryAnswer = t.Object({
+  results: t.Array(AnswerRow),
+  meta: t.Object({
+    imports_included: t.Optional(t.Boolean()),
+    imports_skip_reason: t.Optional(t.String()),
+    imports_warning: t.Optional(t.String()),
+    metric_warnings: t.Optional(t.Record(t.String(), t.Object({ code: t.String(), warning: t.String() }))),
+    time_labels: t.Optional(t.Array(t.String())),
+    total_rows: t.Optional(t.Integer({ minimum: 0 })),
+    visitor_window: t.Optional(t.String({ description: "For how long a visitor is counted once" })),
+    notes: t.Optional(t.Array(t.String())),
+  }),
+  query: t.Object(
+    {
+      site_id: t.Integer(),
+      metrics: t.Array(t.String()),
+      date_range: Instants,
+      dimensions: t.Array(t.String()),
+      filters: t.Array(t.Unknown()),
+      order_by: t.Array(t.Tuple([t.String(), t.String()])),
+      include: t.Object({
+        imports: t.Optional(t.Boolean()),
+        time_labels: t.Optional(t.Boolean()),
+        total_rows: t.Optional(t.Boolean()),
+        comparisons: t.Optional(
+          t.Object({
+            mode: t.String(),
+            date_range: Instants,
+            match_day_of_week: t.Optional(t.Boolean()),
+            match_time_of_day: t.Optional(t.Boolean()),
+          }),
+        ),
+      }),
+      pagination: t.Object({ limit: t.Integer(), offset: t.Integer() }),
+      timezone: t.String(),
+    },
+    { description: "The query as it was resolved" },
+  ),
+})
+export type QueryAnswer = Static<typeof QueryAnswer>

@@ -1,0 +1,48 @@
+import type { Key, Query, SiteFacts } from "../domain/query.ts"
+import { groupingOf } from "./array-dimensions.ts"
+import { orderOf } from "./array-order.ts"
+import type { ArrayQuestion } from "./array-parse.ts"
+import { bucketsOf } from "./buckets.ts"
+
+/** What a question of the array form asks of the engine. */
+export function arrayQuery(question: ArrayQuestion, site: SiteFacts, now: number): Query {
+  const { range, metrics, dimensions, filter, order, limit, offset, isRealtime } = question
+  return {
+    site,
+    range: range.range,
+    timezone: range.timezone,
+    now,
+    metrics,
+    groupings: dimensions.map((dimension) => groupingOf(dimension, range)),
+    ...(filter && { filter }),
+    order: orderOf(
+      order,
+      metrics,
+      dimensions.map(({ name }) => name),
+    ),
+    limit,
+    offset,
+    fillBuckets: false,
+    ...(isRealtime && { anyEvent: true }),
+  }
+}
+
+/** Keys of a row in the compared range: the same values, and the time bucket with the same number. Undefined where there is none. */
+export type Partner = (keys: readonly Key[]) => readonly Key[] | undefined
+
+/** The same over the compared range, for the rows of a page: each is looked for under the keys of its partner. */
+export function comparedQuery(query: Query, compared: Query["range"], only: readonly (readonly Key[])[]): Query {
+  return { ...query, range: compared, only, order: [] }
+}
+
+export function partnerOf({ groupings, range, timezone }: Query, compared: Query["range"]): Partner {
+  const time = groupings.findIndex((grouping) => grouping.by === "time")
+  const grouping = groupings[time]
+  if (grouping?.by !== "time") return (keys) => keys
+  const starts = bucketsOf(compared, grouping.interval, timezone).edges.subarray(0, -1)
+  const places = new Map(Array.from(bucketsOf(range, grouping.interval, timezone).edges, (start, place) => [start, place] as const))
+  return (keys) => {
+    const start = starts[places.get(Number(keys[time])) ?? -1]
+    return start === undefined ? undefined : keys.with(time, start)
+  }
+}

@@ -1,0 +1,72 @@
+import { currencyDecimals } from "../domain/currency.ts"
+import { dimensionFacts } from "../domain/dimension.ts"
+import type { Metric } from "../domain/metric.ts"
+import type { Key, Query, Row, Table } from "../domain/query.ts"
+import type { AnswerRow, AnswerValue } from "../domain/query-answer.ts"
+import type { Partner } from "./array-query.ts"
+import { queryLabel } from "./buckets.ts"
+import { changePercent } from "./compare.ts"
+import { moneyTexts } from "./money-texts.ts"
+
+/** Without a value, and not 0, where nothing was measured (api.md 7.6). */
+const UNMEASURED: readonly Metric[] = [
+  "time_on_page",
+  "time_on_page_median",
+  "scroll_depth",
+  "total_revenue",
+  "average_revenue",
+  "lcp_p75",
+  "inp_p75",
+  "cls_p75",
+  "fcp_p75",
+  "ttfb_p75",
+]
+
+/** How rows of a question are shown: values in the order of the request, texts whole. */
+export function rowShower({ groupings, metrics, timezone, site }: Query) {
+  const money = moneyTexts(site.revenueCurrency)
+  const decimals = currencyDecimals(site.revenueCurrency) ?? 2
+
+  const label = (key: Key, place: number): string => {
+    const grouping = groupings[place]!
+    // The keys of a time grouping are starts of buckets.
+    if (grouping.by === "time") return queryLabel(Number(key), grouping.interval, timezone)
+    return key === null ? dimensionFacts(grouping.dimension).missing[1] : String(key)
+  }
+  const value = (number: number | null, place: number): AnswerValue => {
+    if (number === null || !metrics[place]!.endsWith("_revenue")) return number
+    const amount = number / 10 ** decimals
+    return { value: amount, currency: site.revenueCurrency, ...money(amount) }
+  }
+  return {
+    labels: (keys: readonly Key[]) => keys.map(label),
+    values: (numbers: readonly (number | null)[]) => numbers.map(value),
+  }
+}
+type Shower = ReturnType<typeof rowShower>
+
+export const shownRow = ({ keys, values }: Row, shower: Shower): AnswerRow => ({
+  dimensions: shower.labels(keys),
+  metrics: shower.values(values),
+})
+
+/**
+ * Rows with what is compared with each. A value that did not occur then has the numbers of nothing; a time bucket that the
+ * compared range does not have has none.
+ */
+export function comparedRows(rows: readonly Row[], compared: Table, partner: Partner, query: Query): AnswerRow[] {
+  const shower = rowShower(query)
+  const byKeys = new Map(compared.rows.map(({ keys, values }) => [JSON.stringify(keys), values]))
+  const nothing = query.metrics.map((metric) => (UNMEASURED.includes(metric) ? null : 0))
+  const time = query.groupings.findIndex((grouping) => grouping.by === "time")
+  return rows.map((row) => {
+    const keys = partner(row.keys)
+    const before = keys ? (byKeys.get(JSON.stringify(keys)) ?? nothing) : nothing.map(() => null)
+    const dimensions = keys ? shower.labels(keys) : shower.labels(row.keys).map((label, place) => (place === time ? null : label))
+    const change = row.values.map((value, i) => changeOf(value, before[i] ?? null))
+    return { ...shownRow(row, shower), comparison: { dimensions, metrics: shower.values(before), change } }
+  })
+}
+
+const changeOf = (value: number | null, before: number | null): number | null =>
+  value === null || before === null ? null : (changePercent(value, before) ?? null)

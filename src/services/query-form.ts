@@ -1,0 +1,106 @@
+import type { Clock } from "../domain/clock.ts"
+import { AppError, siteNotFound } from "../domain/error.ts"
+import type { ApiKey } from "../domain/key.ts"
+import type { Query, Table } from "../domain/query.ts"
+import type { QueryAnswer } from "../domain/query-answer.ts"
+import { isObject } from "../domain/shape.ts"
+import type { Site } from "../domain/site.ts"
+import { tidied } from "../domain/text.ts"
+import type { SavedFilters } from "../query/array-filters.ts"
+import { type ArrayQuestion, parseArrayQuestion } from "../query/array-parse.ts"
+import { arrayQuery, comparedQuery, partnerOf } from "../query/array-query.ts"
+import { comparedRows, rowShower, shownRow } from "../query/array-result.ts"
+import type { Engine } from "../query/engine.ts"
+import { Faults } from "../query/faults.ts"
+import type { Asker } from "../query/pool.ts"
+import type { Goals } from "./goals.ts"
+import { namedSites } from "./named-site.ts"
+import { queryMeta, resolvedQuery } from "./query-facts.ts"
+import { siteFacts } from "./report-facts.ts"
+import type { Sites } from "./sites.ts"
+
+/** Questions in the array form (api.md section 7), as clients of Plausible's stats API v2 send them. */
+export interface QueryForm {
+  /**
+   * The body names the site: all faults of the content are `validation_failed` first, then a site that the key cannot see is
+   * `site_not_found`. An aborted signal gives the question up.
+   */
+  answer(key: ApiKey, body: unknown, signal?: AbortSignal): Promise<QueryAnswer>
+}
+
+interface QueryFormOptions {
+  engine: Pick<Engine, "aggregate" | "firstEventAt">
+  sites: Pick<Sites, "directory" | "list">
+  goals: Pick<Goals, "rules">
+  clock: Pick<Clock, "now">
+  /** Segments and cohorts that filters name. */
+  saved?: (site: Site) => SavedFilters
+}
+
+export function createQueryForm({ engine, sites, goals, clock, saved = () => () => undefined }: QueryFormOptions): QueryForm {
+  /** What the body asks of the site it names. */
+  async function read(key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
+    const faults = new Faults()
+    const name = readSiteId(body.site_id, faults)
+    const found = name === undefined ? [] : await namedSites(sites, key, name)
+    if (found.length > 1) refuseAmbiguous(found, faults)
+    const [site] = found
+    const asker: Asker = { organizationId: key.organization_id, ...(signal && { signal }) }
+    const firstAt = site && body.date_range === "all" ? await engine.firstEventAt(site.id, asker) : undefined
+    const now = clock.now()
+    const question = parseArrayQuestion(body, { now, timezone: site?.timezone ?? "UTC", firstAt }, faults, (kind, id) =>
+      site ? saved(site)(kind, id) : undefined,
+    )
+    if (!site) throw siteNotFound()
+    return { site, question, now, asker }
+  }
+
+  return {
+    async answer(key, body, signal) {
+      if (!isObject(body)) throw noObject()
+      const { site, question, now, asker } = await read(key, body, signal)
+      const query = arrayQuery(question, siteFacts(site, goals.rules(site.id)), now)
+      const table = await engine.aggregate(query, asker)
+      return {
+        results: await resultsOf(question, query, table, (compared) => engine.aggregate(compared, asker)),
+        meta: queryMeta({ site, question, query, now }, table),
+        query: resolvedQuery(site, question, query),
+      }
+    },
+  }
+}
+
+async function resultsOf(
+  { compared }: ArrayQuestion,
+  query: Query,
+  { rows }: Table,
+  ask: (query: Query) => Promise<Table>,
+): Promise<QueryAnswer["results"]> {
+  if (!compared) {
+    const shower = rowShower(query)
+    return rows.map((row) => shownRow(row, shower))
+  }
+  const partner = partnerOf(query, compared.range)
+  const wanted = rows.map(({ keys }) => partner(keys)).filter((keys) => keys !== undefined)
+  return comparedRows(rows, await ask(comparedQuery(query, compared.range, wanted)), partner, query)
+}
+
+function readSiteId(value: unknown, faults: Faults): string | number | undefined {
+  if (value === undefined) return faults.refuse("/site_id", "required", "is required")
+  if (typeof value === "number") {
+    return Number.isSafeInteger(value) ? value : faults.refuse("/site_id", "invalid_type", "must be a whole number or a text")
+  }
+  if (typeof value !== "string") return faults.refuse("/site_id", "invalid_type", "must be a whole number or a text")
+  const name = tidied(value)
+  return name === "" ? faults.refuse("/site_id", "too_short", "must not be empty") : name
+}
+
+function refuseAmbiguous(found: readonly Site[], faults: Faults): void {
+  const ids = found.map(({ id }) => id)
+  faults.refuse("/site_id", "ambiguous_site", "is a host of several sites: give the id of one", ids)
+}
+
+const noObject = () =>
+  new AppError("validation_failed", "1 field is not valid.", {
+    errors: [{ pointer: "", code: "invalid_type", detail: "The body must be an object." }],
+  })
