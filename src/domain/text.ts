@@ -1,6 +1,12 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\u0000-\u001f\u007f]/
 
+// Control and format characters, line separators, variation selectors and tags: what changes or hides text without being seen.
+const HIDDEN = /[\u034f\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
+
+/** Without characters that are not seen: texts of visitors must not pass for something else. */
+export const visibleText = (text: string): string => text.replace(HIDDEN, "")
+
 /** As every text of a body is kept: trimmed and in the one Unicode form that compares well. */
 export const tidied = (text: string): string => text.trim().normalize("NFC")
 

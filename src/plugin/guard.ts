@@ -47,7 +47,7 @@ export function guard<Caller extends object>(identify: (call: Call) => Promise<C
 }
 
 /** Elysia's own `contentType` keeps the case it was sent in. */
-const mediaType = (request: Request): string | undefined => request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
+export const mediaType = (request: Request): string | undefined => request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
 
 /** Elysia would keep the last of several values and say nothing, and let broken escapes pass as text. */
 function refuseMalformedQuery(url: string): void {

@@ -2,8 +2,6 @@ import type { Range } from "../domain/query.ts"
 import { daysRange, hoursRange, type LocalRange, zoned } from "./period.ts"
 import { roundedRatio } from "./round.ts"
 
-export const COMPARISONS = ["none", "previous_period", "previous_year", "custom"] as const
-
 /** What a range is compared with. `matchWeekday` moves the compared range back by 0 to 6 days, to the same weekday. */
 export type Comparison = { matchWeekday: boolean } & (
   | { mode: "previous_period" | "previous_year" }

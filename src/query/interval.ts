@@ -13,7 +13,8 @@ export function readInterval(reader: ArgumentReader, range: LocalRange | undefin
   const fits = coarserInterval(range, chosen)
   if (fits === undefined) return chosen
   const detail = `At most ${QUERY.points} points: use interval=${fits}.`
-  reader.refuse({ pointer: "/interval", code: "too_many_points", detail })
+  const allowed = CHOICES.filter((interval) => points(range, interval) <= QUERY.points)
+  reader.refuse({ pointer: "/interval", code: "too_many_points", detail, allowed })
   return undefined
 }
 

@@ -1,24 +1,6 @@
+import type { Period } from "../domain/period.ts"
 import type { Range } from "../domain/query.ts"
 import { bucketsOf } from "./buckets.ts"
-
-/** Periods a person picks by name (metrics.md section 9.1). */
-export const PERIODS = [
-  "today",
-  "yesterday",
-  "24h",
-  "7d",
-  "28d",
-  "30d",
-  "90d",
-  "91d",
-  "6mo",
-  "12mo",
-  "month",
-  "last_month",
-  "year",
-  "all",
-] as const
-export type Period = (typeof PERIODS)[number]
 
 /** A resolved range with the local days it covers, both included. `hours`: it is cut to whole hours inside them (`24h`). */
 export interface LocalRange {

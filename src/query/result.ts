@@ -2,6 +2,7 @@ import { type Dimension, dimensionFacts } from "../domain/dimension.ts"
 import { QUERY } from "../domain/limits.ts"
 import type { FlatMetric } from "../domain/metric.ts"
 import type { Key } from "../domain/query.ts"
+import { visibleText } from "../domain/text.ts"
 import { countryName } from "./country-names.ts"
 
 /** A value of a dimension as the flat form shows it. */
@@ -13,13 +14,10 @@ interface ShownValue {
   truncated?: true
 }
 
-/** Control, zero-width and bidirectional characters: texts of visitors must not pass for something else. */
-const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
-
 /** The missing value is `(none)`, of source and referrer `Direct`. */
 export function shownValue(dimension: Dimension, key: Key): ShownValue {
   if (key === null) return { value: dimensionFacts(dimension).missing[0] }
-  const clean = String(key).replace(HIDDEN, "")
+  const clean = visibleText(String(key))
   const value = clean.length > QUERY.shownValueChars ? clean.slice(0, QUERY.shownValueChars).replace(/[\ud800-\udbff]$/, "") : clean
   const label = dimension === "country" ? countryName(value) : undefined
   return { value, ...(label !== undefined && { label }), ...(value.length < clean.length && { truncated: true }) }

@@ -1,4 +1,5 @@
 import { METRICS } from "../../src/domain/metric.ts"
+import { COMPARISONS } from "../../src/domain/period.ts"
 import {
   type FunnelQuery,
   type FunnelStep,
@@ -9,7 +10,7 @@ import {
   type RowsQuery,
   type SiteFacts,
 } from "../../src/domain/query.ts"
-import { COMPARISONS, type Comparison } from "../../src/query/compare.ts"
+import type { Comparison } from "../../src/query/compare.ts"
 import { dayRange, plusDays } from "./days.ts"
 import { someDimension, someFilter, somePropertyKey } from "./filters.ts"
 import { type Days, rangeOf } from "./periods.ts"

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { parseDay } from "../../src/domain/moment.ts"
-import { type LocalRange, type Period, periodRange } from "../../src/query/period.ts"
+import type { Period } from "../../src/domain/period.ts"
+import { type LocalRange, periodRange } from "../../src/query/period.ts"
 
 const shown = ({ range, from, to, hours }: LocalRange) => [
   from,

@@ -1,0 +1,80 @@
+import { Elysia } from "elysia"
+import { AppError } from "../../domain/error.ts"
+import { API, QUERY } from "../../domain/limits.ts"
+import { readBytes } from "../../plugin/body.ts"
+import { type Call, mediaType } from "../../plugin/guard.ts"
+import { accepts } from "../accept.ts"
+import type { KeyGate } from "../auth.ts"
+import { methodNotAllowed } from "../errors.ts"
+import { createDispatch, type DispatchOptions, errorAnswer, PROTOCOL_VERSION } from "./dispatch.ts"
+import { type Message, RPC, RpcFailure, readMessage } from "./message.ts"
+import { type OriginOptions, originRule } from "./origin.ts"
+
+const PATH = "/api/public/v1/mcp"
+/** Longer than any report may take. */
+const ANSWER_SECONDS = (2 * QUERY.timeoutMs) / 1_000
+
+export type McpOptions = OriginOptions & DispatchOptions
+
+/**
+ * The MCP endpoint: one JSON-RPC message in, one JSON answer out, nothing kept between calls (api.md section 8). Its checks
+ * have an order of their own, which callers can observe; the first that fails answers. Those that look at the request alone
+ * answer as the rest of the API does, those of the message as JSON-RPC does.
+ */
+export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions) {
+  const isAllowed = originRule(options)
+  const dispatch = createDispatch(options)
+
+  async function answer(call: Call): Promise<Response> {
+    const { request, set, server } = call
+    if (!isAllowed(request.headers.get("origin")))
+      throw new AppError("origin_not_allowed", "Pages of this origin may not use the endpoint.")
+    refuseMethod(call)
+    const key = await admit(call, "stats:read")
+    const bytes = await readBody(request)
+    // All of the request is there: the connection is quiet while a report runs, and must outlive it.
+    server?.timeout?.(request, ANSWER_SECONDS)
+    // Header values of ours are text; the type also allows numbers.
+    const headers = set.headers as Record<string, string>
+    try {
+      const message = readMessage(bytes)
+      refuseVersion(request, message)
+      if (!wantsAnswer(message)) return new Response(null, { status: 202, headers })
+      const { signal } = request
+      return json(200, await dispatch(message, { key, signal, requestId: headers["x-request-id"] ?? "" }), headers)
+    } catch (error) {
+      if (error instanceof RpcFailure) return json(400, errorAnswer(error.members.id, error), headers)
+      throw error
+    }
+  }
+  const detail = { "x-required-scopes": ["stats:read"] } as object
+  return new Elysia().all(PATH, answer, { parse: "none", detail })
+}
+
+function refuseMethod({ request, set }: Call): void {
+  if (request.method === "POST") return
+  set.headers.allow = "POST"
+  throw methodNotAllowed(["POST"])
+}
+
+/** In the order that callers can observe: size, media type, format of the answer. */
+async function readBody(request: Request): Promise<Uint8Array> {
+  const bytes = await readBytes(request, API.mcpBodyBytes)
+  if (mediaType(request) !== "application/json") throw new AppError("unsupported_media_type", "Send the message as application/json.")
+  if (!accepts(request, "application/json")) throw new AppError("not_acceptable", "The answer is application/json.")
+  return bytes
+}
+
+/** The code is not that of later protocols: who knows these would not fall back to `initialize` then. */
+function refuseVersion({ headers }: Request, message: Message): void {
+  const requested = headers.get("mcp-protocol-version")
+  if (requested === null || requested === PROTOCOL_VERSION || (message.kind !== "response" && message.method === "initialize")) return
+  const id = message.kind === "request" ? message.id : undefined
+  throw new RpcFailure(RPC.unsupportedVersion, "Unsupported protocol version", { id, data: { supported: [PROTOCOL_VERSION], requested } })
+}
+
+const wantsAnswer = (message: Message): message is Extract<Message, { kind: "request" }> =>
+  message.kind === "request" && !message.method.startsWith("notifications/")
+
+const json = (status: number, body: object, headers: Record<string, string>): Response =>
+  new Response(JSON.stringify(body), { status, headers: { ...headers, "content-type": "application/json" } })

@@ -1,0 +1,62 @@
+import { AppError } from "../../domain/error.ts"
+import { isObject } from "../../domain/shape.ts"
+import { parseJson } from "../../plugin/body.ts"
+
+/** What identifies a request to its sender. */
+export type Id = string | number
+
+/** A message of JSON-RPC 2.0. What has no id and what answers somebody wants no answer. */
+export type Message =
+  | { kind: "request"; id: Id; method: string; params: unknown }
+  | { kind: "notification"; method: string }
+  | { kind: "response" }
+
+export const RPC = {
+  unsupportedVersion: -32000,
+  invalidRequest: -32600,
+  unknownMethod: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  parse: -32700,
+} as const
+
+/** A failure of the protocol itself. What a tool refuses is a result, which a model can read and act on. */
+export class RpcFailure extends Error {
+  constructor(
+    readonly code: (typeof RPC)[keyof typeof RPC],
+    message: string,
+    readonly members: { id?: Id | undefined; data?: object } = {},
+  ) {
+    super(message)
+    this.name = "RpcFailure"
+  }
+}
+
+/** Reads a body. Throws RpcFailure for what is no JSON, a batch, or no message. */
+export function readMessage(bytes: Uint8Array): Message {
+  const body = bodyOf(bytes)
+  if (Array.isArray(body)) throw new RpcFailure(RPC.invalidRequest, "Invalid request: send one message, batches are not supported")
+  if (!isObject(body)) throw new RpcFailure(RPC.invalidRequest, "Invalid request: a message is an object")
+  const id = isId(body.id) ? body.id : undefined
+  const refuse = (why: string) => new RpcFailure(RPC.invalidRequest, `Invalid request: ${why}`, { id })
+  if (body.jsonrpc !== "2.0") throw refuse('jsonrpc must be "2.0"')
+  if ("id" in body && id === undefined) throw refuse("id must be a string or an integer")
+  if (id !== undefined && isResponse(body)) return { kind: "response" }
+  const { method, params } = body
+  if (typeof method !== "string") throw refuse("method must be a string")
+  return id === undefined ? { kind: "notification", method } : { kind: "request", id, method, params }
+}
+
+function bodyOf(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (error instanceof AppError) throw new RpcFailure(RPC.parse, `Parse error: ${error.message}`)
+    throw error
+  }
+}
+
+/** A number beyond 2^53 would come back as another one. */
+const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
+
+const isResponse = (body: Record<string, unknown>): boolean => !("method" in body) && "result" in body !== "error" in body
