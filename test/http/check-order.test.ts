@@ -10,8 +10,13 @@ afterAll(() => target.close())
 const SITE = "/api/public/v1/sites/1"
 const EVENTS = `${SITE}/events`
 const SUMMARY = `${SITE}/stats/summary`
+const GOALS = `${SITE}/goals`
 const BROKEN = "{"
 const LARGE = "x".repeat((1 << 20) + 1)
+
+const ODD_KEY = { "idempotency-key": "a b" }
+const CSV = { "content-type": "text/csv" }
+const STALE = { "if-match": '"99"' }
 
 interface Ask {
   key?: keyof Target["keys"] | "unknown" | "malformed"
@@ -71,6 +76,25 @@ test.each<[string, string, Ask, number, string]>([
   ["syntax", EVENTS, { key: "events", method: "POST", body: BROKEN }, 400, "invalid_json"],
   ["repeated parameter, content", `${EVENTS}?a=1&a=2`, { key: "events", method: "POST", body: "{}" }, 400, "invalid_query"],
   ["unknown parameter, content", `${EVENTS}?a=1`, { key: "events", method: "POST", body: "{}" }, 400, "invalid_query"],
+  ["limited key, bad body", "/api/public/v1/sites", { key: "elsewhere", method: "POST", body: BROKEN }, 403, "insufficient_scope"],
+  ["limited key, no site", "/api/public/v1/sites", { key: "limited", method: "POST", body: BROKEN }, 403, "unrestricted_key_required"],
+  ["limited key, foreign site", "/api/public/v1/sites/1", { key: "limited", method: "DELETE" }, 403, "unrestricted_key_required"],
+  ["unknown goal, bad query", `${GOALS}/99?a=1`, { key: "all" }, 400, "invalid_query"],
+  ["missing body", GOALS, { key: "all", method: "POST" }, 400, "invalid_json"],
+  [
+    "idempotency key, media type",
+    GOALS,
+    { key: "all", method: "POST", body: "{}", headers: { ...ODD_KEY, ...CSV } },
+    415,
+    "unsupported_media_type",
+  ],
+  ["idempotency key, syntax", GOALS, { key: "all", method: "POST", body: BROKEN, headers: ODD_KEY }, 400, "invalid_json"],
+  ["idempotency key, content", GOALS, { key: "all", method: "POST", body: "{}", headers: ODD_KEY }, 400, "invalid_header"],
+  ["query, idempotency key", `${GOALS}?a=1`, { key: "all", method: "POST", body: "{}", headers: ODD_KEY }, 400, "invalid_query"],
+  ["content of a goal", GOALS, { key: "all", method: "POST", body: "{}" }, 422, "validation_failed"],
+  ["unknown goal, content", `${GOALS}/99`, { key: "all", method: "PATCH", body: '{"kind":1}' }, 404, "goal_not_found"],
+  ["content, precondition", SITE, { key: "all", method: "PATCH", body: '{"name":1}', headers: STALE }, 422, "validation_failed"],
+  ["precondition", SITE, { key: "all", method: "PATCH", body: "{}", headers: STALE }, 412, "precondition_failed"],
   ["content", EVENTS, { key: "events", method: "POST", body: "{}" }, 422, "validation_failed"],
 ])("the first failing check answers: %s", async (_, path, { key, method = "GET", body, headers }, status, code) => {
   const tokens = { ...target.keys, unknown: target.unknownKey, malformed: "ff_x" }

@@ -18,6 +18,7 @@ export async function openTarget(settings: Record<string, string> = {}) {
     events: instance.eventsKey,
     all: instance.key,
     elsewhere: await makeKey(["stats:read", "events:write"], [second.id]),
+    limited: await makeKey(["sites:write"], [second.id]),
     nowhere: await makeKey(["stats:read"], []),
     revoked: await revokedKey(instance),
   }
