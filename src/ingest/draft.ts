@@ -6,7 +6,7 @@ import type { ClientAddress } from "./client-address.ts"
 import type { Identity, VisitorKeys } from "./identity.ts"
 import type { Incoming } from "./payloads/incoming.ts"
 import { NOWHERE, type Place } from "./places.ts"
-import type { Referrer } from "./referrer.ts"
+import { NO_REFERRER, type Referrer } from "./referrer.ts"
 
 /** What a request tells beside its body. Texts are "" when missing. */
 export interface RequestFacts {
@@ -27,7 +27,10 @@ export interface RequestFacts {
 /** Who sent an event: a script, the picture of a page without scripts, or a server with a key, which vouches for it. */
 export type Sender = "script" | "pixel" | "server"
 
-/** An event on its way through the pipeline. */
+/**
+ * An event on its way through the pipeline. The steps write into it, for it is this one event's: a copy a step took as long
+ * as the steps themselves.
+ */
 export interface Draft {
   readonly site: Site
   readonly incoming: Incoming
@@ -37,24 +40,24 @@ export interface Draft {
   readonly at: number
   readonly hostname: string
   /** Gone once the visitor is set. */
-  readonly address: ClientAddress | undefined
+  address: ClientAddress | undefined
   readonly keys: VisitorKeys
-  readonly agent: Agent
+  agent: Agent
   /** Not the site's own. */
-  readonly referrer: Referrer
-  readonly page: string
-  readonly place: Place
-  readonly title: string
-  readonly props: NewEvent["props"]
-  readonly revenue: NewEvent["revenue"]
-  readonly acquisition: Acquisition
-  readonly language: string
-  readonly size: string
-  readonly identity: Identity | undefined
-  readonly counters: readonly Counter[]
+  referrer: Referrer
+  page: string
+  place: Place
+  title: string
+  props: NewEvent["props"]
+  revenue: NewEvent["revenue"]
+  acquisition: Acquisition
+  language: string
+  size: string
+  identity: Identity | undefined
+  counters: readonly Counter[]
 }
 
-type Acquisition = Pick<
+export type Acquisition = Pick<
   VisitTraits,
   "source" | "channel" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type"
 >
@@ -65,33 +68,50 @@ export interface Drop {
   entry?: string
 }
 
-export type Step = (draft: Draft) => Draft | Drop
+/** Notes that something of the event was left out. */
+export function addCounter(draft: Draft, counter: Counter): void {
+  draft.counters = [...draft.counters, counter]
+}
+
+/** A step that may drop the event, and says why. */
+export type Refusal = (draft: Draft) => Drop | undefined
+
+/** A step that writes a value into the draft. */
+export type Setter = (draft: Draft) => void
 
 /** What is known when an event arrives. */
 export type Arrival = Pick<Draft, "site" | "incoming" | "sender" | "request" | "at" | "hostname" | "address" | "keys">
 
-export const newDraft = (arrival: Arrival): Draft => ({ ...arrival, ...EMPTY })
-
-const EMPTY = {
+export const newDraft = ({ site, incoming, sender, request, at, hostname, address, keys }: Arrival): Draft => ({
+  site,
+  incoming,
+  sender,
+  request,
+  at,
+  hostname,
+  address,
+  keys,
   agent: NO_AGENT,
-  referrer: { host: "", text: "" },
+  referrer: NO_REFERRER,
   page: "",
   place: NOWHERE,
   title: "",
   props: [],
   revenue: undefined,
-  acquisition: {
-    source: "",
-    channel: "",
-    utm_source: "",
-    utm_medium: "",
-    utm_campaign: "",
-    utm_term: "",
-    utm_content: "",
-    click_id_type: "",
-  },
+  acquisition: NO_ACQUISITION,
   language: "",
   size: "",
   identity: undefined,
   counters: [],
-} satisfies Omit<Draft, keyof Arrival>
+})
+
+const NO_ACQUISITION: Acquisition = {
+  source: "",
+  channel: "",
+  utm_source: "",
+  utm_medium: "",
+  utm_campaign: "",
+  utm_term: "",
+  utm_content: "",
+  click_id_type: "",
+}

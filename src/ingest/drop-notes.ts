@@ -33,6 +33,8 @@ export const noteEarly = (
 
 /** An event a step dropped. Its owner is shown the page and the browser also when the step came before they were set. */
 export function noteFrom(draft: Draft, { dropped, entry }: Drop, day: string): DropNote {
-  const sample = sampleOf(dropped, setPage(setAgent(draft)))
+  setAgent(draft)
+  setPage(draft)
+  const sample = sampleOf(dropped, draft)
   return { siteId: draft.site.id, day, reason: dropped, sample, ...(entry !== undefined && { entry }) }
 }

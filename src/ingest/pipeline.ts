@@ -1,4 +1,4 @@
-import { type Arrival, type Draft, type Drop, newDraft, type Step } from "./draft.ts"
+import { type Arrival, type Draft, type Drop, newDraft, type Refusal, type Setter } from "./draft.ts"
 import type { PlaceFile } from "./places.ts"
 import { setPlace } from "./steps/place.ts"
 import * as refusals from "./steps/refusals.ts"
@@ -14,7 +14,7 @@ type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
  * address leaves the draft for good.
  */
 export function createPipeline({ placeFile }: { placeFile: PlaceFile | undefined }): (arrival: Arrival) => Passage {
-  const steps: readonly Step[] = [
+  const steps: readonly (Refusal | Setter)[] = [
     refusals.refusePrefetch,
     values.setAgent,
     refusals.refuseBot,
@@ -37,11 +37,10 @@ export function createPipeline({ placeFile }: { placeFile: PlaceFile | undefined
     setVisitor,
   ]
   return (arrival) => {
-    let draft = newDraft(arrival)
+    const draft = newDraft(arrival)
     for (const step of steps) {
-      const next = step(draft)
-      if ("dropped" in next) return { draft, drop: next }
-      draft = next
+      const drop = step(draft)
+      if (drop) return { draft, drop }
     }
     return { draft }
   }

@@ -1,9 +1,11 @@
-import type { Draft, Step } from "../draft.ts"
+import type { Draft, Setter } from "../draft.ts"
 import { countryOfZone, NOWHERE, type Place, type PlaceFile } from "../places.ts"
 
 /** First that answers: the country a trusted proxy names, the operator's file, the browser's time zone. */
-export function setPlace(file: PlaceFile | undefined): Step {
-  return (draft) => ({ ...draft, place: placeOf(draft, file) })
+export function setPlace(file: PlaceFile | undefined): Setter {
+  return (draft) => {
+    draft.place = placeOf(draft, file)
+  }
 }
 
 function placeOf({ request, address, incoming }: Draft, file: PlaceFile | undefined): Place {

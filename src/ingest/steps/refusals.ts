@@ -11,28 +11,28 @@ import { hostnameOf, splitAddress } from "../web-address.ts"
 const drop = (dropped: Drop["dropped"], entry?: string): Drop => (entry === undefined ? { dropped } : { dropped, entry })
 
 /** A browser that only prepares a page shows it to nobody yet. */
-export function refusePrefetch(draft: Draft): Draft | Drop {
-  return /prefetch|prerender|preview/i.test(draft.request.purpose) ? drop("prefetch") : draft
+export function refusePrefetch(draft: Draft): Drop | undefined {
+  return /prefetch|prerender|preview/i.test(draft.request.purpose) ? drop("prefetch") : undefined
 }
 
 /** Pictures are loaded by every mail reader and crawler, so of them more is asked. */
-export function refuseBot(draft: Draft): Draft | Drop {
+export function refuseBot(draft: Draft): Drop | undefined {
   const { site, request, sender, agent } = draft
-  if (!site.settings.drop_bots) return draft
+  if (!site.settings.drop_bots) return undefined
   const { acceptLanguage, fetchDestination } = request
   const isNoPicture = sender === "pixel" && (acceptLanguage === "" || (fetchDestination !== "" && fetchDestination !== "image"))
-  return agent.isBot || isNoPicture ? drop("bot") : draft
+  return agent.isBot || isNoPicture ? drop("bot") : undefined
 }
 
 /** A server with a key vouches for its hosts; the site's own shields hold for it too. */
-export function refuseHost(draft: Draft): Draft | Drop {
+export function refuseHost(draft: Draft): Drop | undefined {
   const { site, hostname, sender } = draft
   if (sender !== "server") {
     const isForeign = hostname !== "" && !site.settings.accept_any_host && !coversHost(site.hosts, hostname)
     if (isForeign) return drop("host", hostname)
     if (site.settings.strict_origin && !hasOwnOrigin(draft)) return drop("host", hostname)
   }
-  return hostname !== "" && shieldsOf(site).hostname(hostname) !== undefined ? drop("host", hostname) : draft
+  return hostname !== "" && shieldsOf(site).hostname(hostname) !== undefined ? drop("host", hostname) : undefined
 }
 
 function hasOwnOrigin({ site, request }: Draft): boolean {
@@ -42,41 +42,41 @@ function hasOwnOrigin({ site, request }: Draft): boolean {
 }
 
 /** Counted under the shield, never under the address. */
-export function refuseIp(draft: Draft): Draft | Drop {
+export function refuseIp(draft: Draft): Drop | undefined {
   const shield = draft.address && shieldsOf(draft.site).ip.find(draft.address)
-  return shield === undefined ? draft : drop("ip", shield)
+  return shield === undefined ? undefined : drop("ip", shield)
 }
 
-export function refuseSpam(draft: Draft): Draft | Drop {
+export function refuseSpam(draft: Draft): Drop | undefined {
   const { site, referrer } = draft
-  if (referrer.host === "") return draft
+  if (referrer.host === "") return undefined
   const listed = site.settings.drop_spam ? parentIn(SPAM_HOSTS, referrer.host) : undefined
   const entry = listed ?? shieldsOf(site).referrer(referrer.host)
-  return entry === undefined ? draft : drop("spam", entry)
+  return entry === undefined ? undefined : drop("spam", entry)
 }
 
 /** Looks at the path as it was sent as well: decoding must not hide a probe, nor show one. */
-export function refuseProbe(draft: Draft): Draft | Drop {
-  if (!draft.site.settings.drop_probes) return draft
+export function refuseProbe(draft: Draft): Drop | undefined {
+  if (!draft.site.settings.drop_probes) return undefined
   const path = draft.incoming.address.path.toLowerCase()
   const isScan = isProbe(path) || (path.includes("%") && isProbe(draft.page.toLowerCase()))
-  return isScan ? drop("probe") : draft
+  return isScan ? drop("probe") : undefined
 }
 
 const isProbe = (path: string): boolean =>
   PROBE_ENDINGS.some((ending) => path.endsWith(ending)) || PROBE_PARTS.test(path) || PROBE_STARTS.test(path)
 
-export function refusePage(draft: Draft): Draft | Drop {
+export function refusePage(draft: Draft): Drop | undefined {
   const shield = shieldsOf(draft.site).page(draft.page)
-  return shield === undefined ? draft : drop("page", shield)
+  return shield === undefined ? undefined : drop("page", shield)
 }
 
-export function refuseCountry(draft: Draft): Draft | Drop {
+export function refuseCountry(draft: Draft): Drop | undefined {
   const { country } = draft.place
   const shield = country === "" ? undefined : shieldsOf(draft.site).country(country)
-  return shield === undefined ? draft : drop("country", shield)
+  return shield === undefined ? undefined : drop("country", shield)
 }
 
-export function refuseObjection(draft: Draft): Draft | Drop {
-  return draft.request.objects && draft.site.settings.respect_gpc ? drop("gpc") : draft
+export function refuseObjection(draft: Draft): Drop | undefined {
+  return draft.request.objects && draft.site.settings.respect_gpc ? drop("gpc") : undefined
 }
