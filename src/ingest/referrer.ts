@@ -1,6 +1,7 @@
 import { COLLECT } from "../domain/limits.ts"
 import { coversHost } from "../domain/site.ts"
 import { registrableDomain } from "./registrable.ts"
+import { remembered } from "./remembered.ts"
 import { cutBytes, visible } from "./text.ts"
 import { hostnameOf, splitAddress } from "./web-address.ts"
 
@@ -10,20 +11,27 @@ export interface Referrer {
   text: string
 }
 
-const NONE: Referrer = { host: "", text: "" }
+export const NO_REFERRER: Referrer = { host: "", text: "" }
 const SCHEMES = new Set(["http", "https", "android-app"])
 
 /** Host and path of a referrer, without query, fragment and trailing slash. No referrer: both are "". */
 export function referrerOf(sent: string): Referrer {
-  if (sent === "") return NONE
-  const address = splitAddress(sent.trim())
-  if (!SCHEMES.has(address.scheme) || address.host === "") return NONE
+  if (sent === "") return NO_REFERRER
+  const trimmed = sent.trim()
+  const end = trimmed.search(/[?#]/)
+  return referringPlace(end < 0 ? trimmed : trimmed.slice(0, end))
+}
+
+/** Few pages send most visits. What may tell of a visitor, the query, is gone already. */
+const referringPlace = remembered(5_000, (sent): Referrer => {
+  const address = splitAddress(sent)
+  if (!SCHEMES.has(address.scheme) || address.host === "") return NO_REFERRER
   const host = hostnameOf(address.host)
-  if (host === undefined) return NONE
+  if (host === undefined) return NO_REFERRER
   const place = withoutEnd(`${host}${visible(address.path)}`)
   const text = address.scheme === "android-app" ? `android-app://${place}` : place
   return { host, text: cutBytes(text, COLLECT.referrerBytes) }
-}
+})
 
 /** Without slashes and blanks at its end. No expression: those look again from every slash of a long run. */
 function withoutEnd(place: string): string {

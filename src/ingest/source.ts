@@ -1,5 +1,5 @@
 import type { Campaign } from "./campaign.ts"
-import { type KnownSource, SOURCES, type SourceCategory } from "./data/sources.ts"
+import { SOURCES, type SourceCategory } from "./data/sources.ts"
 import type { Referrer } from "./referrer.ts"
 import { byParents } from "./registrable.ts"
 
@@ -11,19 +11,14 @@ export interface Source {
   paid: boolean
 }
 
-interface Entry {
-  source: KnownSource
-  paid: boolean
-}
-
 const DIRECT: Source = { name: "", category: undefined, paid: false }
-const byWord = new Map<string, Entry>()
-const byHost = new Map<string, Entry>()
-for (const source of SOURCES) {
-  byWord.set(source.name.toLowerCase(), { source, paid: false })
-  for (const alias of source.aliases) byWord.set(alias, { source, paid: false })
-  for (const alias of source.paid ?? []) byWord.set(alias, { source, paid: true })
-  for (const host of source.hosts) byHost.set(host, { source, paid: false })
+const byWord = new Map<string, Source>()
+const byHost = new Map<string, Source>()
+for (const { name, category, aliases, paid, hosts } of SOURCES) {
+  const source: Source = { name, category, paid: false }
+  for (const word of [name.toLowerCase(), ...aliases]) byWord.set(word, source)
+  for (const word of paid ?? []) byWord.set(word, { ...source, paid: true })
+  for (const host of hosts) byHost.set(host, source)
 }
 
 /** First that is present: the parameters in their order, the referrer. A name the table knows is written as there. */
@@ -31,14 +26,10 @@ export function sourceOf(campaign: Campaign, referrer: Referrer): Source {
   const named = campaign.utm_source || campaign.source || campaign.ref
   if (named !== "") return known(named.toLowerCase()) ?? { name: named, category: undefined, paid: false }
   if (referrer.host === "") return DIRECT
-  const entry = byParents(byHost, referrer.host)
-  return entry ? sourceFrom(entry) : { name: referrer.host, category: undefined, paid: false }
+  return byParents(byHost, referrer.host) ?? { name: referrer.host, category: undefined, paid: false }
 }
 
 function known(word: string): Source | undefined {
   const plain = word.startsWith("www.") ? word.slice(4) : word
-  const entry = byWord.get(word) ?? (plain.includes(".") ? byParents(byHost, plain) : undefined)
-  return entry && sourceFrom(entry)
+  return byWord.get(word) ?? (plain.includes(".") ? byParents(byHost, plain) : undefined)
 }
-
-const sourceFrom = ({ source, paid }: Entry): Source => ({ name: source.name, category: source.category, paid })

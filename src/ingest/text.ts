@@ -1,5 +1,7 @@
 /** Printable ASCII needs none of the care below, and nearly all texts are. */
 const PLAIN = /^[ -~]*$/
+/** The same, with single blanks between words alone. */
+const TIDY = /^(?:[!-~]+(?: [!-~]+)*)?$/
 const INVISIBLE = /[\p{Cc}\p{Bidi_Control}]/gu
 /** What other products write where they have no value. */
 const MISSING = new Set(["(none)", "(not set)", "(direct)", "(not provided)"])
@@ -14,7 +16,7 @@ export const visible = (text: string): string => (PLAIN.test(text) ? text : text
 
 /** One line: white space at the ends removed, runs of it one blank, cut at that many characters. */
 export function oneLine(text: string, characters: number): string {
-  const line = visible(text.replace(/\s+/g, " ").trim())
+  const line = TIDY.test(text) ? text : visible(text.replace(/\s+/g, " ").trim())
   return cutCharacters(line, characters).trimEnd()
 }
 

@@ -15,49 +15,46 @@ const SCHEME = /^[a-z][a-z0-9+.-]*$/i
 const PLAIN_HOST = /^[a-z0-9._-]{1,253}$/
 
 /**
- * Splits without judging and without resolving `..`, which the platform's URL would hide from the probe rule. By `indexOf`:
- * it runs for every event, for some twice.
+ * Splits without judging and without resolving `..`, which the platform's URL would hide from the probe rule. By places in
+ * the text: it runs for every event.
  */
 export function splitAddress(text: string): WebAddress {
-  const [beforeFragment, fragment] = cutAt(text, "#")
-  const [place, query] = cutAt(beforeFragment, "?")
-  const scheme = schemeOf(place)
-  const rest = scheme === "" ? place : place.slice(scheme.length + 1)
-  const end = rest.startsWith("//") ? authorityEnd(rest) : 0
-  const authority = rest.slice(2, end)
-  const path = rest.slice(end)
+  const fragmentAt = placeOf(text, "#", text.length)
+  const queryAt = placeOf(text, "?", fragmentAt)
+  const scheme = schemeOf(text, queryAt)
+  const start = scheme === "" ? 0 : scheme.length + 1
+  const hasAuthority = text.startsWith("//", start) && start + 2 <= queryAt
+  const pathAt = hasAuthority ? authorityEnd(text, start + 2, queryAt) : start
+  const authority = hasAuthority ? text.slice(start + 2, pathAt) : ""
+  const path = text.slice(pathAt, queryAt)
   return {
     scheme: scheme.toLowerCase(),
     host: withoutPort(authority.slice(authority.lastIndexOf("@") + 1)),
     path: path.startsWith("/") ? path : `/${path}`,
-    query,
-    fragment,
+    query: text.slice(queryAt + 1, fragmentAt),
+    fragment: text.slice(fragmentAt + 1),
   }
 }
 
-function schemeOf(place: string): string {
-  const colon = place.indexOf(":")
-  const scheme = colon < 0 ? "" : place.slice(0, colon)
+/** Where a mark stands before `end`; `end` when it does not. */
+function placeOf(text: string, mark: string, end: number, from = 0): number {
+  const at = text.indexOf(mark, from)
+  return at < 0 || at > end ? end : at
+}
+
+function schemeOf(text: string, end: number): string {
+  const colon = placeOf(text, ":", end)
+  const scheme = colon === end ? "" : text.slice(0, colon)
   return scheme === "https" || scheme === "http" || SCHEME.test(scheme) ? scheme : ""
 }
 
-/** Where the path begins, in `//authority/path`. A backslash ends the authority as well: browsers read it as a slash. */
-function authorityEnd(rest: string): number {
-  const slash = rest.indexOf("/", 2)
-  const end = slash < 0 ? rest.length : slash
-  const backslash = rest.indexOf("\\", 2)
-  return backslash < 0 ? end : Math.min(end, backslash)
-}
+/** Where the path begins. A backslash ends the authority as well: browsers read it as a slash. */
+const authorityEnd = (text: string, from: number, end: number): number => placeOf(text, "\\", placeOf(text, "/", end, from), from)
 
 function withoutPort(authority: string): string {
   if (authority.startsWith("[")) return authority.slice(0, authority.indexOf("]") + 1)
   const colon = authority.indexOf(":")
   return colon < 0 ? authority : authority.slice(0, colon)
-}
-
-function cutAt(text: string, mark: string): [before: string, after: string] {
-  const at = text.indexOf(mark)
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** A host as it is stored: lower case, punycode, without `www.` and a closing dot; undefined when it is no host. */
