@@ -22,11 +22,17 @@ export interface Engine {
   close(): Promise<void>
 }
 
-/** Answers in query workers over the event store at `options.path`, which must be open for writing on the main thread. */
-export function openEngine(options: PoolOptions): Engine {
+export interface PooledEngine extends Engine {
+  /** The store can be read from now on. Called as soon as that is so, it makes the first answer come sooner. */
+  begin(): void
+}
+
+/** Answers in query workers over the event store at `options.path`, which is opened for writing on the main thread. */
+export function openEngine(options: PoolOptions): PooledEngine {
   const pool = new Pool(options)
   const streams = createRowStreams(options)
   return {
+    begin: () => pool.begin(),
     aggregate: (query, asker) => pool.ask({ kind: "aggregate", query }, asker),
     funnel: (query, asker) => pool.ask({ kind: "funnel", query }, asker),
     realtime: (query, asker) => pool.ask({ kind: "realtime", query }, asker),

@@ -52,6 +52,11 @@ export class Pool {
     this.#start()
   }
 
+  /** The store can be read from now on: the first worker prepares for the first question. */
+  begin(): void {
+    for (const { thread } of this.#slots) thread.begin()
+  }
+
   async ask<T extends Task>(task: T, asker: Asker): Promise<Answers[T["kind"]]> {
     this.#refuseWhenFull()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()

@@ -11,6 +11,8 @@ export interface ThreadOptions {
 
 /** A query worker seen from the main thread. One question at a time; `onEnd` is told when it died by itself. */
 export interface Thread {
+  /** It opens the store, which must be there, and prepares for questions. Else the first message makes it do so. */
+  begin(): void
   tell(message: ToWorker): void
   /** The running question ends at its next check. */
   stop(): void
@@ -37,10 +39,18 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
     end()
   })
   worker.addEventListener("close", end)
-  const tell = (message: ToWorker) => worker.postMessage(message)
-  tell({ type: "open", path: options.path, cacheBytes: options.cacheBytes, stop: shared })
+  let begun = false
+  const begin = () => {
+    if (begun) return
+    begun = true
+    worker.postMessage({ type: "open", path: options.path, cacheBytes: options.cacheBytes, stop: shared } satisfies ToWorker)
+  }
   return {
-    tell,
+    begin,
+    tell(message) {
+      begin()
+      worker.postMessage(message)
+    },
     stop: () => void Atomics.store(flag, 0, STOP),
     resume: () => void Atomics.store(flag, 0, 0),
     end() {

@@ -5,6 +5,7 @@ import { openEventReader } from "../store/events/reader.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
 import { rows, type VisitRow } from "./rows.ts"
 import { answerTask } from "./task.ts"
+import { warmUp } from "./warm-up.ts"
 
 /**
  * A query worker: opens the event store read-only and answers one question after another. It shares nothing with the main
@@ -14,8 +15,10 @@ let open: (() => EventReader) | undefined
 let reader: EventReader | undefined
 let stop = new Int32Array(new SharedArrayBuffer(4))
 let stream: Iterator<VisitRow[]> | undefined
+let isAsked = false
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  isAsked = data.type !== "open"
   const reply = attempt(data)
   if (reply) self.postMessage(reply)
 }
@@ -33,7 +36,7 @@ function obey(message: ToWorker): FromWorker | undefined {
     case "open":
       stop = new Int32Array(message.stop)
       open = () => openEventReader(message.path, { cacheBytes: message.cacheBytes })
-      warmUp()
+      void prepare(message.cacheBytes)
       return undefined
     case "ask":
       return { type: "answer", answer: answerTask(store().snapshot(message.task.query.site.id), message.task, check) }
@@ -52,10 +55,13 @@ function store(): EventReader {
   return reader
 }
 
-/** Reads the log before the first question comes. What fails now is tried again, and told, then. */
-function warmUp(): void {
+/** Until the first question comes. What fails now is tried again, and told, then. */
+async function prepare(cacheBytes: number): Promise<void> {
   try {
-    store().snapshot(0)
+    for (const _ of warmUp(store(), cacheBytes)) {
+      await Bun.sleep(0)
+      if (isAsked) return
+    }
   } catch {
     reader?.close()
     reader = undefined

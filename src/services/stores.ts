@@ -2,7 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
-import { pendingInEventFile } from "../store/events/copy.ts"
+import { lookIntoEventFile } from "../store/events/copy.ts"
 import { type EventStore, openEventStore } from "../store/events/events.ts"
 import type { StoreFault } from "../store/events/fault.ts"
 import type { KeptValues } from "../store/events/writer.ts"
@@ -23,6 +23,8 @@ export interface StoresOptions {
   keptValues: KeptValues
   /** Called before the first migration of stores that hold something. Rejecting stops the start with nothing changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
+  /** Called when readers may open the event store. */
+  onEventsReadable?: (() => void) | undefined
 }
 
 export interface Stores {
@@ -47,7 +49,8 @@ async function open(options: StoresOptions): Promise<Stores> {
   const { dataDir, version, clock, random, remoteCatalog, keptValues } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   // Looked at before the catalog is touched: one newer store refuses both.
-  const ofEvents = pendingInEventFile(eventsPath)
+  using ofEvents = lookIntoEventFile(eventsPath)
+  if (ofEvents.isReadable) options.onEventsReadable?.()
   const catalog = remoteCatalog
     ? await openRemoteCatalog(remoteCatalog, options.onFault)
     : await openCatalog(catalogUrl(catalogPath), options)
@@ -62,6 +65,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     if (!isNew && migrations.length > 0) await options.backUp?.(catalog)
     await migrate(catalog, [CATALOG_SCHEMA], { version, now: clock.now() })
     const events = openEventStore(eventsPath, { now: clock.now(), version, keptValues })
+    if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {
     await lease?.give().catch(() => {}) // it runs out by itself; the first fault is told

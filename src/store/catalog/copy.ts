@@ -1,6 +1,7 @@
-import { type Client, createClient } from "@libsql/client/sqlite3"
+import type { Client } from "@libsql/client"
 import { catalogUrl, type Statements } from "./catalog.ts"
 import { translated } from "./fault.ts"
+import { createClient } from "./libsql.ts"
 import { sql } from "./sql.ts"
 
 /** What a closed file of a catalog holds, as its own engine sees it. */
@@ -51,7 +52,7 @@ export async function examineCatalogFile(path: string, { full }: { full: boolean
 
 async function withFile<T>(path: string, work: (client: Client) => Promise<T>): Promise<T> {
   return translated(async () => {
-    const client = createClient({ url: catalogUrl(path), concurrency: 1 })
+    const client = await createClient({ url: catalogUrl(path) })
     try {
       return await work(client)
     } finally {

@@ -1,5 +1,6 @@
-import { LibsqlError } from "@libsql/client/sqlite3"
+import type { LibsqlError } from "@libsql/client/sqlite3"
 import { type FaultKind, StoreFault } from "../events/fault.ts"
+import { isLibsqlError } from "./libsql.ts"
 
 /** Runs work on the catalog; a failure of file, disk or lock becomes a `StoreFault`, anything else passes as it is. */
 export async function translated<T>(work: () => Promise<T>): Promise<T> {
@@ -12,7 +13,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
 
 export function toFault(error: unknown): unknown {
   if (isOfTheNetwork(error)) return new StoreFault("unreachable", "The catalog server cannot be reached", { cause: error })
-  if (!(error instanceof LibsqlError)) return error
+  if (!isLibsqlError(error)) return error
   const kind = kindOf(error)
   return kind === undefined ? error : new StoreFault(kind, `The catalog answered ${error.code}`, { cause: error })
 }

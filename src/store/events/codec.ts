@@ -111,7 +111,8 @@ function split(values: Float64Array, width: number, planes: Uint8Array): void {
 }
 
 function join32(planes: Uint8Array, count: number, width: number, out: Uint32Array): void {
-  for (let index = 0; index < count; index++) out[index] = planes[index]!
+  // Not a loop: the first columns of a start are decoded before any loop is compiled.
+  out.set(planes.subarray(0, count))
   for (let byte = 1; byte < width; byte++) {
     const from = byte * count
     const shift = byte * 8

@@ -66,19 +66,32 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   })
 }
 
+export interface EventFileLook extends Disposable {
+  /** Names of migrations that opening the file would run. */
+  pending: string[]
+  /** It has had none. */
+  isNew: boolean
+  /** Readers may open it at once: nothing that opening does would get in their way, nor they in its way. */
+  isReadable: boolean
+}
+
 /**
- * Names of migrations that opening the file would run, and whether it has had any. Changes nothing; throws `StoreRefusal`
- * for a file of another program or of a newer version.
+ * Looks into the file of a store before it is opened. Changes nothing; throws `StoreRefusal` for a file of another program or
+ * of a newer version. Keeps the file open until disposed of: the first to open it recovers its log, and holds up others.
  */
-export function pendingInEventFile(path: string): { pending: string[]; isNew: boolean } {
-  if (!existsSync(path)) return { pending: EVENT_SCHEMA.migrations.map(({ name }) => name), isNew: true }
+export function lookIntoEventFile(path: string): EventFileLook {
+  const nothing = { pending: EVENT_SCHEMA.migrations.map(({ name }) => name), isNew: true, isReadable: false }
+  if (!existsSync(path)) return { ...nothing, [Symbol.dispose]: () => undefined }
   return translated(() => {
     const db = openForReading(path)
     try {
       const { pending, applied } = pendingEventMigrations(db, path)
-      return { pending, isNew: applied.length === 0 }
-    } finally {
+      // A restored copy changes into WAL mode when it is opened, for which nobody else may read.
+      const isWal = db.query<{ journal_mode: string }, []>("pragma journal_mode").get()!.journal_mode === "wal"
+      return { pending, isNew: applied.length === 0, isReadable: pending.length === 0 && isWal, [Symbol.dispose]: () => db.close() }
+    } catch (error) {
       db.close()
+      throw error
     }
   })
 }

@@ -107,5 +107,7 @@ export interface Snapshot {
 export interface EventReader {
   /** Follows the log to its end first: what was committed before this call is in the snapshot. */
   snapshot(siteId: number): Snapshot
+  /** The site with the most events in the latest segments; undefined while there are none. */
+  fullestSite(): number | undefined
   close(): void
 }

@@ -16,6 +16,9 @@ export function openEventReader(path: string, { cacheBytes }: { cacheBytes: numb
   return new Reader(openForReading(path), new ColumnCache(cacheBytes))
 }
 
+/** Segments that tell which site is busy. */
+const LATEST = 200
+
 class Reader implements EventReader {
   readonly #db: Database
   readonly #cache: ColumnCache
@@ -33,6 +36,12 @@ class Reader implements EventReader {
   snapshot(siteId: number): Snapshot {
     this.#cache.turn()
     return translated(() => this.#db.transaction(() => this.#read(siteId))())
+  }
+
+  fullestSite(): number | undefined {
+    const latest = `select site_id, events from segments where retired_at is null and hidden = 0 order by id desc limit ${LATEST}`
+    const sql = `select site_id as siteId from (${latest}) group by site_id order by sum(events) desc limit 1`
+    return translated(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
   }
 
   close(): void {

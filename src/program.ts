@@ -1,0 +1,163 @@
+/** The program: the real clock, the real configuration, signals, the listening socket. */
+import { ConfigFault, describeConfig, type Loaded, loadConfig } from "../config/load.ts"
+import { flagName, KEYS, SETTINGS } from "../config/schema.ts"
+import { version } from "../package.json" with { type: "json" }
+import { type App, type AppOptions, createApp, fillDemo, instanceOptions, operationsOf } from "./app.ts"
+import { runCommandLine } from "./cli/cli.ts"
+import type { Program, Running, Settings } from "./cli/command.ts"
+import type { Clock } from "./domain/clock.ts"
+import type { Log } from "./domain/log.ts"
+import { LISTENING } from "./http/server.ts"
+import { prepareDataFolder } from "./services/data-folder.ts"
+import { replayClock } from "./services/demo.ts"
+import { ExitFault } from "./services/exit.ts"
+import { lockFolder, openInstance } from "./services/instance.ts"
+import { jsonLog, lineWriter } from "./services/json-log.ts"
+import { withOperations } from "./services/reach.ts"
+import { restoreBackup } from "./services/restore.ts"
+
+const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
+
+const program: Program = {
+  version,
+  settingFlags: Object.fromEntries(KEYS.filter((key) => !SETTINGS[key].secret).map((key) => [flagName(key).slice(2), SETTINGS[key].about])),
+  interrupted,
+  describeSettings: (settings) => describeConfig(load(settings)),
+  async withOperations(settings, report, work) {
+    const options = appOptions(settings, process.stderr.fd)
+    const open = async () => {
+      const instance = await openInstance(instanceOptions(options))
+      return { operations: operationsOf(options, instance, () => undefined), close: instance.close }
+    }
+    return withOperations({ dataDir: options.config.data_dir, report, open }, work)
+  },
+  async serve(settings, { demo, report }) {
+    const clock = replayClock(CLOCK)
+    const options = { ...appOptions(settings, process.stdout.fd), clock }
+    const app = await createApp(options)
+    try {
+      const made = demo && (await fillDemo(app, options, demo, report))
+      clock.end()
+      return { ...(await listen(app, options)), ...(made && { demo: made }) }
+    } catch (error) {
+      await app.stop()
+      throw error
+    }
+  },
+  async migrate(settings, { backUp }) {
+    const instance = await openInstance(instanceOptions({ ...appOptions(settings, process.stderr.fd), backUpBeforeMigrating: backUp }))
+    await instance.close()
+    return instance.migrated
+  },
+  async restore(settings, idOrPath, report) {
+    const options = instanceOptions(appOptions(settings, process.stderr.fd))
+    prepareDataFolder(options.dataDir)
+    const lock = lockFolder(options)
+    try {
+      const remoteCatalog = options.remoteCatalog !== undefined
+      return await restoreBackup({ ...options, workerUrl: options.backupWorkerUrl, now: CLOCK.now, remoteCatalog }, idOrPath, report)
+    } finally {
+      lock.release()
+    }
+  },
+}
+
+/** Does what the words ask for. Resolves with the exit code. */
+export function runProgram(argv: readonly string[]): Promise<number> {
+  return runCommandLine(argv, program, {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    isTerminal: process.stderr.isTTY === true,
+    readInput: () => Bun.stdin.text(),
+    monotonic: CLOCK.monotonic,
+  })
+}
+
+function load(settings: Settings): Loaded {
+  try {
+    return loadConfig({ flags: settings, environment: process.env, workingDirectory: process.cwd() })
+  } catch (error) {
+    throw error instanceof ConfigFault ? new ExitFault("configuration", error.message) : error
+  }
+}
+
+function appOptions(settings: Settings, logTo: number): AppOptions {
+  const { config } = load(settings)
+  return {
+    config,
+    version,
+    clock: CLOCK,
+    // A command says what it did itself; only a server tells its story.
+    log: jsonLog({ level: logTo === process.stdout.fd ? config.log_level : "warn", now: CLOCK.now, write: lineWriter(logTo) }),
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    // In the binary `import.meta.url` is that of this file everywhere, so these are made here.
+    workers: {
+      query: new URL("./query/worker.ts", import.meta.url).href,
+      backup: new URL("./services/backup-worker.ts", import.meta.url).href,
+    },
+  }
+}
+
+const SETTLED_MS = 1_000
+
+/** Opens the listening socket, which is the last thing a start does. */
+async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
+  const server = bind(app, config)
+  const name =
+    config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
+  const address = `http://${name}:${server.port}`
+  await app.start(address)
+  log.info("listening", { address, version })
+  // What only the start needed would stay for as long as the instance is quiet.
+  setTimeout(() => Bun.gc(true), SETTLED_MS).unref()
+  return {
+    address,
+    isNew: (await app.instance.allSites()).length === 0,
+    failed: app.instance.states.lost,
+    stop: () => stop(app, server, log),
+  }
+}
+
+function bind(app: App, { host, port }: { host: string; port: number }): Bun.Server<undefined> {
+  try {
+    return Bun.serve({ ...LISTENING, hostname: host, port, fetch: app.fetch })
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    const reason = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code})`
+    throw new ExitFault("unavailable", `${host}:${port} ${reason}: free it, or use another --port`, { cause: error })
+  }
+}
+
+/** In the order of reliability.md 3.4; all of it takes at most 10 s. */
+async function stop(app: App, server: Bun.Server<undefined>, log: Log): Promise<void> {
+  app.instance.health.enter("stopping")
+  server.stop()
+  await drained(server, 5_000)
+  app.collector.stop()
+  await drained(server, 500)
+  server.stop(true)
+  await app.stop()
+  log.info("stopped")
+}
+
+async function drained(server: Bun.Server<undefined>, patience: number): Promise<void> {
+  const end = CLOCK.monotonic() + patience
+  while (server.pendingRequests > 0 && CLOCK.monotonic() < end) await Bun.sleep(10)
+}
+
+/** The first signal asks for an orderly end, the second ends at once: what was acknowledged is safe either way. */
+function interrupted(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isAsked = false
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const) {
+    process.on(signal, () => {
+      if (isAsked) process.exit(code)
+      isAsked = true
+      resolve()
+    })
+  }
+  return promise
+}

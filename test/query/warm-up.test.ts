@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test"
+import { openEngine } from "../../src/query/engine.ts"
+import { warmUp } from "../../src/query/warm-up.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { event, NO_TRAITS } from "../store/events/samples.ts"
+import { openTraffic } from "./traffic.ts"
+
+const START = Date.parse("2026-06-01T10:00:00Z")
+const DAY_MS = 86_400_000
+const ROOM = 8 << 20
+
+/** A segment for each of these days, with as many visits. */
+async function sealedTraffic(days: readonly number[], visits: number) {
+  const traffic = openTraffic(START)
+  for (const day of days) {
+    for (let visitor = 0; visitor < visits; visitor++) traffic.visit({ visitor, events: [{ at: START + day * DAY_MS }] })
+    await traffic.store.seal(START + (day + 1) * DAY_MS, true)
+  }
+  return traffic
+}
+
+function stepsOf(path: string, cacheBytes: number): number {
+  const reader = openEventReader(path, { cacheBytes })
+  const steps = [...warmUp(reader, cacheBytes)].length
+  reader.close()
+  return steps
+}
+
+test.each([
+  ["an empty store", [], 0, ROOM, 1],
+  ["the last 30 days", [0, 11, 39, 40], 3, ROOM, 4],
+  ["what there is room for", [0, 1, 2, 3], 20, 4 * 20 * 64, 3],
+])("prepares %s: one step for the log, one for each segment", async (_, days, visits, cacheBytes, steps) => {
+  using traffic = await sealedTraffic(days, visits)
+  expect(stepsOf(traffic.path, cacheBytes)).toBe(steps)
+})
+
+test("prepares the site that had the most events of late", async () => {
+  using traffic = await sealedTraffic([0, 1], 2)
+  const fullest = () => {
+    const reader = openEventReader(traffic.path, { cacheBytes: ROOM })
+    const site = reader.fullestSite()
+    reader.close()
+    return site
+  }
+  expect(fullest()).toBe(1)
+  const at = START + 2 * DAY_MS
+  traffic.store.write(at, (writer) => {
+    for (let low = 0; low < 5; low++) {
+      const visitor = writer.visitor(2, "two", { high: 0, low })
+      const id = writer.openVisit(2, { rotating: visitor, visitor, visitorKind: "rotating", traits: NO_TRAITS }, "two")
+      writer.add(2, id, event({ at }), "two")
+    }
+  })
+  await traffic.store.seal(at + DAY_MS, true)
+  expect(fullest()).toBe(2)
+})
+
+test("a question that comes while a worker prepares is answered with all that was committed", async () => {
+  using traffic = await sealedTraffic([0, 1, 2, 3, 4, 5], 50)
+  const engine = openEngine({
+    workerUrl: new URL("../../src/query/worker.ts", import.meta.url).href,
+    path: traffic.path,
+    cacheBytes: ROOM,
+    workers: 1,
+  })
+  engine.begin()
+  traffic.visit({ visitor: 99, events: [{ at: START - DAY_MS }] })
+  expect(await engine.firstEventAt(1, { organizationId: 1 })).toBe(START - DAY_MS)
+  await engine.close()
+})
