@@ -6,6 +6,7 @@ import { type Call, mediaType } from "../../plugin/guard.ts"
 import { accepts } from "../accept.ts"
 import type { KeyGate } from "../auth.ts"
 import { methodNotAllowed } from "../errors.ts"
+import { discoveryRoutes } from "./discovery.ts"
 import { createDispatch, type DispatchOptions, errorAnswer, PROTOCOL_VERSION } from "./dispatch.ts"
 import { type Message, RPC, RpcFailure, readMessage } from "./message.ts"
 import { type OriginOptions, originRule } from "./origin.ts"
@@ -48,7 +49,7 @@ export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions
     }
   }
   const detail = { "x-required-scopes": ["stats:read"] } as object
-  return new Elysia().all(PATH, answer, { parse: "none", detail })
+  return new Elysia().use(discoveryRoutes()).all(PATH, answer, { parse: "none", detail })
 }
 
 function refuseMethod({ request, set }: Call): void {
