@@ -74,6 +74,11 @@ describe("source", () => {
     [`utm_source=${"x".repeat(300)}`, "", "x".repeat(200)],
     ["utm_source=%00%E2%80%AEy", "", "y"],
     ["utm_source=%FF", "", "�"],
+    ["?utm_source=second", "", "second"],
+    ["utm_source=&utm_source=second", "", ""],
+    ["utm_source&ref=y", "", "y"],
+    ["a=1&&=x&utm%5Fsource=b%26c=d&e", "", "b&c=d"],
+    ["utm_sources=a&xutm_source=b", "", ""],
     ["utm_source=constructor", "", "constructor"],
     ["utm_source=__proto__", "", "__proto__"],
   ])("of ?%s and %p is %p", (query, referrer, expected) => {

@@ -9,7 +9,7 @@ export type Body = Readonly<Record<string, unknown>>
 
 /** One field: the name it was sent under, its value, and where faults are gathered. `null` is absent. */
 export interface Field {
-  pointer: string
+  name: string
   value: unknown
   faults: Fault[]
 }
@@ -30,13 +30,13 @@ export function parseJson(text: string): unknown {
 /** The first of a field's names that was sent. */
 export function field(body: Body, faults: Fault[], name: string, alias?: string): Field {
   const value = body[name] ?? undefined
-  if (value !== undefined || alias === undefined || body[alias] === undefined) return { pointer: `/${name}`, value, faults }
-  return { pointer: `/${alias}`, value: body[alias] ?? undefined, faults }
+  if (value !== undefined || alias === undefined || body[alias] === undefined) return { name, value, faults }
+  return { name: alias, value: body[alias] ?? undefined, faults }
 }
 
 /** Notes what is wrong with a field. Details never repeat what was sent. */
-export function refuse({ pointer, faults }: Field, code: string, detail: string, allowed?: Fault["allowed"]): undefined {
-  faults.push({ pointer, code, detail: `${pointer.slice(1)} ${detail}.`, ...(allowed && { allowed }) })
+export function refuse({ name, faults }: Field, code: string, detail: string, allowed?: Fault["allowed"]): undefined {
+  faults.push({ pointer: `/${name}`, code, detail: `${name} ${detail}.`, ...(allowed && { allowed }) })
   return undefined
 }
 
@@ -76,7 +76,13 @@ function refuseBlank(target: Field): undefined {
 }
 
 /** The page's URL or path. */
-export function readAddress(target: Field): WebAddress | undefined {
+export function readAddress(target: Field): WebAddress {
+  return addressFrom(target) ?? NO_ADDRESS
+}
+
+const NO_ADDRESS: WebAddress = { scheme: "", host: "", path: "", query: "", fragment: "" }
+
+function addressFrom(target: Field): WebAddress | undefined {
   if (target.value === undefined) return refuse(target, "required", "is required")
   const text = readText(target).trim()
   if (text === "") return refuseBlank(target)
@@ -91,7 +97,9 @@ function checkedAddress(text: string): WebAddress | undefined {
   if (address.scheme === "data") return undefined
   if (address.host === "") return address.scheme === "http" || address.scheme === "https" ? undefined : address
   const host = hostnameOf(address.host)
-  return host === undefined ? undefined : { ...address, host }
+  if (host === undefined) return undefined
+  const { scheme, path, query, fragment } = address
+  return { scheme, host, path, query, fragment }
 }
 
 export function readBoolean(target: Field, absent: boolean): boolean {

@@ -64,6 +64,7 @@ export function readBody(body: Body): Reading {
   const props = readProps(propsField(body, faults))
   const incoming = {
     name,
+    address,
     named,
     referrer: cutBytes(readLooseText(field(body, faults, "r", "referrer")), COLLECT.referrerBytes),
     title: readLooseText(field(body, faults, "t", "title")),
@@ -82,14 +83,13 @@ export function readBody(body: Body): Reading {
     id: readEventId(field(body, faults, "id")),
     ageMs: Math.min(COLLECT.ageMs, Math.max(0, readNumber(field(body, faults, "o")) ?? 0)),
   }
-  return address === undefined || faults.length > 0 ? { faults, named } : { incoming: { ...incoming, address } }
+  return faults.length > 0 ? { faults, named } : { incoming }
 }
 
 function readNamed(target: Field): readonly string[] {
   if (target.value === undefined) return []
-  const names = readText(target)
-    .split(",")
-    .map((name) => name.trim())
+  const text = readText(target)
+  const names = text.includes(",") ? text.split(",").map((name) => name.trim()) : [text.trim()]
   if (names.some((name) => name === "")) {
     if (typeof target.value === "string") refuse(target, "too_short", "must name a site")
     return []

@@ -54,11 +54,12 @@ export function readServerEvent(sent: unknown): ServerEvent | Fault {
   const faults: Fault[] = []
   const of = (name: string): Field => field(sent, faults, name)
   for (const name of Object.keys(sent))
-    if (!FIELDS.has(name)) refuse({ ...of(name), pointer: "/event" }, "unknown_field", "has a field that does not exist")
+    if (!FIELDS.has(name)) refuse({ ...of(name), name: "event" }, "unknown_field", "has a field that does not exist")
   const name = typeof sent.name === "number" ? (refuseType(of("name"), "a text") ?? "") : readName(of("name"), REFUSED_NAMES)
   const address = readAddress(of("url"))
   const incoming = {
     name,
+    address,
     named: [],
     id: readEventId(of("id")),
     referrer: cutBytes(readLooseText(of("referrer")), COLLECT.referrerBytes),
@@ -75,7 +76,7 @@ export function readServerEvent(sent: unknown): ServerEvent | Fault {
     ip: readClientIp(of("ip")),
     userAgent: cutCharacters(readLooseText(of("user_agent")), COLLECT.userAgentChars),
   }
-  return address === undefined || faults[0] ? faults[0]! : { incoming: { ...incoming, address }, ...rest }
+  return faults[0] ?? { incoming, ...rest }
 }
 
 const NOTHING_OF_A_BROWSER = {
