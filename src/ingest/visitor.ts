@@ -1,9 +1,15 @@
 import { COLLECT } from "../domain/limits.ts"
 import type { Hash64 } from "../store/events/writer.ts"
 
-const encoder = new TextEncoder()
-/** Site id, address and user agent of one event; wiped after each, so that no address outlives its request. */
-const scratch = new Uint8Array(2_600)
+/** Bytes of a block and of a digest of SHA-256. */
+const BLOCK = 64
+const DIGEST = 32
+/** What is hashed: a block for the key, then the message. Wiped after each event, so that no address outlives its request. */
+const inner = Buffer.alloc(BLOCK + 2_600)
+/** What is hashed again: a block for the key, then the digest of `inner`. */
+const outer = Buffer.alloc(BLOCK + DIGEST)
+const innerDigest = outer.subarray(BLOCK)
+const digest = Buffer.alloc(DIGEST)
 
 /**
  * The rotating id by each of the salts: keyed hash over site, address (IPv6: its /64) and user agent. The host is no part
@@ -13,25 +19,38 @@ export function rotatingIds(
   salts: readonly Uint8Array[],
   { siteId, address, userAgent }: { siteId: number; address: Uint8Array | undefined; userAgent: string },
 ): Hash64[] {
-  let end = encoder.encodeInto(`${siteId}\0`, scratch).written
-  if (address) {
-    const network = address.length === 16 ? address.subarray(0, 8) : address
-    scratch.set(network, end)
-    end += network.length
-  }
-  scratch[end++] = 0
-  end += Math.min(COLLECT.userAgentChars, encoder.encodeInto(userAgent, scratch.subarray(end)).written)
-  const message = scratch.subarray(0, end)
-  const ids = salts.map((salt) => keyedHash(salt, message))
-  message.fill(0)
-  return ids
+  let end = BLOCK + inner.write(`${siteId}\0`, BLOCK)
+  const networkBytes = address?.length === 16 ? 8 : (address?.length ?? 0)
+  for (let at = 0; at < networkBytes; at++) inner[end++] = address![at]!
+  inner[end++] = 0
+  end += Math.min(COLLECT.userAgentChars, inner.write(userAgent, end))
+  return hashesOf(salts, end)
 }
 
 /** The person key of a user id or of a stored random id. It outlives salts; the identity key alone can make it again. */
-export const personKey = (identityKey: Uint8Array, kind: "user" | "device", id: string): Hash64 =>
-  keyedHash(identityKey, encoder.encode(`${kind}:${id}`))
+export function personKey(identityKey: Uint8Array, kind: "user" | "device", id: string): Hash64 {
+  return hashesOf([identityKey], BLOCK + inner.write(`${kind}:${id}`, BLOCK))[0]!
+}
 
+function hashesOf(keys: readonly Uint8Array[], end: number): Hash64[] {
+  const message = inner.subarray(0, end)
+  const hashes = keys.map((key) => keyedHash(key, message))
+  message.fill(0)
+  return hashes
+}
+
+/**
+ * The first 64 bits of HMAC-SHA-256 (RFC 2104) with a key of at most 64 bytes, over what follows the first block of the
+ * message. Two plain hashes into memory that is there: the platform's own keyed hasher is three objects to free an event.
+ */
 function keyedHash(key: Uint8Array, message: Uint8Array): Hash64 {
-  const hash = new Bun.CryptoHasher("sha256", key).update(message).digest()
-  return { high: hash.readUInt32BE(0), low: hash.readUInt32BE(4) }
+  message.fill(0x36, 0, BLOCK)
+  outer.fill(0x5c, 0, BLOCK)
+  for (let at = 0; at < key.length; at++) {
+    message[at]! ^= key[at]!
+    outer[at]! ^= key[at]!
+  }
+  Bun.SHA256.hash(message, innerDigest)
+  Bun.SHA256.hash(outer, digest)
+  return { high: digest.readUInt32BE(0), low: digest.readUInt32BE(4) }
 }

@@ -220,5 +220,8 @@ describe("a rotating id", () => {
   test("of a person says which kind of id made it", () => {
     expect(personKey(salt, "user", "1")).toEqual(personKey(salt, "user", "1"))
     expect(personKey(salt, "user", "1")).not.toEqual(personKey(salt, "device", "1"))
+    const long = "\u{1f600}".repeat(256)
+    const hash = new Bun.CryptoHasher("sha256", salt).update(`user:${long}`).digest()
+    expect(personKey(salt, "user", long)).toEqual({ high: hash.readUInt32BE(0), low: hash.readUInt32BE(4) })
   })
 })
