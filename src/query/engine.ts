@@ -1,7 +1,9 @@
 import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
+import type { BreakdownExport } from "./export-breakdown.ts"
+import type { ExportQuery } from "./export-rows.ts"
 import { type Asker, Pool, type PoolOptions } from "./pool.ts"
 import { createRowStreams } from "./row-streams.ts"
-import type { VisitRow } from "./rows.ts"
+import type { RowsBatch, VisitRow } from "./rows.ts"
 
 /**
  * Everything the product shows is one of these questions. An answer holds what was committed before the question came.
@@ -16,8 +18,12 @@ export interface Engine {
   realtime(query: RealtimeQuery, asker: Asker): Promise<RealtimeResult>
   /** Epoch ms of the site's first event; undefined without data. */
   firstEventAt(siteId: number, asker: Asker): Promise<number | undefined>
-  /** Raw visits with their events, batch by batch as they are taken. Has no time limit; at most two run on the instance. */
+  /** Raw visits with their events by start, batch by batch as they are taken. What is removed meanwhile is left out. No time limit. */
   rows(query: RowsQuery, asker: Asker): AsyncIterable<VisitRow[]>
+  /** The same as text, of visits or of events. The last batch says what was left out. */
+  exportRows(query: ExportQuery, asker: Asker): AsyncIterable<RowsBatch<Uint8Array>>
+  /** All rows of a breakdown as text. */
+  exportBreakdown(query: BreakdownExport, asker: Asker): Promise<Uint8Array>
   /** Gives up all that runs and waits. */
   close(): Promise<void>
 }
@@ -37,7 +43,11 @@ export function openEngine(options: PoolOptions): PooledEngine {
     funnel: (query, asker) => pool.ask({ kind: "funnel", query }, asker),
     realtime: (query, asker) => pool.ask({ kind: "realtime", query }, asker),
     firstEventAt: (siteId, asker) => pool.ask({ kind: "first_event", query: { site: { id: siteId } } }, asker),
-    rows: (query, asker) => streams.rows(query, asker.signal),
+    async *rows(query, asker) {
+      for await (const { rows } of streams.visits(query, asker.signal)) if (rows.length > 0) yield rows
+    },
+    exportRows: (query, asker) => streams.exported(query, asker.signal),
+    exportBreakdown: (query, asker) => pool.ask({ kind: "export_breakdown", query }, asker),
     async close() {
       pool.close()
       streams.close()

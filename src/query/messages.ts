@@ -1,6 +1,9 @@
 import type { ErrorCode } from "../domain/error.ts"
 import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
-import type { VisitRow } from "./rows.ts"
+import type { BreakdownExport } from "./export-breakdown.ts"
+import type { ExportQuery } from "./export-rows.ts"
+import type { RowsPlace } from "./row-places.ts"
+import type { RowsBatch, VisitRow } from "./rows.ts"
 
 /** A question as it travels to a worker: a plain value. */
 export type Task =
@@ -8,12 +11,18 @@ export type Task =
   | { kind: "funnel"; query: FunnelQuery }
   | { kind: "realtime"; query: RealtimeQuery }
   | { kind: "first_event"; query: { site: { id: number } } }
+  | { kind: "rows"; query: RowsQuery; place: RowsPlace | undefined }
+  | { kind: "export_rows"; query: ExportQuery; place: RowsPlace | undefined }
+  | { kind: "export_breakdown"; query: BreakdownExport }
 
 export interface Answers {
   aggregate: Table
   funnel: FunnelResult
   realtime: RealtimeResult
   first_event: number | undefined
+  rows: RowsBatch<VisitRow[]>
+  export_rows: RowsBatch<Uint8Array>
+  export_breakdown: Uint8Array
 }
 export type Answer = Answers[keyof Answers]
 

@@ -14,11 +14,11 @@ interface ShownValue {
   truncated?: true
 }
 
-/** The missing value is `(none)`, of source and referrer `Direct`. */
-export function shownValue(dimension: Dimension, key: Key): ShownValue {
+/** The missing value is `(none)`, of source and referrer `Direct`. A value is cut to `most` characters. */
+export function shownValue(dimension: Dimension, key: Key, most: number = QUERY.shownValueChars): ShownValue {
   if (key === null) return { value: dimensionFacts(dimension).missing[0] }
   const clean = visibleText(String(key))
-  const value = clean.length > QUERY.shownValueChars ? clean.slice(0, QUERY.shownValueChars).replace(/[\ud800-\udbff]$/, "") : clean
+  const value = clean.length > most ? clean.slice(0, most).replace(/[\ud800-\udbff]$/, "") : clean
   const label = dimension === "country" ? countryName(value) : undefined
   return { value, ...(label !== undefined && { label }), ...(value.length < clean.length && { truncated: true }) }
 }

@@ -127,7 +127,7 @@ export function listEventsOf(visits: Uint32Array, count: number, visit: Uint32Ar
   let found = 0
   for (let i = 0; i < count; i++) {
     const wanted = visits[i]!
-    for (let row = firstRow(visit, wanted); row < visit.length && visit[row] === wanted; row++) {
+    for (let row = firstAtLeast(visit, wanted); row < visit.length && visit[row] === wanted; row++) {
       out[found] = row
       found += isCounted(name[row]!)
     }
@@ -135,12 +135,13 @@ export function listEventsOf(visits: Uint32Array, count: number, visit: Uint32Ar
   return found
 }
 
-function firstRow(visit: Uint32Array, wanted: number): number {
+/** The first place of an ascending column whose number is not below the wanted one; its length when there is none. */
+export function firstAtLeast(column: Uint32Array, wanted: number): number {
   let low = 0
-  let high = visit.length
+  let high = column.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (visit[middle]! < wanted) low = middle + 1
+    if (column[middle]! < wanted) low = middle + 1
     else high = middle
   }
   return low

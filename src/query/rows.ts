@@ -1,12 +1,18 @@
+import type { DictionaryName } from "../domain/dimension.ts"
 import type { Vitals } from "../domain/event.ts"
 import type { RowsQuery } from "../domain/query.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../domain/visit.ts"
-import { NO_SCROLL, NO_VITAL, type Part, type Snapshot } from "../store/events/part.ts"
-import { compileFilter } from "./filters.ts"
-import { orderedPart } from "./ordered-part.ts"
+import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot } from "../store/events/part.ts"
+import { firstAtLeast } from "./row-lists.ts"
+import { nextVisits, type RowsPlace } from "./row-places.ts"
 
 /** A stored visit with all of its events, in texts; "" is the missing value. Times in epoch ms, lengths in ms. */
-export interface VisitRow extends VisitTraits {
+export interface VisitRow extends VisitFacts {
+  events: EventRow[]
+}
+
+/** What a visit is beside its events. */
+export interface VisitFacts extends VisitTraits {
   /** The site's ordinal of the visitor: to be turned into a pseudonym before it leaves the house. */
   visitor: number
   visitor_kind: VisitorKind
@@ -24,7 +30,6 @@ export interface VisitRow extends VisitTraits {
   entry_page_hostname: string
   exit_page_hostname: string
   import_id: number
-  events: EventRow[]
 }
 
 export interface EventRow {
@@ -40,40 +45,70 @@ export interface EventRow {
   vitals?: Vitals
 }
 
+/** Some rows, and where to go on. */
+export interface RowsBatch<Rows> {
+  rows: Rows
+  /** Undefined when that was all. */
+  next: RowsPlace | undefined
+  /** Once that was all: visits that there were at the beginning and that have been removed meanwhile. */
+  omitted: number
+}
+
 const BATCH_VISITS = 500
 
 /**
- * Visits that start in the range and have an event that satisfies the filter, each with all of its events, batch by
- * batch: part by part, in each by start. `check` is called between batches.
+ * Visits that start in the range and have an event that satisfies the filter, each with all of its events, batch by batch
+ * by their start. `check` is called between parts.
  */
 export function* rows(snapshot: Snapshot, query: RowsQuery, check: () => void): Generator<VisitRow[]> {
-  const filter = compileFilter(snapshot, query.filter, query.site)
-  for (const stored of snapshot.parts) {
-    if (stored.visits === 0 || stored.maxStart < query.range.from || stored.minStart >= query.range.to) continue
-    const chosen = chosenVisits(stored, query, filter.visits(stored))
-    const read = rowReader(snapshot, orderedPart(stored))
-    for (let i = 0; i < chosen.length; i += BATCH_VISITS) {
-      check()
-      yield Array.from(chosen.subarray(i, i + BATCH_VISITS), read)
+  let place: RowsPlace | undefined
+  do {
+    const batch = visitRows(snapshot, query, place, check)
+    if (batch.rows.length > 0) yield batch.rows
+    place = batch.next
+  } while (place)
+}
+
+/** The batch that follows a place, of a snapshot that may be younger than that of the batch before. */
+export function visitRows(snapshot: Snapshot, query: RowsQuery, place: RowsPlace | undefined, check: () => void): RowsBatch<VisitRow[]> {
+  const { picks, next, omitted } = nextVisits(snapshot, { ...query, of: "visits", most: BATCH_VISITS }, place, check)
+  const texts = textsOf(snapshot)
+  const found = new Array<VisitRow>(picks.length)
+  for (const [part, places] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
+    const [visit, event] = [visitReader(texts, part), eventReader(texts, part)]
+    for (const i of places) {
+      const row = picks[i]!.visit
+      const { from, to } = eventsOf(part, row)
+      found[i] = { ...visit(row), events: Array.from({ length: to - from }, (_, k) => event(from + k)) }
     }
+  }
+  return { rows: found, next, omitted }
+}
+
+/** Where the events of a visit lie; in a part whose rows are ordered by visit. */
+export function eventsOf(part: Part, visit: number): { from: number; to: number } {
+  const visits = part.event("visit")
+  return { from: firstAtLeast(visits, visit), to: firstAtLeast(visits, visit + 1) }
+}
+
+/** The texts behind numbers. A dictionary is looked up once: that costs a question to the store. */
+export type Texts = (name: DictionaryName) => Dictionary
+
+export function textsOf(snapshot: Snapshot): Texts {
+  const known = new Map<DictionaryName, Dictionary>()
+  return (name) => {
+    const dictionary = known.get(name) ?? snapshot.dictionary(name)
+    known.set(name, dictionary)
+    return dictionary
   }
 }
 
-/** Rows of visits in the order of their starts. */
-function chosenVisits(part: Part, { range }: RowsQuery, mask: Uint8Array | "all"): Uint32Array {
+/** Reads visits of a part by their number. */
+export function visitReader(texts: Texts, part: Part): (visit: number) => VisitFacts {
   const [starts, sequences] = [part.starts(), part.sequences()]
-  const all = Uint32Array.from({ length: part.visits }, (_, visit) => visit)
-  const chosen = all.filter((visit) => starts[visit]! >= range.from && starts[visit]! < range.to && (mask === "all" || mask[visit] === 1))
-  return chosen.sort((a, b) => starts[a]! - starts[b]! || sequences[a]! - sequences[b]!)
-}
-
-/** Makes a visit's row of its number in the part, whose events lie in the order visit, time, sequence. */
-function rowReader(snapshot: Snapshot, part: Part): (visit: number) => VisitRow {
-  const begin = eventBegins(part)
-  const event = eventReader(snapshot, part)
-  const [starts, sequences] = [part.starts(), part.sequences()]
-  const text = (column: "entry_page" | "exit_page" | "entry_page_hostname" | "exit_page_hostname", visit: number) =>
-    snapshot.dictionary(column.endsWith("hostname") ? "hostname" : "page").text(part.visit(column)[visit]!)
+  const page = (column: "entry_page" | "exit_page", visit: number) => texts("page").text(part.visit(column)[visit]!)
+  const hostname = (column: "entry_page_hostname" | "exit_page_hostname", visit: number) =>
+    texts("hostname").text(part.visit(column)[visit]!)
   return (visit) => ({
     visitor: part.visit("visitor")[visit]!,
     visitor_kind: VISITOR_KINDS[part.visit("visitor_kind")[visit]!] ?? "rotating",
@@ -84,86 +119,85 @@ function rowReader(snapshot: Snapshot, part: Part): (visit: number) => VisitRow 
     counted_events: part.visit("events")[visit]!,
     interactive: part.visit("interactive")[visit]!,
     engaged: part.visit("engaged")[visit]!,
-    entry_page: text("entry_page", visit),
-    exit_page: text("exit_page", visit),
-    entry_page_hostname: text("entry_page_hostname", visit),
-    exit_page_hostname: text("exit_page_hostname", visit),
-    ...traitsOf(snapshot, part, visit),
+    entry_page: page("entry_page", visit),
+    exit_page: page("exit_page", visit),
+    entry_page_hostname: hostname("entry_page_hostname", visit),
+    exit_page_hostname: hostname("exit_page_hostname", visit),
+    ...traitsOf(texts, part, visit),
     import_id: part.importId,
-    events: Array.from({ length: begin[visit + 1]! - begin[visit]! }, (_, i) => event(begin[visit]! + i, starts[visit]!)),
   })
 }
 
-function traitsOf(snapshot: Snapshot, part: Part, visit: number): VisitTraits {
-  const texts = TRAITS.map((trait) => [trait, snapshot.dictionary(trait).text(part.visit(trait)[visit]!)])
-  return Object.fromEntries(texts) as VisitTraits // an entry for each trait
+function traitsOf(texts: Texts, part: Part, visit: number): VisitTraits {
+  const traits = TRAITS.map((trait) => [trait, texts(trait).text(part.visit(trait)[visit]!)])
+  return Object.fromEntries(traits) as VisitTraits // an entry for each trait
 }
 
-/** Where each visit's events begin; one more at the end. */
-function eventBegins(part: Part): Uint32Array {
-  const begin = new Uint32Array(part.visits + 1)
-  const visit = part.event("visit")
-  for (let row = 0; row < part.events; row++) begin[visit[row]! + 1]!++
-  for (let i = 0; i < part.visits; i++) begin[i + 1]! += begin[i]!
-  return begin
-}
-
-function eventReader(snapshot: Snapshot, part: Part): (row: number, startedAt: number) => EventRow {
-  const text = (column: "name" | "page" | "hostname" | "title", row: number) => snapshot.dictionary(column).text(part.event(column)[row]!)
+/** Reads events of a part by their row. What few events have is searched for: a table of it would be made for every batch. */
+export function eventReader(texts: Texts, part: Part): (row: number) => EventRow {
+  const starts = part.starts()
+  const text = (column: "name" | "page" | "hostname" | "title", row: number) => texts(column).text(part.event(column)[row]!)
   const [props, revenue, engagement, vitals] = [
-    propsByRow(snapshot, part),
-    revenueByRow(snapshot, part),
-    engagementByRow(part),
-    vitalsByRow(part),
+    propsReader(texts, part),
+    revenueReader(texts, part),
+    engagementReader(part),
+    vitalsReader(part),
   ]
-  return (row, startedAt) => ({
-    at: startedAt + part.event("offset")[row]!,
+  return (row) => ({
+    at: starts[part.event("visit")[row]!]! + part.event("offset")[row]!,
     name: text("name", row),
     page: text("page", row),
     hostname: text("hostname", row),
     title: text("title", row),
     interactive: part.event("interactive")[row] === 1,
-    props: props.get(row) ?? [],
-    ...revenue.get(row),
-    ...engagement.get(row),
-    ...vitals.get(row),
+    props: props(row),
+    ...revenue(row),
+    ...engagement(row),
+    ...vitals(row),
   })
 }
 
-function propsByRow(snapshot: Snapshot, part: Part): Map<number, [string, string][]> {
+function propsReader(texts: Texts, part: Part): (row: number) => EventRow["props"] {
   const { row, key, value } = part.props()
-  const keys = snapshot.dictionary("property")
-  const byRow = new Map<number, [string, string][]>()
-  for (let i = 0; i < row.length; i++) {
-    const list = byRow.get(row[i]!) ?? []
-    byRow.set(row[i]!, list)
-    list.push([keys.text(key[i]!), snapshot.dictionary(`property:${key[i]!}`).text(value[i]!)])
+  const pair = (i: number): [string, string] => [texts("property").text(key[i]!), texts(`property:${key[i]!}`).text(value[i]!)]
+  return (wanted) => {
+    const found: [string, string][] = []
+    for (let i = firstAtLeast(row, wanted); i < row.length && row[i] === wanted; i++) found.push(pair(i))
+    return found
   }
-  return byRow
 }
 
-function revenueByRow(snapshot: Snapshot, part: Part): Map<number, Pick<EventRow, "revenue">> {
+/** What one row of a sparse column says of an event; nothing when the event has none. */
+function sparseReader<Said extends object>(rows: Uint32Array, said: (i: number) => Said): (row: number) => Said | undefined {
+  return (row) => {
+    const i = firstAtLeast(rows, row)
+    return rows[i] === row ? said(i) : undefined
+  }
+}
+
+function revenueReader(texts: Texts, part: Part): (row: number) => Pick<EventRow, "revenue"> | undefined {
   const { row, amount, currency } = part.revenue()
-  const currencies = snapshot.dictionary("currency")
-  return new Map(Array.from(row, (at, i) => [at, { revenue: { amount: amount[i]!, currency: currencies.text(currency[i]!) } }]))
+  return sparseReader(row, (i) => ({ revenue: { amount: amount[i]!, currency: texts("currency").text(currency[i]!) } }))
 }
 
-function engagementByRow(part: Part): Map<number, Pick<EventRow, "engagement">> {
+function engagementReader(part: Part): (row: number) => Pick<EventRow, "engagement"> | undefined {
   const { row, engaged, scroll } = part.engagement()
-  const report = (i: number) => ({ engagedMs: engaged[i]!, ...(scroll[i] !== NO_SCROLL && { scrollDepth: scroll[i]! }) })
-  return new Map(Array.from(row, (at, i) => [at, { engagement: report(i) }]))
+  return sparseReader(row, (i) => ({
+    engagement: { engagedMs: engaged[i]!, ...(scroll[i] !== NO_SCROLL && { scrollDepth: scroll[i]! }) },
+  }))
 }
 
 /** `cls` is stored in thousandths. */
-function vitalsByRow(part: Part): Map<number, Pick<EventRow, "vitals">> {
+function vitalsReader(part: Part): (row: number) => Pick<EventRow, "vitals"> | undefined {
   const { row, lcp, inp, fcp, ttfb, cls } = part.vitals()
   const measured = (name: string, value: number, scale = 1) => (value === NO_VITAL ? {} : { [name]: value / scale })
-  const report = (i: number): Vitals => ({
-    ...measured("lcp", lcp[i]!),
-    ...measured("inp", inp[i]!),
-    ...measured("fcp", fcp[i]!),
-    ...measured("ttfb", ttfb[i]!),
-    ...measured("cls", cls[i]!, 1000),
-  })
-  return new Map(Array.from(row, (at, i) => [at, { vitals: report(i) }]))
+  return sparseReader(row, (i) => ({
+    vitals: {
+      ...measured("lcp", lcp[i]!),
+      ...measured("inp", inp[i]!),
+      ...measured("fcp", fcp[i]!),
+      ...measured("ttfb", ttfb[i]!),
+      ...measured("cls", cls[i]!, 1000),
+    },
+  }))
 }

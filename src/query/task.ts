@@ -1,8 +1,11 @@
 import type { Snapshot } from "../store/events/part.ts"
 import { aggregate } from "./aggregate.ts"
+import { exportBreakdown } from "./export-breakdown.ts"
+import { exportRows } from "./export-rows.ts"
 import { funnel } from "./funnel.ts"
 import type { Answer, Task } from "./messages.ts"
 import { realtime } from "./realtime.ts"
+import { visitRows } from "./rows.ts"
 
 /** Answers one question from a snapshot. `check` is called between parts and throws when the question is given up. */
 export function answerTask(snapshot: Snapshot, task: Task, check: () => void): Answer {
@@ -15,6 +18,12 @@ export function answerTask(snapshot: Snapshot, task: Task, check: () => void): A
       return realtime(snapshot, task.query, check)
     case "first_event":
       return firstEventAt(snapshot)
+    case "rows":
+      return visitRows(snapshot, task.query, task.place, check)
+    case "export_rows":
+      return exportRows(snapshot, task.query, task.place, check)
+    case "export_breakdown":
+      return exportBreakdown(snapshot, task.query, check)
   }
 }
 

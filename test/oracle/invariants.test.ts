@@ -65,6 +65,8 @@ function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
     realtime: refuse,
     firstEventAt: refuse,
     rows: refuse,
+    exportRows: refuse,
+    exportBreakdown: refuse,
     close: async () => {},
   }
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }

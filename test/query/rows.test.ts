@@ -85,9 +85,9 @@ test("visits come by their start, of the range alone, with their later events", 
   visit(4, START)
   visit(5, RANGE.to)
   expect(read(traffic).map(({ started_at, events }) => [started_at, events.length])).toEqual([
-    [RANGE.to - 1, 2],
     [START, 1],
     [START + 7, 1],
+    [RANGE.to - 1, 2],
   ])
 })
 

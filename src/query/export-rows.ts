@@ -1,0 +1,108 @@
+import { currencyDecimals } from "../domain/currency.ts"
+import { EXPORTED_TRAITS, type ExportFormat, ROW_COLUMNS, type RowType } from "../domain/export.ts"
+import { instantText } from "../domain/moment.ts"
+import type { RowsQuery, SiteFacts } from "../domain/query.ts"
+import type { Snapshot } from "../store/events/part.ts"
+import { type ExportRecord, recordsText } from "./export-text.ts"
+import { pseudonyms } from "./pseudonyms.ts"
+import { nextVisits, type Pick, type RowsPlace } from "./row-places.ts"
+import { type EventRow, eventReader, type RowsBatch, textsOf, type VisitFacts, visitReader } from "./rows.ts"
+
+/** Raw rows as text: visits that start in the range, or the events in it, that satisfy the filter. */
+export interface ExportQuery extends RowsQuery {
+  of: RowType
+  format: ExportFormat
+  /** Makes the names of visitors and visits. */
+  siteKey: Uint8Array
+}
+
+/** Some hundred kilobytes of text, and some milliseconds of work. */
+const BATCH_ROWS = 1_000
+
+/**
+ * The text of the batch that follows a place. A batch is bounded by events, not by visits: one visit may have ten thousand.
+ * Nothing of a batch is kept for the next one.
+ */
+export function exportRows(snapshot: Snapshot, query: ExportQuery, place: RowsPlace | undefined, check: () => void): RowsBatch<Uint8Array> {
+  const { picks, choice, next, omitted } = nextVisits(snapshot, { ...query, most: BATCH_ROWS }, place, check)
+  const texts = textsOf(snapshot)
+  const found = new Array<Found>(picks.length)
+  for (const [part, places] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
+    const visit = visitReader(texts, part)
+    const events = query.of === "events" ? chosenEvents(choice.events(part), eventReader(texts, part)) : () => []
+    for (const i of places) found[i] = { visit: visit(picks[i]!.visit), events: events(picks[i]!) }
+  }
+  return { rows: new TextEncoder().encode(recordsText(query.format, ROW_COLUMNS[query.of], recordsOf(found, query))), next, omitted }
+}
+
+interface Found {
+  visit: VisitFacts
+  events: EventRow[]
+}
+
+const chosenEvents =
+  (mask: Uint8Array, event: (row: number) => EventRow) =>
+  ({ from, to }: Pick): EventRow[] => {
+    const found: EventRow[] = []
+    for (let row = from; row < to; row++) if (mask[row] === 1) found.push(event(row))
+    return found
+  }
+
+function recordsOf(found: readonly Found[], { of, site, siteKey }: ExportQuery): ExportRecord[] {
+  const visitors = pseudonyms(siteKey, "visitor")(found.map(({ visit }) => visit.visitor))
+  const visits = pseudonyms(siteKey, "visit")(found.map(({ visit }) => visit.sequence))
+  return found.flatMap(({ visit, events }, i) => {
+    const names = { visitor: visitors[i]!, visit: visits[i]! }
+    return of === "visits" ? [visitRecord(visit, names, site)] : eventRecords(visit, events, names)
+  })
+}
+
+interface Names {
+  visitor: string
+  visit: string
+}
+
+function visitRecord(visit: VisitFacts, { visitor, visit: id }: Names, { bounceEngagedSeconds }: SiteFacts): ExportRecord {
+  const { started_at, duration, pageviews, interactive, engaged } = visit
+  const isKept = bounceEngagedSeconds > 0 && engaged >= bounceEngagedSeconds * 1000
+  return {
+    visit: id,
+    visitor,
+    started_at: instantText(started_at),
+    last_at: instantText(started_at + duration),
+    duration: Math.round(duration / 1000),
+    pageviews,
+    events: visit.counted_events,
+    bounce: pageviews <= 1 && interactive === 0 && !isKept,
+    engaged_seconds: Math.round(engaged / 1000),
+    entry_page: visit.entry_page,
+    entry_page_hostname: visit.entry_page_hostname,
+    exit_page: visit.exit_page,
+    exit_page_hostname: visit.exit_page_hostname,
+    ...traitsOf(visit),
+    import_id: visit.import_id,
+  }
+}
+
+function eventRecords(visit: VisitFacts, events: readonly EventRow[], { visitor, visit: id }: Names): ExportRecord[] {
+  const traits = traitsOf(visit)
+  return events.map(({ at, name, page, hostname, title, interactive, props, revenue, engagement }) => ({
+    at: new Date(at).toISOString(),
+    name,
+    page,
+    hostname,
+    title,
+    visitor,
+    visit: id,
+    ...traits,
+    interactive,
+    revenue_amount: revenue && revenue.amount / 10 ** (currencyDecimals(revenue.currency) ?? 2),
+    revenue_currency: revenue?.currency,
+    props: props.length === 0 ? undefined : Object.fromEntries(props),
+    import_id: visit.import_id,
+    scroll_depth: engagement?.scrollDepth,
+    engaged_ms: engagement?.engagedMs,
+  }))
+}
+
+const traitsOf = (visit: VisitFacts): ExportRecord => Object.fromEntries(EXPORTED_TRAITS.map((trait) => [trait, visit[trait]]))

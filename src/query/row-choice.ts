@@ -1,0 +1,74 @@
+import { VITALS } from "../domain/dimension.ts"
+import type { Range, RowsQuery } from "../domain/query.ts"
+import type { Part, Snapshot } from "../store/events/part.ts"
+import { compileFilter, type Mask } from "./filters.ts"
+import { differs } from "./flags.ts"
+import { fillByEvents, keepBoth } from "./masks.ts"
+
+/** Which visits and events of a part are rows. */
+export interface RowChoice {
+  /** Bounds of a visit's start, the second one exclusive. */
+  startsFrom: number
+  startsTo: number
+  /** False when no row can be in the part. */
+  isIn(part: Part): boolean
+  /** Visits with a row; their start is still to be looked at. */
+  visits(part: Part): Mask
+  /** Events that are rows themselves. */
+  events(part: Part): Uint8Array
+}
+
+/** Masks are good until another part is asked about. */
+export function rowChoice(snapshot: Snapshot, query: RowsQuery & { of: "visits" | "events" }): RowChoice {
+  return query.of === "visits" ? visitChoice(snapshot, query) : eventChoice(snapshot, query)
+}
+
+/** V of metrics.md 5.1: visits that start in the range and have an event, at any time, that satisfies the filter. */
+function visitChoice(snapshot: Snapshot, { filter, site, range }: RowsQuery): RowChoice {
+  const compiled = compileFilter(snapshot, filter, site)
+  return {
+    startsFrom: range.from,
+    startsTo: range.to,
+    isIn: (part) => part.maxStart >= range.from && part.minStart < range.to,
+    visits: compiled.visits,
+    events: compiled.events,
+  }
+}
+
+/** E of metrics.md 5.1, and the engagement reports that satisfy the filter themselves. */
+function eventChoice(snapshot: Snapshot, { filter, site, range }: RowsQuery): RowChoice {
+  const compiled = compileFilter(snapshot, filter, site)
+  const events = (part: Part): Uint8Array => {
+    const mask = new Uint8Array(part.events)
+    fillInRange(mask, { name: part.event("name"), visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }, range)
+    const rows = compiled.rows(part)
+    if (rows !== "all") keepBoth(mask, rows)
+    return mask
+  }
+  return {
+    startsFrom: Number.NEGATIVE_INFINITY,
+    startsTo: range.to,
+    isIn: (part) => part.maxAt >= range.from && part.minAt < range.to,
+    visits(part) {
+      const mask = new Uint8Array(part.visits)
+      fillByEvents(mask, part.event("visit"), events(part))
+      return mask
+    },
+    events,
+  }
+}
+
+interface EventTimes {
+  name: Uint32Array
+  visit: Uint32Array
+  offset: Uint32Array
+  starts: Float64Array
+}
+
+/** Events in the range but vitals. */
+function fillInRange(mask: Uint8Array, { name, visit, offset, starts }: EventTimes, { from, to }: Range): void {
+  for (let row = 0; row < mask.length; row++) {
+    const at = starts[visit[row]!]! + offset[row]!
+    mask[row] = at >= from && at < to ? differs(name[row]!, VITALS) : 0
+  }
+}
