@@ -16,7 +16,7 @@ export function satisfies(filter: Filter | undefined, event: NewEvent, visit: Ra
   if (filter.op === "not") return !satisfies(filter.filter, event, visit, goals)
   if (filter.op === "has_done") return hasDone(filter.filter, visit, goals)
   if (filter.dimension === "goal") return goals.some((goal) => textHolds(filter, goal.name) && completes(goal, event, visit))
-  return textHolds(filter, valueIn(filter.dimension, filter.property, event, visit))
+  return textHolds(filter, shownIn(filter, event, visit))
 }
 
 const hasDone = (filter: Filter, visit: RawVisit, goals: Goals): boolean =>
@@ -39,8 +39,20 @@ function namedGoals(filter: Filter | undefined, goals: Goals): GoalRule[] {
   return filter.dimension === "goal" ? goals.filter(({ name }) => textHolds(filter, name)) : []
 }
 
+const COUNTRIES: Record<string, string> = { DE: "Germany", US: "United States", AU: "Australia", NP: "Nepal" }
+
+/** The value, or the name of a country where names are asked for. "" is the missing value. */
+export function shownIn(
+  { dimension, property, named }: Pick<Condition, "dimension" | "property" | "named">,
+  event: NewEvent,
+  visit: RawVisit,
+): string {
+  const value = valueIn(dimension, property, event, visit)
+  return named ? (COUNTRIES[value] ?? value) : value
+}
+
 /** "" is the missing value. */
-export function valueIn(dimension: Dimension, property: string | undefined, event: NewEvent, visit: RawVisit): string {
+function valueIn(dimension: Dimension, property: string | undefined, event: NewEvent, visit: RawVisit): string {
   if (dimension === "page" || dimension === "title" || dimension === "hostname") return event[dimension]
   if (dimension === "event") return event.name
   if (dimension === "property") return event.props.find(([key]) => key === property)?.[1] ?? ""

@@ -68,7 +68,7 @@ function comparison({ order, groupings, metrics }: Query): (a: Row, b: Row) => n
 
   function byKey(a: Row, b: Row, index: number): number {
     const grouping = groupings[index]!
-    const missing = grouping.by === "time" ? "" : dimensionFacts(grouping.dimension).missing[0]
+    const missing = grouping.by === "time" ? "" : (grouping.missing ?? dimensionFacts(grouping.dimension).missing[0])
     const [one, other] = [a.keys[index] ?? missing, b.keys[index] ?? missing]
     return typeof one === "number" ? one - Number(other) : compareCodePoints(one, String(other))
   }

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../src/domain/event.ts"
 import type { Filter } from "../../src/domain/filter.ts"
 import type { GoalRule, Grouping, Key, Query } from "../../src/domain/query.ts"
-import { completes, mayCount, satisfies, valueIn } from "./conditions.ts"
+import { completes, mayCount, satisfies, shownIn } from "./conditions.ts"
 import { bucketStarts } from "./days.ts"
 import { isCounted, type RawVisit, startOf } from "./raw.ts"
 import { choosingFilter, ENTRIES, goalsInQuestion, leavesOf, pageFilter } from "./variants.ts"
@@ -42,7 +42,7 @@ export function setsOf(visits: readonly RawVisit[], query: Query) {
   const keyOf = (grouping: Grouping, { visit, event, goal }: Match, at: number): Key => {
     if (grouping.by === "time") return bucketOf(at)
     if (grouping.dimension === "goal") return goal!.name
-    return valueIn(grouping.dimension, grouping.property, event, visit) || null
+    return shownIn(grouping, event, visit) || null
   }
   const rowOf = (match: Match, at: number, by: readonly Grouping[]) => JSON.stringify(by.map((grouping) => keyOf(grouping, match, at)))
 
