@@ -55,7 +55,8 @@ export class EventBuffer {
   #depth = 0
   #bytes = 0
   #timer: ReturnType<typeof setTimeout> | undefined
-  #dueAt = 0
+  /** What the timer was set to, in ms. */
+  #delay = 0
   #lockedSince: number | undefined
   #probing: ReturnType<typeof setInterval> | undefined
   #isStopped = false
@@ -79,14 +80,14 @@ export class EventBuffer {
   store(candidates: readonly Candidate[], bytes: number): Promise<Outcome[]> {
     const refusal = this.#refusal(candidates.length, bytes)
     if (refusal) return Promise.reject(refusal)
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>()
-    this.#jobs.push({ candidates, bytes, resolve, reject })
-    this.#depth += candidates.length
-    this.#bytes += bytes
-    if (this.#lockedSince !== undefined) this.#schedule(LOCK_RETRY_MS)
-    else if (this.#depth >= COLLECT.groupEvents) this.#turn()
-    else this.#schedule(COLLECT.groupMs)
-    return promise
+    return new Promise((resolve, reject) => {
+      this.#jobs.push({ candidates, bytes, resolve, reject })
+      this.#depth += candidates.length
+      this.#bytes += bytes
+      if (this.#lockedSince !== undefined) this.#schedule(LOCK_RETRY_MS)
+      else if (this.#depth >= COLLECT.groupEvents) this.#turn()
+      else this.#schedule(COLLECT.groupMs)
+    })
   }
 
   /** Counts a drop; it travels with the next commit. */
@@ -128,11 +129,11 @@ export class EventBuffer {
     return unavailable(1)
   }
 
+  /** Leaves a timer alone that was set for no longer: it is due before. */
   #schedule(ms: number): void {
-    const dueAt = this.#clock.monotonic() + ms
-    if (this.#timer !== undefined && this.#dueAt <= dueAt) return
+    if (this.#timer !== undefined && this.#delay <= ms) return
     clearTimeout(this.#timer)
-    this.#dueAt = dueAt
+    this.#delay = ms
     this.#timer = setTimeout(() => this.#turn(), ms)
   }
 
@@ -243,10 +244,12 @@ export class EventBuffer {
   }
 
   #remove(jobs: readonly Job[]): void {
+    for (const { candidates, bytes } of jobs) {
+      this.#depth -= candidates.length
+      this.#bytes -= bytes
+    }
     const gone = new Set(jobs)
-    this.#jobs = this.#jobs.filter((job) => !gone.has(job))
-    this.#depth = this.#jobs.reduce((sum, { candidates }) => sum + candidates.length, 0)
-    this.#bytes = this.#jobs.reduce((sum, { bytes }) => sum + bytes, 0)
+    this.#jobs = jobs.length === this.#jobs.length ? [] : this.#jobs.filter((job) => !gone.has(job))
   }
 
   /** Single I/O errors are each told: three of them in a minute mean more than one. */

@@ -100,8 +100,12 @@ export function createCollector(options: CollectorOptions): Collector {
         const verdict = target.site ? judge(target.site, event) : { note: noteWithoutSite("unknown_site", target.sent, event.now) }
         verdicts.push(verdict instanceof Promise ? await verdict : verdict)
       }
-      const isQuestion = request.headers.get("x-debug-request") === "true"
-      return isQuestion ? explain(verdicts, event.client) : settle(buffer, verdicts, request.body.length)
+      if (request.headers.get("x-debug-request") === "true") return explain(verdicts, event.client)
+      const { candidates, retryAfter } = sorted(buffer, verdicts)
+      const bytes = request.body.length + candidates.length * EVENT_BYTES
+      const outcomes = candidates.length === 0 ? [] : await buffer.store(candidates, bytes)
+      if (retryAfter > 0) throw new AppError("rate_limited", "Too many events.", { retry_after: retryAfter })
+      return accepted(verdicts.length - outcomes.filter((reason) => reason === undefined).length)
     },
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
@@ -161,8 +165,8 @@ function createJudge(intake: Intake, rates: ReturnType<typeof createRates>, seed
   }
 }
 
-/** Stores what passed, counts what did not. */
-async function settle(buffer: EventBuffer, verdicts: readonly Verdict[], bodyBytes: number): Promise<CollectAnswer> {
+/** What passed is to be stored, the rest is counted. */
+function sorted(buffer: EventBuffer, verdicts: readonly Verdict[]): { candidates: readonly Candidate[]; retryAfter: number } {
   const candidates: Candidate[] = []
   let retryAfter = 0
   for (const verdict of verdicts) {
@@ -172,9 +176,7 @@ async function settle(buffer: EventBuffer, verdicts: readonly Verdict[], bodyByt
       retryAfter = Math.max(retryAfter, verdict.retryAfter ?? 0)
     }
   }
-  const outcomes = candidates.length === 0 ? [] : await buffer.store(candidates, bodyBytes + candidates.length * EVENT_BYTES)
-  if (retryAfter > 0) throw new AppError("rate_limited", "Too many events.", { retry_after: retryAfter })
-  return accepted(verdicts.length - candidates.length + outcomes.filter((reason) => reason !== undefined).length)
+  return { candidates, retryAfter }
 }
 
 /** A dropped event is answered like an accepted one; the header says so to those who look. */
