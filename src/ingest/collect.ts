@@ -11,10 +11,12 @@ import { createCalendar } from "./calendar.ts"
 import { type Candidate, candidateOf } from "./candidate.ts"
 import { type AddressRanges, addressRanges, type Client, clientOf } from "./client-address.ts"
 import type { RequestFacts, Sender } from "./draft.ts"
-import { noteEarly, noteFrom, noteWithoutSite } from "./drop-notes.ts"
+import { noteEarly, noteFrom, noteInvalid, noteWithoutSite } from "./drop-notes.ts"
 import type { DropNote } from "./drop-tally.ts"
+import { collectForeign, type ForeignOutcome, type Ways } from "./foreign.ts"
 import type { Intake } from "./intake.ts"
 import { visitorKeys } from "./keys.ts"
+import type { ForeignPayload } from "./payloads/foreign.ts"
 import type { Incoming } from "./payloads/incoming.ts"
 import { readNative } from "./payloads/native.ts"
 import { readPixel } from "./payloads/pixel.ts"
@@ -55,6 +57,12 @@ export interface CollectAnswer {
 export interface Collector {
   /** Takes one request of a tracker. Throws AppError: `invalid_event`, `rate_limited`, `unavailable`, `storage_full`. */
   collect(request: CollectRequest): Promise<CollectAnswer>
+  /**
+   * Takes one request of another product's client: what became of each of its events, in their order, or what is answered
+   * to a question. Throws AppError: `invalid_event` for what holds no events, `unavailable`, `storage_full`; then nothing of
+   * the request was stored.
+   */
+  collectForeign(request: CollectRequest, payload: ForeignPayload): Promise<readonly ForeignOutcome[] | CollectAnswer>
   /** Takes events of a site's own server, of any shape; each is judged for itself. */
   collectServerEvents(site: Site, events: readonly unknown[]): Promise<ServerAnswer>
   /** The client's address behind trusted proxies, for limits elsewhere; never to be kept. */
@@ -68,10 +76,10 @@ export interface Collector {
 }
 
 /** Either on its way to the store, or dropped; `retryAfter` seconds when it came too fast. */
-type Verdict = { candidate: Candidate } | { note: DropNote; retryAfter?: number }
+export type Verdict = { candidate: Candidate } | { note: DropNote; retryAfter?: number }
 
 /** An event that could be read, with what its request tells. */
-interface Readable {
+export interface Readable {
   incoming: Incoming
   facts: RequestFacts
   client: Client
@@ -89,7 +97,8 @@ export function createCollector(options: CollectorOptions): Collector {
   const buffer = new EventBuffer(options)
   const intake: Intake = { ...options, calendar: createCalendar(), pipeline: createPipeline({ placeFile }), buffer }
   const judge = createJudge(intake, createRates(options.limits), new DataView(options.random(4).buffer).getUint32(0))
-  const read = createReader(intake, options, trusted)
+  const readSender = senderReader(options, trusted)
+  const read = createReader(intake, directory, readSender)
   const onFault = (message: string) => onError?.(new Error(`The place file cannot be read: ${message}`))
   const unwatch = placeFile && watchPlaceFile(placeFile, onFault)
   return {
@@ -107,6 +116,7 @@ export function createCollector(options: CollectorOptions): Collector {
       if (retryAfter > 0) throw new AppError("rate_limited", "Too many events.", { retry_after: retryAfter })
       return accepted(verdicts.length - outcomes.filter((reason) => reason === undefined).length)
     },
+    collectForeign: (request, payload) => collectForeign({ intake, directory, readSender, judge, explain }, request, payload),
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
     flush: () => buffer.flush(),
@@ -120,25 +130,27 @@ export function createCollector(options: CollectorOptions): Collector {
   }
 }
 
-/** Reads a request, or throws `invalid_event` and counts it. The one place that decides address and host, for every payload. */
-function createReader(intake: Intake, { directory, geoHeader, onForwardedIgnored }: CollectorOptions, trusted: AddressRanges) {
+/** What a request tells beside its payload. The one place that decides which address counts. */
+function senderReader({ geoHeader, onForwardedIgnored }: CollectorOptions, trusted: AddressRanges): Ways["readSender"] {
+  return (request) => {
+    const read = readRequest(request, { trusted, geoHeader })
+    if (!read.client.viaProxy && request.peer !== undefined && request.headers.has("x-forwarded-for")) onForwardedIgnored?.(request.peer)
+    return read
+  }
+}
+
+/** Reads a request of the tracker or of a pixel, or throws `invalid_event` and counts it. */
+function createReader(intake: Intake, directory: SiteDirectory, readSender: Ways["readSender"]) {
   return (request: CollectRequest): Readable => {
-    const { client, facts } = readRequest(request, { trusted, geoHeader })
-    if (!client.viaProxy && request.peer !== undefined && request.headers.has("x-forwarded-for")) onForwardedIgnored?.(request.peer)
+    const { client, facts } = readSender(request)
     const sender = isPixel(request.url) ? "pixel" : "script"
     const reading = sender === "pixel" ? readPixel(request.url, facts.referer) : readNative(request.body)
     const now = intake.clock.now()
     if ("incoming" in reading) return { incoming: reading.incoming, facts, client, sender, hostname: hostOf(reading.incoming, facts), now }
-    intake.buffer.drop(noteInvalid(intake, directory, reading.named, facts, now))
+    const targets = reading.named.length === 0 ? [] : targetsOf(directory, reading.named, "")
+    intake.buffer.drop(noteInvalid(intake, targets, facts.userAgent, now))
     throw new AppError("invalid_event", "The event is not valid.", { errors: reading.faults.slice(0, 20) })
   }
-}
-
-/** For the site that is named, as far as that could be read, else for the instance. */
-function noteInvalid({ calendar }: Intake, directory: SiteDirectory, named: readonly string[], facts: RequestFacts, now: number): DropNote {
-  const site = named.length === 0 ? undefined : targetsOf(directory, named, "").find((target) => target.site)?.site
-  if (!site) return noteWithoutSite("invalid", named.join(","), now)
-  return noteEarly("invalid", site, { day: calendar.day(site, now), at: now, hostname: "", userAgent: facts.userAgent })
 }
 
 const isPixel = (url: string): boolean => /^[^?#]*\/p\.gif(?:[?#]|$)/.test(url)

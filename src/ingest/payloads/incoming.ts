@@ -29,4 +29,8 @@ export interface Incoming {
   id: string
   /** Milliseconds since the event, within bounds. */
   ageMs: number
+  /** The browser itself says that no person uses it. */
+  isBot?: true
+  /** No event: it only says who the visitor of the open visit is. */
+  identifies?: true
 }
