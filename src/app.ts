@@ -14,6 +14,7 @@ import { placesIn } from "./services/data-folder.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
 import { examine } from "./services/doctor.ts"
 import { ExitFault } from "./services/exit.ts"
+import { createExports } from "./services/exports.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
@@ -65,6 +66,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
     health: instance.health,
     stats: createStats({ ...instance, engine, clock }),
+    exports: createExports({ ...instance, engine, clock }),
     queryForm: createQueryForm({ ...instance, engine, clock }),
     collector,
     collectPath: config.collect_path,
@@ -175,7 +177,14 @@ export async function fillDemo(app: App, { config, clock }: AppOptions & { clock
     const events = Math.round(shape.events / count)
     sites.push({ siteId: site.id, trackingId: site.tracking_id, seed: shape.seed + index, events, from, to, host, currency: "EUR" })
   }
-  const wanted = { name: "Demo", scopes: ["stats:read", "events:write"], site_ids: null, expires_days: null, ip_allow: [], rate_limit: null }
+  const wanted = {
+    name: "Demo",
+    scopes: ["stats:read", "events:write"],
+    site_ids: null,
+    expires_days: null,
+    ip_allow: [],
+    rate_limit: null,
+  }
   const { key } = await operations["key.create"](wanted)
   const events = await replayTraffic({ sites, clock, collector, instance, report })
   const [first] = sites

@@ -1,6 +1,7 @@
 import { AppError } from "../domain/error.ts"
 import type { Call, Peers } from "../plugin/guard.ts"
 import type { Annotations } from "../services/annotations.ts"
+import type { Exports } from "../services/exports.ts"
 import type { Funnels } from "../services/funnels.ts"
 import type { Goals } from "../services/goals.ts"
 import type { Health } from "../services/health.ts"
@@ -17,10 +18,13 @@ import { headerSets, requestId } from "./headers.ts"
 import { healthRoutes } from "./health.ts"
 import { apiLimits } from "./limits.ts"
 import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
+import { type Origins, privateOrigins } from "./private/origins.ts"
+import { type PrivateOptions, privateRoutes } from "./private/routes.ts"
 import { annotationRoutes } from "./public/annotations.ts"
 import { creation } from "./public/creation.ts"
 import { errorRoutes } from "./public/errors.ts"
 import { eventRoutes } from "./public/events.ts"
+import { exportRoutes } from "./public/export.ts"
 import { funnelRoutes } from "./public/funnels.ts"
 import { goalRoutes } from "./public/goals.ts"
 import { keyRoutes } from "./public/key.ts"
@@ -32,7 +36,8 @@ import { router } from "./router.ts"
 import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 
 export interface ServerOptions
-  extends Omit<CollectOptions, "headers">,
+  extends Omit<PrivateOptions, "origins" | "addressOf">,
+     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites">,
     SiteFacts,
@@ -41,6 +46,8 @@ export interface ServerOptions
   hsts: boolean
   /** Requests per minute and key; 0 = no limit. */
   apiRateLimit: number
+  /** Hosts of the dashboard besides that of the base address. */
+  allowedHosts: readonly string[]
   /** Origins whose pages may call the public API. */
   corsOrigins: readonly string[]
   sites: Sites
@@ -51,6 +58,7 @@ export interface ServerOptions
   idempotency: Idempotency
   health: Health
   stats: Stats
+  exports: Exports
   queryForm: QueryForm
 }
 
@@ -75,7 +83,8 @@ export function createServer(options: ServerOptions): HttpServer {
   const doors = collectDoors({ ...options, headers: headers.open })
   const scripts = trackerDoors({ ...options, headers: headers.open })
   const cors = crossOrigin(options.corsOrigins)
-  const app = router({ baseUrl, log, headers: headers.api }, routes(options))
+  const origins = privateOrigins(options)
+  const app = router({ baseUrl, log, headers: headers.api }, routes(options, origins))
 
   function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
@@ -83,6 +92,7 @@ export function createServer(options: ServerOptions): HttpServer {
     const door = doors.get(path) ?? scripts(path)
     if (door) return door(request, server)
     if (isMisleading(path)) throw notFound()
+    if (path.startsWith("/api/private/")) origins.refuseHost(request)
     const preflight = cors.preflight(request, path, headers.api)
     if (preflight) return Promise.resolve(preflight)
     // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.
@@ -112,7 +122,7 @@ export function createServer(options: ServerOptions): HttpServer {
   }
 }
 
-function routes(options: ServerOptions) {
+function routes(options: ServerOptions, origins: Origins) {
   const { apiRateLimit, now, health, stats, collector } = options
   const addressOf = ({ request, server }: Call) => collector.clientAddress(server?.requestIP(request)?.address, request.headers)
   const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf })
@@ -128,6 +138,7 @@ function routes(options: ServerOptions) {
     annotationRoutes(auth, create, options.annotations),
     eventRoutes(auth, collector),
     statsRoutes(auth, stats),
+    exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm),
     mcpRoutes(gate, options),
   ]

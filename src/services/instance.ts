@@ -29,7 +29,7 @@ import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
 import { secretKey } from "./secret-key.ts"
 import { createSecrets, type Random } from "./secrets.ts"
-import { createSiteKeys } from "./site-keys.ts"
+import { createSiteKeys, type SiteKeys } from "./site-keys.ts"
 import { createSites, type Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
 import { createStoreStates, type StoreStates } from "./store-states.ts"
@@ -73,6 +73,7 @@ export interface Instance {
   organizations: Organizations
   salts: KeptSalts
   identityKeys: IdentityKeys
+  siteKeys: Pick<SiteKeys, "siteKey">
   backups: Backups
   health: Health
   states: StoreStates
@@ -147,6 +148,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     organizations: createOrganizations({ catalog, clock }),
     salts: createSalts({ catalog, secrets, clock, random }),
     identityKeys: siteKeys,
+    siteKeys,
     backups: backupsOver(catalog),
     health,
     states,

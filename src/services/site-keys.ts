@@ -8,6 +8,8 @@ const SITE_KEY_BYTES = 32
 const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
 
 export interface SiteKeys extends IdentityKeys {
+  /** The key of a site's pseudonyms, which never changes (metrics.md 2.1). */
+  siteKey(siteId: number): Promise<Uint8Array>
   /** Makes the two keys of a new site. */
   make(statements: Statements, siteId: number): Promise<void>
   /** Makes another identity key: who was identified before is somebody new. To be followed by `forget` at the commit. */
@@ -25,26 +27,26 @@ export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog;
     await upsertSiteKey(statements, siteId, purpose, secrets.seal(fresh, siteKeyPlace(siteId, purpose)))
     return fresh
   }
-  const read = (siteId: number): Promise<Uint8Array> =>
-    catalog.transaction(
-      async (statements) => {
-        const sealed = await siteKey(statements, siteId, "identity")
-        // It may have been sealed with another secret key than the instance has now.
-        return (sealed && secrets.open(sealed, siteKeyPlace(siteId, "identity"))) ?? write(statements, siteId, "identity")
-      },
-      (key) => opened.set(siteId, key),
-    )
+  /** Undefined also when it was sealed with another secret key than the instance has now. */
+  async function stored(statements: Statements, siteId: number, purpose: SiteKeyPurpose): Promise<Uint8Array | undefined> {
+    const sealed = await siteKey(statements, siteId, purpose)
+    return sealed && secrets.open(sealed, siteKeyPlace(siteId, purpose))
+  }
+  const read = (siteId: number, purpose: SiteKeyPurpose, onCommit?: (key: Uint8Array) => void): Promise<Uint8Array> =>
+    catalog.transaction(async (statements) => (await stored(statements, siteId, purpose)) ?? write(statements, siteId, purpose), onCommit)
   return {
     async make(statements, siteId) {
       await write(statements, siteId, "site")
       await write(statements, siteId, "identity")
     },
+    // Asked for once for many names, and nearly always without a write.
+    siteKey: async (siteId) => (await stored(catalog, siteId, "site")) ?? read(siteId, "site"),
     replaceIdentityKey: async (statements, siteId) => void (await write(statements, siteId, "identity")),
     forget: (siteId) => void opened.delete(siteId),
     identityKey(siteId) {
       const known = opened.get(siteId)
       if (known) return known
-      const reading = read(siteId)
+      const reading = read(siteId, "identity", (key) => opened.set(siteId, key))
       opened.set(siteId, reading)
       reading.catch(() => opened.delete(siteId)) // the next one tries again; whoever asked is told
       return reading

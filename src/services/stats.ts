@@ -42,7 +42,7 @@ export interface Stats {
   funnel(site: Site, given: Record<string, unknown>, asking?: Asking & { funnelId?: number }): Promise<FunnelReport>
 }
 
-interface StatsOptions {
+export interface StatsOptions {
   engine: Engine
   goals: Pick<Goals, "rules">
   funnels: Pick<Funnels, "kept">

@@ -6,7 +6,7 @@ import type { ApiKeyAuth } from "../auth.ts"
 
 /** The documents list the parameters; the parser of the question judges them, so that all that is wrong is said at once. */
 export const parameters = (properties: TProperties) => t.Object(properties, { additionalProperties: true })
-const text = (description: string) => t.Optional(t.String({ description }))
+export const text = (description: string) => t.Optional(t.String({ description }))
 
 export const RANGED = {
   period: text("Preset range, such as 7d; default 30d. Ignored when from and to are given"),

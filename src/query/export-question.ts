@@ -1,0 +1,59 @@
+import { AppError } from "../domain/error.ts"
+import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, type ExportType, isRowType } from "../domain/export.ts"
+import { ArgumentReader, refuseArguments } from "./arguments.ts"
+import { parseQuestion, type Question, type Report } from "./parse.ts"
+import type { Moment } from "./period.ts"
+
+/** What is to be exported (api.md section 10), with the range of its question fixed. */
+export interface ExportQuestion {
+  type: ExportType
+  format: ExportFormat
+  /** Of raw rows only range and filter are of account. */
+  question: Question
+}
+
+const RANGED = ["period", "from", "to", "timezone", "filters", "imports"]
+/** What only some types take. */
+const SPECIAL = ["metrics", "interval", "property"]
+
+/** The arguments of an export as text of a query string. All that is wrong with them is thrown at once, as `invalid_query`. */
+export function parseExport(given: Record<string, unknown>, moment: Moment): ExportQuestion {
+  const reader = new ArgumentReader(given, ["type", "format", ...RANGED, ...SPECIAL])
+  const type = reader.choice("type", EXPORT_TYPES)
+  const format = reader.choice("format", EXPORT_FORMATS) ?? "csv"
+  if (!reader.has("type")) reader.refuse({ pointer: "/type", code: "required", detail: "Name what to export.", allowed: EXPORT_TYPES })
+  const question = readQuestion(reader, type, given, moment)
+  refuseArguments(reader, "text")
+  // Only faults leave these undefined.
+  return { type: type!, format, question: question! }
+}
+
+/** The question behind the export. What its own parser finds wrong goes to the other faults. */
+function readQuestion(reader: ArgumentReader, type: ExportType | undefined, given: Record<string, unknown>, moment: Moment) {
+  const taken = type ? specialOf(type) : []
+  for (const name of SPECIAL.filter((special) => type && reader.has(special) && !taken.includes(special)))
+    reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} does not go with type=${type}.` })
+  const report = type ? reportOf(type) : "goals"
+  const own = Object.fromEntries(Object.entries(given).filter(([name]) => RANGED.includes(name) || taken.includes(name)))
+  try {
+    const question = parseQuestion(report, { ...own, ...(report === "breakdown" && { dimension: type }) }, moment, "text")
+    return { ...question, limit: Number.MAX_SAFE_INTEGER }
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || !thrown.members.errors) throw thrown
+    for (const fault of thrown.members.errors) reader.refuse(fault)
+    return undefined
+  }
+}
+
+function reportOf(type: ExportType): Report {
+  // The goals' report takes range and filters and nothing else, as raw rows do.
+  if (type === "goals" || isRowType(type)) return "goals"
+  return type === "timeseries" ? "timeseries" : "breakdown"
+}
+
+function specialOf(type: ExportType): readonly string[] {
+  const report = reportOf(type)
+  if (report === "goals") return []
+  if (report === "timeseries") return ["metrics", "interval"]
+  return type === "property" ? ["metrics", "property"] : ["metrics"]
+}

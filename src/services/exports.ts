@@ -1,0 +1,115 @@
+import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../domain/export.ts"
+import type { ReportRange } from "../domain/report.ts"
+import type { Site } from "../domain/site.ts"
+import { breakdownColumns } from "../query/export-breakdown.ts"
+import { type ExportQuestion, parseExport } from "../query/export-question.ts"
+import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../query/export-text.ts"
+import { flatQuery } from "../query/flat-query.ts"
+import { decimalsOf, shownRange, siteFacts } from "./report-facts.ts"
+import type { SiteKeys } from "./site-keys.ts"
+import { createStats, type StatsOptions } from "./stats.ts"
+
+/** An export that has been asked for and not begun. Its range is fixed. */
+export interface Export {
+  type: ExportType
+  format: ExportFormat
+  range: ReportRange
+  fileName: string
+  /**
+   * The text, piece by piece as it is taken. The first piece is made of data, so that what refuses the question is thrown
+   * before anything is said; what fails later is thrown then, and the text that was given has no regular end.
+   */
+  read(signal: AbortSignal): AsyncGenerator<Uint8Array>
+}
+
+/** A site's data to take away (api.md section 10). */
+export interface Exports {
+  /** Judges the arguments, which are text of a query string: `invalid_query` with all faults at once. Counts and reads nothing. */
+  open(site: Site, given: Record<string, unknown>, signal: AbortSignal): Promise<Export>
+}
+
+interface ExportsOptions extends StatsOptions {
+  siteKeys: Pick<SiteKeys, "siteKey">
+}
+
+interface Asked extends ExportQuestion {
+  site: Site
+  now: number
+  range: ReportRange
+}
+
+export function createExports(options: ExportsOptions): Exports {
+  const { engine, goals, clock } = options
+  const askerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
+
+  async function open(site: Site, given: Record<string, unknown>, signal: AbortSignal): Promise<Asked> {
+    const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, askerOf(site, signal)) : undefined
+    const now = clock.now()
+    const asked = parseExport(given, { now, timezone: site.timezone, firstAt })
+    return { ...asked, site, now, range: shownRange(asked.question.range, now) }
+  }
+
+  async function* rows({ site, format, range, question }: Asked, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const query = {
+      site: siteFacts(site, goals.rules(site.id)),
+      range: question.range.range,
+      ...(question.filter && { filter: question.filter }),
+      ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
+    }
+    let before = exportHead(format, ROW_COLUMNS[of], range)
+    for await (const batch of engine.exportRows(query, askerOf(site, signal))) {
+      const after = batch.next ? "" : exportTrailer(format, ROW_COLUMNS[of], batch.omitted)
+      yield* piece(batch.rows.length === 0 && batch.next ? "" : before, batch.rows, after)
+      if (batch.rows.length > 0) before = betweenBatches(format)
+    }
+  }
+
+  async function* breakdown({ site, format, range, question, now }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const facts = siteFacts(site, goals.rules(site.id))
+    const query = { site: facts, query: flatQuery(question, { site: facts, now }), question, format, decimals: decimalsOf(site) }
+    const columns = breakdownColumns(question)
+    const text = await engine.exportBreakdown(query, askerOf(site, signal))
+    yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
+  }
+
+  /** Reports that have few rows are those of the statistics, of the moment that fixed the range. */
+  async function* report({ type, site, format, range, question, now }: Asked, given: Record<string, unknown>, signal: AbortSignal) {
+    const { type: _, format: __, ...own } = given
+    const stats = createStats({ ...options, clock: { now: () => now } })
+    const asking = { form: "text" as const, signal }
+    const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...question.metrics]
+    const records: readonly ExportRecord[] =
+      type === "goals"
+        ? (await stats.goals(site, own, asking)).goals
+        : pointRecords(format, (await stats.timeseries(site, own, asking)).points)
+    const text = new TextEncoder().encode(recordsText(format, columns, records))
+    yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
+  }
+
+  return {
+    async open(site, given, signal) {
+      const asked = await open(site, given, signal)
+      const { type, format, range } = asked
+      return {
+        ...{ type, format, range },
+        fileName: `${site.id}-${type}-${range.from}-${range.to}.${format}`,
+        read(signal) {
+          if (isRowType(type)) return rows(asked, type, signal)
+          return type === "goals" || type === "timeseries" ? report(asked, given, signal) : breakdown(asked, signal)
+        },
+      }
+    },
+  }
+}
+
+const GOAL_COLUMNS = ["goal_id", "name", "kind", "match", "value", "threshold", "visitors", "conversions", "conversion_rate", "revenue"]
+
+/** In a column of CSV a point that is whole says so. */
+const pointRecords = (format: ExportFormat, points: readonly { partial?: boolean }[]): ExportRecord[] =>
+  points.map((point) => (format === "csv" ? { partial: false, ...point } : { ...point }))
+
+/** One piece of the parts that there are, or none. */
+function* piece(before: string, rows: Uint8Array, after: string): Generator<Uint8Array> {
+  const bytes = Buffer.concat([Buffer.from(before), rows, Buffer.from(after)])
+  if (bytes.length > 0) yield bytes
+}
