@@ -133,6 +133,6 @@ function readOrderBy(
   time: string | undefined,
   faults: Faults,
 ): readonly Ordered[] | undefined {
-  if (value === undefined) return defaultOrder(metrics, time)
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return defaultOrder(metrics, time)
   return readOrder(value, [...metrics, ...dimensions.map(({ name }) => name)], faults)
 }

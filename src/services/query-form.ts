@@ -33,32 +33,16 @@ interface QueryFormOptions {
   sites: Pick<Sites, "directory" | "list">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
-  /** Segments and cohorts that filters name. */
+  /** Segments and cohorts that filters name; without it there are none. */
   saved?: (site: Site) => SavedFilters
 }
 
-export function createQueryForm({ engine, sites, goals, clock, saved = () => () => undefined }: QueryFormOptions): QueryForm {
-  /** What the body asks of the site it names. */
-  async function read(key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
-    const faults = new Faults()
-    const name = readSiteId(body.site_id, faults)
-    const found = name === undefined ? [] : await namedSites(sites, key, name)
-    if (found.length > 1) refuseAmbiguous(found, faults)
-    const [site] = found
-    const asker: Asker = { organizationId: key.organization_id, ...(signal && { signal }) }
-    const firstAt = site && body.date_range === "all" ? await engine.firstEventAt(site.id, asker) : undefined
-    const now = clock.now()
-    const question = parseArrayQuestion(body, { now, timezone: site?.timezone ?? "UTC", firstAt }, faults, (kind, id) =>
-      site ? saved(site)(kind, id) : undefined,
-    )
-    if (!site) throw siteNotFound()
-    return { site, question, now, asker }
-  }
-
+export function createQueryForm(options: QueryFormOptions): QueryForm {
+  const { engine, goals } = options
   return {
     async answer(key, body, signal) {
       if (!isObject(body)) throw noObject()
-      const { site, question, now, asker } = await read(key, body, signal)
+      const { site, question, now, asker } = await readBody(options, key, body, signal)
       const query = arrayQuery(question, siteFacts(site, goals.rules(site.id)), now)
       const table = await engine.aggregate(query, asker)
       return {
@@ -69,6 +53,26 @@ export function createQueryForm({ engine, sites, goals, clock, saved = () => () 
     },
   }
 }
+
+/** What the body asks, and of which site. */
+async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
+  const { engine, sites, clock, saved } = options
+  const faults = new Faults()
+  const name = readSiteId(body.site_id, faults)
+  const found = name === undefined ? [] : await namedSites(sites, key, name)
+  if (found.length > 1) refuseAmbiguous(found, faults)
+  const [site] = found
+  const asker: Asker = { organizationId: key.organization_id, ...(signal && { signal }) }
+  const firstAt = site && body.date_range === "all" ? await engine.firstEventAt(site.id, asker) : undefined
+  const now = clock.now()
+  // Of a site that nobody sees, the days are drawn in some zone: faults are told before it is.
+  const moment = { now, timezone: site?.timezone ?? "UTC", firstAt }
+  const question = parseArrayQuestion(body, moment, faults, (site && saved?.(site)) ?? NOTHING_SAVED)
+  if (!site) throw siteNotFound()
+  return { site, question, now, asker }
+}
+
+const NOTHING_SAVED: SavedFilters = () => undefined
 
 async function resultsOf(
   { compared }: ArrayQuestion,

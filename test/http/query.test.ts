@@ -260,6 +260,15 @@ test("rows and totals are those of the flat form", async () => {
   )
 })
 
+test("the connection stays open for as long as reports may take", async () => {
+  const seconds: number[] = []
+  const server = { requestIP: () => ({ address: "198.51.100.7" }), timeout: (_: Request, idle: number) => void seconds.push(idle) }
+  const headers = { authorization: `Bearer ${instance.statsKey}`, "content-type": "application/json" }
+  const body = JSON.stringify({ site_id: 1, metrics: ["visitors"], date_range: "day" })
+  const answer = await instance.app.fetch(new Request(`http://localhost${OURS}`, { method: "POST", headers, body }), server)
+  expect([answer.status, Math.max(...seconds)]).toEqual([200, 40])
+})
+
 describe("the site", () => {
   const asked = { metrics: ["visitors"], date_range: "day" }
   test.each<[string, () => unknown, number]>([

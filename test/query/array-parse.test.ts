@@ -370,6 +370,10 @@ describe("order, page and what is included", () => {
     expect(faultsOf(() => asked(more as Record<string, unknown>))).toEqual(faults)
   })
 
+  test("an empty order is none", () => {
+    expect(queryOf({ order_by: [] }).order).toEqual([{ by: "metric", index: 0, descending: true }])
+  })
+
   test("a number with a point and nothing behind it is whole", () => {
     expect(asked({ pagination: JSON.parse('{"limit": 5.0, "offset": 2e1}') })).toMatchObject({ limit: 5, offset: 20 })
   })
