@@ -79,6 +79,13 @@ export const cidrs = (fallback: readonly string[], about: string): Setting<reado
     return list.length > 0 && list.every((range) => ipaddr.isValidCIDR(range)) ? list : undefined
   })
 
+/** Host names without a port; none unless some are named. */
+export const hosts = (about: string): Setting<readonly string[]> =>
+  setting<readonly string[]>([], about, "a list of host names such as stats.example,stats.local", (given) => {
+    const list = (Array.isArray(given) ? given : String(given).split(",")).map((host) => String(host).trim().toLowerCase())
+    return list.every((host) => URL.parse(`http://${host}/`)?.host === host) ? list : undefined
+  })
+
 /** Exact origins, as browsers send them; none unless some are named. */
 export const origins = (about: string): Setting<readonly string[]> =>
   setting<readonly string[]>([], about, "a list of origins such as https://tools.example,https://other.example:8443", (given) => {

@@ -1,4 +1,4 @@
-import { choice, cidrs, integer, origins, place, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
+import { choice, cidrs, hosts, integer, origins, place, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
 
 /**
  * Every setting of an instance. A key is written `base_url` in the file, `FOOTFALL_BASE_URL` in the environment and
@@ -31,6 +31,9 @@ export const SETTINGS = {
   ),
   default_currency: text("USD", "Revenue currency of sites that name none."),
   max_sites: integer(1_000, { min: 1, max: 1_000_000 }, "Sites that one organization may have."),
+  allowed_hosts: hosts("Host names besides that of the base address under which the dashboard answers; ports do not count."),
+  allow_insecure_http: toggle(false, "Let people sign in over plain HTTP from other machines; a banner then says so."),
+  private_rate: integer(50, { min: 1, max: 100_000 }, "Requests per second of one session to the private API, bursts of ten times as many."),
   api_rate_limit: integer(600, { min: 0, max: 1_000_000 }, "Requests to the public API per minute and key; 0 = no limit."),
   api_cors_origins: origins("Pages of other origins that may call the public API from a browser, such as https://tools.example."),
   mcp_allowed_origins: origins("Origins besides the instance's own and loopback whose pages may speak to the MCP endpoint."),

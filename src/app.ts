@@ -5,6 +5,7 @@ import type { DemoShape } from "./cli/command.ts"
 import type { Clock } from "./domain/clock.ts"
 import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
+import { sessionCookie } from "./http/private/session-cookie.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect.ts"
 import { openPlaceFile, type PlaceFile } from "./ingest/places.ts"
@@ -82,6 +83,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     idempotency: instance.idempotency,
     scriptUrl: () => scriptUrlOf(config, address),
     firstAt: (siteId) => instance.events.firstAt(siteId),
+    isSetUp: instance.users.isSetUp,
+    sessions: instance.sessions,
+    cookie: sessionCookie({ secrets: instance.cookieSecrets, secure: config.base_url?.startsWith("https:") ?? false }),
+    access: instance.access,
+    secondFactors: instance.secondFactors,
+    maintenance: () => ({ enabled: false }),
+    isOn: () => true,
+    features: () => [],
+    privateRate: config.private_rate,
+    allowedHosts: config.allowed_hosts,
     apiRateLimit: config.api_rate_limit,
     corsOrigins: config.api_cors_origins,
     mcpAllowedOrigins: config.mcp_allowed_origins,

@@ -13,7 +13,13 @@ import { type App, createApp } from "../src/app.ts"
 import type { Clock } from "../src/domain/clock.ts"
 import { SCOPES, type Scope } from "../src/domain/key.ts"
 import type { Log } from "../src/domain/log.ts"
+import type { Role } from "../src/domain/organization.ts"
+import type { SiteRole } from "../src/domain/permission.ts"
 import type { Site } from "../src/domain/site.ts"
+import { insertMembership, putSiteMember } from "../src/store/catalog/memberships.ts"
+import { updateSessionProof } from "../src/store/catalog/sessions.ts"
+import { insertSetup, isSetUp } from "../src/store/catalog/setup.ts"
+import { insertUser } from "../src/store/catalog/users.ts"
 
 /** A real folder for real stores; gone at the end of the test's scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -81,8 +87,21 @@ export interface TestInstance extends AsyncDisposable {
   fetch(request: Request, address?: string): Promise<Response>
   /** Posts to `/api/event` as a browser at this address does. */
   collect(payload: unknown, options?: { address?: string; headers?: Record<string, string> }): Promise<Answer>
+  /** The cookie of a new user's session; the first one makes the instance set up. */
+  signIn(standing?: SignInAs): Promise<string>
   /** A key with these scopes; limited to sites when they are named. */
   makeKey(scopes: readonly Scope[], siteIds?: readonly number[] | null): Promise<string>
+}
+
+/** What a test's user is: a role in the organization of the site, or none. */
+export interface SignInAs {
+  role?: Role
+  /** The row of site 1. */
+  siteRole?: SiteRole
+  isInstanceAdmin?: boolean
+  /** When who it is was last proved; now unless an earlier moment is said. */
+  provedAt?: number
+  organizationId?: number
 }
 
 export interface StartOptions {
@@ -124,6 +143,7 @@ export async function startInstance({ now = "2026-11-21T12:00:00Z", settings = {
     api,
     fetch,
     makeKey,
+    signIn: (as = {}) => signIn(app, clock.now(), { organizationId: organization, ...as }),
     collect: async (payload, { address, headers } = {}) =>
       answerOf(
         await fetch(
@@ -136,6 +156,30 @@ export async function startInstance({ now = "2026-11-21T12:00:00Z", settings = {
       folder[Symbol.dispose]()
     },
   }
+}
+
+/** Of a new user each time; the first one sets the instance up. The session is made as signing in makes it, without the password. */
+async function signIn(app: App, now: number, as: SignInAs & { organizationId: number }): Promise<string> {
+  const { catalog, sessions, cookieSecrets } = app.instance
+  const token = await catalog.transaction(async (statements) => {
+    const name = `user-${crypto.randomUUID().slice(0, 8)}`
+    const email = `${name}@example.com`
+    const fields = { email, email_key: email, name, password_hash: null, is_instance_admin: as.isInstanceAdmin ?? false, created_at: now }
+    const user = (await insertUser(statements, fields))! // nobody has the address
+    if (!(await isSetUp(statements))) await insertSetup(statements, { userId: user.id, now })
+    if (as.role) await insertMembership(statements, { organizationId: as.organizationId, userId: user.id, role: as.role, now })
+    if (as.siteRole) await putSiteMember(statements, { siteId: 1, userId: user.id, role: as.siteRole, by: null, now })
+    const made = await sessions.create(statements, user, { method: "password", mfa: false, client: { userAgent: BROWSER, ipPrefix: "" } })
+    if (as.provedAt !== undefined) await updateSessionProof(statements, made.session.id, as.provedAt)
+    return made.token
+  })
+  return `sid=${encodeURIComponent(signCookie(token, cookieSecrets[0]))}`
+}
+
+/** As the cookie library signs: HMAC-SHA-256 in base64 without padding. */
+function signCookie(value: string, secret: string): string {
+  const hmac = new Bun.CryptoHasher("sha256", secret).update(value).digest("base64")
+  return `${value}.${hmac.replace(/=+$/, "")}`
 }
 
 function apiOver(fetch: TestInstance["fetch"]): Api {

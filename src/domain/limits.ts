@@ -77,6 +77,7 @@ export const API = {
   rowExportsPerHour: 60,
   exportsAtOnce: 2,
   mcpBodyBytes: 256 << 10,
+  privateBodyBytes: 1 << 20,
 } as const
 
 export const QUERY = {

@@ -11,7 +11,19 @@ export interface User {
   name: string
   is_instance_admin: boolean
   status: "active" | "disabled" | "deleted"
+  /** Null until somebody has shown that the address is theirs. */
+  email_verified_at: number | null
+  /** Choices for the dashboard; null: as the browser or the instance has it. */
+  locale: string | null
+  time_format: string | null
+  theme: string | null
+  shortcuts: boolean
+  start_page: string | null
   created_at: number
+  last_login_at: number | null
+  last_seen_at: number | null
+  disabled_at: number | null
+  version: number
 }
 
 const PASSWORD = { min: 12, max: 256 } as const

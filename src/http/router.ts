@@ -4,6 +4,9 @@ import { errors } from "./errors.ts"
 import { requestId } from "./headers.ts"
 import { jsonAnswers } from "./json-answers.ts"
 import { methodTable } from "./methods.ts"
+import { openApiDocument } from "./openapi/document.ts"
+import { describedRoutes } from "./openapi/route.ts"
+import { referenceRoutes } from "./public/reference.ts"
 
 export interface RouterOptions {
   baseUrl: string
@@ -26,14 +29,18 @@ export function router({ baseUrl, log, headers }: RouterOptions, routes: readonl
     .use(errors({ baseUrl, log, methodsAt }))
     .use(jsonAnswers)
   for (const group of routes) app.use(group)
-  requireScopes(app)
+  app.use(referenceRoutes(() => openApiDocument(app.routes, { baseUrl })))
+  // Throws for a public route that is missing in the documents.
+  describedRoutes(app.routes)
+  requireGuards(app)
   const table = methodTable(app)
   // Now, not while the first caller waits.
   return app.compile()
 }
 
-/** A public route that nobody guards stops the start. Elysia takes macro names off a mounted route, but keeps its `detail`. */
-function requireScopes(app: AnyElysia): void {
+/** A route that nobody guards stops the start. Elysia takes macro names off a mounted route, but keeps its `detail`. */
+function requireGuards(app: AnyElysia): void {
   for (const { method, path, hooks } of app.routes)
-    if (path.startsWith("/api/") && !hooks?.detail?.["x-required-scopes"]) throw new Error(`${method} ${path} names no scope`)
+    if (path.startsWith("/api/") && !hooks?.detail?.[path.startsWith("/api/private/") ? "x-permission" : "x-required-scopes"])
+      throw new Error(`${method} ${path} names nothing that it asks of its caller`)
 }

@@ -37,7 +37,7 @@ import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 
 export interface ServerOptions
   extends Omit<PrivateOptions, "origins" | "addressOf">,
-     Omit<CollectOptions, "headers">,
+    Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites">,
     SiteFacts,
@@ -141,6 +141,7 @@ function routes(options: ServerOptions, origins: Origins) {
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm),
     mcpRoutes(gate, options),
+    ...privateRoutes({ ...options, origins, addressOf }),
   ]
 }
 

@@ -1,5 +1,7 @@
+import { hkdfSync } from "node:crypto"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
+import { CORE_PERMISSIONS } from "../domain/permission.ts"
 import type { Site } from "../domain/site.ts"
 import type { SiteDefaults } from "../domain/site-input.ts"
 import type { IdentityKeys } from "../ingest/salts.ts"
@@ -8,7 +10,9 @@ import { listSiteIds } from "../store/catalog/copy.ts"
 import { listSites } from "../store/catalog/sites.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { KeptValues } from "../store/events/writer.ts"
+import { type Access, createAccess } from "./access.ts"
 import { type Annotations, createAnnotations } from "./annotations.ts"
+import { type Audit, createAudit } from "./audit.ts"
 import { type Backups, createBackups } from "./backup.ts"
 import { removeUnfinished } from "./backup-folder.ts"
 import type { KeepRules } from "./backup-rotation.ts"
@@ -19,6 +23,7 @@ import { createFunnels, type Funnels } from "./funnels.ts"
 import { createGoals, type Goals } from "./goals.ts"
 import { createHealth, type Health } from "./health.ts"
 import { createIdempotency, type Idempotency } from "./idempotency.ts"
+import { createInstanceSettings, type InstanceSettings } from "./instance-settings.ts"
 import { createJobSlots, type JobSlots } from "./job-slots.ts"
 import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
@@ -27,8 +32,10 @@ import { createOrganizations, type Organizations } from "./organizations.ts"
 import { createPasswords } from "./passwords.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
+import { createSecondFactors, type SecondFactors } from "./second-factors.ts"
 import { secretKey } from "./secret-key.ts"
 import { createSecrets, type Random } from "./secrets.ts"
+import { createSessions, type Sessions } from "./sessions.ts"
 import { createSiteKeys, type SiteKeys } from "./site-keys.ts"
 import { createSites, type Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
@@ -66,6 +73,13 @@ export interface Instance {
   goals: Goals
   funnels: Funnels
   annotations: Annotations
+  settings: InstanceSettings
+  sessions: Sessions
+  access: Access
+  secondFactors: SecondFactors
+  audit: Audit
+  /** Keys that sign cookies; the first one is used, the others still verify. */
+  cookieSecrets: readonly [string, ...string[]]
   /** Answers to requests that may come again. */
   idempotency: Idempotency
   keys: Keys
@@ -131,6 +145,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   const secrets = createSecrets({ secretKey: key, random })
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults: options.defaults, maxSites: options.maxSites })
+  const settings = await createInstanceSettings({ catalog, clock })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
   kept = createKeptValues({ directory: sites.directory, goals, funnels })
@@ -141,6 +156,12 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     sites,
     goals,
     funnels,
+    settings,
+    sessions: createSessions({ catalog, clock, random, life: () => sessionLife(settings) }),
+    access: createAccess({ catalog, sites, permissions: CORE_PERMISSIONS }),
+    secondFactors: createSecondFactors({ catalog, settings }),
+    audit: createAudit({ catalog, clock }),
+    cookieSecrets: [cookieSecret(key)],
     annotations: createAnnotations({ catalog, clock }),
     idempotency: createIdempotency({ catalog, clock }),
     keys: createKeys({ catalog, clock, random, sites }),
@@ -174,6 +195,15 @@ function backupOptions(options: InstanceOptions, catalog: Catalog, exclusive: Ex
     siteIds: () => listSiteIds(catalog),
   }
 }
+
+const sessionLife = (settings: InstanceSettings) => ({
+  idle: settings.get("session_idle_days"),
+  absolute: settings.get("session_absolute_days"),
+})
+
+/** Apart from the key that seals secrets: who knows one does not know the other. */
+const cookieSecret = (key: Uint8Array): string =>
+  Buffer.from(hkdfSync("sha256", key, new Uint8Array(), "footfall/cookies", 32)).toString("hex")
 
 const FAREWELL_MS = 2_000
 

@@ -10,8 +10,21 @@ interface SiteThing extends Versioned {
   site_id: number
 }
 
+/** A thing before and after a change; a new one has no before, a removed one no after. */
+export interface Change<Thing> {
+  before?: Thing
+  after?: Thing
+}
+
 /** Stores what belongs to a change with it, in its transaction: both are there afterwards, or neither. */
-export type Alongside<Thing> = (statements: Statements, thing: Thing) => Promise<void>
+export type Alongside<Thing> = (statements: Statements, change: Change<Thing>) => Promise<void>
+
+/** What a caller of a change or a removal may say besides. */
+export interface Terms<Thing> {
+  /** Throws `precondition_failed` for another version. */
+  expected?: Expected
+  alongside?: Alongside<Thing>
+}
 
 /**
  * What people define on a site: goals, funnels, annotations. Whoever calls has been let in to the site; a thing of another
@@ -23,9 +36,9 @@ export interface SiteThings<Thing> {
   /** By id ascending. */
   list(site: Site, slice: Slice): Promise<Thing[]>
   get(site: Site, id: string | number | undefined): Promise<Thing>
-  /** A merge patch. Throws `precondition_failed` for a version that was not expected. */
-  update(site: Site, id: string | number | undefined, patch: unknown, expected?: Expected): Promise<Thing>
-  remove(site: Site, id: string | number | undefined, expected?: Expected): Promise<void>
+  /** A merge patch. */
+  update(site: Site, id: string | number | undefined, patch: unknown, terms?: Terms<Thing>): Promise<Thing>
+  remove(site: Site, id: string | number | undefined, terms?: Terms<Thing>): Promise<void>
 }
 
 /** What makes one kind of thing different from the others. */
@@ -70,25 +83,29 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
         await kind.refuseSame?.(statements, site, fields)
         if ((await kind.count(statements, site.id)) >= kind.limit) throw tooMany(kind)
         const thing = await kind.insert(statements, site.id, fields, clock.now())
-        await alongside?.(statements, thing)
+        await alongside?.(statements, { after: thing })
         return thing
       }, kept?.put)
     },
     list: (site, slice) => kind.list(catalog, site.id, slice),
     get: (site, id) => find(catalog, site, id),
-    update: (site, id, patch, expected) =>
+    update: (site, id, patch, { expected, alongside } = {}) =>
       catalog.transaction(async (statements) => {
         const thing = await find(statements, site, id)
         const fields = kind.patch(thing, patch, site)
         await kind.refuseSame?.(statements, site, fields, thing.id)
         refuseOtherVersion(thing, expected)
-        return isChange(thing, fields) ? kind.update(statements, thing.id, fields, clock.now()) : thing
+        if (!isChange(thing, fields)) return thing
+        const changed = await kind.update(statements, thing.id, fields, clock.now())
+        await alongside?.(statements, { before: thing, after: changed })
+        return changed
       }, kept?.put),
-    async remove(site, id, expected) {
+    async remove(site, id, { expected, alongside } = {}) {
       await catalog.transaction(async (statements) => {
         const thing = await find(statements, site, id)
         refuseOtherVersion(thing, expected)
         await kind.delete(statements, thing.id)
+        await alongside?.(statements, { before: thing })
         return thing
       }, kept?.remove)
     },

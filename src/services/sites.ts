@@ -5,7 +5,7 @@ import { type ApiKey, reachesSite } from "../domain/key.ts"
 import { THINGS } from "../domain/limits.ts"
 import { COMPAT_PRODUCTS, type Site, type SiteDirectory } from "../domain/site.ts"
 import { parseSite, patchSite, type SiteDefaults } from "../domain/site-input.ts"
-import { type Expected, refuseOtherVersion } from "../domain/version.ts"
+import { refuseOtherVersion } from "../domain/version.ts"
 import type { IdentityMode } from "../domain/visit.ts"
 import { changedHistory } from "../ingest/salt-period.ts"
 import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
@@ -15,7 +15,7 @@ import type { Random } from "./secrets.ts"
 import { createSiteDirectory } from "./site-directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
 import { changedSite, type SiteChanges } from "./site-settings.ts"
-import type { Alongside } from "./site-things.ts"
+import type { Alongside, Terms } from "./site-things.ts"
 import { inSlices } from "./slices.ts"
 
 export interface Sites {
@@ -26,12 +26,12 @@ export interface Sites {
   list(organizationId: number, options?: { search?: string }): Promise<Site[]>
   /** Throws `site_not_found`. */
   get(id: number): Promise<Site>
-  /** A merge patch of the fields a site is made with. Throws `precondition_failed` for a version that was not expected. */
-  update(id: number, patch: unknown, expected?: Expected): Promise<Site>
+  /** A merge patch of the fields a site is made with. */
+  update(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
   /** A merge patch of these fields and of its settings. Throws `compat_id_taken` for an id that another site has. */
-  configure(id: number, patch: unknown): Promise<Site>
+  configure(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
   /** From now on nobody finds it; its data stays until it is purged. */
-  remove(id: number, expected?: Expected): Promise<void>
+  remove(id: number, terms?: Terms<Site>): Promise<void>
   /**
    * Ends what was deleted 30 days ago: `erase` takes the site's data out of the event store, then its row goes with all that
    * hangs on it. What an interruption leaves is done the next time. Returns the ids.
@@ -69,18 +69,20 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
       .ofOrganization(organizationId)
       .filter(({ name, hosts }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
   }
-  async function write(statements: Statements, id: number, change: (site: Site) => SiteChanges, expected?: Expected): Promise<Site> {
+  async function write(statements: Statements, id: number, change: (site: Site) => SiteChanges, terms: Terms<Site> = {}): Promise<Site> {
     const site = await siteById(statements, id)
     if (!site) throw siteNotFound()
     const { fields, settings } = change(site)
-    refuseOtherVersion(site, expected)
+    refuseOtherVersion(site, terms.expected)
     if (Bun.deepEquals({ ...site, ...fields, settings }, site)) return site
     const { identity_mode } = site.settings
     const now = clock.now()
     const identity_history = changedHistory(site, { timezone: fields.timezone, identity_mode: settings.identity_mode }, now)
     // Whoever was known by a person key must not be found by it later on (metrics.md 2.3).
     if (KNOWS_PERSONS.has(identity_mode) && settings.identity_mode !== identity_mode) await keys.replaceIdentityKey(statements, id)
-    return updateSite(statements, id, { ...fields, settings, identity_history }, now)
+    const changed = await updateSite(statements, id, { ...fields, settings, identity_history }, now)
+    await terms.alongside?.(statements, { before: site, after: changed })
+    return changed
   }
   return {
     directory,
@@ -92,21 +94,21 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         const now = clock.now()
         const site = await insertSite(statements, { ...fields, organization_id: organizationId, tracking_id: trackingId, created_at: now })
         await keys.make(statements, site.id)
-        await alongside?.(statements, site)
+        await alongside?.(statements, { after: site })
         return site
       }, directory.put)
     },
     list: async (organizationId, { search = "" } = {}) => list(organizationId, search),
     get: async (id) => find(id),
-    update: (id, patch, expected) =>
+    update: (id, patch, terms) =>
       catalog.transaction(
-        (statements) => write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings }), expected),
+        (statements) => write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings }), terms),
         directory.put,
       ),
-    configure: (id, patch) =>
+    configure: (id, patch, terms) =>
       catalog.transaction(
         async (statements) => {
-          const site = await write(statements, id, (site) => changedSite(site, patch))
+          const site = await write(statements, id, (site) => changedSite(site, patch), terms)
           refuseTakenIds(site, directory)
           return site
         },
@@ -115,7 +117,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
           keys.forget(id)
         },
       ),
-    remove: (id, expected) =>
+    remove: (id, { expected, alongside } = {}) =>
       catalog.transaction(
         async (statements) => {
           const site = await siteById(statements, id)
@@ -123,6 +125,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
           refuseOtherVersion(site, expected)
           await deleteSite(statements, id, clock.now())
           await removeSiteFromKeys(statements, site.organization_id, id)
+          await alongside?.(statements, { before: site })
         },
         () => directory.remove(id),
       ),

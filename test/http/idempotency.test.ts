@@ -94,8 +94,8 @@ test("refusals of the content are kept, failures of the service are not", async 
   const goals: SiteThings<unknown> = app.instance.goals
   const { create } = goals
   goals.create = async (site, body, alongside) =>
-    create(site, body, async (statements, thing) => {
-      await alongside?.(statements, thing)
+    create(site, body, async (statements, change) => {
+      await alongside?.(statements, change)
       throw new Error("the disk is gone")
     })
   expect((await api.post(GOALS, goal("failing"), key, under("e-3"))).status).toBe(500)

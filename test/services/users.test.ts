@@ -11,7 +11,7 @@ test("the first user owns the first organization and administers the instance", 
   const { users, organizations, catalog } = services
   expect(await users.isSetUp()).toBe(false)
   const at = Date.parse("2026-11-21T12:00:00Z")
-  expect(await users.setUp(first)).toEqual({
+  expect(await users.setUp(first)).toMatchObject({
     user: { id: 1, email: "Ada@Example.org", name: "Ada", is_instance_admin: true, status: "active", created_at: at },
     organization: { id: 1, name: "Acme", created_at: at, updated_at: at },
   })

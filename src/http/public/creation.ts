@@ -39,7 +39,7 @@ export const creation =
     if ("kept" in begun) return replay<Shown>(call, begun.kept)
     const { claim } = begun
     try {
-      const thing = await make(value, (statements, made) => claim.keep(statements, keptCreation(show(made))))
+      const thing = await make(value, (statements, { after }) => claim.keep(statements, keptCreation(show(after!))))
       return answer(call, show(thing))
     } catch (error) {
       const refusal = keptRefusal(error)

@@ -12,10 +12,17 @@ const MEANINGS: Record<ErrorCode, string> = {
   invalid_event: "The event sent to a collect address cannot be read. The member errors names each fault.",
   missing_api_key: "Send the header Authorization: Bearer with an API key. Keys in query strings and cookies are not read.",
   invalid_api_key: "The key is unknown, mistyped, revoked, expired, or used from an address outside its list.",
+  session_required: "Sign in. The session has ended, or there was none; API keys are not read here.",
   insufficient_scope: "The key lacks a scope. The member required_scopes names those of which any one is enough.",
   unrestricted_key_required: "The operation needs a key for all sites of the organization; this one is limited to chosen sites.",
   origin_not_allowed: "Pages of this origin may not speak to the MCP endpoint. The operator can allow it.",
+  forbidden: "The role in the organization or on the site does not allow this. The member required_permission names what is missing.",
+  reauth_required: "Prove again who you are, by password or second factor; it holds for ten minutes.",
+  mfa_enrollment_required: "The organization wants a second factor. Add one to the account.",
+  impersonation_read_only: "Whoever acts for somebody else in read-only mode cannot change anything.",
   not_found: "There is nothing at this address. Check its spelling.",
+  feature_disabled: "The area is switched off on this instance. Its data is kept.",
+  organization_not_found: "There is no such organization, or you are not a member of it.",
   site_not_found: "There is no such site, or the key may not see it.",
   goal_not_found: "The site has no goal with this id.",
   funnel_not_found: "The site has no funnel with this id.",
@@ -27,6 +34,8 @@ const MEANINGS: Record<ErrorCode, string> = {
   idempotency_in_progress: "The first request with this Idempotency-Key has not been answered yet. Send it again in a second.",
   compat_id_taken: "An id of another product can belong to one site of the instance. The member pointer tells which one is taken.",
   already_set_up: "The instance has been set up. Sign in instead.",
+  version_conflict: "The thing has another version than the body names. The member current holds it as it is now.",
+  invalid_state: "The thing is in a state that does not allow this. The member state names it.",
   precondition_failed: "The resource has another version than the header If-Match names. Read it again; ETag tells its version.",
   body_too_large: "The body is larger than the operation takes. The member limit_bytes tells how much that is.",
   unsupported_media_type: "The header Content-Type names a format the operation does not take.",
@@ -37,11 +46,16 @@ const MEANINGS: Record<ErrorCode, string> = {
   identity_insufficient: "The report follows visitors for longer than the site recognizes them.",
   rate_limited: "Too many requests. Wait as many seconds as the header Retry-After says.",
   internal_error: "The server failed. The cause is in its log under the request id.",
+  setup_required: "Nobody has set the instance up. Open it in a browser, or run footfall setup.",
+  maintenance: "The instance is being maintained. Reading goes on, and so does collecting.",
   unavailable: "The service cannot take this request now. Try again after the time in the header Retry-After.",
   storage_full: "The disk of the server is full. Nothing of the request was stored. Reading goes on.",
   storage_damaged: "A part of the stored data cannot be read. The operator must restore a backup.",
   query_timeout: "The report took longer than 15 seconds. Ask for a shorter range or fewer groupings.",
 }
+
+/** What a code means, and what to do about it. */
+export const meaningOf = (code: ErrorCode): string => MEANINGS[code]
 
 /** `GET /errors/{code}`: where the member `type` of every problem leads. A page for people, JSON for programs. */
 export const errorRoutes = () =>
@@ -51,7 +65,7 @@ export const errorRoutes = () =>
       const code = ERROR_CODES.find((known) => known === params.code)
       if (code === undefined) throw new AppError("not_found", "There is no error code of this name.")
       const { status, title } = answerOf(code)
-      const meaning = MEANINGS[code]
+      const meaning = meaningOf(code)
       set.headers.vary = "accept"
       if (!wantsPage(request)) return { code, status, title, meaning }
       set.headers["content-type"] = "text/html; charset=utf-8"

@@ -6,14 +6,15 @@ import { etagOf } from "../../domain/version.ts"
 import { pageOf, parseListing } from "../../services/listing.ts"
 import type { Sites } from "../../services/sites.ts"
 import type { ApiKeyAuth } from "../auth.ts"
+import { told } from "../openapi/route.ts"
 import { expectedVersions } from "./conditions.ts"
 import type { creation } from "./creation.ts"
 import { type SiteFacts, SiteShown, shownSite } from "./shown.ts"
-import { Listed, ListQuery, NoQuery, Sent, takes, writes } from "./things.ts"
+import { Listed, NoQuery, SearchQuery, Sent, takes, takesSome, writes } from "./things.ts"
 
 const READ = { scopes: ["sites:read", "stats:read"] as const }
 const WRITE = writes(["sites:write"])
-const TAGS = { tags: ["sites"] }
+const says = (operationId: string, summary: string) => ({ operationId, summary, tags: ["sites"] })
 
 export interface SiteRoutesOptions extends SiteFacts {
   sites: Pick<Sites, "create" | "update" | "remove" | "listVisible">
@@ -34,12 +35,9 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
       },
       {
         scope: READ,
-        query: t.Object(
-          { ...ListQuery, search: t.Optional(t.String({ description: "Part of the name or of a host" })) },
-          { additionalProperties: true },
-        ),
+        query: t.Object(SearchQuery, { additionalProperties: true }),
         response: { 200: Listed(SiteShown) },
-        detail: { summary: "List sites", ...TAGS },
+        detail: told(says("listSites", "List sites")),
       },
     )
     .post(
@@ -55,7 +53,7 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         query: NoQuery,
         body: Sent,
         response: { 201: SiteShown },
-        detail: { summary: "Create a site", ...TAGS, ...takes(SiteInput) },
+        detail: told({ ...says("createSite", "Create a site"), ...takes(SiteInput) }),
       },
     )
     .get(
@@ -64,12 +62,12 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         set.headers.etag = siteTag(site, facts)
         return show(site)
       },
-      { siteScope: READ, query: NoQuery, response: { 200: SiteShown }, detail: { summary: "Read a site", ...TAGS } },
+      { siteScope: READ, query: NoQuery, response: { 200: SiteShown }, detail: told(says("getSite", "Read a site")) },
     )
     .patch(
       "/:site_id",
       async ({ site, body, request, set }) => {
-        const changed = await sites.update(site.id, body.value, expectedVersions(request))
+        const changed = await sites.update(site.id, body.value, { expected: expectedVersions(request) })
         set.headers.etag = siteTag(changed, facts)
         return show(changed)
       },
@@ -78,16 +76,20 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         query: NoQuery,
         body: Sent,
         response: { 200: SiteShown },
-        detail: { summary: "Change a site", ...TAGS, ...takes(t.Partial(SiteInput)) },
+        detail: told({ ...says("updateSite", "Change a site"), ...takesSome(SiteInput) }),
       },
     )
     .delete(
       "/:site_id",
       async ({ site, request, status }) => {
-        await sites.remove(site.id, expectedVersions(request))
+        await sites.remove(site.id, { expected: expectedVersions(request) })
         return status(204, undefined)
       },
-      { siteScope: { scopes: ["sites:write"], unrestricted: true }, query: NoQuery, detail: { summary: "Delete a site", ...TAGS } },
+      {
+        siteScope: { scopes: ["sites:write"], unrestricted: true },
+        query: NoQuery,
+        detail: told({ ...says("deleteSite", "Delete a site"), description: "It can be restored in the dashboard for 30 days." }),
+      },
     )
 }
 

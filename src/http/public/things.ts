@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, type TUnsafe, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import type { ErrorCode } from "../../domain/error.ts"
 import type { Scope } from "../../domain/key.ts"
 import { API } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
@@ -8,22 +9,40 @@ import { readJsonAsSent, type SentJson } from "../../plugin/body.ts"
 import { type Listing, pageOf, parseListing } from "../../services/listing.ts"
 import type { SiteThings } from "../../services/site-things.ts"
 import type { ApiKeyAuth } from "../auth.ts"
+import { type Detail, told } from "../openapi/route.ts"
 import { expectedVersions } from "./conditions.ts"
 import type { creation } from "./creation.ts"
+import { toolParameters } from "./parameters.ts"
 
 /** The body of a write, which the service judges; what it should be stands in the documents. The library has no schema for it. */
 export const Sent = t.Any() as unknown as TUnsafe<SentJson>
 export const NoQuery = t.Object({}, { additionalProperties: false })
 
 /** What an operation takes, for the documents. */
-export const takes = (schema: TSchema) => ({ requestBody: { required: true, content: { "application/json": { schema } } } })
+export const takes = (schema: TSchema): Pick<Detail, "requestBody"> => ({
+  requestBody: { required: true, content: { "application/json": { schema } } },
+})
 
-const text = (description: string) => t.Optional(t.String({ description }))
+/** The same for a change, which takes some of it. */
+export function takesSome(whole: TObject): Pick<Detail, "requestBody"> {
+  const schema = t.Partial(whole, { title: `${whole.title}`.replace("Input", "Patch") })
+  return { requestBody: { required: true, content: { "application/json": { schema }, "application/merge-patch+json": { schema } } } }
+}
+
 /** The parser of the list judges them, so that all that is wrong is said at once. */
-export const ListQuery = { limit: text("1 to 100; default 50"), cursor: text("next_cursor of the page before") }
+const { search: SEARCH, ...LIST } = toolParameters("list_sites")
+export const ListQuery = LIST
+export const SearchQuery = { ...LIST, search: SEARCH! }
 
 export const Listed = <Row extends TSchema>(row: Row) =>
-  t.Object({ data: t.Array(row), has_more: t.Boolean(), next_cursor: t.Optional(t.String()) })
+  t.Object(
+    {
+      data: t.Array(row),
+      has_more: t.Boolean(),
+      next_cursor: t.Optional(t.String({ description: "Present when more follows: the parameter cursor of the next page" })),
+    },
+    { title: `${row.title}List`, description: "A page of a list, by id ascending" },
+  )
 
 export const writes = (scopes: readonly Scope[]) => ({ scopes, read: readJsonAsSent(API.bodyBytes) })
 
@@ -36,20 +55,29 @@ interface Kind<Thing> {
   write: readonly Scope[]
   things: SiteThings<Thing>
   input: TObject
+  /** What a second one of the same name is answered. */
+  taken?: ErrorCode
   shown: TSchema
   show(thing: Thing, site: Site): object
   /** Lists that can be asked for a part. */
   listed?: { kind: "dated"; query: Record<string, TSchema>; read(site: Site, listing: Listing): Promise<Thing[]> }
 }
 
+const SENTENCES: Readonly<Record<string, string>> = { create: "Create a", get: "Read a", update: "Change a", delete: "Delete a" }
+
 /** List, create, read, change and delete: the same rules for every kind of thing that people define on a site. */
 export function thingRoutes<Thing extends Versioned & { id: number }>(
   auth: ApiKeyAuth,
   create: ReturnType<typeof creation>,
-  { path, noun, read, write, things, input, shown, show, listed }: Kind<Thing>,
+  { path, noun, read, write, things, input, taken, shown, show, listed }: Kind<Thing>,
 ) {
   const listName = (site: Site) => `${path}/${site.id}`
-  const says = (does: string) => ({ summary: `${does} ${noun}`, tags: [path] })
+  const says = (verb: string, summary = `${SENTENCES[verb]} ${noun}`, things: string = noun) => ({
+    operationId: `${verb}${things[0]!.toUpperCase()}${things.slice(1)}`,
+    summary,
+    tags: [path],
+  })
+  const conflicts: Pick<Detail, "x-failures"> = taken ? { "x-failures": [taken] } : {}
 
   return new Elysia({ prefix: `/api/public/v1/sites/:site_id/${path}` })
     .use(auth)
@@ -67,7 +95,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         siteScope: { scopes: read },
         query: t.Object({ ...ListQuery, ...listed?.query }, { additionalProperties: true }),
         response: { 200: Listed(shown) },
-        detail: { summary: `List ${path}`, tags: [path] },
+        detail: told(says("list", `List ${path}`, path)),
       },
     )
     .post(
@@ -87,7 +115,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         query: NoQuery,
         body: Sent,
         response: { 201: shown },
-        detail: { ...says("Create a"), ...takes(input) },
+        detail: told({ ...says("create"), ...takes(input), ...conflicts }),
       },
     )
     .get(
@@ -97,12 +125,12 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         set.headers.etag = etagOf(thing)
         return show(thing, site)
       },
-      { siteScope: { scopes: read }, query: NoQuery, response: { 200: shown }, detail: says("Read a") },
+      { siteScope: { scopes: read }, query: NoQuery, response: { 200: shown }, detail: told(says("get")) },
     )
     .patch(
       "/:id",
       async ({ site, params, body, request, set }) => {
-        const thing = await things.update(site, params.id, body.value, expectedVersions(request))
+        const thing = await things.update(site, params.id, body.value, { expected: expectedVersions(request) })
         set.headers.etag = etagOf(thing)
         return show(thing, site)
       },
@@ -111,15 +139,15 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         query: NoQuery,
         body: Sent,
         response: { 200: shown },
-        detail: { ...says("Change a"), ...takes(t.Partial(input)) },
+        detail: told({ ...says("update"), ...takesSome(input), ...conflicts }),
       },
     )
     .delete(
       "/:id",
       async ({ site, params, request, status }) => {
-        await things.remove(site, params.id, expectedVersions(request))
+        await things.remove(site, params.id, { expected: expectedVersions(request) })
         return status(204, undefined)
       },
-      { siteScope: { scopes: write }, query: NoQuery, detail: says("Delete a") },
+      { siteScope: { scopes: write }, query: NoQuery, detail: told(says("delete")) },
     )
 }

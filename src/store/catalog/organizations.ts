@@ -1,28 +1,32 @@
-import type { Organization, Role } from "../../domain/organization.ts"
+import { DEFAULT_POLICY, type Organization, type OrganizationPolicy } from "../../domain/organization.ts"
 import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
-const COLUMNS = sql`id, name, created_at, updated_at`
+const COLUMNS = sql`id, name, policy_json, created_at, updated_at, version`
+type OrganizationRow = Omit<Organization, "policy"> & { policy_json: string }
 
 export async function insertOrganization(catalog: Statements, { name, now }: { name: string; now: number }): Promise<Organization> {
-  const row = await catalog.get<Organization>(sql`
+  const row = await catalog.get<OrganizationRow>(sql`
     insert into organizations (name, created_at, updated_at)
     values (${name}, ${now}, ${now})
     returning ${COLUMNS}`)
-  return row! // an insert that returns has a row
+  return toOrganization(row!) // an insert that returns has a row
 }
 
-/** By id ascending, those after an id. */
-export const listOrganizations = (catalog: Statements, { after, limit }: Slice): Promise<Organization[]> =>
-  catalog.all(sql`select ${COLUMNS} from organizations where id > ${after} order by id limit ${limit}`)
+/** By id ascending, those after an id; deleted ones left out. */
+export async function listOrganizations(catalog: Statements, { after, limit }: Slice): Promise<Organization[]> {
+  const rows = await catalog.all<OrganizationRow>(sql`
+    select ${COLUMNS} from organizations where id > ${after} and deleted_at is null order by id limit ${limit}`)
+  return rows.map(toOrganization)
+}
 
-export const organizationById = (catalog: Statements, id: number): Promise<Organization | undefined> =>
-  catalog.get(sql`select ${COLUMNS} from organizations where id = ${id}`)
+export async function organizationById(catalog: Statements, id: number): Promise<Organization | undefined> {
+  const row = await catalog.get<OrganizationRow>(sql`select ${COLUMNS} from organizations where id = ${id} and deleted_at is null`)
+  return row && toOrganization(row)
+}
 
-export const insertMembership = (
-  catalog: Statements,
-  { organizationId, userId, role, now }: { organizationId: number; userId: number; role: Role; now: number },
-): Promise<void> =>
-  catalog.run(sql`
-    insert into memberships (organization_id, user_id, role, created_at)
-    values (${organizationId}, ${userId}, ${role}, ${now})`)
+/** A demand that a row lacks has its default. */
+function toOrganization({ policy_json, ...row }: OrganizationRow): Organization {
+  const policy = JSON.parse(policy_json) as Partial<OrganizationPolicy> // written by this file
+  return { ...row, policy: { ...DEFAULT_POLICY, ...policy } }
+}

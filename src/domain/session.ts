@@ -1,0 +1,36 @@
+/** How somebody came in. */
+export type SignInMethod = "password" | "passkey" | "oidc" | "setup" | "invitation" | "impersonation"
+
+/** A signed-in dashboard session. Times are epoch milliseconds. */
+export interface Session {
+  id: number
+  user_id: number
+  method: SignInMethod
+  /** A second factor was shown, or something that counts as two. */
+  mfa: boolean
+  created_at: number
+  last_seen_at: number
+  idle_expires_at: number
+  expires_at: number
+  /** When who it is was last proved. */
+  reauth_at: number
+  device: string
+  user_agent: string
+  /** /24 or /48 of the address. */
+  ip_prefix: string
+  place: string
+  impersonator_id: number | null
+  impersonator_email: string | null
+  impersonation_mode: "read_only" | "full" | null
+  impersonation_reason: string | null
+  /** The only organization it reaches; null: all of the user's. */
+  organization_id: number | null
+  revoked_at: number | null
+}
+
+/** Who asks, as far as a session or an audit row says it. */
+export interface Client {
+  userAgent: string
+  /** /24 or /48 of the address; empty when it is not known. */
+  ipPrefix: string
+}

@@ -1,0 +1,144 @@
+import type { Actor } from "../../domain/audit.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Client } from "../../domain/session.ts"
+import type { Call } from "../../plugin/guard.ts"
+import type { Authorize, Caller, Rule } from "../../plugin/router.ts"
+import type { Access } from "../../services/access.ts"
+import { type Maintenance, refuseWrites } from "../../services/maintenance.ts"
+import type { SecondFactors } from "../../services/second-factors.ts"
+import type { Person, Sessions } from "../../services/sessions.ts"
+import { addressPrefix } from "../caller.ts"
+import { tokenBuckets } from "../limits.ts"
+import type { Origins } from "./origins.ts"
+import type { SessionCookie } from "./session-cookie.ts"
+
+export interface AuthorizeOptions {
+  now(): number
+  isSetUp(): Promise<boolean>
+  sessions: Pick<Sessions, "find">
+  cookie: Pick<SessionCookie, "read">
+  access: Access
+  secondFactors: SecondFactors
+  origins: Origins
+  maintenance(): Maintenance
+  /** Whether a plugin is switched on. */
+  isOn(feature: string): boolean
+  /** Requests per second of one session. */
+  privateRate: number
+  addressOf(call: Call): string | undefined
+}
+
+/** How long a proof of who somebody is holds. */
+export const SUDO_MS = 10 * 60_000
+const BURST_SECONDS = 10
+
+/** The checks 3 to 12 of areas/00-conventions.md section 4; what the path names besides, and the body, are the route's. */
+export function createAuthorize(options: AuthorizeOptions): Authorize {
+  const { now, origins, access } = options
+  const buckets = tokenBuckets(options.privateRate * BURST_SECONDS, now, BURST_SECONDS * 1_000)
+  let isSetUp = false
+
+  async function begin({ request }: Call, rule: Rule): Promise<void> {
+    isSetUp ||= await options.isSetUp()
+    // Set-up itself is open.
+    if (!isSetUp && rule.ask !== "open") throw new AppError("setup_required", "Set the instance up first: open it in a browser.")
+    origins.refuseCrossSite(request)
+  }
+
+  async function personOf({ request }: Call): Promise<Person | undefined> {
+    const token = options.cookie.read(request)
+    return token === undefined ? undefined : options.sessions.find(token)
+  }
+
+  async function signedIn(call: Call, rule: Rule): Promise<Caller> {
+    await begin(call, rule)
+    const person = await personOf(call)
+    if (!person) throw new AppError("session_required", "Sign in.")
+    return { ...person, actor: actorOf(person, clientOf(call, options), call) }
+  }
+
+  async function admitted(call: Call, rule: Rule): Promise<Caller> {
+    const caller = await signedIn(call, rule)
+    // Whoever lacks the factor that a policy asks for reaches the own account alone, to add one.
+    if (await options.secondFactors.isMissing(caller.user))
+      throw new AppError("mfa_enrollment_required", "Add a second factor to your account first.")
+    if (rule.feature !== undefined && !options.isOn(rule.feature)) throw new AppError("feature_disabled", "This area is switched off.")
+    return caller
+  }
+
+  /** What comes once the permission is there. */
+  function finish(call: Call, caller: Caller, rule: Rule): void {
+    const writes = call.request.method !== "GET" && call.request.method !== "HEAD" && !rule.reads
+    refuseImpersonation(caller, rule, writes)
+    if (writes && !caller.user.is_instance_admin) refuseWrites(options.maintenance(), "maintenance", now())
+    if (rule.sudo && now() - caller.session.reauth_at > SUDO_MS)
+      throw new AppError("reauth_required", "Prove again who you are: POST /api/private/auth/reauth.")
+    const { taken, retryAfter } = buckets.take(String(caller.session.id))
+    if (!taken) throw new AppError("rate_limited", "Too many requests of this session.", { retry_after: retryAfter })
+  }
+
+  return {
+    async open(call, rule) {
+      await begin(call, rule)
+      const person = await personOf(call)
+      const client = clientOf(call, options)
+      return { actor: person ? actorOf(person, client, call) : nobody(client, call), ...(person && { person }) }
+    },
+    async self(call, rule) {
+      const caller = await signedIn(call, rule)
+      finish(call, caller, { ...rule, reads: true })
+      return caller
+    },
+    async instanceAdmin(call, rule) {
+      const caller = await admitted(call, rule)
+      if (!caller.user.is_instance_admin || caller.session.impersonator_id !== null)
+        throw new AppError("forbidden", "This is for instance admins.", { required_permission: "instance_admin" })
+      finish(call, caller, rule)
+      return caller
+    },
+    async site(call, rule) {
+      const caller = await admitted(call, rule)
+      const site = await access.onSite(caller, call.params.site)
+      refuseLack(site.permissions, rule.permission)
+      finish(call, caller, rule)
+      return { ...caller, ...site }
+    },
+    async organization(call, rule) {
+      const caller = await admitted(call, rule)
+      const organization = await access.onOrganization(caller, call.params.organization)
+      if (rule.permission !== MEMBER) refuseLack(organization.permissions, rule.permission)
+      finish(call, caller, rule)
+      return { ...caller, ...organization }
+    },
+  }
+}
+
+/** Asked of an organization's routes that every member reaches. */
+export const MEMBER = "member"
+
+function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
+  if (!permissions.has(wanted)) throw new AppError("forbidden", `This needs ${wanted}.`, { required_permission: wanted })
+}
+
+function refuseImpersonation({ session }: Caller, { personal }: Rule, writes: boolean): void {
+  if (session.impersonator_id === null) return
+  if (personal || (writes && session.impersonation_mode === "read_only"))
+    throw new AppError("impersonation_read_only", "This cannot be done in the name of somebody else.")
+}
+
+function clientOf(call: Call, { addressOf }: Pick<AuthorizeOptions, "addressOf">): Client {
+  return { userAgent: call.request.headers.get("user-agent") ?? "", ipPrefix: addressPrefix(addressOf(call)) }
+}
+
+const actorOf = ({ user, session }: Person, client: Client, call: Call): Actor => ({
+  kind: "user",
+  id: user.id,
+  email: user.email,
+  ...client,
+  requestId: idOf(call),
+  ...(session.impersonator_id !== null && { impersonator: { id: session.impersonator_id, email: session.impersonator_email ?? "" } }),
+})
+
+const nobody = (client: Client, call: Call): Actor => ({ kind: "user", email: "", ...client, requestId: idOf(call) })
+
+const idOf = ({ set }: Call): string => String(set.headers["x-request-id"])

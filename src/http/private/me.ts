@@ -1,0 +1,85 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import type { PrivateRouter } from "../../plugin/router.ts"
+import type { Access } from "../../services/access.ts"
+import type { SecondFactors } from "../../services/second-factors.ts"
+import type { Person } from "../../services/sessions.ts"
+
+const Names = t.Array(t.String())
+const Choice = t.Union([t.String(), t.Null()])
+
+const MeShown = t.Object({
+  user: t.Object({
+    id: t.Integer(),
+    email: t.String(),
+    email_verified: t.Boolean(),
+    name: t.String(),
+    is_instance_admin: t.Boolean(),
+    mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer(), recovery_codes_left: t.Integer() }),
+    locale: Choice,
+    time_format: Choice,
+    theme: Choice,
+    shortcuts: t.Boolean(),
+    start_page: Choice,
+    version: t.Integer(),
+  }),
+  organizations: t.Array(t.Object({ id: t.Integer(), name: t.String(), role: t.String(), policy: t.Any(), permissions: Names })),
+  sites: t.Array(t.Object({ id: t.Integer(), name: t.String(), organization_id: t.Integer(), role: t.String(), permissions: Names })),
+  features: Names,
+  impersonation: t.Optional(t.Object({ by: t.String(), mode: t.String(), expires_at: t.String() })),
+})
+
+export interface MeOptions {
+  access: Access
+  secondFactors: SecondFactors
+  /** Plugins that are switched on. */
+  features(): readonly string[]
+}
+
+/** The own account: the whole truth about what somebody may see and do. */
+export const meRoutes = (router: PrivateRouter, options: MeOptions) =>
+  new Elysia({ prefix: "/api/private/me" }).use(router).get("", ({ user, session }) => shownMe({ user, session }, options), {
+    self: true,
+    response: { 200: MeShown },
+    detail: { summary: "Who is signed in, and what they may do", tags: ["me"] },
+  })
+
+async function shownMe(person: Person, { access, secondFactors, features }: MeOptions): Promise<Static<typeof MeShown>> {
+  const { id, email, name, is_instance_admin, email_verified_at, locale, time_format, theme, shortcuts, start_page, version } = person.user
+  const { organizations, sites } = await access.all(person)
+  const { impersonator_email, impersonation_mode, expires_at } = person.session
+  return {
+    user: {
+      id,
+      email,
+      email_verified: email_verified_at !== null,
+      name,
+      is_instance_admin,
+      mfa: await secondFactors.of(person.user),
+      locale,
+      time_format,
+      theme,
+      shortcuts,
+      start_page,
+      version,
+    },
+    organizations: organizations.map(({ organization, role, permissions }) => ({
+      id: organization.id,
+      name: organization.name,
+      role,
+      policy: organization.policy,
+      permissions: [...permissions],
+    })),
+    sites: sites.map(({ site, role, permissions }) => ({
+      id: site.id,
+      name: site.name,
+      organization_id: site.organization_id,
+      role,
+      permissions: [...permissions],
+    })),
+    features: [...features()],
+    ...(impersonation_mode && {
+      impersonation: { by: impersonator_email ?? "", mode: impersonation_mode, expires_at: new Date(expires_at).toISOString() },
+    }),
+  }
+}

@@ -1,0 +1,82 @@
+import { Elysia } from "elysia"
+import type { Actor } from "../domain/audit.ts"
+import { API } from "../domain/limits.ts"
+import type { OrganizationAccess, SiteAccess } from "../services/access.ts"
+import type { Person } from "../services/sessions.ts"
+import { type Read, readJsonAsSent } from "./body.ts"
+import { type Call, guard } from "./guard.ts"
+
+/** What a route says of itself beside its permission. */
+export interface Terms {
+  /** Who it is must have been proved within the last ten minutes. */
+  sudo?: boolean
+  /** Changes nothing although it is no GET: goes on during maintenance and for somebody who only looks. */
+  reads?: boolean
+  /** Turns the body into a value; JSON that must be there unless something else is said. */
+  read?: Read
+  /** The plugin whose switch turns the route off. */
+  feature?: string
+  /** Shut to whoever acts for somebody else, in either mode. */
+  personal?: boolean
+}
+
+/** What a private route asks of who calls it. Every route has exactly one of these. */
+export type Rule =
+  | ({ ask: "open" } & Terms)
+  | ({ ask: "self" } & Terms)
+  | ({ ask: "instance_admin" } & Terms)
+  | ({ ask: "site"; permission: string } & Terms)
+  | ({ ask: "organization"; permission: string } & Terms)
+
+/** A signed-in caller. `actor` is what an audit row says of it. */
+export type Caller = Person & { actor: Actor }
+export type Visitor = { actor: Actor; person?: Person }
+
+/** Decides who may go on; in the order of areas/00-conventions.md section 4. */
+export interface Authorize {
+  open(call: Call, rule: Rule): Promise<Visitor>
+  self(call: Call, rule: Rule): Promise<Caller>
+  instanceAdmin(call: Call, rule: Rule): Promise<Caller>
+  site(call: Call, rule: Rule & { ask: "site" }): Promise<Caller & SiteAccess>
+  organization(call: Call, rule: Rule & { ask: "organization" }): Promise<Caller & OrganizationAccess>
+}
+
+type Permitted = string | ({ permission: string } & Terms)
+const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permission: wanted } : wanted)
+
+const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
+
+/**
+ * Private routes name what they ask of their caller: `{ can: "links:write" }` on the site in the path, `{ canOrganization: … }`
+ * on the organization in it, `self` of anybody who is signed in, `instanceAdmin`, or `open`. A handler without one has no
+ * caller, which is a type error; a route without one stops the start.
+ */
+export function privateRouter(authorize: Authorize) {
+  return new Elysia({ name: "privateRouter" }).macro({
+    open: (terms: true | Terms) => {
+      const rule: Rule = { ask: "open", ...(terms === true ? {} : terms) }
+      return { detail: { "x-permission": "open" } as object, ...guard((call) => authorize.open(call, rule), rule.read ?? usualRead) }
+    },
+    self: (terms: true | Terms) => {
+      const rule: Rule = { ask: "self", ...(terms === true ? {} : terms) }
+      return { detail: { "x-permission": "self" } as object, ...guard((call) => authorize.self(call, rule), rule.read ?? usualRead) }
+    },
+    instanceAdmin: (terms: true | Terms) => {
+      const rule: Rule = { ask: "instance_admin", ...(terms === true ? {} : terms) }
+      const detail = { "x-permission": "instance_admin" } as object
+      return { detail, ...guard((call) => authorize.instanceAdmin(call, rule), rule.read ?? usualRead) }
+    },
+    can: (wanted: Permitted) => {
+      const rule = { ask: "site" as const, ...termsOf(wanted) }
+      const detail = { "x-permission": rule.permission } as object
+      return { detail, ...guard((call) => authorize.site(call, rule), rule.read ?? usualRead) }
+    },
+    canOrganization: (wanted: Permitted) => {
+      const rule = { ask: "organization" as const, ...termsOf(wanted) }
+      const detail = { "x-permission": rule.permission } as object
+      return { detail, ...guard((call) => authorize.organization(call, rule), rule.read ?? usualRead) }
+    },
+  })
+}
+
+export type PrivateRouter = ReturnType<typeof privateRouter>

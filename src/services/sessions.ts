@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto"
+import type { Clock } from "../domain/clock.ts"
+import type { Client, Session, SignInMethod } from "../domain/session.ts"
+import type { User } from "../domain/user.ts"
+import { agentOf, cutAgent } from "../ingest/agent.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import {
+  deleteEndedSessions,
+  insertSession,
+  listLiveSessions,
+  revokeSession,
+  revokeSessionsOf,
+  sessionByTokenHash,
+  updateSessionProof,
+  updateSessionSeen,
+  updateSessionToken,
+} from "../store/catalog/sessions.ts"
+import { userById } from "../store/catalog/users.ts"
+import type { Random } from "./secrets.ts"
+
+/** Who is signed in, and by which session. (An alias: routes cannot be given an interface.) */
+export type Person = {
+  user: User
+  session: Session
+}
+
+export interface NewSession {
+  method: SignInMethod
+  mfa: boolean
+  client: Client
+  impersonation?: { by: number; mode: "read_only" | "full"; reason: string; minutes: number }
+  /** The only organization it may reach. */
+  organizationId?: number
+}
+
+/** Sessions of the dashboard: a random token in a cookie, of which only a hash is kept. The row decides; what ended is dead at once. */
+export interface Sessions {
+  /** The token is told this once. */
+  create(statements: Statements, user: Pick<User, "id">, session: NewSession): Promise<{ token: string; session: Session }>
+  /** Undefined for an unknown or ended session, and for a user who may not sign in any more. Moves the end of idle sessions. */
+  find(token: string): Promise<Person | undefined>
+  /** Live ones of a user, the one seen last first. */
+  list(userId: number): Promise<Session[]>
+  /** False when there is no such live session. */
+  revoke(statements: Statements, id: number): Promise<boolean>
+  /** Ends all of a user, or all but one. */
+  revokeAll(statements: Statements, userId: number, except?: number): Promise<void>
+  /** Who it is was proved again: the session goes on under a new token. */
+  prove(statements: Statements, id: number): Promise<string>
+  /** Removes rows of sessions that ended long ago. */
+  forgetEnded(): Promise<void>
+}
+
+interface SessionsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  random: Random
+  /** In days; of the instance. */
+  life(): { idle: number; absolute: number }
+}
+
+const DAY_MS = 86_400_000
+/** How often it is written down that a session was seen. */
+const SEEN_EVERY_MS = 5 * 60_000
+/** Ended sessions are still shown in the audit of the instance for a while. */
+const KEPT_ENDED_MS = 30 * DAY_MS
+const TOKEN_BYTES = 32
+
+export function createSessions({ catalog, clock, random, life }: SessionsOptions): Sessions {
+  const newToken = () => random(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true })
+
+  async function see(session: Session, now: number): Promise<Session> {
+    if (now - session.last_seen_at < SEEN_EVERY_MS) return session
+    const idle_expires_at = Math.min(session.expires_at, now + life().idle * DAY_MS)
+    // A full disk must not sign anybody out.
+    await updateSessionSeen(catalog, session.id, { at: now, idleExpiresAt: idle_expires_at }).catch(() => {})
+    return { ...session, last_seen_at: now, idle_expires_at }
+  }
+
+  return {
+    async create(statements, user, { method, mfa, client, impersonation, organizationId }) {
+      const now = clock.now()
+      const { idle, absolute } = life()
+      const expires_at = now + (impersonation ? impersonation.minutes * 60_000 : absolute * DAY_MS)
+      const token = newToken()
+      const session = await insertSession(statements, tokenHash(token), {
+        user_id: user.id,
+        method,
+        mfa,
+        created_at: now,
+        idle_expires_at: Math.min(expires_at, now + idle * DAY_MS),
+        expires_at,
+        reauth_at: now,
+        device: deviceOf(client.userAgent),
+        user_agent: client.userAgent.slice(0, 512),
+        ip_prefix: client.ipPrefix,
+        place: "",
+        impersonator_id: impersonation?.by ?? null,
+        impersonation_mode: impersonation?.mode ?? null,
+        impersonation_reason: impersonation?.reason ?? null,
+        organization_id: organizationId ?? null,
+      })
+      return { token, session }
+    },
+    async find(token) {
+      const session = await sessionByTokenHash(catalog, tokenHash(token))
+      const now = clock.now()
+      if (!session || !isLive(session, now)) return undefined
+      const user = await userById(catalog, session.user_id)
+      if (user?.status !== "active") return undefined
+      return { user, session: await see(session, now) }
+    },
+    list: (userId) => listLiveSessions(catalog, userId, clock.now()),
+    revoke: (statements, id) => revokeSession(statements, id, clock.now()),
+    revokeAll: (statements, userId, except) => revokeSessionsOf(statements, userId, clock.now(), except),
+    async prove(statements, id) {
+      const token = newToken()
+      await updateSessionToken(statements, id, tokenHash(token))
+      await updateSessionProof(statements, id, clock.now())
+      return token
+    },
+    forgetEnded: () => deleteEndedSessions(catalog, clock.now() - KEPT_ENDED_MS, 1_000),
+  }
+}
+
+/** As people know it: `Firefox on Linux`. */
+function deviceOf(userAgent: string): string {
+  const { browser, os } = agentOf(cutAgent(userAgent))
+  return [browser || "Unknown browser", os && `on ${os}`].filter(Boolean).join(" ")
+}
+
+const isLive = ({ revoked_at, expires_at, idle_expires_at, created_at }: Session, now: number): boolean =>
+  // A clock that was set back brings nothing back to life that had not begun.
+  revoked_at === null && now < expires_at && now < idle_expires_at && now >= created_at - DAY_MS
+
+/** Tokens are random and long: a plain hash of them cannot be guessed back. */
+export const tokenHash = (token: string): Uint8Array => new Uint8Array(createHash("sha256").update(token).digest())

@@ -1,0 +1,79 @@
+import type { Role } from "../../domain/organization.ts"
+import type { SiteRole } from "../../domain/permission.ts"
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+/** A user in an organization. Times are epoch milliseconds. */
+export interface Membership {
+  id: number
+  organization_id: number
+  user_id: number
+  role: Role
+  grants: readonly string[]
+  denies: readonly string[]
+  invited_by: number | null
+  created_at: number
+  version: number
+}
+
+const COLUMNS = sql`id, organization_id, user_id, role, grants_json, denies_json, invited_by, created_at, version`
+type MembershipRow = Omit<Membership, "grants" | "denies"> & { grants_json: string; denies_json: string }
+
+export const insertMembership = (
+  catalog: Statements,
+  {
+    organizationId,
+    userId,
+    role,
+    invitedBy = null,
+    now,
+  }: { organizationId: number; userId: number; role: Role; invitedBy?: number | null; now: number },
+): Promise<void> =>
+  catalog.run(sql`
+    insert into memberships (organization_id, user_id, role, invited_by, created_at)
+    values (${organizationId}, ${userId}, ${role}, ${invitedBy}, ${now})`)
+
+export async function membershipOf(catalog: Statements, organizationId: number, userId: number): Promise<Membership | undefined> {
+  const row = await catalog.get<MembershipRow>(sql`
+    select ${COLUMNS} from memberships where organization_id = ${organizationId} and user_id = ${userId}`)
+  return row && toMembership(row)
+}
+
+/** Of organizations that are not deleted, by organization. */
+export async function membershipsOf(catalog: Statements, userId: number): Promise<Membership[]> {
+  const rows = await catalog.all<MembershipRow>(sql`
+    select ${COLUMNS} from memberships
+    where user_id = ${userId} and organization_id in (select id from organizations where deleted_at is null)
+    order by organization_id`)
+  return rows.map(toMembership)
+}
+
+export async function countOwners(catalog: Statements, organizationId: number): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`
+    select count(*) as n from memberships join users on users.id = memberships.user_id
+    where organization_id = ${organizationId} and role = 'owner' and users.status = 'active'`)
+  return row!.n // a count has a row
+}
+
+export const siteRoleOf = async (catalog: Statements, siteId: number, userId: number): Promise<SiteRole | undefined> =>
+  (await catalog.get<{ role: SiteRole }>(sql`select role from site_members where site_id = ${siteId} and user_id = ${userId}`))?.role
+
+/** The rows of sites of one user. */
+export const siteRolesOf = (catalog: Statements, userId: number): Promise<{ site_id: number; role: SiteRole }[]> =>
+  catalog.all(sql`select site_id, role from site_members where user_id = ${userId} order by site_id`)
+
+export const putSiteMember = (
+  catalog: Statements,
+  { siteId, userId, role, by, now }: { siteId: number; userId: number; role: SiteRole; by: number | null; now: number },
+): Promise<void> =>
+  catalog.run(sql`
+    insert into site_members (site_id, user_id, role, created_by, created_at) values (${siteId}, ${userId}, ${role}, ${by}, ${now})
+    on conflict do update set role = excluded.role`)
+
+export const deleteSiteMember = (catalog: Statements, siteId: number, userId: number): Promise<void> =>
+  catalog.run(sql`delete from site_members where site_id = ${siteId} and user_id = ${userId}`)
+
+function toMembership({ grants_json, denies_json, ...row }: MembershipRow): Membership {
+  // Both were written by this file.
+  return { ...row, grants: JSON.parse(grants_json) as string[], denies: JSON.parse(denies_json) as string[] }
+}

@@ -1,0 +1,82 @@
+import type { Session } from "../../domain/session.ts"
+import type { Slice, Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+const COLUMNS = sql`
+  id, user_id, method, mfa, created_at, last_seen_at, idle_expires_at, expires_at, reauth_at, device, user_agent, ip_prefix, place,
+  impersonator_id, (select email from users where users.id = impersonator_id) as impersonator_email, impersonation_mode,
+  impersonation_reason, organization_id, revoked_at`
+type SessionRow = Omit<Session, "mfa"> & { mfa: 0 | 1 }
+
+export type NewSession = Omit<Session, "id" | "revoked_at" | "last_seen_at" | "impersonator_email">
+
+export async function insertSession(catalog: Statements, tokenHash: Uint8Array, session: NewSession): Promise<Session> {
+  const row = await catalog.get<SessionRow>(sql`
+    insert into sessions (
+      token_hash, user_id, method, mfa, created_at, last_seen_at, idle_expires_at, expires_at, reauth_at, device, user_agent,
+      ip_prefix, place, impersonator_id, impersonation_mode, impersonation_reason, organization_id
+    ) values (
+      ${tokenHash}, ${session.user_id}, ${session.method}, ${session.mfa}, ${session.created_at}, ${session.created_at},
+      ${session.idle_expires_at}, ${session.expires_at}, ${session.reauth_at}, ${session.device}, ${session.user_agent},
+      ${session.ip_prefix}, ${session.place}, ${session.impersonator_id}, ${session.impersonation_mode},
+      ${session.impersonation_reason}, ${session.organization_id}
+    ) returning ${COLUMNS}`)
+  return toSession(row!) // an insert that returns has a row
+}
+
+/** Live or not: the caller looks at the times. */
+export async function sessionByTokenHash(catalog: Statements, tokenHash: Uint8Array): Promise<Session | undefined> {
+  const row = await catalog.get<SessionRow>(sql`select ${COLUMNS} from sessions where token_hash = ${tokenHash}`)
+  return row && toSession(row)
+}
+
+/** Those of a user that have not ended, the one seen last first. */
+export async function listLiveSessions(catalog: Statements, userId: number, now: number): Promise<Session[]> {
+  const rows = await catalog.all<SessionRow>(sql`
+    select ${COLUMNS} from sessions
+    where user_id = ${userId} and revoked_at is null and expires_at > ${now} and idle_expires_at > ${now}
+    order by last_seen_at desc, id desc limit 1000`)
+  return rows.map(toSession)
+}
+
+/** Of all users, by id ascending. */
+export async function listAllLiveSessions(catalog: Statements, now: number, { after, limit }: Slice): Promise<Session[]> {
+  const rows = await catalog.all<SessionRow>(sql`
+    select ${COLUMNS} from sessions
+    where id > ${after} and revoked_at is null and expires_at > ${now} and idle_expires_at > ${now}
+    order by id limit ${limit}`)
+  return rows.map(toSession)
+}
+
+export const updateSessionSeen = (catalog: Statements, id: number, seen: { at: number; idleExpiresAt: number }): Promise<void> =>
+  catalog.run(sql`update sessions set last_seen_at = ${seen.at}, idle_expires_at = ${seen.idleExpiresAt} where id = ${id}`)
+
+/** The session goes on under another token. */
+export const updateSessionToken = (catalog: Statements, id: number, tokenHash: Uint8Array): Promise<void> =>
+  catalog.run(sql`update sessions set token_hash = ${tokenHash} where id = ${id}`)
+
+export const updateSessionProof = (catalog: Statements, id: number, reauthAt: number): Promise<void> =>
+  catalog.run(sql`update sessions set reauth_at = ${reauthAt} where id = ${id}`)
+
+/** False when the user has no such live session. */
+export async function revokeSession(catalog: Statements, id: number, now: number): Promise<boolean> {
+  const row = await catalog.get(sql`update sessions set revoked_at = ${now} where id = ${id} and revoked_at is null returning id`)
+  return row !== undefined
+}
+
+/** All of a user but one, if one is named; those in which somebody stands in for the user too. */
+export const revokeSessionsOf = (catalog: Statements, userId: number, now: number, except = 0): Promise<void> =>
+  catalog.run(sql`
+    update sessions set revoked_at = ${now}
+    where user_id = ${userId} and id <> ${except} and revoked_at is null`)
+
+/** What an instance admin has opened as somebody else. */
+export const revokeImpersonationsBy = (catalog: Statements, adminId: number, now: number): Promise<void> =>
+  catalog.run(sql`update sessions set revoked_at = ${now} where impersonator_id = ${adminId} and revoked_at is null`)
+
+/** Rows that ended before a moment, at most `limit`. */
+export const deleteEndedSessions = (catalog: Statements, before: number, limit: number): Promise<void> =>
+  catalog.run(sql`
+    delete from sessions where id in (select id from sessions where expires_at < ${before} order by expires_at limit ${limit})`)
+
+const toSession = (row: SessionRow): Session => ({ ...row, mfa: row.mfa === 1 })

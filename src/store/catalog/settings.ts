@@ -1,0 +1,23 @@
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+/** A setting that was changed while the instance ran. */
+export interface StoredSetting {
+  key: string
+  value: unknown
+  updated_by: number | null
+  updated_at: number
+}
+
+export async function listSettings(catalog: Statements): Promise<StoredSetting[]> {
+  const rows = await catalog.all<Omit<StoredSetting, "value"> & { value_json: string }>(sql`
+    select key, value_json, updated_by, updated_at from settings order by key limit 1000`)
+  return rows.map(({ value_json, ...row }) => ({ ...row, value: JSON.parse(value_json) })) // written here
+}
+
+export const putSetting = (catalog: Statements, { key, value, updated_by, updated_at }: StoredSetting): Promise<void> =>
+  catalog.run(sql`
+    insert into settings (key, value_json, updated_by, updated_at) values (${key}, ${JSON.stringify(value)}, ${updated_by}, ${updated_at})
+    on conflict do update set value_json = excluded.value_json, updated_by = excluded.updated_by, updated_at = excluded.updated_at`)
+
+export const deleteSetting = (catalog: Statements, key: string): Promise<void> => catalog.run(sql`delete from settings where key = ${key}`)
