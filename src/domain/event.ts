@@ -28,7 +28,7 @@ export interface Vitals {
 }
 
 /** Why an event is refused, in the order in which the rules apply (metrics.md section 19.1). */
-const DROP_REASONS = [
+export const DROP_REASONS = [
   "unknown_site",
   "invalid",
   "rate",
@@ -51,6 +51,9 @@ export type DropReason = (typeof DROP_REASONS)[number]
 /** Things counted beside the drops: the event was kept, a part of it was not. */
 const COUNTERS = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"] as const
 export type Counter = (typeof COUNTERS)[number]
+
+/** Names of what the tracker and areas record themselves: nobody else may send an event of these. */
+export const REFUSED_NAMES: readonly string[] = ["engagement", "vitals", "link_click", "pixel_open"]
 
 /** The form of an event's own id; the same id on the same site within 24 hours of arrival is stored once. */
 export const EVENT_ID = /^[A-Za-z0-9_-]{8,64}$/

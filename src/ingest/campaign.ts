@@ -14,7 +14,7 @@ export interface Campaign {
   ref: string
 }
 
-const CLICK_IDS = ["gclid", "gbraid", "wbraid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"]
+export const CLICK_IDS = ["gclid", "gbraid", "wbraid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"]
 
 const WANTED: ReadonlySet<string> = new Set([
   ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "source", "ref"],

@@ -17,6 +17,8 @@ export interface Candidate {
   /** The order a sale belongs to; "" without one. */
   orderId: string
   counters: readonly Counter[]
+  /** No event is stored: it only says who the visitor of the open visit is. */
+  identifies: boolean
 }
 
 /** Which property names the order of a sale. */
@@ -34,6 +36,7 @@ export function candidateOf(draft: Draft, day: string): Candidate {
     id: incoming.id,
     orderId: (draft.revenue && draft.props.find(([key]) => key === ORDER_PROPERTY)?.[1]) ?? "",
     counters: draft.counters,
+    identifies: incoming.identifies === true,
   }
 }
 

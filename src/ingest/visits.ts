@@ -19,13 +19,13 @@ export function recordEvent(writer: Writer, candidate: Candidate): DropReason | 
 }
 
 function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefined {
-  const { siteId, day, traits, event } = candidate
+  const { siteId, day, traits, event, identifies } = candidate
   if (candidate.id !== "" && writer.seen(siteId, candidate.id)) return "duplicate"
   const person = knownPerson(writer, candidate)
   const open = joinable(writer, candidate, person)
-  if (!open && isInternal(event)) return "no_visit"
+  if (!open && (identifies || isInternal(event))) return "no_visit"
   const visitId = open ? joined(writer, siteId, open, person) : opened(writer, candidate, person)
-  writer.add(siteId, visitId, withoutSoldTwice(writer, candidate), day, movesStart(open, event) ? traits : undefined)
+  if (!identifies) writer.add(siteId, visitId, withoutSoldTwice(writer, candidate), day, movesStart(open, event) ? traits : undefined)
   countRest(writer, candidate, person, open)
   return undefined
 }

@@ -85,7 +85,7 @@ test("any page may ask before it posts", async () => {
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "access-control-allow-origin": "*",
     "access-control-allow-methods": "POST, GET, OPTIONS",
-    "access-control-allow-headers": "content-type, x-umami-cache, x-debug-request",
+    "access-control-allow-headers": "content-type, x-umami-cache, x-debug-request, x-umami-website-id, x-umami-hostname",
     "access-control-max-age": "86400",
   })
 })

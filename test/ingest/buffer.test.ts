@@ -21,6 +21,7 @@ const candidate = (more: Partial<Candidate> = {}): Candidate => ({
   id: "",
   orderId: "",
   counters: [],
+  identifies: false,
   ...more,
 })
 /** An event on which our own code fails, halfway through storing it. */

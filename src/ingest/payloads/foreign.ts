@@ -2,6 +2,7 @@ import type { Fault } from "../../domain/error.ts"
 import type { CompatProduct } from "../../domain/site.ts"
 import type { RequestFacts } from "../draft.ts"
 import type { CollectRequest } from "../request.ts"
+import { splitAddress, type WebAddress } from "../web-address.ts"
 import type { Incoming } from "./incoming.ts"
 
 /**
@@ -40,3 +41,6 @@ export const NOTHING_SENT = {
   id: "",
   ageMs: 0,
 } satisfies Omit<Incoming, "name" | "address">
+
+/** The page that sent a request, for payloads that name none. Its host is found as for every other payload. */
+export const refererPage = ({ referer }: RequestFacts): WebAddress => ({ ...splitAddress(referer), scheme: "", host: "" })

@@ -40,13 +40,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
  * schema: it runs for every event, and unknown fields are ignored where an API would refuse them.
  */
 export function readNative(bytes: Uint8Array): Reading {
-  const body = parsed(bytes)
+  const body = parsedBody(bytes)
   return isObject(body) ? readBody(body) : { faults: [NOT_JSON], named: [] }
 }
 
 const NOT_JSON: Fault = { pointer: "", code: "invalid_type", detail: "The body must be a JSON object in UTF-8." }
 
-function parsed(bytes: Uint8Array): unknown {
+/** A body as JSON; undefined for what is no UTF-8 or no JSON. */
+export function parsedBody(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
@@ -123,7 +124,8 @@ function readEngagement(body: Body, faults: Fault[]): Incoming["engagement"] {
   return { engagedMs: isPlausible ? engagedMs : 0, ...(isKnown && { scrollDepth: Math.min(100, depth) }) }
 }
 
-function readVitals(target: Field): Vitals | undefined {
+/** Web vitals within their bounds; refused when there is none. */
+export function readVitals(target: Field): Vitals | undefined {
   if (target.value === undefined) return refuse(target, "required", "is required")
   const sent = target.value
   if (!isObject(sent)) return refuseType(target, "an object")

@@ -1,4 +1,5 @@
 import type { Fault } from "../../domain/error.ts"
+import { REFUSED_NAMES } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import { parseInstant } from "../../domain/moment.ts"
 import { type ClientAddress, readAddress as readIp } from "../client-address.ts"
@@ -45,7 +46,6 @@ const FIELDS = new Set([
   "props",
   "revenue",
 ])
-const REFUSED_NAMES = ["engagement", "vitals", "link_click", "pixel_open"]
 const LATEST_MS = 8.64e15
 
 /** Either the event or its first fault. */

@@ -17,11 +17,11 @@ export function refusePrefetch(draft: Draft): Drop | undefined {
 
 /** Pictures are loaded by every mail reader and crawler, so of them more is asked. */
 export function refuseBot(draft: Draft): Drop | undefined {
-  const { site, request, sender, agent } = draft
+  const { site, request, sender, agent, incoming } = draft
   if (!site.settings.drop_bots) return undefined
   const { acceptLanguage, fetchDestination } = request
   const isNoPicture = sender === "pixel" && (acceptLanguage === "" || (fetchDestination !== "" && fetchDestination !== "image"))
-  return agent.isBot || isNoPicture ? drop("bot") : undefined
+  return agent.isBot || isNoPicture || incoming.isBot ? drop("bot") : undefined
 }
 
 /** A server with a key vouches for its hosts; the site's own shields hold for it too. */
