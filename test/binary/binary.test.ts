@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { askStats, footfall, prepareSite, serveFootfall } from "../../scripts/instance.ts"
 import { sendNumbered } from "../../scripts/reliability/numbered-events.ts"
+import { compiledAlone } from "./build.ts"
 
-const root = join(import.meta.dir, "../..")
-const folder = mkdtempSync(join(tmpdir(), "footfall-binary-"))
-const alone = join(folder, "bin")
-const binary = join(alone, "footfall")
-const command = [binary]
-
-/** The compiled file alone in an empty folder: whatever it needs beside it would be missing. */
+let compiled: ReturnType<typeof compiledAlone>
+let folder: string
+let command: string[]
 beforeAll(() => {
-  const build = Bun.spawnSync([process.execPath, "scripts/build.ts"], { cwd: root })
-  if (!build.success) throw new Error(build.stderr.toString())
-  mkdirSync(alone)
-  const name = `footfall-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
-  copyFileSync(join(root, "dist", name), binary)
-  chmodSync(binary, 0o755)
+  compiled = compiledAlone()
+  ;({ folder, command } = compiled)
 }, 120_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => compiled.remove())
 
 test("the compiled file serves, collects, answers, is killed, and restarts with everything there", async () => {
   const dataDir = join(folder, "data")
@@ -61,5 +53,5 @@ test("the compiled file backs up and verifies", async () => {
 }, 60_000)
 
 test("it left nothing beside itself", () => {
-  expect(readdirSync(alone)).toEqual(["footfall"])
+  expect(readdirSync(compiled.alone)).toEqual(["footfall"])
 })
