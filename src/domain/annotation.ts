@@ -11,7 +11,7 @@ export const AnnotationInput = t.Object(
     at: t.String({ minLength: 1, description: "A day, YYYY-MM-DD in the site's zone, or an RFC 3339 instant" }),
     text: t.String({ minLength: 1, maxLength: THINGS.annotationChars }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "AnnotationInput" },
 )
 
 /** `at` is a day or an instant in UTC. */

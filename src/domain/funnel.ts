@@ -37,7 +37,7 @@ export const FunnelInput = t.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "FunnelInput" },
 )
 export type FunnelInput = Static<typeof FunnelInput>
 

@@ -21,7 +21,7 @@ export const GoalInput = t.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "GoalInput" },
 )
 export type GoalInput = Static<typeof GoalInput>
 

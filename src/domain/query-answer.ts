@@ -26,43 +26,46 @@ export type AnswerRow = Static<typeof AnswerRow>
 
 const Instants = t.Tuple([t.String(), t.String()], { description: "First and last second, with offsets" })
 
-export const QueryAnswer = t.Object({
-  results: t.Array(AnswerRow),
-  meta: t.Object({
-    imports_included: t.Optional(t.Boolean()),
-    imports_skip_reason: t.Optional(t.String()),
-    imports_warning: t.Optional(t.String()),
-    metric_warnings: t.Optional(t.Record(t.String(), t.Object({ code: t.String(), warning: t.String() }))),
-    time_labels: t.Optional(t.Array(t.String())),
-    total_rows: t.Optional(t.Integer({ minimum: 0 })),
-    visitor_window: t.Optional(t.String({ description: "For how long a visitor is counted once" })),
-    notes: t.Optional(t.Array(t.String())),
-  }),
-  query: t.Object(
-    {
-      site_id: t.Integer(),
-      metrics: t.Array(t.String()),
-      date_range: Instants,
-      dimensions: t.Array(t.String()),
-      filters: t.Array(t.Unknown()),
-      order_by: t.Array(t.Tuple([t.String(), t.String()])),
-      include: t.Object({
-        imports: t.Optional(t.Boolean()),
-        time_labels: t.Optional(t.Boolean()),
-        total_rows: t.Optional(t.Boolean()),
-        comparisons: t.Optional(
-          t.Object({
-            mode: t.String(),
-            date_range: Instants,
-            match_day_of_week: t.Optional(t.Boolean()),
-            match_time_of_day: t.Optional(t.Boolean()),
-          }),
-        ),
-      }),
-      pagination: t.Object({ limit: t.Integer(), offset: t.Integer() }),
-      timezone: t.String(),
-    },
-    { description: "The query as it was resolved" },
-  ),
-})
+export const QueryAnswer = t.Object(
+  {
+    results: t.Array(AnswerRow),
+    meta: t.Object({
+      imports_included: t.Optional(t.Boolean()),
+      imports_skip_reason: t.Optional(t.String()),
+      imports_warning: t.Optional(t.String()),
+      metric_warnings: t.Optional(t.Record(t.String(), t.Object({ code: t.String(), warning: t.String() }))),
+      time_labels: t.Optional(t.Array(t.String())),
+      total_rows: t.Optional(t.Integer({ minimum: 0 })),
+      visitor_window: t.Optional(t.String({ description: "For how long a visitor is counted once" })),
+      notes: t.Optional(t.Array(t.String())),
+    }),
+    query: t.Object(
+      {
+        site_id: t.Integer(),
+        metrics: t.Array(t.String()),
+        date_range: Instants,
+        dimensions: t.Array(t.String()),
+        filters: t.Array(t.Unknown()),
+        order_by: t.Array(t.Tuple([t.String(), t.String()])),
+        include: t.Object({
+          imports: t.Optional(t.Boolean()),
+          time_labels: t.Optional(t.Boolean()),
+          total_rows: t.Optional(t.Boolean()),
+          comparisons: t.Optional(
+            t.Object({
+              mode: t.String(),
+              date_range: Instants,
+              match_day_of_week: t.Optional(t.Boolean()),
+              match_time_of_day: t.Optional(t.Boolean()),
+            }),
+          ),
+        }),
+        pagination: t.Object({ limit: t.Integer(), offset: t.Integer() }),
+        timezone: t.String(),
+      },
+      { description: "The query as it was resolved" },
+    ),
+  },
+  { title: "QueryAnswer" },
+)
 export type QueryAnswer = Static<typeof QueryAnswer>

@@ -11,14 +11,17 @@ const Metrics = t.Object(METRICS)
 const Count = t.Integer({ minimum: 0 })
 
 /** What was really used. Days are local, both included; the times are there when the range is cut to hours. */
-export const ReportRange = t.Object({
-  from: t.String(),
-  to: t.String(),
-  timezone: t.String(),
-  includes_today: t.Boolean(),
-  from_time: t.Optional(t.String()),
-  to_time: t.Optional(t.String()),
-})
+export const ReportRange = t.Object(
+  {
+    from: t.String(),
+    to: t.String(),
+    timezone: t.String(),
+    includes_today: t.Boolean(),
+    from_time: t.Optional(t.String()),
+    to_time: t.Optional(t.String()),
+  },
+  { title: "ReportRange" },
+)
 export type ReportRange = Static<typeof ReportRange>
 
 const VisitorWindow = t.Union(
@@ -37,96 +40,114 @@ const ReportFacts = t.Object(FACTS)
 /** What every report about a range says. */
 export type ReportFacts = Static<typeof ReportFacts>
 
-export const Summary = t.Object({
-  ...FACTS,
-  metrics: Metrics,
-  comparison: t.Optional(t.Object({ range: ReportRange, metrics: Metrics, change_percent: Metrics })),
-})
+export const Summary = t.Object(
+  {
+    ...FACTS,
+    metrics: Metrics,
+    comparison: t.Optional(t.Object({ range: ReportRange, metrics: Metrics, change_percent: Metrics })),
+  },
+  { title: "Summary" },
+)
 export type Summary = Static<typeof Summary>
 
 const Point = t.Object({ time: t.String(), partial: t.Optional(t.Boolean()), ...METRICS })
-export const Timeseries = t.Object({
-  ...FACTS,
-  interval: t.String(),
-  points: t.Array(Point),
-  comparison: t.Optional(t.Object({ range: ReportRange, points: t.Array(Point) })),
-})
+export const Timeseries = t.Object(
+  {
+    ...FACTS,
+    interval: t.String(),
+    points: t.Array(Point),
+    comparison: t.Optional(t.Object({ range: ReportRange, points: t.Array(Point) })),
+  },
+  { title: "Timeseries" },
+)
 export type Timeseries = Static<typeof Timeseries>
 
 const SHOWN = { value: t.String(), label: t.Optional(t.String()) }
 
-export const Breakdown = t.Object({
-  ...FACTS,
-  dimension: t.String(),
-  property: t.Optional(t.String()),
-  rows: t.Array(t.Object({ ...SHOWN, truncated: t.Optional(t.Boolean()), ...METRICS, share: t.Optional(t.Number()) })),
-  total_rows: Count,
-  has_more: t.Boolean(),
-})
+export const Breakdown = t.Object(
+  {
+    ...FACTS,
+    dimension: t.String(),
+    property: t.Optional(t.String()),
+    rows: t.Array(t.Object({ ...SHOWN, truncated: t.Optional(t.Boolean()), ...METRICS, share: t.Optional(t.Number()) })),
+    total_rows: Count,
+    has_more: t.Boolean(),
+  },
+  { title: "Breakdown" },
+)
 export type Breakdown = Static<typeof Breakdown>
 
 const Top = t.Array(t.Object({ ...SHOWN, visitors: Count }))
-export const Realtime = t.Object({
-  site_id: t.Integer(),
-  at: t.String(),
-  window_minutes: t.Integer(),
-  visitors: Count,
-  pageviews: Count,
-  pages: Top,
-  sources: Top,
-  countries: Top,
-})
+export const Realtime = t.Object(
+  {
+    site_id: t.Integer(),
+    at: t.String(),
+    window_minutes: t.Integer(),
+    visitors: Count,
+    pageviews: Count,
+    pages: Top,
+    sources: Top,
+    countries: Top,
+  },
+  { title: "Realtime" },
+)
 export type Realtime = Static<typeof Realtime>
 
 const STEP = { type: t.String(), match: t.String(), value: t.String(), name: t.String() }
 
-export const GoalReport = t.Object({
-  ...FACTS,
-  goals: t.Array(
-    t.Object({
-      goal_id: t.Integer(),
-      name: t.String(),
-      kind: t.String(),
-      match: t.String(),
-      value: t.String(),
-      threshold: t.Optional(t.Integer()),
-      visitors: Count,
-      conversions: Count,
-      conversion_rate: t.Number(),
-      revenue: t.Optional(t.Number()),
-    }),
-  ),
-  funnels: t.Array(
-    t.Object({
-      funnel_id: t.Integer(),
-      name: t.String(),
-      steps: t.Array(t.Object(STEP)),
-      order: t.String(),
-      window_hours: t.Optional(t.Integer()),
-    }),
-  ),
-})
+export const GoalReport = t.Object(
+  {
+    ...FACTS,
+    goals: t.Array(
+      t.Object({
+        goal_id: t.Integer(),
+        name: t.String(),
+        kind: t.String(),
+        match: t.String(),
+        value: t.String(),
+        threshold: t.Optional(t.Integer()),
+        visitors: Count,
+        conversions: Count,
+        conversion_rate: t.Number(),
+        revenue: t.Optional(t.Number()),
+      }),
+    ),
+    funnels: t.Array(
+      t.Object({
+        funnel_id: t.Integer(),
+        name: t.String(),
+        steps: t.Array(t.Object(STEP)),
+        order: t.String(),
+        window_hours: t.Optional(t.Integer()),
+      }),
+    ),
+  },
+  { title: "GoalReport" },
+)
 export type GoalReport = Static<typeof GoalReport>
 
-export const FunnelReport = t.Object({
-  ...FACTS,
-  funnel_id: t.Optional(t.Integer()),
-  name: t.Optional(t.String()),
-  order: t.String(),
-  window_hours: t.Optional(t.Integer()),
-  entered: Count,
-  completed: Count,
-  conversion_rate: t.Number(),
-  steps: t.Array(
-    t.Object({
-      step: t.Integer({ minimum: 1 }),
-      ...STEP,
-      visitors: Count,
-      conversion_rate: t.Number(),
-      step_conversion_rate: t.Number(),
-      dropoff: Count,
-      median_seconds: t.Optional(Count),
-    }),
-  ),
-})
+export const FunnelReport = t.Object(
+  {
+    ...FACTS,
+    funnel_id: t.Optional(t.Integer()),
+    name: t.Optional(t.String()),
+    order: t.String(),
+    window_hours: t.Optional(t.Integer()),
+    entered: Count,
+    completed: Count,
+    conversion_rate: t.Number(),
+    steps: t.Array(
+      t.Object({
+        step: t.Integer({ minimum: 1 }),
+        ...STEP,
+        visitors: Count,
+        conversion_rate: t.Number(),
+        step_conversion_rate: t.Number(),
+        dropoff: Count,
+        median_seconds: t.Optional(Count),
+      }),
+    ),
+  },
+  { title: "FunnelReport" },
+)
 export type FunnelReport = Static<typeof FunnelReport>

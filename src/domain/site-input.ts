@@ -20,7 +20,7 @@ export const SiteInput = t.Object(
     ),
     revenue_currency: t.Optional(t.String({ description: "ISO 4217 code; default of the instance" })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: "SiteInput" },
 )
 export type SiteInput = Static<typeof SiteInput>
 

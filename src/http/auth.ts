@@ -57,7 +57,7 @@ export function keyGate(options: AuthOptions) {
 export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({
     scope: (wanted: Wanted) => ({
-      detail: { "x-required-scopes": factsOf(wanted).scopes } as object,
+      detail: toldOf(wanted),
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
         refuseFormat(call, factsOf(wanted))
@@ -65,7 +65,7 @@ export function apiKeyAuth({ admit, siteOf }: KeyGate) {
       }, factsOf(wanted).read),
     }),
     siteScope: (wanted: Wanted) => ({
-      detail: { "x-required-scopes": factsOf(wanted).scopes } as object,
+      detail: toldOf(wanted),
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
         const site = await siteOf(apiKey, call)
@@ -74,6 +74,12 @@ export function apiKeyAuth({ admit, siteOf }: KeyGate) {
       }, factsOf(wanted).read),
     }),
   })
+}
+
+/** What the documents say of it. */
+function toldOf(wanted: Wanted): object {
+  const { scopes, unrestricted } = factsOf(wanted)
+  return { "x-required-scopes": scopes, ...(unrestricted && { "x-unrestricted-key": true }) }
 }
 
 const factsOf = (wanted: Wanted): WantedFacts => (typeof wanted === "string" ? { scopes: [wanted] } : wanted)

@@ -6,6 +6,9 @@ import { type Call, mediaType } from "../../plugin/guard.ts"
 import { accepts } from "../accept.ts"
 import type { KeyGate } from "../auth.ts"
 import { methodNotAllowed } from "../errors.ts"
+import { RpcAnswer, RpcRequest } from "../openapi/bodies.ts"
+import { told } from "../openapi/route.ts"
+import { takes } from "../public/things.ts"
 import { discoveryRoutes } from "./discovery.ts"
 import { createDispatch, type DispatchOptions, errorAnswer, PROTOCOL_VERSION } from "./dispatch.ts"
 import { type Message, RPC, RpcFailure, readMessage } from "./message.ts"
@@ -48,8 +51,22 @@ export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions
       throw error
     }
   }
-  const detail = { "x-required-scopes": ["stats:read"] } as object
+  const detail = told({ "x-required-scopes": ["stats:read"], ...DESCRIPTION })
   return new Elysia().use(discoveryRoutes()).all(PATH, answer, { parse: "none", detail })
+}
+
+const DESCRIPTION = {
+  operationId: "callMcp",
+  summary: "Ask with the Model Context Protocol",
+  description:
+    "One message of JSON-RPC 2.0 and one answer, always JSON: initialize, ping, tools/list and tools/call of the seven tools. Nothing is kept between calls.",
+  tags: ["mcp"],
+  ...takes(RpcRequest),
+  responses: {
+    200: { description: "The result, or an error of JSON-RPC.", content: { "application/json": { schema: RpcAnswer } } },
+    202: { description: "A notification: there is nothing to answer." },
+  },
+  "x-failures": ["origin_not_allowed"] as const,
 }
 
 function refuseMethod({ request, set }: Call): void {

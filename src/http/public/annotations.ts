@@ -1,12 +1,12 @@
-import { Type as t } from "@sinclair/typebox"
 import { AnnotationInput } from "../../domain/annotation.ts"
 import type { Annotations } from "../../services/annotations.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import type { creation } from "./creation.ts"
+import { parameter } from "./parameters.ts"
 import { AnnotationShown, shownAnnotation } from "./shown.ts"
 import { thingRoutes } from "./things.ts"
 
-const day = (description: string) => t.Optional(t.String({ description }))
+const day = (description: string) => parameter({ type: "string", format: "date", description })
 
 /** Notes at moments of a site's history, seen by everybody who may read the site. */
 export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, annotations: Annotations) =>

@@ -4,6 +4,8 @@ import { COLLECT } from "../../domain/limits.ts"
 import type { Collector } from "../../ingest/collect.ts"
 import { readJsonOrLines } from "../../plugin/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
+import { EventLines, EventsAnswer, EventsRequest } from "../openapi/bodies.ts"
+import { told } from "../openapi/route.ts"
 
 /** Events are judged one by one, so a bad one does not stop the others. */
 const EventList = t.Object(
@@ -20,4 +22,16 @@ export const eventRoutes = (auth: ApiKeyAuth, collector: Collector) =>
       siteScope: { scopes: ["events:write"], read: readJsonOrLines(COLLECT.serverBodyBytes, "events") },
       query: NoQuery,
       body: EventList,
+      detail: told({
+        operationId: "sendEvents",
+        summary: "Send events of a server",
+        description:
+          "Answered after they are stored. One event that is not valid does not stop the others. The connection's own address is not used: give that of the visitor.",
+        tags: ["events"],
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: EventsRequest }, "application/x-ndjson": { schema: EventLines } },
+        },
+        responses: { 202: { content: { "application/json": { schema: EventsAnswer } } } },
+      }),
     })

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
 import { AppError } from "../../domain/error.ts"
-import { EXPORT_FORMATS, isRowType, MEDIA_TYPES } from "../../domain/export.ts"
+import { EXPORT_FORMATS, EXPORT_TYPES, isRowType, MEDIA_TYPES } from "../../domain/export.ts"
 import type { ApiKey } from "../../domain/key.ts"
 import { API } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
@@ -10,7 +10,10 @@ import { accepts } from "../accept.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { toFailure } from "../errors.ts"
 import { tokenBuckets } from "../limits.ts"
-import { parameters, RANGED, text } from "./stats.ts"
+import { EXPORTED_FILES } from "../openapi/bodies.ts"
+import { told } from "../openapi/route.ts"
+import { parameter, toolParameters } from "./parameters.ts"
+import { parameters, RANGED } from "./stats.ts"
 
 export interface ExportRoutesOptions {
   exports: Exports
@@ -22,6 +25,15 @@ export interface ExportRoutesOptions {
 const PAUSE_SECONDS = 120
 const HOUR_MS = 3_600_000
 
+const { metrics, interval } = toolParameters("get_timeseries")
+const PARAMETERS = {
+  type: parameter({ type: "string", enum: EXPORT_TYPES, description: "Raw rows, a report, or a breakdown by a dimension." }, true),
+  format: parameter({ type: "string", enum: EXPORT_FORMATS, default: "csv" }),
+  ...RANGED,
+  metrics: metrics!,
+  interval: interval!,
+  property: toolParameters("get_breakdown").property!,
+}
 /** A site's data as a file that is made while it is read. */
 export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRoutesOptions) {
   const limits = exportLimits(now)
@@ -44,15 +56,14 @@ export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRout
     },
     {
       siteScope: { scopes: ["export:read"], produces: Object.values(MEDIA_TYPES) },
-      query: parameters({
-        type: text("What to export: events, visits, timeseries, goals or a dimension. Required"),
-        format: text("csv, json or ndjson; default csv"),
-        ...RANGED,
-        metrics: text("Comma list of 1 to 10 metrics, of timeseries and dimensions"),
-        interval: text("auto, hour, day, week or month, of timeseries"),
-        property: text("Key of the property, with type=property"),
+      query: parameters(PARAMETERS),
+      detail: told({
+        operationId: "exportSite",
+        summary: "Export events, visits or a report",
+        description: "Streamed, however long it is. Of an export that fails the connection is cut before its regular end.",
+        tags: ["export"],
+        responses: { 200: { description: "The file.", headers: ["Content-Disposition"], content: EXPORTED_FILES } },
       }),
-      detail: { summary: "Export events, visits or a report", tags: ["export"] },
     },
   )
 }

@@ -3,6 +3,7 @@ import { FunnelReport } from "../../domain/report.ts"
 import type { Funnels } from "../../services/funnels.ts"
 import type { Stats } from "../../services/stats.ts"
 import type { ApiKeyAuth } from "../auth.ts"
+import { told } from "../openapi/route.ts"
 import type { creation } from "./creation.ts"
 import { FunnelShown, shownFunnel } from "./shown.ts"
 import { asking, parameters, RANGED } from "./stats.ts"
@@ -22,6 +23,7 @@ export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creatio
     write: ["funnels:write", "goals:write"],
     things: funnels,
     input: FunnelInput,
+    taken: "funnel_exists",
     shown: FunnelShown,
     show: shownFunnel,
   }).get(
@@ -35,6 +37,12 @@ export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creatio
       siteScope: "stats:read",
       query: parameters(RANGED),
       response: { 200: FunnelReport },
-      detail: { summary: "Report of a saved funnel", tags: ["funnels"] },
+      detail: told({
+        operationId: "getFunnelReport",
+        summary: "Report of a saved funnel",
+        description: "How many visitors did step 1, then step 2 later, and so on. The same object as the tool run_funnel answers.",
+        tags: ["funnels"],
+        "x-failures": ["identity_insufficient", "query_timeout"],
+      }),
     },
   )

@@ -14,6 +14,7 @@ export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>
     write: ["goals:write"],
     things: goals,
     input: GoalInput,
+    taken: "goal_exists",
     shown: GoalShown,
     show: shownGoal,
   })

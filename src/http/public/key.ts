@@ -4,21 +4,25 @@ import { type ApiKey, SCOPES } from "../../domain/key.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Organizations } from "../../services/organizations.ts"
 import type { ApiKeyAuth } from "../auth.ts"
+import { told } from "../openapi/route.ts"
 import { NoQuery } from "./things.ts"
 
-const KeyShown = t.Object({
-  id: t.Integer(),
-  name: t.String(),
-  prefix: t.String(),
-  organization: t.Object({ id: t.Integer(), name: t.String() }),
-  scopes: t.Array(t.String()),
-  unrestricted: t.Boolean({ description: "Reaches all sites of the organization, future ones too" }),
-  site_ids: t.Optional(t.Array(t.Integer())),
-  created_at: t.String({ format: "date-time" }),
-  expires_at: t.Optional(t.String({ format: "date-time" })),
-  last_used_at: t.Optional(t.String({ format: "date-time" })),
-  rate_limit: t.Optional(t.Object({ limit: t.Integer(), window_seconds: t.Integer() })),
-})
+const KeyShown = t.Object(
+  {
+    id: t.Integer(),
+    name: t.String(),
+    prefix: t.String({ description: "How people tell keys apart" }),
+    organization: t.Object({ id: t.Integer(), name: t.String() }),
+    scopes: t.Array(t.String(), { description: "As granted, without those they imply" }),
+    unrestricted: t.Boolean({ description: "Reaches all sites of the organization, future ones too" }),
+    site_ids: t.Optional(t.Array(t.Integer(), { description: "Of a limited key" })),
+    created_at: t.String({ format: "date-time" }),
+    expires_at: t.Optional(t.String({ format: "date-time" })),
+    last_used_at: t.Optional(t.String({ format: "date-time" })),
+    rate_limit: t.Optional(t.Object({ limit: t.Integer(), window_seconds: t.Integer() })),
+  },
+  { title: "Key" },
+)
 
 interface KeyRoutesOptions {
   organizations: Pick<Organizations, "get">
@@ -35,7 +39,12 @@ export const keyRoutes = (auth: ApiKeyAuth, { organizations, apiRateLimit }: Key
       // A key cannot be without the organization it refers to.
       return shownKey(apiKey, { id: organization!.id, name: organization!.name }, apiKey.rate_limit ?? apiRateLimit)
     },
-    { scope: { scopes: SCOPES }, query: NoQuery, response: { 200: KeyShown }, detail: { summary: "Read the key in use", tags: ["key"] } },
+    {
+      scope: { scopes: SCOPES },
+      query: NoQuery,
+      response: { 200: KeyShown },
+      detail: told({ operationId: "getKey", summary: "Read the key in use", tags: ["key"] }),
+    },
   )
 
 function shownKey(key: ApiKey, organization: { id: number; name: string }, limit: number): Static<typeof KeyShown> {

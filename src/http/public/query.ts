@@ -4,6 +4,7 @@ import { QueryAnswer } from "../../domain/query-answer.ts"
 import type { QueryForm } from "../../services/query-form.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { QueryRequest } from "../openapi/bodies.ts"
+import { told } from "../openapi/route.ts"
 import { takes } from "./things.ts"
 
 /** The parser of the question judges the fields, so that all that is wrong is said at once; the documents list them. */
@@ -21,13 +22,8 @@ const QUESTION = {
  */
 const ANSWER_SECONDS = 40
 
-const says = (operationId: string, summary: string): object => ({
-  operationId,
-  summary,
-  tags: ["query"],
-  ...takes(QueryRequest),
-  "x-failures": ["query_timeout"],
-})
+const says = (operationId: string, summary: string) =>
+  told({ operationId, summary, tags: ["query"], ...takes(QueryRequest), "x-failures": ["query_timeout"] })
 
 /** Questions in the array form, at our address and at the one that clients of Plausible use. */
 export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm) =>

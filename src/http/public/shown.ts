@@ -10,18 +10,21 @@ const Id = t.Integer({ minimum: 1 })
 const Instant = t.String({ format: "date-time" })
 const TIMES = { created_at: Instant, updated_at: Instant }
 
-export const SiteShown = t.Object({
-  id: Id,
-  name: t.String(),
-  hosts: t.Array(t.String()),
-  timezone: t.String(),
-  retention_days: t.Union([t.Integer(), t.Null()]),
-  revenue_currency: t.String(),
-  tracking_id: t.String({ format: "uuid" }),
-  snippet: t.String({ description: "To be put on every page" }),
-  first_event_at: t.Optional(Instant),
-  ...TIMES,
-})
+export const SiteShown = t.Object(
+  {
+    id: Id,
+    name: t.String(),
+    hosts: t.Array(t.String()),
+    timezone: t.String(),
+    retention_days: t.Union([t.Integer(), t.Null()]),
+    revenue_currency: t.String(),
+    tracking_id: t.String({ format: "uuid" }),
+    snippet: t.String({ description: "To be put on every page" }),
+    first_event_at: t.Optional(Instant),
+    ...TIMES,
+  },
+  { title: "Site" },
+)
 export type SiteShown = Static<typeof SiteShown>
 
 /** What a site's answer says beside what is stored of it. */
@@ -51,16 +54,19 @@ export function shownSite(site: Site, { scriptUrl, firstAt }: SiteFacts): SiteSh
 
 const MATCHER = { match: t.String(), value: t.String() }
 
-export const GoalShown = t.Object({
-  id: Id,
-  site_id: Id,
-  kind: t.String(),
-  ...MATCHER,
-  name: t.String(),
-  threshold: t.Optional(t.Integer()),
-  props: t.Optional(t.Record(t.String(), t.String())),
-  ...TIMES,
-})
+export const GoalShown = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    kind: t.String(),
+    ...MATCHER,
+    name: t.String(),
+    threshold: t.Optional(t.Integer()),
+    props: t.Optional(t.Record(t.String(), t.String())),
+    ...TIMES,
+  },
+  { title: "Goal" },
+)
 export type GoalShown = Static<typeof GoalShown>
 
 export function shownGoal({ id, site_id, kind, match, value, name, threshold, props, ...goal }: Goal): GoalShown {
@@ -68,15 +74,18 @@ export function shownGoal({ id, site_id, kind, match, value, name, threshold, pr
   return { id, site_id, kind, match, value, name, ...more, ...timesOf(goal) }
 }
 
-export const FunnelShown = t.Object({
-  id: Id,
-  site_id: Id,
-  name: t.String(),
-  steps: t.Array(t.Object({ type: t.String(), ...MATCHER, name: t.String() })),
-  order: t.String(),
-  window_hours: t.Union([t.Integer(), t.Null()]),
-  ...TIMES,
-})
+export const FunnelShown = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    name: t.String(),
+    steps: t.Array(t.Object({ type: t.String(), ...MATCHER, name: t.String() })),
+    order: t.String(),
+    window_hours: t.Union([t.Integer(), t.Null()]),
+    ...TIMES,
+  },
+  { title: "Funnel" },
+)
 export type FunnelShown = Static<typeof FunnelShown>
 
 export const shownFunnel = ({ id, site_id, name, steps, order, window_hours, ...funnel }: Funnel): FunnelShown => ({
@@ -89,14 +98,17 @@ export const shownFunnel = ({ id, site_id, name, steps, order, window_hours, ...
   ...timesOf(funnel),
 })
 
-export const AnnotationShown = t.Object({
-  id: Id,
-  site_id: Id,
-  at: t.String({ description: "As given: a day, or an instant in UTC" }),
-  day: t.String({ format: "date", description: "In the site's time zone" }),
-  text: t.String(),
-  ...TIMES,
-})
+export const AnnotationShown = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    at: t.String({ description: "As given: a day, or an instant in UTC" }),
+    day: t.String({ format: "date", description: "In the site's time zone" }),
+    text: t.String(),
+    ...TIMES,
+  },
+  { title: "Annotation" },
+)
 export type AnnotationShown = Static<typeof AnnotationShown>
 
 export const shownAnnotation = (annotation: Annotation, { timezone }: Site): AnnotationShown => {

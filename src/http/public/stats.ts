@@ -3,34 +3,24 @@ import { Elysia } from "elysia"
 import { Breakdown, GoalReport, Realtime, Summary, Timeseries } from "../../domain/report.ts"
 import type { Asking, Stats } from "../../services/stats.ts"
 import type { ApiKeyAuth } from "../auth.ts"
+import type { ToolName } from "../mcp/input-schemas.ts"
+import { told } from "../openapi/route.ts"
+import { toolParameters } from "./parameters.ts"
 
 /** The documents list the parameters; the parser of the question judges them, so that all that is wrong is said at once. */
 export const parameters = (properties: TProperties) => t.Object(properties, { additionalProperties: true })
-export const text = (description: string) => t.Optional(t.String({ description }))
 
-export const RANGED = {
-  period: text("Preset range, such as 7d; default 30d. Ignored when from and to are given"),
-  from: text("First day, YYYY-MM-DD, inclusive"),
-  to: text("Last day, YYYY-MM-DD, inclusive; clipped to today"),
-  timezone: text("IANA zone of day boundaries; default that of the site"),
-  filters: text("JSON list of {dimension, property?, operator, values}; all must match"),
-  imports: text("true or false"),
-}
-const COMPARED = {
-  compare: text("none, previous_period, previous_year or custom"),
-  compare_from: text("First day of the compared range, with compare=custom"),
-  compare_to: text("Last day of the compared range, with compare=custom"),
-  match_weekday: text("true: the compared range begins on the same weekday"),
-}
-const METRICS = { metrics: text("Comma list of 1 to 10 metrics") }
-const PAGED = {
-  dimension: text("What to group by"),
-  property: text("Key of the property, with dimension=property"),
-  sort: text("One of the metrics; default the first"),
-  order: text("desc or asc"),
-  limit: text("1 to 100; default 10"),
-  offset: text("0 to 10000"),
-}
+/** What chooses the events of a report. */
+export const RANGED = toolParameters("list_goals")
+
+const says = (operationId: string, summary: string, tool: ToolName) =>
+  told({
+    operationId,
+    summary,
+    description: `The same object as the tool ${tool} answers.`,
+    tags: ["stats"],
+    "x-failures": ["query_timeout"],
+  })
 
 /** Statistics of a site in the flat form: the same objects that the tools of MCP answer. */
 export const statsRoutes = (auth: ApiKeyAuth, stats: Stats) =>
@@ -38,28 +28,33 @@ export const statsRoutes = (auth: ApiKeyAuth, stats: Stats) =>
     .use(auth)
     .get("/summary", ({ site, query, request }) => stats.summary(site, query, asking(request)), {
       siteScope: "stats:read",
-      query: parameters({ ...RANGED, ...COMPARED, ...METRICS }),
+      query: parameters(toolParameters("get_summary")),
       response: { 200: Summary },
+      detail: says("getSummary", "Totals of a period", "get_summary"),
     })
     .get("/timeseries", ({ site, query, request }) => stats.timeseries(site, query, asking(request)), {
       siteScope: "stats:read",
-      query: parameters({ ...RANGED, ...COMPARED, ...METRICS, interval: text("auto, hour, day, week or month") }),
+      query: parameters(toolParameters("get_timeseries")),
       response: { 200: Timeseries },
+      detail: says("getTimeseries", "Metrics in equal time buckets", "get_timeseries"),
     })
     .get("/breakdown", ({ site, query, request }) => stats.breakdown(site, query, asking(request)), {
       siteScope: "stats:read",
-      query: parameters({ ...RANGED, ...METRICS, ...PAGED }),
+      query: parameters(toolParameters("get_breakdown")),
       response: { 200: Breakdown },
+      detail: says("getBreakdown", "Top values of one dimension", "get_breakdown"),
     })
     .get("/realtime", ({ site, query, request }) => stats.realtime(site, query, asking(request)), {
       siteScope: "stats:read",
-      query: parameters({ limit: text("1 to 50; default 10") }),
+      query: parameters(toolParameters("get_realtime")),
       response: { 200: Realtime },
+      detail: says("getRealtime", "Visitors of the last 5 minutes", "get_realtime"),
     })
     .get("/goals", ({ site, query, request }) => stats.goals(site, query, asking(request)), {
       siteScope: "stats:read",
       query: parameters(RANGED),
       response: { 200: GoalReport },
+      detail: says("getGoalReport", "Goals with their conversions, and the saved funnels", "list_goals"),
     })
 
 /** A report ends when its client goes away. */

@@ -1,0 +1,201 @@
+/** What operations are sent and answer, by operation. One made-up shop, on 20 November 2026. */
+
+const TIMES = { created_at: "2026-01-05T10:00:00Z", updated_at: "2026-01-05T10:00:00Z" }
+const SITE = {
+  id: 1,
+  name: "Shop",
+  hosts: ["shop.example", "*.shop.example"],
+  timezone: "Europe/Berlin",
+  retention_days: 730,
+  revenue_currency: "EUR",
+  tracking_id: "6f1c8a52-3d1e-4b1c-9f0a-2a5d1c7e9b34",
+  snippet: '<script defer src="https://stats.example.org/js/script.js" data-site="6f1c8a52-3d1e-4b1c-9f0a-2a5d1c7e9b34"></script>',
+  first_event_at: "2026-01-05T10:14:09Z",
+  ...TIMES,
+}
+const GOAL = { id: 7, site_id: 1, kind: "event", match: "exact", value: "signup", name: "Signed up", ...TIMES }
+const STEPS = [
+  { type: "page", match: "exact", value: "/pricing", name: "Prices" },
+  { type: "event", match: "exact", value: "signup", name: "signup" },
+]
+const FUNNEL = { id: 3, site_id: 1, name: "Signup", steps: STEPS, order: "sequential", window_hours: null, ...TIMES }
+const ANNOTATION = { id: 12, site_id: 1, at: "2026-11-18", day: "2026-11-18", text: "New price page", ...TIMES }
+
+const page = (row: object) => ({ data: [row], has_more: false })
+
+const RANGE = { from: "2026-11-14", to: "2026-11-20", timezone: "Europe/Berlin", includes_today: true }
+const FACTS = { site_id: 1, range: RANGE, visitor_window: "day" }
+const METRICS = {
+  visitors: 812,
+  visits: 990,
+  pageviews: 2310,
+  views_per_visit: 2.33,
+  bounce_rate: 41.2,
+  visit_duration: 96,
+  events: 2387,
+}
+
+const QUERY = {
+  results: [
+    { dimensions: ["/pricing"], metrics: [812, 41.2] },
+    { dimensions: ["/"], metrics: [604, 55.1] },
+  ],
+  meta: { visitor_window: "day", total_rows: 2 },
+  query: {
+    site_id: 1,
+    metrics: ["visitors", "bounce_rate"],
+    date_range: ["2026-11-14T00:00:00+01:00", "2026-11-20T23:59:59+01:00"],
+    dimensions: ["event:page"],
+    filters: [["is", "visit:country", ["DE"]]],
+    order_by: [["visitors", "desc"]],
+    include: { total_rows: true },
+    pagination: { limit: 10_000, offset: 0 },
+    timezone: "Europe/Berlin",
+  },
+}
+const QUESTION = {
+  site_id: 1,
+  metrics: ["visitors", "bounce_rate"],
+  date_range: "7d",
+  dimensions: ["event:page"],
+  filters: [["is", "visit:country", ["DE"]]],
+  include: { total_rows: true },
+}
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "get_summary", arguments: { site_id: 1, period: "7d" } },
+}
+const SUMMARY = { ...FACTS, metrics: METRICS }
+
+const EVENT = { name: "pageview", url: "https://shop.example/pricing?utm_source=letter", id: "order-4711-view", user_agent: "Mozilla/5.0" }
+
+/** Bodies of requests, by operation and media type. */
+const SENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  createSite: { "application/json": { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", revenue_currency: "EUR" } },
+  updateSite: { "application/json": { retention_days: 730 } },
+  createGoal: { "application/json": { kind: "event", match: "exact", value: "signup", name: "Signed up" } },
+  updateGoal: { "application/json": { name: "Signed up" } },
+  createFunnel: {
+    "application/json": {
+      name: "Signup",
+      steps: [
+        { type: "page", value: "/pricing", name: "Prices" },
+        { type: "event", value: "signup" },
+      ],
+    },
+  },
+  updateFunnel: { "application/json": { window_hours: 24 } },
+  createAnnotation: { "application/json": { at: "2026-11-18", text: "New price page" } },
+  updateAnnotation: { "application/json": { text: "New price page, second try" } },
+  sendEvents: {
+    "application/json": { events: [EVENT, { name: "purchase", url: "/thanks", revenue: { amount: "49.90", currency: "EUR" } }] },
+    "application/x-ndjson": `${JSON.stringify(EVENT)}\n`,
+  },
+  query: { "application/json": QUESTION },
+  queryPlausible: { "application/json": QUESTION },
+  callMcp: { "application/json": INITIALIZE },
+}
+
+/** Bodies of answers; those of CSV and of lines are text. */
+const ANSWERED: Readonly<Record<string, unknown>> = {
+  getKey: {
+    id: 4,
+    name: "Reports",
+    prefix: "ff_3kT9sQ1z",
+    organization: { id: 1, name: "Shop Ltd" },
+    scopes: ["stats:read"],
+    unrestricted: false,
+    site_ids: [1],
+    created_at: TIMES.created_at,
+    expires_at: "2027-01-05T10:00:00Z",
+    rate_limit: { limit: 600, window_seconds: 60 },
+  },
+  listSites: page(SITE),
+  createSite: SITE,
+  getSite: SITE,
+  updateSite: SITE,
+  listGoals: page(GOAL),
+  createGoal: GOAL,
+  getGoal: GOAL,
+  updateGoal: GOAL,
+  listFunnels: page(FUNNEL),
+  createFunnel: FUNNEL,
+  getFunnel: FUNNEL,
+  updateFunnel: { ...FUNNEL, window_hours: 24 },
+  getFunnelReport: {
+    ...FACTS,
+    funnel_id: 3,
+    name: "Signup",
+    order: "sequential",
+    entered: 500,
+    completed: 60,
+    conversion_rate: 12,
+    steps: [
+      { step: 1, ...STEPS[0], visitors: 500, conversion_rate: 100, step_conversion_rate: 100, dropoff: 0 },
+      { step: 2, ...STEPS[1], visitors: 60, conversion_rate: 12, step_conversion_rate: 12, dropoff: 440, median_seconds: 74 },
+    ],
+  },
+  listAnnotations: page(ANNOTATION),
+  createAnnotation: ANNOTATION,
+  getAnnotation: ANNOTATION,
+  updateAnnotation: { ...ANNOTATION, text: "New price page, second try" },
+  getSummary: SUMMARY,
+  getTimeseries: {
+    ...FACTS,
+    interval: "day",
+    points: [
+      { time: "2026-11-19", visitors: 141, pageviews: 402 },
+      { time: "2026-11-20", partial: true, visitors: 60, pageviews: 155 },
+    ],
+  },
+  getBreakdown: {
+    ...FACTS,
+    dimension: "country",
+    rows: [{ value: "DE", label: "Germany", visitors: 512, pageviews: 1480, share: 63.1 }],
+    total_rows: 1,
+    has_more: false,
+  },
+  getRealtime: {
+    site_id: 1,
+    at: "2026-11-20T12:00:00Z",
+    window_minutes: 5,
+    visitors: 9,
+    pageviews: 21,
+    pages: [{ value: "/pricing", visitors: 6 }],
+    sources: [{ value: "Direct", visitors: 9 }],
+    countries: [{ value: "DE", label: "Germany", visitors: 7 }],
+  },
+  getGoalReport: {
+    ...FACTS,
+    goals: [
+      {
+        goal_id: 7,
+        name: "Signed up",
+        kind: "event",
+        match: "exact",
+        value: "signup",
+        visitors: 60,
+        conversions: 61,
+        conversion_rate: 7.4,
+      },
+    ],
+    funnels: [{ funnel_id: 3, name: "Signup", steps: STEPS, order: "sequential" }],
+  },
+  query: QUERY,
+  queryPlausible: QUERY,
+  sendEvents: { accepted: 1, rejected: [{ index: 1, code: "required", detail: "url is required." }], dropped: [] },
+  callMcp: {
+    jsonrpc: "2.0",
+    id: 1,
+    result: { content: [{ type: "text", text: JSON.stringify(SUMMARY) }], structuredContent: SUMMARY },
+  },
+}
+
+export const requestExample = (operationId: string, mediaType: string): unknown => SENT[operationId]?.[mediaType]
+
+/** Of the first good answer with a body. */
+export const answerExample = (operationId: string, mediaType: string): unknown =>
+  mediaType === "application/json" ? ANSWERED[operationId] : undefined

@@ -1,0 +1,49 @@
+import type { ErrorCode } from "../../domain/error.ts"
+import { SCOPES } from "../../domain/key.ts"
+import type { DescribedRoute } from "./route.ts"
+
+/** The failures that an operation can answer, in the order in which it is looked for them (api.md section 2). */
+export function failuresOf(route: DescribedRoute): ErrorCode[] {
+  const { method, path, scopes, ids, detail } = route
+  const isWrite = method !== "get" && !scopes.includes("stats:read")
+  const groups: (readonly ErrorCode[])[] = [
+    // Escapes that hide a slash are no part of any address.
+    ["invalid_header", ...(ids.length > 0 ? (["not_found"] as const) : [])],
+    scopes.length > 0 ? keyFailures(route) : [],
+    ids.map((id) => `${id.slice(0, -"_id".length)}_not_found` as ErrorCode), // each kind of thing has its code
+    path.endsWith("/query") ? ["site_not_found"] : [],
+    ["not_acceptable"],
+    detail.requestBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],
+    path.endsWith("/mcp") ? [] : ["invalid_query"],
+    "cursor" in route.query ? ["invalid_cursor"] : [],
+    creates(route) ? ["idempotency_in_progress", "idempotency_key_reused"] : [],
+    detail.requestBody && !path.endsWith("/mcp") ? ["validation_failed"] : [],
+    detail["x-failures"] ?? [],
+    creates(route) ? ["limit_reached"] : [],
+    isVersioned(route) ? ["precondition_failed"] : [],
+    ["internal_error", "unavailable", ...(isWrite ? (["storage_full"] as const) : [])],
+    scopes.length > 0 ? ["storage_damaged"] : [],
+  ]
+  return [...new Set(groups.flat())]
+}
+
+function keyFailures({ scopes, detail }: DescribedRoute): ErrorCode[] {
+  const isAnyKeyEnough = SCOPES.every((scope) => scopes.includes(scope))
+  return [
+    "missing_api_key",
+    "invalid_api_key",
+    ...(isAnyKeyEnough ? [] : (["insufficient_scope"] as const)),
+    ...(detail["x-unrestricted-key"] ? (["unrestricted_key_required"] as const) : []),
+    "rate_limited",
+  ]
+}
+
+/** Makes a thing, once per `Idempotency-Key`. */
+export const creates = ({ answers }: DescribedRoute): boolean => "201" in answers
+
+/** Changes or deletes a thing that has a version. */
+export const isVersioned = ({ method }: DescribedRoute): boolean => method === "patch" || method === "delete"
+
+/** Its answer has a tag, and who has the present one is told so. */
+export const isTagged = ({ method, answers, detail }: DescribedRoute): boolean =>
+  method === "get" && ("200" in answers || "304" in (detail.responses ?? {}))

@@ -1,0 +1,145 @@
+/**
+ * The API's own description, as tests use it: its operations with all references resolved, and a check that finds what an
+ * answer has beyond what is declared.
+ */
+import Ajv2020 from "ajv/dist/2020"
+import addFormats from "ajv-formats"
+import type { OpenApiDocument, Operation } from "../../src/http/openapi/document.ts"
+import type { Answer } from "../kit.ts"
+
+export const DOCUMENT_PATH = "/api/public/v1/openapi.json"
+
+export interface Declared {
+  name: string
+  method: string
+  /** With the names of its ids: `/api/public/v1/sites/{site_id}`. */
+  path: string
+  ids: readonly string[]
+  scopes: readonly string[]
+  needsUnrestricted: boolean
+  parameters: readonly DeclaredParameter[]
+  /** Media types of bodies that it takes, with an example of each. */
+  bodies: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>>
+  answers: Readonly<
+    Record<string, { headers: readonly string[]; content: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>> }>
+  >
+}
+
+export interface DeclaredParameter {
+  name: string
+  in: "path" | "query" | "header"
+  required: boolean
+  schema: JsonSchema
+  /** A list of words, written with commas; or JSON. */
+  form: "plain" | "words" | "json"
+}
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** A part of the document, or what it refers to. */
+function resolved<T>(document: OpenApiDocument, part: T | { $ref: string }): T {
+  if (typeof part !== "object" || part === null || !("$ref" in part)) return part as T
+  const steps = part.$ref.replace("#/", "").split("/")
+  return steps.reduce<unknown>((inner, step) => (inner as Record<string, unknown>)[step], document) as T
+}
+
+export function operationsIn(document: OpenApiDocument): Declared[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => declared(document, path, method, operation)),
+  )
+}
+
+function declared(document: OpenApiDocument, path: string, method: string, operation: Operation): Declared {
+  const answers = Object.entries(operation.responses).map(([status, answer]) => {
+    const { headers = {}, content = {} } = resolved<{ headers?: object; content?: object }>(document, answer as never)
+    return [status, { headers: Object.keys(headers), content }] as const
+  })
+  return {
+    name: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    ids: [...path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id!),
+    scopes: operation["x-required-scopes"],
+    needsUnrestricted: operation["x-unrestricted-key"] === true,
+    parameters: operation.parameters.map((parameter) => declaredParameter(resolved(document, parameter as never))),
+    bodies: (operation.requestBody?.content ?? {}) as Declared["bodies"],
+    answers: Object.fromEntries(answers) as Declared["answers"],
+  }
+}
+
+type RawParameter = {
+  name: string
+  in: DeclaredParameter["in"]
+  required?: boolean
+  schema?: JsonSchema
+  content?: Record<string, { schema: JsonSchema }>
+  explode?: boolean
+}
+
+function declaredParameter({ name, in: place, required = false, schema, content, explode }: RawParameter): DeclaredParameter {
+  const json = content?.["application/json"]?.schema
+  return { name, in: place, required, schema: (json ?? schema)!, form: json ? "json" : explode === false ? "words" : "plain" }
+}
+
+/** Compiles schemas of the document. Closed ones also find members that are not declared, although callers must not mind them. */
+export function compiler(document: OpenApiDocument, { closed }: { closed: boolean }) {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, allErrors: true, validateFormats: true })
+  addFormats(ajv)
+  const prepared = (schema: unknown): unknown => withRefs(closed ? closedSchema(schema) : schema)
+  for (const [title, schema] of Object.entries(document.components.schemas)) ajv.addSchema(prepared(schema) as object, ADDRESS + title)
+  const compiled = new Map<unknown, (value: unknown) => string | undefined>()
+
+  return (schema: JsonSchema): ((value: unknown) => string | undefined) => {
+    const known = compiled.get(schema)
+    if (known) return known
+    const validate = ajv.compile(prepared(schema) as object)
+    const check = (value: unknown) => (validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: "" }))
+    compiled.set(schema, check)
+    return check
+  }
+}
+
+function mapped(value: unknown, change: (object: JsonSchema) => JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapped(item, change))
+  if (typeof value !== "object" || value === null) return value
+  return change(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapped(inner, change)])))
+}
+
+const ADDRESS = "https://document.example/"
+
+const withRefs = (schema: unknown) =>
+  mapped(schema, (object) => {
+    if (typeof object.$ref !== "string") return object
+    return { ...object, $ref: object.$ref.replace("#/components/schemas/", ADDRESS) }
+  })
+
+/** What stands beside a reference lists only what it narrows. */
+const closedSchema = (schema: unknown) =>
+  mapped(schema, (object) =>
+    object.type === "object" && "properties" in object && !("additionalProperties" in object) && !("$ref" in object)
+      ? { ...object, additionalProperties: false }
+      : object,
+  )
+
+/** What of an answer is not as declared; empty when all is. */
+export function answerChecker(document: OpenApiDocument) {
+  const compile = compiler(document, { closed: true })
+
+  return ({ answers }: Declared, { status, headers, body }: Answer): string[] => {
+    const answer = answers[status]
+    if (!answer) return [`status ${status} is not declared`]
+    const type = headers.get("content-type")?.split(";")[0] ?? ""
+    const isEmpty = body === ""
+    if (Object.keys(answer.content).length === 0) return isEmpty ? [] : ["there is a body, and none is declared"]
+    const content = answer.content[type]
+    if (!content) return [`the media type ${type} is not declared`]
+    const fault = compile(content.schema)(body)
+    return [...(fault === undefined ? [] : [fault]), ...missingHeaders(answer.headers, headers)]
+  }
+}
+
+/** Only some answers have these. */
+const SOMETIMES = ["Idempotency-Replayed", "Retry-After", "WWW-Authenticate", "Cache-Control"]
+
+const missingHeaders = (declared: readonly string[], headers: Headers): string[] =>
+  declared.filter((name) => !SOMETIMES.includes(name) && !headers.has(name)).map((name) => `the header ${name} is missing`)

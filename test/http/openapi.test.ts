@@ -1,0 +1,149 @@
+import { afterAll, expect, test } from "bun:test"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Elysia } from "elysia"
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import { router } from "../../src/http/router.ts"
+import { memoryLog, startInstance } from "../kit.ts"
+import { compiler, DOCUMENT_PATH, operationsIn } from "./document.ts"
+
+const instance = await startInstance({ settings: { base_url: "https://stats.example.org" } })
+afterAll(() => instance[Symbol.asyncDispose]())
+const answer = await instance.api.get(DOCUMENT_PATH)
+const document = answer.body as OpenApiDocument
+const operations = operationsIn(document)
+
+test("the document needs no key, may be kept for five minutes and has a tag", async () => {
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get("cache-control")).toBe("public, max-age=300")
+  const again = await instance.api.get(DOCUMENT_PATH, undefined, { "if-none-match": answer.headers.get("etag")! })
+  expect(again).toMatchObject({ status: 304, body: "" })
+  expect(await instance.api.get(`${DOCUMENT_PATH}?x=1`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+  expect(await instance.api.get(DOCUMENT_PATH, undefined, { accept: "text/html" })).toMatchObject({ status: 406 })
+})
+
+test("the document is OpenAPI 3.1", async () => {
+  const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>)
+  expect(result).toEqual({ valid: true })
+  expect(document).toMatchObject({
+    openapi: "3.1.0",
+    servers: [{ url: "https://stats.example.org" }],
+    components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
+  })
+})
+
+// By hand, from the table of the specification: the document must not follow the routes into a mistake.
+const V1 = "/api/public/v1"
+const SITE = `${V1}/sites/{site_id}`
+const ROUTES: readonly (readonly [route: string, scopes: string])[] = [
+  [`GET ${V1}/openapi.json`, ""],
+  [`GET ${V1}/docs`, ""],
+  [
+    `GET ${V1}/key`,
+    "sites:read sites:write goals:read goals:write funnels:read funnels:write stats:read events:write export:read annotations:read annotations:write",
+  ],
+  [`GET ${V1}/sites`, "sites:read stats:read"],
+  [`POST ${V1}/sites`, "sites:write"],
+  [`GET ${SITE}`, "sites:read stats:read"],
+  [`PATCH ${SITE}`, "sites:write"],
+  [`DELETE ${SITE}`, "sites:write"],
+  [`GET ${SITE}/goals`, "goals:read stats:read"],
+  [`POST ${SITE}/goals`, "goals:write"],
+  [`GET ${SITE}/goals/{goal_id}`, "goals:read stats:read"],
+  [`PATCH ${SITE}/goals/{goal_id}`, "goals:write"],
+  [`DELETE ${SITE}/goals/{goal_id}`, "goals:write"],
+  [`GET ${SITE}/funnels`, "funnels:read goals:read stats:read"],
+  [`POST ${SITE}/funnels`, "funnels:write goals:write"],
+  [`GET ${SITE}/funnels/{funnel_id}`, "funnels:read goals:read stats:read"],
+  [`PATCH ${SITE}/funnels/{funnel_id}`, "funnels:write goals:write"],
+  [`DELETE ${SITE}/funnels/{funnel_id}`, "funnels:write goals:write"],
+  [`GET ${SITE}/funnels/{funnel_id}/report`, "stats:read"],
+  [`GET ${SITE}/stats/summary`, "stats:read"],
+  [`GET ${SITE}/stats/timeseries`, "stats:read"],
+  [`GET ${SITE}/stats/breakdown`, "stats:read"],
+  [`GET ${SITE}/stats/realtime`, "stats:read"],
+  [`GET ${SITE}/stats/goals`, "stats:read"],
+  [`POST ${V1}/query`, "stats:read"],
+  ["POST /api/v2/query", "stats:read"],
+  [`POST ${SITE}/events`, "events:write"],
+  [`GET ${SITE}/export`, "export:read"],
+  [`GET ${SITE}/annotations`, "annotations:read"],
+  [`POST ${SITE}/annotations`, "annotations:write"],
+  [`GET ${SITE}/annotations/{annotation_id}`, "annotations:read"],
+  [`PATCH ${SITE}/annotations/{annotation_id}`, "annotations:write"],
+  [`DELETE ${SITE}/annotations/{annotation_id}`, "annotations:write"],
+  [`POST ${V1}/mcp`, "stats:read"],
+]
+
+test("it lists the routes of the specification with their scopes, and no others", () => {
+  const listed = operations.map(({ method, path, scopes }) => [`${method} ${path}`, scopes.join(" ")] as readonly [string, string])
+  expect(new Map(listed)).toEqual(new Map(ROUTES))
+  const unrestricted = operations.filter(({ needsUnrestricted }) => needsUnrestricted).map(({ name }) => name)
+  expect(unrestricted).toEqual(["createSite", "deleteSite"])
+})
+
+test("every operation listed is there: under each address only the listed methods are known", async () => {
+  for (const path of Object.keys(document.paths)) {
+    const methods = Object.keys(document.paths[path]!).map((method) => method.toUpperCase())
+    const address = path.replaceAll(/\{\w+\}/g, "1")
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const { status } = await instance.api.send(method, address, undefined)
+      const isKnown = status !== 405 && status !== 404
+      expect({ method, path, isKnown }).toEqual({ method, path, isKnown: methods.includes(method) })
+    }
+  }
+})
+
+test("a public route that does not say what it is stops the start", () => {
+  const silent = new Elysia().get(`${V1}/silent`, () => ({}), { detail: { "x-required-scopes": ["stats:read"] } as object })
+  const start = () => router({ baseUrl: "", log: memoryLog(), headers: {} }, [silent])
+  expect(start).toThrow(`GET ${V1}/silent is missing in the OpenAPI document`)
+})
+
+test("names of operations are unique, and each has a summary, a known tag and examples of its bodies", () => {
+  expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length)
+  const tags = new Set(document.tags.map(({ name }) => name))
+  for (const path of Object.values(document.paths))
+    for (const { summary, tags: own } of Object.values(path)) {
+      expect(summary).not.toBe("")
+      expect(own.every((tag) => tags.has(tag)) && own.length === 1).toBe(true)
+    }
+  for (const { name, bodies, answers } of operations) {
+    for (const [type, { example }] of Object.entries(bodies))
+      if (type !== "application/merge-patch+json")
+        expect({ name, type, hasExample: example !== undefined }).toEqual({ name, type, hasExample: true })
+    const good = Object.entries(answers).filter(([status]) => status < "300")
+    for (const [, { content }] of good)
+      if (content["application/json"] && !["getOpenApi", "exportSite"].includes(name))
+        expect({ name, hasExample: content["application/json"].example !== undefined }).toEqual({ name, hasExample: true })
+  }
+})
+
+test("every example is as its schema says, without members of its own", () => {
+  const compile = compiler(document, { closed: true })
+  let examples = 0
+  const check = (where: string, content: Readonly<Record<string, { schema: object; example?: unknown }>>) => {
+    for (const { schema, example } of Object.values(content)) {
+      if (example === undefined) continue
+      examples++
+      expect({ where, fault: compile(schema as Record<string, unknown>)(example) }).toEqual({ where, fault: undefined })
+    }
+  }
+  for (const { name, bodies, answers } of operations) {
+    check(name, bodies)
+    for (const [status, { content }] of Object.entries(answers)) check(`${name} ${status}`, content)
+  }
+  expect(examples).toBeGreaterThanOrEqual(40)
+  const problem = compile({ $ref: "#/components/schemas/Problem" })
+  for (const [code, { value }] of Object.entries(document.components.examples)) {
+    expect({ code, fault: problem(value) }).toEqual({ code, fault: undefined })
+  }
+})
+
+test("nothing is declared that nothing refers to, and every reference leads somewhere", () => {
+  const text = JSON.stringify(document)
+  const referred = new Set([...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name!))
+  const there = Object.entries(document.components)
+    .filter(([kind]) => kind !== "securitySchemes")
+    .flatMap(([kind, parts]) => Object.keys(parts).map((name) => `${kind}/${name}`))
+  expect([...referred].sort()).toEqual(there.sort())
+})
