@@ -84,6 +84,8 @@ function messageOf({ code, message, members }: AppError, given: Record<string, u
     case "query_timeout":
       return 'The report took longer than 15 seconds. Ask for a shorter range, for example {"period":"7d"}.'
     default:
-      return members.retry_after === undefined ? message : `${message} Try again in ${Math.ceil(members.retry_after)} s.`
+      return members.retry_after === undefined
+        ? message
+        : `${message.replace(/\.$/, "")}. Try again in ${Math.ceil(members.retry_after)} s.`
   }
 }

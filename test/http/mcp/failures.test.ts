@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { AppError } from "../../../src/domain/error.ts"
+import { failedCall } from "../../../src/http/mcp/failures.ts"
 import type { Failure, McpInstance } from "./client.ts"
 import { openFilled } from "./filled.ts"
 
@@ -245,4 +247,17 @@ test.each<[string, object, Failure]>([
   ],
 ])("run_funnel says what it needs of a %s", async (_, given, expected) => {
   expect(await mcp.failure("run_funnel", given)).toEqual(expected)
+})
+
+test("a server that cannot answer now says when to try again", () => {
+  const full = new AppError("unavailable", "Too many reports wait already", { retry_after: 1.5 })
+  expect(failedCall(full, "get_summary", on({}))).toEqual({
+    code: "unavailable",
+    message: "Too many reports wait already. Try again in 2 s.",
+  })
+  const damaged = new AppError("storage_damaged", "A part of what is stored cannot be read.")
+  expect(failedCall(damaged, "get_summary", on({}))).toEqual({
+    code: "storage_damaged",
+    message: "A part of what is stored cannot be read.",
+  })
 })
