@@ -18,7 +18,10 @@ const count = (description: string, example: number): Header => ({ description, 
 /** What answers say beside their bodies. */
 export const ANSWER_HEADERS = {
   "X-Request-Id": text("The id of the request: the caller's own when it was a plain word. It is in every line of the log.", "01JD3V8Q2M7Z"),
-  "RateLimit-Policy": text("Requests per window of the key; absent when the instance has no limit.", '"default";q=600;w=60'),
+  "RateLimit-Policy": text(
+    "Requests per window of the key. It and the next four are absent when there is no limit, and before the key is known.",
+    '"default";q=600;w=60',
+  ),
   RateLimit: text("What is left of them.", '"default";r=599;t=60'),
   "X-RateLimit-Limit": count("Requests per minute of the key.", 600),
   "X-RateLimit-Remaining": count("What is left of them.", 599),
