@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import fc from "fast-check"
+import { BROWSER } from "../kit.ts"
+import { openCompat, view, WEBSITE } from "./compat.ts"
+
+let compat: Awaited<ReturnType<typeof openCompat>>
+beforeAll(async () => {
+  compat = await openCompat()
+})
+afterAll(async () => {
+  // A 5xx that hides behind another status leaves a line in the log.
+  expect(compat.log.lines.filter(({ level }) => level === "error")).toEqual([])
+  await compat[Symbol.asyncDispose]()
+})
+
+const SEED = 11
+const strange = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: "grapheme", maxLength: 40 }),
+  fc.constantFrom(
+    "\0",
+    "\ud800",
+    "__proto__",
+    "constructor",
+    "../../etc/passwd",
+    "' or 1=1 --",
+    "%00",
+    "a".repeat(3_000),
+    "-0",
+    "NaN",
+    "//",
+    "?",
+    "#",
+  ),
+)
+const value = fc.oneof(
+  { weight: 4, arbitrary: strange },
+  fc.integer(),
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constantFrom(-1, 255, 2 ** 31, 2 ** 53, 1e308, -1e308),
+  fc.array(strange, { maxLength: 3 }),
+  fc.jsonValue({ maxDepth: 4 }),
+)
+
+const KEYS =
+  "website hostname url referrer title language screen name data tag id link pixel lcp inp fcp ttfb cls ip userAgent timestamp".split(" ")
+const body = fc
+  .record({
+    type: fc.oneof({ weight: 6, arbitrary: fc.constantFrom("event", "event", "identify", "performance") }, value),
+    dropped: fc.constantFrom({}, {}, {}, {}, {}, {}, { hostname: "evil.org" }, { url: "/.env" }, { referrer: "https://semalt.com/" }),
+    odd: fc.dictionary(fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...KEYS) }, strange), value, { maxKeys: 3 }),
+  })
+  .map(({ type, dropped, odd }) => ({ type, payload: { ...view({ website: WEBSITE }).payload, ...dropped, ...odd } }))
+
+interface Tally {
+  taken: number
+  dropped: number
+  refused: number
+}
+const expectAll = (tally: Tally) => {
+  for (const [kind, count] of Object.entries(tally)) expect({ kind, isEnough: count > 15 }).toEqual({ kind, isEnough: true })
+}
+
+test("no payload makes /api/send fail, and what is acknowledged is counted", async () => {
+  const tally = { taken: 0, dropped: 0, refused: 0 }
+  const { events: before } = await compat.counted()
+  let events = 0
+  await fc.assert(
+    fc.asyncProperty(body, async (sent) => {
+      const answer = await compat.post("/api/send", sent)
+      const text = await answer.text()
+      if (answer.status !== 200) {
+        tally.refused++
+        return expect({ status: answer.status, text }).toEqual({ status: 400, text: expect.stringContaining('"code":"invalid_event"') })
+      }
+      if (answer.headers.has("x-plausible-dropped")) tally.dropped++
+      else {
+        tally.taken++
+        if (sent.type === "event") events++
+      }
+    }),
+    { seed: SEED, numRuns: 1_200 },
+  )
+  expectAll(tally)
+  expect((await compat.counted()).events).toBe(before! + events)
+}, 60_000)
+
+test("no list makes /api/batch fail, and its figures are those of the store", async () => {
+  const tally = { taken: 0, dropped: 0, refused: 0 }
+  const { events: before } = await compat.counted()
+  let events = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof({ weight: 8, arbitrary: body }, value), { maxLength: 8 }), async (sent) => {
+      const answer = await compat.post("/api/batch", sent)
+      expect(answer.status).toBe(200)
+      const { size, processed, errors, details } = (await answer.json()) as Record<string, number> & { details: { index: number }[] }
+      expect([size, processed! + errors!, errors]).toEqual([sent.length, sent.length, details.length])
+      const failed = new Set(details.map(({ index }) => index))
+      const dropped = Number(answer.headers.get("x-plausible-dropped"))
+      tally.refused += errors!
+      tally.dropped += dropped
+      tally.taken += processed!
+      // Of a list without a drop every event that was taken is one.
+      const passed = sent.filter((_, index) => !failed.has(index))
+      if (dropped === 0) events += passed.filter((item) => (item as { type?: unknown }).type === "event").length
+      else events += await eventsStored(before! + events)
+    }),
+    { seed: SEED, numRuns: 300 },
+  )
+  expectAll(tally)
+  expect((await compat.counted()).events).toBe(before! + events)
+}, 60_000)
+
+/** How many more events there are than were known. */
+const eventsStored = async (known: number): Promise<number> => (await compat.counted()).events! - known
+
+const FIELDS = "p t r e s q b site ns rnd".split(" ")
+const query = fc
+  .array(
+    fc.tuple(
+      fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...FIELDS) }, strange),
+      fc.oneof(strange, fc.constantFrom("true", "0", "150", "149", "shop")),
+    ),
+    {
+      maxLength: 4,
+    },
+  )
+  .map((pairs) =>
+    [...pairs, ["p", "/page"] as const].map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join("=")).join("&"),
+  )
+
+test("no query makes /count fail, and what is acknowledged is counted", async () => {
+  const tally = { taken: 0, dropped: 0, refused: 0 }
+  const { events: before } = await compat.counted()
+  await fc.assert(
+    fc.asyncProperty(query, async (text) => {
+      const answer = await compat.count(text)
+      expect([answer.headers.get("content-type"), (await answer.bytes()).length]).toEqual(["image/gif", 43])
+      expect({ text, status: answer.status }).toEqual({ text, status: answer.status === 200 ? 200 : 400 })
+      if (answer.status === 400) tally.refused++
+      else if (answer.headers.has("x-goatcounter")) tally.dropped++
+      else tally.taken++
+    }),
+    { seed: SEED, numRuns: 1_000 },
+  )
+  expectAll(tally)
+  expect((await compat.counted()).events).toBe(before! + tally.taken)
+}, 60_000)
+
+const bytes = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  fc.array(fc.tuple(fc.nat(90), fc.nat(255)), { maxLength: 4 }).map((turned) => {
+    const good = new TextEncoder().encode(JSON.stringify(view()))
+    for (const [at, byte] of turned) good[at] = byte
+    return good
+  }),
+)
+
+test("no bytes make a door fail", async () => {
+  await fc.assert(
+    fc.asyncProperty(bytes, fc.constantFrom("/api/send", "/api/batch", "/count?p=/"), async (sent, path) => {
+      const answer = await fetch(compat.url + path, { method: "POST", body: sent, headers: { "user-agent": BROWSER } })
+      expect(answer.status).toBeOneOf([200, 400])
+      await answer.bytes()
+    }),
+    { seed: SEED, numRuns: 600 },
+  )
+}, 60_000)
