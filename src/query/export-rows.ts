@@ -17,7 +17,7 @@ export interface ExportQuery extends RowsQuery {
 }
 
 /** Some hundred kilobytes of text, and some milliseconds of work. */
-const BATCH_ROWS = 1_000
+const BATCH_ROWS = 500
 
 /**
  * The text of the batch that follows a place. A batch is bounded by events, not by visits: one visit may have ten thousand.

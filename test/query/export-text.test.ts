@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test"
+import fc from "fast-check"
+import { csvCell, exportHead, exportTrailer, recordsText } from "../../src/query/export-text.ts"
+import { readCsv, recordsOf } from "../http/csv.ts"
+
+test.each([
+  ["plain text", "/pricing", '"/pricing"'],
+  ["a quote", 'say "hi"', '"say ""hi"""'],
+  ["line ends and commas", "a,\r\nb", '"a,\r\nb"'],
+  ["a sum", "=1+1", `"'=1+1"`],
+  ["a plus", "+49", `"'+49"`],
+  ["a minus", "-1", `"'-1"`],
+  ["an at", "@SUM(A1)", `"'@SUM(A1)"`],
+  ["a tab", "\t=1", `"'\t=1"`],
+  ["a carriage return", "\r=1", `"'\r=1"`],
+  ["a sum in full width", "＝1", `"'＝1"`],
+  ["what already looks marked", "'=1", `"''=1"`],
+  ["an apostrophe", "'tis", `"'tis"`],
+  ["a formula further in", "a=1", '"a=1"'],
+  ["a number", -12.5, "-12.5"],
+  ["nothing counted", 0, "0"],
+  ["a claim", false, "false"],
+  ["the missing value", "", ""],
+  ["what is not there", undefined, ""],
+  ["properties", { plan: '"x"' }, String.raw`"{""plan"":""\""x\""""}"`],
+])("%s as a cell", (_, cell, expected) => {
+  expect(csvCell(cell)).toBe(expected)
+})
+
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.string({ unit: fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", '"', "'", ",", "a", "＝", "🦶", "\u0000", ";"), maxLength: 8 }),
+)
+
+test("any text comes back from CSV, and none of it begins as a formula", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyText, anyText, fc.double({ noNaN: true, noDefaultInfinity: true })), { maxLength: 5 }), (rows) => {
+      const records = rows.map(([one, other, number]) => ({ one, other, number }))
+      const text = exportHead("csv", ["one", "other", "number"], {}) + recordsText("csv", ["one", "other", "number"], records)
+      const kept = records.map((record) => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== "")))
+      // There is one zero in text.
+      expect(recordsOf(text)).toEqual(kept.map((record) => (record.number === 0 ? { ...record, number: 0 } : record)))
+      for (const cell of readCsv(text).records.flat()) if (typeof cell === "string") expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/)
+    }),
+    { seed: 5, numRuns: 500 },
+  )
+})
+
+test("the trailer is a record of each format", () => {
+  const head = exportHead("csv", ["at", "name", "page"], {})
+  expect(readCsv(head + exportTrailer("csv", ["at", "name", "page"], 3)).records).toEqual([
+    ["# omitted_visits=3", { bare: "" }, { bare: "" }],
+  ])
+  expect(exportTrailer("csv", ["at"], 0)).toBe("")
+  expect(exportTrailer("ndjson", ["at"], 3)).toBe('{"omitted_visits":3}\n')
+  expect(exportTrailer("ndjson", ["at"], 0)).toBe("")
+  const json = (omitted: number) => JSON.parse(exportHead("json", ["at"], { from: "x" }) + exportTrailer("json", ["at"], omitted))
+  expect(json(3)).toEqual({ range: { from: "x" }, data: [], omitted_visits: 3 })
+  expect(json(0)).toEqual({ range: { from: "x" }, data: [] })
+})
