@@ -8,6 +8,15 @@ export interface Versioned {
 /** Versions that the caller of a change or a deletion still takes it to have (`If-Match`); undefined: any. */
 export type Expected = readonly number[] | undefined
 
+/**
+ * Throws `version_conflict` when a body names another version than the present one (areas/00 section 8); undefined names none.
+ * `current` tells the caller the thing as it is now, so it is made as answers show it.
+ */
+export function refuseStaleBody<Thing extends Versioned>(thing: Thing, named: number | undefined, current: (thing: Thing) => object): void {
+  if (named !== undefined && named !== thing.version)
+    throw new AppError("version_conflict", "Somebody has changed it since it was read.", { current: current(thing) })
+}
+
 /** The strong entity tag of a thing's present version. */
 export const etagOf = ({ version }: Versioned): string => `"${version}"`
 
