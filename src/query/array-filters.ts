@@ -1,10 +1,11 @@
+import { missingTexts, positiveOperator } from "../domain/condition.ts"
 import { type Condition, type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
 import { QUERY } from "../domain/limits.ts"
 import { escaped, isObject } from "../domain/shape.ts"
 import { characters, isClean } from "../domain/text.ts"
 import { isTimeName, type NamedDimension, readDimension } from "./array-dimensions.ts"
 import { type Faults, readList } from "./faults.ts"
-import { GOAL_OPERATORS, isShortPattern, missingTexts, PATTERN_BOUNDS, positiveOperator, SET_OPERATORS } from "./filter-values.ts"
+import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, SET_OPERATORS } from "./filter-values.ts"
 
 /** What a saved segment or cohort is made of; undefined when the asker can see none with this id. */
 export type SavedFilters = (kind: "segment" | "cohort", id: number) => Filter | undefined

@@ -1,3 +1,4 @@
+import { textTest } from "../domain/condition.ts"
 import { dimensionFacts } from "../domain/dimension.ts"
 import type { Condition, Filter } from "../domain/filter.ts"
 import type { GoalRule, SiteFacts } from "../domain/query.ts"
@@ -16,7 +17,7 @@ import {
   markProperty,
   markRows,
 } from "./masks.ts"
-import { textTest, valueMask } from "./value-mask.ts"
+import { valueMask } from "./value-mask.ts"
 
 /** One byte per row, 1 where it is chosen; "all" where nothing is left out. */
 export type Mask = Uint8Array | "all"

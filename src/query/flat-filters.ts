@@ -1,10 +1,11 @@
-import { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../domain/dimension.ts"
+import { conditionOf } from "../domain/condition.ts"
+import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
 import type { Fault } from "../domain/error.ts"
 import { type Condition, type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
 import { QUERY } from "../domain/limits.ts"
 import { isClean } from "../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
-import { GOAL_OPERATORS, isShortPattern, missingTexts, PATTERN_BOUNDS, positiveOperator, SET_OPERATORS } from "./filter-values.ts"
+import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, SET_OPERATORS } from "./filter-values.ts"
 
 /** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
 interface FlatFilters {
@@ -124,17 +125,7 @@ function toCondition({ dimension: name, property, operator = "is", values }: Rec
   const dimension = FLAT_DIMENSIONS.find((known) => known === name)
   if (dimension === undefined || !isOperator(operator) || !Array.isArray(values)) return undefined
   const texts = values.filter((value) => typeof value === "string")
-  const op = positiveOperator(operator)
-  const missing = missingTexts(dimension)
-  const condition: Condition = {
-    op,
-    dimension,
-    ...(typeof property === "string" && { property }),
-    values: texts,
-    missing: op === "is" && texts.some((text) => missing.includes(text)),
-    caseSensitive: op === "is" || dimensionFacts(dimension).exactCase,
-  }
-  return { negative: op !== operator, condition }
+  return conditionOf({ dimension, operator, values: texts, ...(typeof property === "string" && { property }) })
 }
 
 const isOperator = (value: unknown): value is Operator => OPERATORS.some((operator) => operator === value)

@@ -1,6 +1,6 @@
+import { textTest } from "../domain/condition.ts"
 import type { Condition } from "../domain/filter.ts"
 import type { GoalRule } from "../domain/query.ts"
-import { wildcardMatcher } from "../domain/wildcard.ts"
 import type { Dictionary } from "../store/events/part.ts"
 import { countryNameOrCode } from "./country-names.ts"
 
@@ -26,20 +26,6 @@ export function ruleMask(dictionary: Dictionary, { match, value }: Pick<GoalRule
 }
 
 const RULE_OPERATORS = { exact: "is", prefix: "starts_with", contains: "contains", wildcard: "matches_wildcard" } as const
-
-/** Whether a present text satisfies a condition. Without case both sides are lower-cased by the Unicode default mapping. */
-export function textTest({ op, values, caseSensitive }: Pick<Condition, "op" | "values" | "caseSensitive">): (text: string) => boolean {
-  const tests = values.map((value) => OPERATIONS[op](caseSensitive ? value : value.toLowerCase()))
-  const passes = (text: string) => tests.some((test) => test(text))
-  return caseSensitive ? passes : (text) => passes(text.toLowerCase())
-}
-
-const OPERATIONS: Record<Condition["op"], (value: string) => (text: string) => boolean> = {
-  is: (value) => (text) => text === value,
-  contains: (value) => (text) => text.includes(value),
-  starts_with: (value) => (text) => text.startsWith(value),
-  matches_wildcard: wildcardMatcher,
-}
 
 function markExact(dictionary: Dictionary, values: readonly string[], mask: ValueMask): void {
   for (const value of values) {
