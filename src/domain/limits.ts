@@ -78,6 +78,24 @@ export const API = {
   exportsAtOnce: 2,
   mcpBodyBytes: 256 << 10,
   privateBodyBytes: 1 << 20,
+  privateListLimit: { min: 1, max: 200, default: 50 },
+} as const
+
+/** Organizations, their members and keys (areas/01 sections 5 and 7). */
+export const ORGANIZATION = {
+  members: 500,
+  guestsPerSite: 100,
+  openInvitations: 50,
+  invitationsPerDay: 50,
+  invitationDays: 7,
+  /** A mail is not sent again before. */
+  invitationPauseMs: 5 * 60_000,
+  domains: 50,
+  keySites: 500,
+  policyDays: { minimum: 1, maximum: 3_650 },
+  breakGlassUsers: 20,
+  /** Counts of a key's requests are kept this long. */
+  keyUsageDays: 90,
 } as const
 
 export const QUERY = {
@@ -130,4 +148,7 @@ export const THINGS = {
   compatIds: 100,
   compatIdChars: 253,
   shieldsOfKind: 100,
+  shieldConditions: 5,
+  shieldNoteChars: 500,
+  shieldNameChars: 200,
 } as const

@@ -53,6 +53,15 @@ export const readJsonAsSent =
     return { value: parseJson(bytes), bytes }
   }
 
+/** The same for a body that may be left out: nothing at all is an empty object. */
+export const readOptionalJson = (limit: number): Read => {
+  const read = readJsonAsSent(limit)
+  return async (request, contentType) => {
+    const isLeftOut = request.body === null || request.headers.get("content-length") === "0"
+    return isLeftOut ? ({ value: {}, bytes: new Uint8Array() } satisfies SentJson) : read(request, contentType)
+  }
+}
+
 /** The same for a list that may also come one item per line: lines become `{[name]: items}`, empty ones are skipped. */
 export const readJsonOrLines = (limit: number, name: string): Read => {
   const asJson = readJson(limit)

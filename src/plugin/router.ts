@@ -1,6 +1,8 @@
 import { Elysia } from "elysia"
 import type { Actor } from "../domain/audit.ts"
 import { API } from "../domain/limits.ts"
+import type { Organization } from "../domain/organization.ts"
+import type { Site } from "../domain/site.ts"
 import type { OrganizationAccess, SiteAccess } from "../services/access.ts"
 import type { Person } from "../services/sessions.ts"
 import { type Read, readJsonAsSent } from "./body.ts"
@@ -18,6 +20,8 @@ export interface Terms {
   feature?: string
   /** Shut to whoever acts for somebody else, in either mode. */
   personal?: boolean
+  /** Looks for what else the path names, before a body is read; throws its `<thing>_not_found`. */
+  find?(params: Call["params"], where: { organization?: Organization; site?: Site }): Promise<unknown>
 }
 
 /** What a private route asks of who calls it. Every route has exactly one of these. */
@@ -41,6 +45,15 @@ export interface Authorize {
   organization(call: Call, rule: Rule & { ask: "organization" }): Promise<Caller & OrganizationAccess>
 }
 
+/** Lets a caller in, then looks for what the path names. */
+const admitting =
+  <Wanted extends Rule, Admitted extends object>(admit: (call: Call, rule: Wanted) => Promise<Admitted>, rule: Wanted) =>
+  async (call: Call): Promise<Admitted> => {
+    const admitted = await admit(call, rule)
+    await rule.find?.(call.params, admitted)
+    return admitted
+  }
+
 type Permitted = string | ({ permission: string } & Terms)
 const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permission: wanted } : wanted)
 
@@ -55,26 +68,26 @@ export function privateRouter(authorize: Authorize) {
   return new Elysia({ name: "privateRouter" }).macro({
     open: (terms: true | Terms) => {
       const rule: Rule = { ask: "open", ...(terms === true ? {} : terms) }
-      return { detail: { "x-permission": "open" } as object, ...guard((call) => authorize.open(call, rule), rule.read ?? usualRead) }
+      return { detail: { "x-permission": "open" } as object, ...guard(admitting(authorize.open, rule), rule.read ?? usualRead) }
     },
     self: (terms: true | Terms) => {
       const rule: Rule = { ask: "self", ...(terms === true ? {} : terms) }
-      return { detail: { "x-permission": "self" } as object, ...guard((call) => authorize.self(call, rule), rule.read ?? usualRead) }
+      return { detail: { "x-permission": "self" } as object, ...guard(admitting(authorize.self, rule), rule.read ?? usualRead) }
     },
     instanceAdmin: (terms: true | Terms) => {
       const rule: Rule = { ask: "instance_admin", ...(terms === true ? {} : terms) }
       const detail = { "x-permission": "instance_admin" } as object
-      return { detail, ...guard((call) => authorize.instanceAdmin(call, rule), rule.read ?? usualRead) }
+      return { detail, ...guard(admitting(authorize.instanceAdmin, rule), rule.read ?? usualRead) }
     },
     can: (wanted: Permitted) => {
       const rule = { ask: "site" as const, ...termsOf(wanted) }
       const detail = { "x-permission": rule.permission } as object
-      return { detail, ...guard((call) => authorize.site(call, rule), rule.read ?? usualRead) }
+      return { detail, ...guard(admitting(authorize.site, rule), rule.read ?? usualRead) }
     },
     canOrganization: (wanted: Permitted) => {
       const rule = { ask: "organization" as const, ...termsOf(wanted) }
       const detail = { "x-permission": rule.permission } as object
-      return { detail, ...guard((call) => authorize.organization(call, rule), rule.read ?? usualRead) }
+      return { detail, ...guard(admitting(authorize.organization, rule), rule.read ?? usualRead) }
     },
   })
 }

@@ -48,13 +48,20 @@ export function createAudit({ catalog, clock }: { catalog: Catalog; clock: Pick<
   }
 }
 
-/** What a change of a thing writes alongside: a deed with the fields that differ. */
+/** What a change of a thing writes alongside: a deed with the fields that differ. `also` is stored with it. */
 export const recorded =
-  <Thing extends object>(audit: Audit, actor: Actor, describe: (thing: Thing) => Deed): Alongside<Thing> =>
-  (statements, { before, after }) => {
+  <Thing extends object>(
+    audit: Pick<Audit, "write">,
+    actor: Actor,
+    describe: (thing: Thing) => Deed,
+    also?: Alongside<Thing>,
+  ): Alongside<Thing> =>
+  async (statements, change) => {
+    const { before, after } = change
     // One of the two is there.
     const deed = describe((after ?? before)!)
-    return audit.write(statements, actor, { changes: changesBetween(before, after), ...deed })
+    await audit.write(statements, actor, { changes: changesBetween(before, after), ...deed })
+    await also?.(statements, change)
   }
 
 function rowOf(actor: Actor, deed: Deed): Omit<ChainedRow, "id" | "at" | "prev_hash" | "hash"> {

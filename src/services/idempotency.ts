@@ -8,6 +8,7 @@ import {
   type IdempotentAnswer,
   insertIdempotentAnswer,
 } from "../store/catalog/idempotent-answers.ts"
+import type { Secrets } from "./secrets.ts"
 
 /** An answer as it is kept: of a thing that was made, or of a refusal. */
 export type KeptAnswer = Omit<IdempotentAnswer, "body_hash">
@@ -33,11 +34,18 @@ export interface Idempotency {
   begin(scope: string, key: string, body: Uint8Array): Promise<{ kept: KeptAnswer } | { claim: Claim }>
 }
 
+interface IdempotencyOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  /** Answers are kept sealed: some show a secret this once. */
+  secrets: Secrets
+}
+
 const KEPT_MS = API.idempotencyHours * 3_600_000
 /** Old answers that each new one takes with it. */
 const FORGOTTEN_AT_ONCE = 10
 
-export function createIdempotency({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Idempotency {
+export function createIdempotency({ catalog, clock, secrets }: IdempotencyOptions): Idempotency {
   /** The bodies' hashes of requests that are running. */
   const running = new Map<string, string>()
 
@@ -50,7 +58,7 @@ export function createIdempotency({ catalog, clock }: { catalog: Catalog; clock:
       running.set(name, body_hash.toHex())
       const release = () => void running.delete(name)
       try {
-        const found = await findIdempotentAnswer(catalog, { scope, key, since: clock.now() - KEPT_MS })
+        const found = await find(scope, key)
         if (!found) return { claim: claimOf({ scope, key, body_hash }, release) }
         if (found.body_hash.toHex() !== body_hash.toHex()) throw reused()
         release()
@@ -62,15 +70,25 @@ export function createIdempotency({ catalog, clock }: { catalog: Catalog; clock:
     },
   }
 
+  /** An answer that was sealed with another secret key is none. */
+  async function find(scope: string, key: string): Promise<IdempotentAnswer | undefined> {
+    const found = await findIdempotentAnswer(catalog, { scope, key, since: clock.now() - KEPT_MS })
+    const body = found && secrets.open(Uint8Array.fromBase64(found.body), placeOf(scope, key))
+    return found && body && { ...found, body: new TextDecoder().decode(body) }
+  }
+
   function claimOf({ scope, key, body_hash }: { scope: string; key: string; body_hash: Uint8Array }, release: () => void): Claim {
     const keep: Claim["keep"] = async (statements, answer) => {
       const now = clock.now()
       await deleteIdempotentAnswers(statements, now - KEPT_MS, FORGOTTEN_AT_ONCE)
-      await insertIdempotentAnswer(statements, { scope, key, now }, { ...answer, body_hash })
+      const body = secrets.seal(new TextEncoder().encode(answer.body), placeOf(scope, key)).toBase64()
+      await insertIdempotentAnswer(statements, { scope, key, now }, { ...answer, body, body_hash })
     }
     return { keep, keepAlone: (answer) => catalog.transaction((statements) => keep(statements, answer)), release }
   }
 }
+
+const placeOf = (scope: string, key: string) => ({ table: "idempotent_answers", row: `${scope} ${key}`, purpose: "answer" })
 
 const inProgress = () => new AppError("idempotency_in_progress", "The first request with this Idempotency-Key is still running.")
 const reused = () => new AppError("idempotency_key_reused", "The Idempotency-Key was sent before with another body.")

@@ -163,7 +163,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     audit: createAudit({ catalog, clock }),
     cookieSecrets: [cookieSecret(key)],
     annotations: createAnnotations({ catalog, clock }),
-    idempotency: createIdempotency({ catalog, clock }),
+    idempotency: createIdempotency({ catalog, clock, secrets }),
     keys: createKeys({ catalog, clock, random, sites }),
     users: createUsers({ catalog, clock, passwords: createPasswords() }),
     organizations: createOrganizations({ catalog, clock }),

@@ -5,9 +5,10 @@ import type { Idempotency, KeptAnswer } from "../../services/idempotency.ts"
 import type { Alongside } from "../../services/site-things.ts"
 import { answerOf } from "../errors.ts"
 
-/** What of a request a creation needs. */
+/** What of a request a creation needs. It comes with a key, or from somebody who is signed in. */
 interface Creating {
-  apiKey: ApiKey
+  apiKey?: ApiKey
+  user?: { id: number }
   request: Request
   body: SentJson
   set: { headers: Record<string, string | number>; status?: number | string }
@@ -57,8 +58,8 @@ function idempotencyKey({ headers }: Request): string | undefined {
   return key
 }
 
-const scopeOf = ({ apiKey, request }: Creating): string =>
-  `${apiKey.id} ${request.method} ${new URL(request.url).pathname.replace(/\/$/, "")}`
+const scopeOf = ({ apiKey, user, request }: Creating): string =>
+  `${apiKey?.id ?? `user ${user?.id}`} ${request.method} ${new URL(request.url).pathname.replace(/\/$/, "")}`
 
 function answer<Shown>({ set }: Creating, { location, etag, body }: Created<Shown>): Shown {
   set.status = 201

@@ -1,6 +1,6 @@
 import type { Actor, Deed } from "../../domain/audit.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
+import { raw, type Sql, sql } from "./sql.ts"
 
 /** A row of the audit log. */
 export interface AuditRow {
@@ -56,3 +56,71 @@ export async function listChainedRows(catalog: Statements, { after, limit }: { a
     select ${COLUMNS}, prev_hash, hash from audit_log where id > ${after} order by id limit ${limit}`)
   return rows.map(({ changes_json, ...row }) => ({ ...row, changes: JSON.parse(changes_json) })) // written here
 }
+
+/** What rows are looked for; absent: any. */
+export interface AuditFilters {
+  organizationId?: number | undefined
+  siteId?: number | undefined
+  /** The id of a user or key, or an address in lower case. */
+  actor?: number | string | undefined
+  /** The whole name, or what it begins with. */
+  action?: { name: string; isPrefix: boolean } | undefined
+  target?: { type: string; id: string | undefined } | undefined
+  /** Epoch milliseconds, half-open. */
+  from?: number | undefined
+  to?: number | undefined
+  /** What the prefix of the address begins with. */
+  ip?: string | undefined
+  outcome?: AuditRow["outcome"] | undefined
+}
+
+/** A run of the log that one statement may read: rows before an id, down to `last`. */
+export interface AuditPart {
+  before: number
+  last: number
+}
+
+/** The next rows before an id, of an organization or of all: how many there are, at most 1,000, and the id of the last one. */
+export async function auditPart(
+  catalog: Statements,
+  { organizationId }: Pick<AuditFilters, "organizationId">,
+  before: number,
+): Promise<{ rows: number; last: number }> {
+  const of = organizationId === undefined ? raw("1") : sql`organization_id = ${organizationId}`
+  const row = await catalog.get<{ rows: number; last: number | null }>(sql`
+    select count(*) as rows, min(id) as last from (
+      select id from audit_log where ${of} and id < ${before} order by id desc limit 1000
+    )`)
+  return { rows: row!.rows, last: row!.last ?? 0 } // a count has a row
+}
+
+/** Those of a part that fit, by id descending. */
+export async function listAuditRows(catalog: Statements, filters: AuditFilters, part: AuditPart, limit: number): Promise<AuditRow[]> {
+  const rows = await catalog.all<StoredRow>(sql`
+    select ${COLUMNS} from audit_log where ${fitting(filters, part)} order by id desc limit ${limit}`)
+  return rows.map(({ changes_json, ...row }) => ({ ...row, changes: JSON.parse(changes_json) })) // written here
+}
+
+export async function countAuditRows(catalog: Statements, filters: AuditFilters, part: AuditPart): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from audit_log where ${fitting(filters, part)}`)
+  return row!.n // a count has a row
+}
+
+function fitting({ organizationId, siteId, actor, action, target, from, to, ip, outcome }: AuditFilters, { before, last }: AuditPart): Sql {
+  const wanted: (Sql | undefined)[] = [
+    organizationId === undefined ? undefined : sql`organization_id = ${organizationId}`,
+    siteId === undefined ? undefined : sql`site_id = ${siteId}`,
+    typeof actor === "number" ? sql`actor_id = ${actor}` : undefined,
+    typeof actor === "string" ? sql`lower(actor_email) = ${actor}` : undefined,
+    action && (action.isPrefix ? beginsWith(raw("action"), action.name) : sql`action = ${action.name}`),
+    target && sql`target_type = ${target.type}`,
+    target?.id === undefined ? undefined : sql`target_id = ${target.id}`,
+    from === undefined ? undefined : sql`at >= ${from}`,
+    to === undefined ? undefined : sql`at < ${to}`,
+    ip === undefined ? undefined : beginsWith(raw("ip_prefix"), ip),
+    outcome && sql`outcome = ${outcome}`,
+  ]
+  return wanted.reduce<Sql>((all, one) => (one ? sql`${all} and ${one}` : all), sql`id < ${before} and id >= ${last}`)
+}
+
+const beginsWith = (column: Sql, text: string): Sql => sql`substr(${column}, 1, length(${text})) = ${text}`
