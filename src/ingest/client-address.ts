@@ -129,12 +129,14 @@ export function clientOf(peer: string | undefined, forwarded: string | null, tru
   const connection = peer === undefined ? undefined : readAddress(peer)
   if (!connection || !trusted.find(connection)) return { address: connection, viaProxy: false }
   let last = connection
-  for (const hop of (forwarded ?? "").split(",").reverse()) {
-    const address = readAddress(hop)
+  for (let end = forwarded?.length ?? 0; end > 0; ) {
+    const comma = forwarded!.lastIndexOf(",", end - 1)
+    const address = readAddress(forwarded!.slice(comma + 1, end))
     // What is no address ends the walk: left of it anyone may have written.
     if (!address) break
     last = address
     if (!trusted.find(address)) break
+    end = comma
   }
   return { address: last, viaProxy: true }
 }

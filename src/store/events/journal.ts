@@ -27,10 +27,11 @@ export class Journal {
   /** A transaction that changes memory with the tables: when it fails, memory is read anew from what is on disk. */
   change<T>(work: () => T): T {
     if (this.#isStale) this.#reload()
-    translated(() => this.db.run("begin immediate"))
+    // Prepared once: `run` would read these words anew for every group of events.
+    translated(() => this.db.query("begin immediate").run())
     try {
       const result = work()
-      this.db.run("commit")
+      this.db.query("commit").run()
       return result
     } catch (error) {
       this.#isStale = true

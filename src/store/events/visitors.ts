@@ -8,7 +8,8 @@ import type { Hash64 } from "./writer.ts"
  */
 export class Visitors {
   readonly #db: Database
-  readonly #periods = new Map<string, HashTable>()
+  /** By site, then by period: asked for every event. */
+  readonly #periods = new Map<number, Map<string, HashTable>>()
   readonly #next = new Map<number, number>()
   /** The last record of the log that holds visitors of a period. */
   readonly #records = new Map<string, number>()
@@ -90,7 +91,7 @@ export class Visitors {
 
   /** Destroys the lookup of a period, with its salt. */
   forget(siteId: number, period: string): void {
-    this.#periods.delete(`${siteId} ${period}`)
+    this.#periods.get(siteId)?.delete(period)
     this.#records.delete(`${siteId} ${period}`)
     if (isTransient(period)) return
     this.#pending = this.#pending.filter((entry) => entry.siteId !== siteId || entry.period !== period)
@@ -98,11 +99,15 @@ export class Visitors {
   }
 
   #period(siteId: number, period: string): HashTable {
-    const name = `${siteId} ${period}`
-    const known = this.#periods.get(name)
+    let ofSite = this.#periods.get(siteId)
+    const known = ofSite?.get(period)
     if (known) return known
+    if (!ofSite) {
+      ofSite = new Map()
+      this.#periods.set(siteId, ofSite)
+    }
     const table = new HashTable()
-    this.#periods.set(name, table)
+    ofSite.set(period, table)
     if (isTransient(period)) return table
     const sql = "select id, ordinal from visitor_ids where site_id = ? and period = ?"
     const rows = this.#db.query<{ id: Uint8Array; ordinal: number }, [number, string]>(sql).iterate(siteId, period)
