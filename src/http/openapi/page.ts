@@ -1,3 +1,57 @@
+import { createHash } from "node:crypto"
 import type { OpenApiDocument } from "./document.ts"
-export const PAGE_POLICY = "default-src 'none'"
-export const referencePage = (document: OpenApiDocument): string => document.info.title
+import { operationSection } from "./page-operation.ts"
+import { schemaSection } from "./page-schema.ts"
+import { PAGE_STYLE } from "./page-style.ts"
+import { escapeHtml, prose } from "./page-text.ts"
+
+const styleHash = createHash("sha256").update(PAGE_STYLE).digest("base64")
+
+/** The page loads nothing: its style stands in it, and there is no script. */
+export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** The description of the API as one page for people, which works without any network. */
+export function referencePage(document: OpenApiDocument): string {
+  const { info, tags, components } = document
+  const groups = tags.map(({ name, description }) => ({ name, description, operations: operationsOf(document, name) }))
+  const schemas = Object.entries(components.schemas)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(info.title)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the operations</a>
+<header>
+<h1>${escapeHtml(info.title)}</h1>
+${prose(info.description)}
+<p>The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.</p>
+</header>
+<nav aria-label="Operations">
+${groups.map(({ name, operations }) => `<h2>${name}</h2><ul>${operations.map(({ link }) => `<li>${link}</li>`).join("")}</ul>`).join("\n")}
+<h2>Schemas</h2><ul>${schemas.map(([name]) => `<li><a href="#schema-${name}">${name}</a></li>`).join("")}</ul>
+</nav>
+<main id="main">
+${groups.map(({ name, description, operations }) => `<section aria-labelledby="tag-${name}"><h2 id="tag-${name}">${name}</h2>${prose(description)}${operations.map(({ section }) => section).join("\n")}</section>`).join("\n")}
+<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>${schemas.map(([name, schema]) => schemaSection(name, schema)).join("\n")}</section>
+</main>
+</body>
+</html>
+`
+}
+
+/** The operations of a tag, each with its entry in the list beside the page. */
+function operationsOf(document: OpenApiDocument, tag: string): { link: string; section: string }[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.tags.includes(tag))
+      .map(([method, operation]) => ({
+        link: `<a href="#${operation.operationId}">${escapeHtml(operation.summary)}</a>`,
+        section: operationSection(document, { method, path, operation }),
+      })),
+  )
+}

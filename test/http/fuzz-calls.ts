@@ -1,0 +1,219 @@
+import fc from "fast-check"
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import type { Declared, DeclaredParameter } from "./document.ts"
+import { strangeText, strangeValue, valuesOf } from "./schema-values.ts"
+
+/** A call as it goes over the wire. */
+export interface FuzzCall {
+  operation: Declared
+  /** How far it is from what the document describes. */
+  kind: "valid" | "spoiled" | "wild"
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: string | Uint8Array<ArrayBuffer> | undefined
+}
+
+/** Calls of all operations, in equal parts as the document describes them, with something spoiled, and wild. */
+export function fuzzCalls(document: OpenApiDocument, operations: readonly Declared[]): fc.Arbitrary<FuzzCall> {
+  const values = valuesOf(document)
+  const calls = fc.constantFrom(...operations).chain((operation) => {
+    const valid = validCalls(operation, values)
+    return fc.oneof(
+      { weight: 2, arbitrary: valid },
+      { weight: 2, arbitrary: valid.chain(spoiled) },
+      { weight: 1, arbitrary: valid.chain(wild) },
+    )
+  })
+  return calls.map((call) => ({ ...call, [fc.toStringMethod]: () => shown(call) }))
+}
+
+const shown = ({ kind, method, path, headers, body }: FuzzCall): string => `${kind} ${method} ${path} ${JSON.stringify(headers)} ${body}`
+
+/** Parts of a call that can be spoiled one by one. */
+interface Parts {
+  operation: Declared
+  ids: Record<string, string>
+  query: [name: string, text: string][]
+  headers: Record<string, string>
+  body: unknown
+}
+
+type Values = ReturnType<typeof valuesOf>
+
+function validCalls(operation: Declared, values: Values): fc.Arbitrary<FuzzCall> {
+  return validParts(operation, values).map((parts) => assembled(parts, "valid"))
+}
+
+function validParts(operation: Declared, values: Values): fc.Arbitrary<Parts> {
+  const of = (place: DeclaredParameter["in"]) => operation.parameters.filter((parameter) => parameter.in === place)
+  const ids = fc.record(Object.fromEntries(operation.ids.map((id) => [id, idOf(operation, id)])))
+  const record = (place: "query" | "header") =>
+    fc.record(Object.fromEntries(of(place).map((parameter) => [parameter.name, textOf(parameter, values)])), {
+      requiredKeys: of(place).flatMap(({ name, required }) => (required ? [name] : [])),
+    }) as fc.Arbitrary<Record<string, string>>
+  const body = operation.bodies["application/json"]
+  return fc
+    .record({
+      ids,
+      query: sparse(record("query")),
+      headers: sparse(record("header")),
+      // Of questions few that are made by chance make sense; the example does.
+      body: body
+        ? fc.oneof({ weight: 3, arbitrary: values(body.schema) }, { weight: 1, arbitrary: fc.constant(body.example) })
+        : fc.constant(undefined),
+    })
+    .map(({ query, ...parts }) => ({ ...parts, operation, query: Object.entries(query) }))
+}
+
+/** Of each kind of thing the first one stays, for most calls ask about it. */
+function idOf({ method, ids }: Declared, id: string): fc.Arbitrary<string> {
+  const isDeleted = method === "DELETE" && id === ids.at(-1)
+  return (isDeleted ? fc.integer({ min: 2, max: 40 }) : fc.constantFrom(1, 1, 1, 1, 2, 3, 999)).map(String)
+}
+
+/** Few parameters at once: of many some always contradict each other. */
+const sparse = (all: fc.Arbitrary<Record<string, string>>) =>
+  fc.tuple(all, fc.infiniteStream(fc.nat(3))).map(([record, dice]) => {
+    const required = ["dimension", "type", "property"]
+    return Object.fromEntries(Object.entries(record).filter(([name]) => required.includes(name) || dice.next().value === 0))
+  })
+
+const textOf = ({ name, schema, form }: DeclaredParameter, values: Values): fc.Arbitrary<string> =>
+  values(schema, name).map((value) => (form === "json" ? JSON.stringify(value) : Array.isArray(value) ? value.join(",") : String(value)))
+
+function assembled({ operation, ids, query, headers, body }: Parts, kind: FuzzCall["kind"]): FuzzCall {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, id: string) => ids[id]!)
+  const search = query.map(([name, text]) => `${encoded(name)}=${encoded(text)}`).join("&")
+  const sent = body === undefined ? undefined : JSON.stringify(body)
+  return {
+    operation,
+    kind,
+    method: operation.method,
+    path: search === "" ? path : `${path}?${search}`,
+    headers: { ...headers, ...(sent !== undefined && { "content-type": "application/json" }) },
+    body: sent,
+  }
+}
+
+/** A lone surrogate cannot be escaped; as it stands it becomes U+FFFD. */
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+/** One to three things about it are not as described. */
+const spoiled = (call: FuzzCall): fc.Arbitrary<FuzzCall> =>
+  fc
+    .array(SPOILS(call), { minLength: 1, maxLength: 3 })
+    .map((changes) => changes.reduce<FuzzCall>((spoilt, change) => change(spoilt), { ...call, kind: "spoiled" as const }))
+
+type Change = (call: FuzzCall) => FuzzCall
+
+const SPOILS = (call: FuzzCall): fc.Arbitrary<Change> =>
+  fc.oneof(
+    fc.tuple(fc.constantFrom(...parameterNames(call)), strangeText).map(([name, text]): Change => withQuery(name, text)),
+    strangeText.map((name): Change => withQuery(name, "1")),
+    fc
+      .tuple(
+        fc.constantFrom(
+          "if-match",
+          "if-none-match",
+          "idempotency-key",
+          "accept",
+          "content-type",
+          "x-request-id",
+          "mcp-protocol-version",
+          "origin",
+          "cookie",
+        ),
+        headerText,
+      )
+      .map(
+        ([name, text]): Change =>
+          (spoilt) => ({ ...spoilt, headers: { ...spoilt.headers, [name]: text } }),
+      ),
+    fc
+      .tuple(fc.nat(200), strangeValue, fc.constantFrom("replace", "remove", "add"))
+      .map(([at, value, how]): Change => withBody(at, value, how)),
+    fc
+      .constantFrom("0", "01", "-1", "1e3", "abc", "99999999999999999999", "%00", "1%2f2", "__proto__", "1;2", "%ff")
+      .map((id): Change => withId(id)),
+  )
+
+const parameterNames = ({ operation }: FuzzCall): string[] => [
+  "q",
+  ...operation.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name),
+]
+
+/** What the client library can send at all. */
+const headerText = fc.string({ unit: fc.constantFrom(..."abcXYZ019 \"'*,;=/+-_~{}[]<>!ä"), maxLength: 30 }).map((text) => text.trim())
+
+const withQuery =
+  (name: string, text: string): Change =>
+  (call) => ({ ...call, path: `${call.path}${call.path.includes("?") ? "&" : "?"}${encoded(name)}=${encoded(text)}` })
+
+const withId =
+  (id: string): Change =>
+  (call) => ({ ...call, path: call.path.replace(/(sites|goals|funnels|annotations)\/\d+/, `$1/${id}`) })
+
+/** Changes the value that stands at a place of the body, counted through. */
+const withBody =
+  (at: number, value: unknown, how: string): Change =>
+  (call) => {
+    if (typeof call.body !== "string") return call
+    const body = parsed(call.body)
+    const places = placesIn(body)
+    const place = places[at % Math.max(places.length, 1)]
+    if (!place) return { ...call, body: JSON.stringify(value) }
+    const { holder, key } = place
+    if (how === "remove") Reflect.deleteProperty(holder, key)
+    else if (how === "add") holder[`odd${at}`] = value
+    else holder[key] = value
+    return { ...call, body: JSON.stringify(body) }
+  }
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function placesIn(value: unknown): { holder: Record<string, unknown>; key: string }[] {
+  if (typeof value !== "object" || value === null) return []
+  const holder = value as Record<string, unknown>
+  return Object.keys(holder).flatMap((key) => [{ holder, key }, ...placesIn(holder[key])])
+}
+
+/** Nothing about it but its address is as described. */
+const wild = (call: FuzzCall): fc.Arbitrary<FuzzCall> =>
+  fc
+    .record({
+      search: fc.oneof(
+        fc
+          .array(fc.tuple(strangeText, strangeText), { maxLength: 4 })
+          .map((pairs) => pairs.map(([name, text]) => `${encoded(name)}=${encoded(text)}`).join("&")),
+        fc.string({ unit: fc.constantFrom(..."abc=&%+;[]{}.0/?"), maxLength: 40 }),
+      ),
+      body: fc.oneof(
+        strangeValue.map((value) => JSON.stringify(value)),
+        fc.uint8Array({ maxLength: 200 }) as fc.Arbitrary<Uint8Array<ArrayBuffer>>,
+        fc.string({ unit: fc.constantFrom(...'{}[]",:0123456789truefalsn\\u '), maxLength: 80 }),
+      ),
+      type: fc.constantFrom(
+        "application/json",
+        "application/json",
+        "application/json; charset=utf-8",
+        "text/plain",
+        "application/merge-patch+json",
+        "application/x-ndjson",
+        "multipart/form-data; boundary=x",
+        "",
+      ),
+    })
+    .map(({ search, body, type }) => ({
+      ...call,
+      kind: "wild" as const,
+      path: `${call.path.split("?")[0]}?${search}`,
+      ...(call.body !== undefined && { body }),
+      headers: { ...call.headers, ...(call.body !== undefined && { "content-type": type }) },
+    }))

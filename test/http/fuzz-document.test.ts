@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import { answerChecker, DOCUMENT_PATH, operationsIn } from "./document.ts"
+import { type FuzzCall, fuzzCalls } from "./fuzz-calls.ts"
+import { openTarget, type Target } from "./target.ts"
+
+/**
+ * Calls of all operations, made from the document: as it describes them, spoiled, and wild. `FOOTFALL_TEST_FUZZ_CALLS` how many
+ * a run sends, `FOOTFALL_TEST_FUZZ_SEED` which; 240,000 for a release.
+ */
+const CALLS = Number(process.env.FOOTFALL_TEST_FUZZ_CALLS ?? 4_000)
+const SEED = Number(process.env.FOOTFALL_TEST_FUZZ_SEED ?? 7)
+
+let target: Target
+beforeAll(async () => {
+  target = await openTarget({ api_rate_limit: "1000000" })
+  const headers = { authorization: `Bearer ${target.keys.all}`, "content-type": "application/json" }
+  for (const path of ["/pricing", "/", "/thanks"])
+    await fetch(`${target.url}/api/event`, {
+      method: "POST",
+      headers: target.browser,
+      body: JSON.stringify({ n: "pageview", u: `https://shop.example${path}` }),
+    })
+  for (const [things, body] of [
+    ["goals", { kind: "event", value: "signup" }],
+    [
+      "funnels",
+      {
+        name: "Signup",
+        steps: [
+          { type: "page", value: "/" },
+          { type: "event", value: "signup" },
+        ],
+      },
+    ],
+    ["annotations", { at: "2026-11-20", text: "Launch" }],
+  ] as const)
+    await fetch(`${target.url}/api/public/v1/sites/1/${things}`, { method: "POST", headers, body: JSON.stringify(body) })
+})
+afterAll(() => target.close())
+
+const COOKIE = "sid=zzcookiezz"
+
+async function answerOf({ method, path, headers, body }: FuzzCall) {
+  const answer = await fetch(target.url + path, {
+    method,
+    headers: { cookie: COOKIE, ...headers, authorization: `Bearer ${target.keys.all}` },
+    ...(body !== undefined && { body }),
+    redirect: "manual",
+  })
+  const text = await answer.text()
+  const isJson = /^application\/([a-z]+\+)?json/.test(answer.headers.get("content-type") ?? "")
+  return { status: answer.status, headers: answer.headers, text, body: isJson ? (JSON.parse(text) as unknown) : text }
+}
+
+/** Beside what is declared: an error tells nobody what it was called with, and is found again by its id. */
+function faultsOfError({ status, headers, text, body }: Awaited<ReturnType<typeof answerOf>>): string[] {
+  if (status < 400 || headers.get("content-type") === "application/json") return []
+  const { request_id, code } = body as { request_id?: string; code?: string }
+  return [
+    ...(headers.get("content-type") === "application/problem+json" ? [] : ["no problem+json"]),
+    ...(request_id === headers.get("x-request-id") ? [] : ["another request id than in the header"]),
+    ...(text.includes(target.keys.all) || text.includes(COOKIE) ? ["a secret is echoed"] : []),
+    ...(/\bselect\b.*\bfrom\b|\bat .*\.ts:\d+|\/src\//i.test(text) ? ["insides are told"] : []),
+    ...(code ? [] : ["no code"]),
+  ]
+}
+
+test(
+  "whatever is sent, the answer is one that the document declares",
+  async () => {
+    const document = (await (await fetch(target.url + DOCUMENT_PATH)).json()) as OpenApiDocument
+    const operations = operationsIn(document)
+    const faultsOf = answerChecker(document)
+    const seen = new Map<string, Set<string>>(operations.map(({ name }) => [name, new Set()]))
+    await fc.assert(
+      fc.asyncProperty(fuzzCalls(document, operations), async (call) => {
+        const answer = await answerOf(call)
+        seen.get(call.operation.name)!.add(answer.status < 400 ? "good" : "refused")
+        const faults = [...faultsOf(call.operation, answer), ...faultsOfError(answer), ...(answer.status >= 500 ? ["it failed"] : [])]
+        if (faults.length > 0) throw new Error(`${answer.status} ${faults.join("; ")}\n${answer.text.slice(0, 500)}`)
+      }),
+      { seed: SEED, numRuns: CALLS },
+    )
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    // Both kinds of every operation, or the calls are too tame or too wild to say anything.
+    for (const [name, kinds] of seen) expect({ name, kinds: [...kinds].sort() }).toEqual({ name, kinds: ["good", "refused"] })
+  },
+  60_000 + CALLS * 20,
+)

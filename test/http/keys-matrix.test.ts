@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { SCOPES, type Scope } from "../../src/domain/key.ts"
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import { raw, sql } from "../../src/store/catalog/sql.ts"
+import { startInstance, type TestInstance } from "../kit.ts"
+import { type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
+import { type Call, goodCall, type Ids } from "./good-call.ts"
+
+/** Every operation of the document with every kind of key: who is let in, who is turned away and how, and that nobody sees or changes what is another's. */
+
+const described = await startInstance()
+const operations = operationsIn((await described.api.get(DOCUMENT_PATH)).body as OpenApiDocument)
+await described[Symbol.asyncDispose]()
+
+/** Stand in every text of the other organization, and of the own one. */
+const SENTINEL = "zzforeignzz"
+const OWN = "zzownzz"
+const STEPS = [
+  { type: "page", value: `/${SENTINEL}` },
+  { type: "event", value: SENTINEL },
+]
+
+type KeyKind =
+  | "none"
+  | "malformed"
+  | "revoked"
+  | "expired"
+  | "this site"
+  | "another site"
+  | "no site"
+  | "another organization"
+  | `only ${Scope}`
+
+let instance: TestInstance
+let keys: Readonly<Record<KeyKind, string | undefined>>
+let own: Ids
+let sibling: Ids
+let foreign: Ids
+
+beforeAll(async () => {
+  instance = await startInstance({ settings: { api_rate_limit: "0" } })
+  const { app, makeKey, key, site, clock } = instance
+  const { organizations, sites, keys: service } = app.instance
+  const { id: other } = await organizations.create({ name: SENTINEL })
+  const second = await sites.create(1, { name: "Second", hosts: ["second.example"] })
+  const theirs = await sites.create(other, { name: SENTINEL, hosts: [`${SENTINEL}.example`] })
+  const theirKey = (await service.create(other, { name: SENTINEL, scopes: SCOPES, site_ids: null })).secret
+  const expired = await service.create(1, { name: "expired", scopes: SCOPES, site_ids: null, expires_at: clock.now() + 1 })
+  const revoked = await service.create(1, { name: "revoked", scopes: SCOPES, site_ids: null })
+  await service.revoke(1, revoked.key.id)
+  clock.advance(1)
+  const single = await Promise.all(SCOPES.map(async (scope) => [`only ${scope}`, await makeKey([scope])] as const))
+  keys = {
+    none: undefined,
+    malformed: "ff_x",
+    revoked: revoked.secret,
+    expired: expired.secret,
+    "this site": await makeKey(SCOPES, [site.id]),
+    "another site": await makeKey(SCOPES, [second.id]),
+    "no site": await makeKey(SCOPES, []),
+    "another organization": theirKey,
+    ...(Object.fromEntries(single) as Record<`only ${Scope}`, string>),
+  }
+  own = await fill(site.id, key, OWN)
+  sibling = await fill(second.id, key, `${OWN} too`)
+  foreign = await fill(theirs.id, theirKey, SENTINEL)
+  for (const { tracking_id, hosts } of [site, theirs])
+    await instance.collect({ n: "pageview", u: `https://${hosts[0]}/${SENTINEL.repeat(Number(hosts !== site.hosts))}`, d: tracking_id })
+})
+afterAll(() => instance[Symbol.asyncDispose]())
+
+async function fill(siteId: number, key: string, text: string): Promise<Ids> {
+  const make = async (things: string, body: object) =>
+    ((await instance.api.post(`/api/public/v1/sites/${siteId}/${things}`, body, key)).body as { id: number }).id
+  return {
+    site_id: siteId,
+    goal_id: await make("goals", { kind: "event", value: text }),
+    funnel_id: await make("funnels", { name: text, steps: STEPS.map((step) => ({ ...step, value: step.value.replace(SENTINEL, text) })) }),
+    annotation_id: await make("annotations", { at: "2026-11-20", text }),
+  }
+}
+
+let callers = 0
+/** Who fails too often is slowed down by address, which is not the question here. */
+const newAddress = () => `10.0.${++callers >> 8}.${callers & 255}`
+
+/** An answer as it came. */
+async function send({ method, path, body }: Call, key: string | undefined): Promise<{ status: number; headers: Headers; text: string }> {
+  const headers = {
+    "x-request-id": "same",
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(body !== undefined && { "content-type": "application/json" }),
+  }
+  const answer = await instance.fetch(
+    new Request(`http://localhost${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+    newAddress(),
+  )
+  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+const codeOf = (text: string): string | undefined => (text.startsWith('{"type"') ? (JSON.parse(text) as { code: string }).code : undefined)
+
+/** By hand, from the rules of the specification. */
+const IMPLIED: Partial<Record<Scope, readonly Scope[]>> = {
+  "sites:write": ["sites:read"],
+  "goals:write": ["goals:read"],
+  "funnels:write": ["funnels:read"],
+  "annotations:write": ["annotations:read"],
+}
+const SITE_IN_BODY = ["query", "queryPlausible"]
+
+/** A status of success, or the code of the refusal. */
+function expected(operation: Declared, kind: KeyKind): string {
+  const { ids, scopes, needsUnrestricted, name, answers } = operation
+  const good = Object.keys(answers)[0]!
+  if (scopes.length === 0) return good
+  if (kind === "none") return "missing_api_key"
+  if (["malformed", "revoked", "expired"].includes(kind)) return "invalid_api_key"
+  if (kind.startsWith("only ")) {
+    const scope = kind.slice("only ".length) as Scope
+    return [scope, ...(IMPLIED[scope] ?? [])].some((held) => scopes.includes(held)) ? good : "insufficient_scope"
+  }
+  if (needsUnrestricted && kind !== "another organization") return "unrestricted_key_required"
+  const namesSite = ids.length > 0 || SITE_IN_BODY.includes(name)
+  return namesSite && kind !== "this site" ? "site_not_found" : good
+}
+
+/** What is deleted is made for it. */
+async function callFor(operation: Declared, isAllowed: boolean): Promise<Call> {
+  const call = goodCall(operation, own)
+  if (operation.method !== "DELETE" || !isAllowed) return call
+  const maker = operations.find(({ name }) => name === operation.name.replace("delete", "create"))!
+  const made = JSON.parse((await send(goodCall(maker, own), instance.key)).text) as { id: number }
+  return goodCall(operation, { ...own, [operation.ids.at(-1)!]: made.id })
+}
+
+/** All that people have made, and what visitors did. */
+async function state(): Promise<string> {
+  const tables = ["organizations", "sites", "goals", "funnels", "annotations", "idempotent_answers"].map((table) =>
+    instance.app.instance.catalog.all(sql`select * from ${raw(table)}`),
+  )
+  const counted = await send(
+    { method: "GET", path: "/api/public/v1/sites/1/stats/summary?period=all&metrics=events", body: undefined },
+    instance.key,
+  )
+  return JSON.stringify([await Promise.all(tables), counted.text])
+}
+
+test.each(operations.map((operation) => [operation.name, operation] as const))("%s lets in whom it should", async (_, operation) => {
+  const before = await state()
+  const kinds = (Object.keys(keys) as KeyKind[]).map((kind) => ({ kind, wanted: expected(operation, kind) }))
+  const isRefusal = ({ wanted }: { wanted: string }) => !/^2/.test(wanted)
+  for (const { kind, wanted } of kinds.filter(isRefusal)) {
+    const { status, text } = await send(await callFor(operation, false), keys[kind])
+    expect({ kind, status: String(status), code: codeOf(text) }).toEqual({ kind, status: STATUS[wanted]!, code: wanted })
+    expect(Object.keys(operation.answers)).toContain(String(status))
+    expect(text).not.toContain(SENTINEL)
+    if (keys[kind]) expect(text).not.toContain(keys[kind])
+  }
+  // What was turned away has changed nothing.
+  expect(await state()).toBe(before)
+  for (const { kind, wanted } of kinds.filter((one) => !isRefusal(one))) {
+    const { status, text } = await send(await callFor(operation, true), keys[kind])
+    expect({ kind, status: String(status), text: status < 300 ? "" : text }).toEqual({ kind, status: wanted, text: "" })
+    // The document is the same for all; its examples are of a shop too.
+    if (operation.scopes.length === 0) continue
+    // The key of the other organization sees its own texts, and no others.
+    if (kind === "another organization") expect(text).not.toMatch(new RegExp(`${OWN}|${instance.site.tracking_id}`))
+    else expect(text).not.toContain(SENTINEL)
+  }
+})
+
+const STATUS: Readonly<Record<string, string>> = {
+  missing_api_key: "401",
+  invalid_api_key: "401",
+  insufficient_scope: "403",
+  unrestricted_key_required: "403",
+  site_not_found: "404",
+}
+
+/** All that a caller could tell two answers apart by. */
+function seen({ status, headers, text }: Awaited<ReturnType<typeof send>>): object {
+  return { status, text, headers: [...headers].sort() }
+}
+
+const named = (operation: Declared, ids: Ids): Call => {
+  const call = goodCall(operation, ids)
+  return SITE_IN_BODY.includes(operation.name) ? { ...call, body: { ...(call.body as object), site_id: ids.site_id } } : call
+}
+const ABSENT = 999_999
+const withSite = operations.filter(({ ids, name }) => ids.length > 0 || SITE_IN_BODY.includes(name))
+
+test.each(withSite.map((operation) => [operation.name, operation] as const))(
+  "%s answers alike for a site of others, a site out of the key's sight and one that does not exist",
+  async (_, operation) => {
+    const absent = await send(named(operation, { ...own, site_id: ABSENT }), instance.key)
+    expect({ status: absent.status, code: codeOf(absent.text) }).toEqual({ status: 404, code: "site_not_found" })
+    expect(seen(await send(named(operation, foreign), instance.key))).toEqual(seen(absent))
+    expect(seen(await send(named(operation, { ...own, site_id: foreign.site_id! }), instance.key))).toEqual(seen(absent))
+    if (operation.needsUnrestricted) return
+    const limited = keys["this site"]
+    expect(seen(await send(named(operation, sibling), limited))).toEqual(
+      seen(await send(named(operation, { ...own, site_id: ABSENT }), limited)),
+    )
+  },
+)
+
+const withThing = operations.filter(({ ids }) => ids.length > 1)
+
+test.each(withThing.map((operation) => [operation.name, operation] as const))(
+  "%s answers alike for a thing of another site, of others and one that does not exist",
+  async (_, operation) => {
+    const id = operation.ids.at(-1)!
+    const absent = await send(named(operation, { ...own, [id]: ABSENT }), instance.key)
+    expect({ status: absent.status, code: codeOf(absent.text) }).toEqual({ status: 404, code: id.replace("_id", "_not_found") })
+    for (const { [id]: theirs } of [sibling, foreign])
+      expect(seen(await send(named(operation, { ...own, [id]: theirs! }), instance.key))).toEqual(seen(absent))
+  },
+)
