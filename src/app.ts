@@ -226,6 +226,7 @@ function collectorOptions({ config, clock, log, random }: AppOptions, instance: 
     random,
     trustedProxies: config.trusted_proxies,
     geoHeader: config.geo_header,
+    instanceShields: instance.instanceShields.current,
     limits: {
       visitorEventsPerMinute: config.limit_visitor_events,
       siteEventsPerSecond: config.limit_site_events,

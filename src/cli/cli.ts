@@ -10,6 +10,7 @@ import { keyCommands } from "./key.ts"
 import { migrate } from "./migrate.ts"
 import { serve } from "./serve.ts"
 import { setup } from "./setup.ts"
+import { shieldCommands } from "./shield.ts"
 import { siteCommands } from "./site.ts"
 import { createTerminal, type Streams } from "./terminal.ts"
 import { userCommands } from "./user.ts"
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   demo,
   setup,
   ...siteCommands,
+  ...shieldCommands,
   ...keyCommands,
   ...userCommands,
   ...backupCommands,

@@ -1,4 +1,4 @@
-import { SHIELD_KINDS, type ShieldKind } from "../domain/site.ts"
+import { SHIELD_KINDS, type ShieldKind } from "../domain/shield.ts"
 import { ExitFault } from "../services/exit.ts"
 import type { Command, Flag } from "./command.ts"
 import { list, wholeNumber } from "./values.ts"
@@ -25,6 +25,9 @@ const compat = (product: string): SettingFlag => ({
   about: `Its ids in ${product}, whose tracker may go on counting.`,
   patch: (given) => ({ compat_ids: { [product.toLowerCase()]: list(given) } }),
 })
+
+/** Those that are said in one value. */
+const PLAIN_KINDS = SHIELD_KINDS.filter((kind) => kind !== "rule")
 
 const FLAGS: Readonly<Record<string, SettingFlag>> = {
   name: text("Display name.", "NAME", "name"),
@@ -56,7 +59,7 @@ const FLAGS: Readonly<Record<string, SettingFlag>> = {
   "compat-goatcounter": compat("GoatCounter"),
   shields: {
     value: "KIND=VALUE,…",
-    about: `All its own rules for drops, by ${SHIELD_KINDS.join(", ")}; none when empty.`,
+    about: `All its shields at once, by ${PLAIN_KINDS.join(", ")}; none when empty. One by one, and rules: footfall shield.`,
     patch: (given) => ({ shields: list(given).map(shield) }),
   },
 }
@@ -84,7 +87,7 @@ function merged(patch: { compat_ids?: object }, part: { compat_ids?: object }): 
 
 function shield(entry: string): { kind: ShieldKind; value: string } {
   const at = entry.indexOf("=")
-  const kind = SHIELD_KINDS.find((known) => known === entry.slice(0, Math.max(0, at)))
-  if (!kind) throw new ExitFault("usage", `--shields takes KIND=VALUE with a kind of ${SHIELD_KINDS.join(", ")}`)
+  const kind = PLAIN_KINDS.find((known) => known === entry.slice(0, Math.max(0, at)))
+  if (!kind) throw new ExitFault("usage", `--shields takes KIND=VALUE with a kind of ${PLAIN_KINDS.join(", ")}`)
   return { kind, value: entry.slice(at + 1) }
 }

@@ -1,16 +1,6 @@
+import type { Shield } from "./shield.ts"
 import type { Versioned } from "./version.ts"
 import type { IdentityMode } from "./visit.ts"
-
-export const SHIELD_KINDS = ["ip", "country", "page", "hostname", "referrer"] as const
-export type ShieldKind = (typeof SHIELD_KINDS)[number]
-
-/** A site's own rule for drops (metrics.md 19.1). Kind `hostname` drops as `host`, `referrer` as `spam`. */
-export interface Shield {
-  id: number
-  kind: ShieldKind
-  value: string
-  enabled: boolean
-}
 
 /** What of a site's behaviour can be set. Kept as one JSON value; a setting that is absent has its default. */
 export interface SiteSettings {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
+import type { Shield } from "../domain/shield.ts"
 import type { Site, SiteDirectory } from "../domain/site.ts"
 import type { EventStore } from "../store/events/events.ts"
 import { type BufferOptions, EventBuffer } from "./buffer.ts"
@@ -26,6 +27,7 @@ import { createRates, type RateLimits } from "./rates.ts"
 import { type CollectRequest, readRequest } from "./request.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
 import { collectFromServer, type ServerAnswer } from "./server-events.ts"
+import { createShields } from "./shields.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
 export interface CollectorOptions extends Pick<BufferOptions, "onHindrance"> {
@@ -41,6 +43,8 @@ export interface CollectorOptions extends Pick<BufferOptions, "onHindrance"> {
   geoHeader?: string | undefined
   /** Watched until `stop`. */
   placeFile?: PlaceFile | undefined
+  /** Shields for all sites: the same list until it changes, then another one. */
+  instanceShields?(): readonly Shield[]
   limits: RateLimits
   /** Told of a fault in our own code. */
   onError?(error: unknown): void
@@ -88,6 +92,9 @@ export interface Readable {
   now: number
 }
 
+const NO_SHIELDS: readonly Shield[] = []
+const noShields = () => NO_SHIELDS
+
 /** About what an event takes in memory beside its text. */
 const EVENT_BYTES = 512
 
@@ -95,7 +102,8 @@ export function createCollector(options: CollectorOptions): Collector {
   const { directory, placeFile, onError } = options
   const trusted = addressRanges(options.trustedProxies)
   const buffer = new EventBuffer(options)
-  const intake: Intake = { ...options, calendar: createCalendar(), pipeline: createPipeline({ placeFile }), buffer }
+  const shieldsOf = createShields(options.instanceShields ?? noShields)
+  const intake: Intake = { ...options, calendar: createCalendar(), pipeline: createPipeline({ placeFile, shieldsOf }), buffer }
   const judge = createJudge(intake, createRates(options.limits), new DataView(options.random(4).buffer).getUint32(0))
   const readSender = senderReader(options, trusted)
   const read = createReader(intake, directory, readSender)

@@ -7,6 +7,7 @@ import type { Identity, VisitorKeys } from "./identity.ts"
 import type { Incoming } from "./payloads/incoming.ts"
 import { NOWHERE, type Place } from "./places.ts"
 import { NO_REFERRER, type Referrer } from "./referrer.ts"
+import type { Shields } from "./shields.ts"
 
 /** What a request tells beside its body. Texts are "" when missing. */
 export interface RequestFacts {
@@ -42,6 +43,7 @@ export interface Draft {
   /** Gone once the visitor is set. */
   address: ClientAddress | undefined
   readonly keys: VisitorKeys
+  readonly shields: Shields
   agent: Agent
   /** Not the site's own. */
   referrer: Referrer
@@ -82,7 +84,7 @@ export type Setter = (draft: Draft) => void
 /** What is known when an event arrives. */
 export type Arrival = Pick<Draft, "site" | "incoming" | "sender" | "request" | "at" | "hostname" | "address" | "keys">
 
-export const newDraft = ({ site, incoming, sender, request, at, hostname, address, keys }: Arrival): Draft => ({
+export const newDraft = ({ site, incoming, sender, request, at, hostname, address, keys }: Arrival, shields: Shields): Draft => ({
   site,
   incoming,
   sender,
@@ -91,6 +93,7 @@ export const newDraft = ({ site, incoming, sender, request, at, hostname, addres
   hostname,
   address,
   keys,
+  shields,
   agent: NO_AGENT,
   referrer: NO_REFERRER,
   page: "",

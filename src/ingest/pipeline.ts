@@ -1,5 +1,7 @@
+import type { Site } from "../domain/site.ts"
 import { type Arrival, type Draft, type Drop, newDraft, type Refusal, type Setter } from "./draft.ts"
 import type { PlaceFile } from "./places.ts"
+import type { Shields } from "./shields.ts"
 import { setPlace } from "./steps/place.ts"
 import * as refusals from "./steps/refusals.ts"
 import * as values from "./steps/values.ts"
@@ -8,12 +10,17 @@ import { setVisitor } from "./steps/visitor.ts"
 /** What became of an event: the finished draft, or the rule that dropped it with the draft as far as it came. */
 type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
 
+interface PipelineOptions {
+  placeFile: PlaceFile | undefined
+  shieldsOf(site: Site): Shields
+}
+
 /**
  * The way of every event, whatever payload it came in. The refusals stand in the order of metrics.md 19.1; site, payload
  * and rate are judged before (collect.ts), duplicates and events without a visit after (visits.ts). In `setVisitor` the
  * address leaves the draft for good.
  */
-export function createPipeline({ placeFile }: { placeFile: PlaceFile | undefined }): (arrival: Arrival) => Passage {
+export function createPipeline({ placeFile, shieldsOf }: PipelineOptions): (arrival: Arrival) => Passage {
   const steps: readonly (Refusal | Setter)[] = [
     refusals.refusePrefetch,
     values.setAgent,
@@ -27,17 +34,18 @@ export function createPipeline({ placeFile }: { placeFile: PlaceFile | undefined
     refusals.refusePage,
     setPlace(placeFile),
     refusals.refuseCountry,
-    refusals.refuseObjection,
     values.setAcquisition,
     values.setTitle,
     values.setProps,
     values.setRevenue,
     values.setLanguage,
     values.setSize,
+    refusals.refuseRule,
+    refusals.refuseObjection,
     setVisitor,
   ]
   return (arrival) => {
-    const draft = newDraft(arrival)
+    const draft = newDraft(arrival, shieldsOf(arrival.site))
     for (const step of steps) {
       const drop = step(draft)
       if (drop) return { draft, drop }

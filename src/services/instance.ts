@@ -24,6 +24,7 @@ import { createGoals, type Goals } from "./goals.ts"
 import { createHealth, type Health } from "./health.ts"
 import { createIdempotency, type Idempotency } from "./idempotency.ts"
 import { createInstanceSettings, type InstanceSettings } from "./instance-settings.ts"
+import { createInstanceShields, type InstanceShields } from "./instance-shields.ts"
 import { createJobSlots, type JobSlots } from "./job-slots.ts"
 import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
@@ -73,6 +74,7 @@ export interface Instance {
   goals: Goals
   funnels: Funnels
   annotations: Annotations
+  instanceShields: InstanceShields
   settings: InstanceSettings
   sessions: Sessions
   access: Access
@@ -148,7 +150,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   const settings = await createInstanceSettings({ catalog, clock })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
-  kept = createKeptValues({ directory: sites.directory, goals, funnels })
+  const instanceShields = await createInstanceShields({ catalog, clock })
+  kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
   return {
     lock,
     catalog,
@@ -163,6 +166,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     audit: createAudit({ catalog, clock }),
     cookieSecrets: [cookieSecret(key)],
     annotations: createAnnotations({ catalog, clock }),
+    instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),
     keys: createKeys({ catalog, clock, random, sites }),
     users: createUsers({ catalog, clock, passwords: createPasswords() }),

@@ -1,32 +1,47 @@
 import type { DictionaryName } from "../domain/dimension.ts"
+import type { Shield } from "../domain/shield.ts"
 import type { SiteDirectory } from "../domain/site.ts"
 import type { KeptValues } from "../store/events/writer.ts"
 import type { Funnels } from "./funnels.ts"
 import type { Goals } from "./goals.ts"
+import type { InstanceShields } from "./instance-shields.ts"
 
 interface KeptValuesOptions {
   directory: Pick<SiteDirectory, "byId">
   goals: Pick<Goals, "rules">
   funnels: Pick<Funnels, "kept">
+  instanceShields: Pick<InstanceShields, "current">
 }
 
 /** Values that a goal, a funnel step or a shield names exactly: no limit on new values holds them back (metrics.md 19.3). */
-export function createKeptValues({ directory, goals, funnels }: KeptValuesOptions): KeptValues {
+export function createKeptValues({ directory, goals, funnels, instanceShields }: KeptValuesOptions): KeptValues {
   const isStepOf = (siteId: number, type: "page" | "event", text: string) =>
     funnels.kept(siteId).some(({ steps }) => steps.some((step) => step.type === type && step.match === "exact" && step.value === text))
   const isGoalOf = (siteId: number, isEvent: boolean, text: string) =>
     goals.rules(siteId).some(({ kind, match, value }) => (kind === "event") === isEvent && match === "exact" && value === text)
-  const isShielded = (siteId: number, kind: DictionaryName, text: string) =>
-    directory.byId(siteId)?.settings.shields.some((shield) => shield.kind === kind && shield.value === text) ?? false
+  const isShielded = (siteId: number, test: (shield: Shield) => boolean) =>
+    (directory.byId(siteId)?.settings.shields.some(test) ?? false) || instanceShields.current().some(test)
   const hasProperty = (siteId: number, test: (property: [key: string, value: string]) => boolean) =>
     goals.rules(siteId).some(({ props }) => Object.entries(props ?? {}).some(test))
 
   return (siteId, dictionary, text) => {
+    if (isShielded(siteId, (shield) => namesExactly(shield, dictionary, text))) return true
     if (dictionary === "name") return isGoalOf(siteId, true, text) || isStepOf(siteId, "event", text)
     if (dictionary === "page" && (isGoalOf(siteId, false, text) || isStepOf(siteId, "page", text))) return true
     if (dictionary === "property") return hasProperty(siteId, ([key]) => key === text)
     // The dictionary has the key's number, not its name: the value is kept under every key, which is a few too many at most.
     if (dictionary.startsWith("property:")) return hasProperty(siteId, ([, value]) => value === text)
-    return isShielded(siteId, dictionary, text)
+    return false
   }
+}
+
+/** A shield of this dimension, or a rule with a condition on it that knows the value by equality. */
+function namesExactly({ kind, value, conditions = [] }: Shield, dictionary: DictionaryName, text: string): boolean {
+  if (kind === dictionary) return value === text
+  return conditions.some(({ dimension, property, operator, values }) => {
+    if (dictionary === "property") return property === text
+    if (operator !== "is" && operator !== "is_not") return false
+    const isOf = dimension === "property" ? dictionary.startsWith("property:") : dictionary === (dimension === "event" ? "name" : dimension)
+    return isOf && values.includes(text)
+  })
 }

@@ -1,6 +1,7 @@
 import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { ApiKey } from "../domain/key.ts"
+import type { Shield } from "../domain/shield.ts"
 import type { Site } from "../domain/site.ts"
 import type { User } from "../domain/user.ts"
 import type { Backups } from "./backup.ts"
@@ -8,8 +9,10 @@ import type { Manifest } from "./backup-folder.ts"
 import type { Report } from "./control.ts"
 import type { Check } from "./doctor.ts"
 import { ExitFault } from "./exit.ts"
+import type { InstanceShields } from "./instance-shields.ts"
 import type { Keys } from "./keys.ts"
 import type { Organizations } from "./organizations.ts"
+import { createSiteShields } from "./site-shields.ts"
 import type { Sites } from "./sites.ts"
 import type { Users } from "./users.ts"
 
@@ -19,6 +22,7 @@ export interface OperationsOptions {
   organizations: Organizations
   users: Users
   backups: Backups
+  instanceShields: InstanceShields
   examine(report: Report): Promise<Check[]>
   now(): number
   /** Where pages load the tracker from. */
@@ -56,6 +60,12 @@ export interface Operations {
   /** A merge patch of the site and its settings. */
   "site.set"(input: { id: string; patch: object }): Promise<Shown>
   "site.delete"(input: { id: string }): Promise<void>
+  /** With a site its own shields, without one those of the instance. */
+  "shield.list"(input: { site?: string | undefined }): Promise<readonly Shield[]>
+  "shield.add"(input: { site?: string | undefined; shield: object }): Promise<Shield>
+  /** A merge patch. */
+  "shield.set"(input: { site?: string | undefined; id: string; patch: object }): Promise<Shield>
+  "shield.remove"(input: { site?: string | undefined; id: string }): Promise<void>
   "key.create"(input: OfOrganization & NewKey): Promise<Omit<ApiKey, "key"> & { key: string }>
   "key.list"(input: OfOrganization): Promise<ApiKey[]>
   "key.rotate"(input: { id: string; grace_hours?: number }): Promise<ApiKey & { key: string }>
@@ -71,6 +81,8 @@ export interface Operations {
 
 export function createOperations(options: OperationsOptions): Operations {
   const { sites, keys, users, backups, organizations } = options
+  const siteShields = createSiteShields(sites)
+  const shields = (site: string | undefined) => (site === undefined ? options.instanceShields : siteShields.of(siteId(site)))
   const shown = (site: Site): Shown => ({
     site,
     snippet: `<script defer src="${options.scriptUrl()}" data-site="${site.tracking_id}"></script>`,
@@ -84,6 +96,10 @@ export function createOperations(options: OperationsOptions): Operations {
     "site.show": async ({ id }) => shown(await sites.get(siteId(id))),
     "site.set": async ({ id, patch }) => shown(await sites.configure(siteId(id), patch)),
     "site.delete": async ({ id }) => sites.remove(siteId(id)),
+    "shield.list": async ({ site }) => shields(site).current(),
+    "shield.add": async ({ site, shield }) => shields(site).add(shield),
+    "shield.set": async ({ site, id, patch }) => shields(site).update(shieldId(id), patch),
+    "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id)),
     async "key.create"({ organization, expires_days, ...fields }) {
       const owner = await ownerOf(organizations, organization)
       const expires_at = expires_days === null ? null : options.now() + expires_days * 86_400_000
@@ -143,5 +159,11 @@ async function ownerOfKey({ organizations, keys }: OperationsOptions, id: string
 function siteId(text: string): number {
   const id = parseId(text)
   if (id === undefined) throw siteNotFound()
+  return id
+}
+
+function shieldId(text: string): number {
+  const id = parseId(text)
+  if (id === undefined) throw new AppError("not_found", `There is no shield ${text}`)
   return id
 }

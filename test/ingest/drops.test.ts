@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import type { Shield } from "../../src/domain/site.ts"
+import type { Shield } from "../../src/domain/shield.ts"
 import { startIntake, TRACKING_ID } from "./intake.ts"
 
 const shield = (kind: Shield["kind"], value: string, enabled = true): { shields: Shield[] } => ({
-  shields: [{ id: 1, kind, value, enabled }],
+  shields: [{ id: 1, kind, value, note: "", enabled }],
 })
 type Row = [
   name: string,

@@ -5,9 +5,9 @@ const VIEW = { name: "pageview", url: "https://example.com/a" }
 const DAY = 86_400_000
 
 test("events of a server are judged one by one", async () => {
-  using intake = startIntake({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", enabled: true }] } })
+  using intake = startIntake({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", note: "", enabled: true }] } })
   const answer = await intake.collector.collectServerEvents(
-    siteOf({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", enabled: true }] } }),
+    siteOf({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", note: "", enabled: true }] } }),
     [
       { ...VIEW, id: "abcdefgh" },
       { name: "" },

@@ -202,10 +202,10 @@ test("what goals, steps and shields name exactly is kept", async () => {
   const funnel = await funnels.create(site, { name: "F", steps })
   const shielded = {
     ...site,
-    settings: { ...site.settings, shields: [{ id: 1, kind: "hostname", value: "evil.example", enabled: true } as const] },
+    settings: { ...site.settings, shields: [{ id: 1, kind: "hostname", value: "evil.example", note: "", enabled: true } as const] },
   }
   const directory = { byId: (id: number) => (id === site.id ? shielded : sites.directory.byId(id)) }
-  const kept = createKeptValues({ directory, goals, funnels })
+  const kept = createKeptValues({ directory, goals, funnels, instanceShields: { current: () => [] } })
   expect(kept(1, "name", "signup")).toBe(true)
   expect(kept(1, "name", "/cart")).toBe(false)
   expect(kept(1, "name", "order")).toBe(true)

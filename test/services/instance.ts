@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { createFunnels } from "../../src/services/funnels.ts"
 import { createGoals } from "../../src/services/goals.ts"
+import { createInstanceShields } from "../../src/services/instance-shields.ts"
 import { createKeys } from "../../src/services/keys.ts"
 import { createOrganizations } from "../../src/services/organizations.ts"
 import { createPasswords } from "../../src/services/passwords.ts"
@@ -47,6 +48,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     users: createUsers({ catalog, clock, passwords: createPasswords() }),
     salts: createSalts({ catalog, clock, random, secrets }),
     siteKeys,
+    instanceShields: await createInstanceShields({ catalog, clock }),
     async [Symbol.asyncDispose]() {
       await catalog.close()
       own?.[Symbol.dispose]()

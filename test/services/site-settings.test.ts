@@ -50,17 +50,17 @@ test("what is set counts at once, and what is not named stays", async () => {
     hash_routing: true,
     compat_ids: { plausible: ["shop.example"], umami: [UUID], goatcounter: ["shop"] },
     shields: [
-      { id: 1, kind: "ip", value: "203.0.113.0/24", enabled: true },
-      { id: 2, kind: "country", value: "DE", enabled: false },
-      { id: 3, kind: "hostname", value: "*.staging.example", enabled: true },
-      { id: 4, kind: "referrer", value: "spam.example", enabled: true },
-      { id: 5, kind: "page", value: "/admin/*", enabled: true },
-      { id: 6, kind: "page", value: "/search?q=1", enabled: true },
+      { id: 1, kind: "ip", value: "203.0.113.0/24", note: "", enabled: true },
+      { id: 2, kind: "country", value: "DE", note: "", enabled: false },
+      { id: 3, kind: "hostname", value: "*.staging.example", note: "", enabled: true },
+      { id: 4, kind: "referrer", value: "spam.example", note: "", enabled: true },
+      { id: 5, kind: "page", value: "/admin/*", note: "", enabled: true },
+      { id: 6, kind: "page", value: "/search?q=1", note: "", enabled: true },
     ],
   })
   expect(sites.directory.byId(1)).toEqual(site)
   expect(sites.directory.byCompatId("umami", UUID.toUpperCase())).toEqual(site)
-  const kept = createKeptValues({ directory: sites.directory, goals: services.goals, funnels: services.funnels })
+  const kept = createKeptValues({ ...services, directory: sites.directory })
   expect(kept(1, "page", "/search?q=1")).toBe(true)
   expect(kept(1, "page", "/other")).toBe(false)
 })
@@ -71,13 +71,13 @@ test("a shield that stays keeps its id, a new one gets another", async () => {
   await sites.configure(1, { shields: ["DE", "FR", "US"].map((value) => ({ kind: "country", value })) })
   const { settings } = await sites.configure(1, {
     shields: [
-      { id: 9, kind: "country", value: "fr", enabled: false },
+      { id: 9, kind: "country", value: "fr", note: "", enabled: false },
       { kind: "country", value: "IT" },
     ],
   })
   expect(settings.shields).toEqual([
-    { id: 2, kind: "country", value: "FR", enabled: false },
-    { id: 4, kind: "country", value: "IT", enabled: true },
+    { id: 2, kind: "country", value: "FR", note: "", enabled: false },
+    { id: 4, kind: "country", value: "IT", note: "", enabled: true },
   ])
 })
 

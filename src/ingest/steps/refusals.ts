@@ -3,7 +3,6 @@ import { PROBE_ENDINGS, PROBE_PARTS, PROBE_STARTS } from "../data/probe-paths.ts
 import { SPAM_HOSTS } from "../data/spam-hosts.ts"
 import type { Draft, Drop } from "../draft.ts"
 import { parentIn } from "../registrable.ts"
-import { shieldsOf } from "../shields.ts"
 import { hostnameOf, splitAddress } from "../web-address.ts"
 
 /** The rules by which an event is dropped (metrics.md 19.1), each its own step. */
@@ -26,13 +25,13 @@ export function refuseBot(draft: Draft): Drop | undefined {
 
 /** A server with a key vouches for its hosts; the site's own shields hold for it too. */
 export function refuseHost(draft: Draft): Drop | undefined {
-  const { site, hostname, sender } = draft
+  const { site, hostname, sender, shields } = draft
   if (sender !== "server") {
     const isForeign = hostname !== "" && !site.settings.accept_any_host && !coversHost(site.hosts, hostname)
     if (isForeign) return drop("host", hostname)
     if (site.settings.strict_origin && !hasOwnOrigin(draft)) return drop("host", hostname)
   }
-  return hostname !== "" && shieldsOf(site).hostname(hostname) !== undefined ? drop("host", hostname) : undefined
+  return hostname !== "" && shields.hostname(hostname) !== undefined ? drop("host", hostname) : undefined
 }
 
 function hasOwnOrigin({ site, request }: Draft): boolean {
@@ -43,15 +42,15 @@ function hasOwnOrigin({ site, request }: Draft): boolean {
 
 /** Counted under the shield, never under the address. */
 export function refuseIp(draft: Draft): Drop | undefined {
-  const shield = draft.address && shieldsOf(draft.site).ip.find(draft.address)
+  const shield = draft.address && draft.shields.ip.find(draft.address)
   return shield === undefined ? undefined : drop("ip", shield)
 }
 
 export function refuseSpam(draft: Draft): Drop | undefined {
-  const { site, referrer } = draft
+  const { site, referrer, shields } = draft
   if (referrer.host === "") return undefined
   const listed = site.settings.drop_spam ? parentIn(SPAM_HOSTS, referrer.host) : undefined
-  const entry = listed ?? shieldsOf(site).referrer(referrer.host)
+  const entry = listed ?? shields.referrer(referrer.host)
   return entry === undefined ? undefined : drop("spam", entry)
 }
 
@@ -67,14 +66,20 @@ const isProbe = (path: string): boolean =>
   PROBE_ENDINGS.some((ending) => path.endsWith(ending)) || PROBE_PARTS.test(path) || PROBE_STARTS.test(path)
 
 export function refusePage(draft: Draft): Drop | undefined {
-  const shield = shieldsOf(draft.site).page(draft.page)
+  const shield = draft.shields.page(draft.page)
   return shield === undefined ? undefined : drop("page", shield)
 }
 
 export function refuseCountry(draft: Draft): Drop | undefined {
   const { country } = draft.place
-  const shield = country === "" ? undefined : shieldsOf(draft.site).country(country)
+  const shield = country === "" ? undefined : draft.shields.country(country)
   return shield === undefined ? undefined : drop("country", shield)
+}
+
+/** A combined rule: after everything it can look at is set. */
+export function refuseRule(draft: Draft): Drop | undefined {
+  const shield = draft.shields.rule?.(draft)
+  return shield === undefined ? undefined : drop("rule", shield)
 }
 
 export function refuseObjection(draft: Draft): Drop | undefined {

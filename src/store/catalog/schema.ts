@@ -1,6 +1,7 @@
 import type { MigrationList } from "../migrations.ts"
 import catalog from "./migrations/0001_catalog.sql" with { type: "text" }
 import publicApi from "./migrations/0002_public_api.sql" with { type: "text" }
+import instanceShields from "./migrations/0003_instance_shields.sql" with { type: "text" }
 import accounts from "./migrations/0004_accounts.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
@@ -9,6 +10,7 @@ export const CATALOG_SCHEMA: MigrationList = {
   migrations: [
     { name: "0001_catalog", sql: catalog },
     { name: "0002_public_api", sql: publicApi },
+    { name: "0003_instance_shields", sql: instanceShields },
     { name: "0004_accounts", sql: accounts },
   ],
 }
