@@ -30,7 +30,10 @@ export function createCalendar() {
     sites.set(site.id, fresh)
     return fresh
   }
-  const dayOf = (site: Site, at: number): Period => inList(knownOf(site).days, at, () => periodOf("daily", site.timezone, at))
+  function dayOf(site: Site, at: number): Period {
+    const { days } = knownOf(site)
+    return among(days, at) ?? keep(days, periodOf("daily", site.timezone, at))
+  }
 
   return {
     /** The site's local day of a moment, such as `2026-11-21`. */
@@ -42,18 +45,17 @@ export function createCalendar() {
     /** The periods of an event's moment, as they stand at the moment `now`. */
     periods(site: Site, at: number, now: number): Periods {
       const { periods } = knownOf(site)
-      const inPeriods = (moment: number) => inList(periods, moment, () => periodAt(site, moment))
-      const current = inPeriods(at)
-      const previous = inPeriods(current.from - 1)
+      const current = among(periods, at) ?? keep(periods, periodAt(site, at))
+      const before = current.from - 1
+      const previous = among(periods, before) ?? keep(periods, periodAt(site, before))
       return { current, previous: now < previous.expiresAt ? previous : undefined }
     },
   }
 }
 
-function inList(list: Period[], at: number, compute: () => Period): Period {
-  const found = list.find(({ from, to }) => from <= at && at < to)
-  if (found) return found
-  const period = compute()
+const among = (list: readonly Period[], at: number): Period | undefined => list.find(({ from, to }) => from <= at && at < to)
+
+function keep(list: Period[], period: Period): Period {
   list.unshift(period)
   if (list.length > KEPT) list.pop()
   return period
