@@ -39,7 +39,7 @@ export function fault(pointer: string, code: string, says: string, allowed?: Fau
 function nameOf(pointer: string): string {
   const [list = "", name = ""] = pointer.split("/").slice(-2)
   if (/^\d+$/.test(list) && /^\d+$/.test(name)) return pointer.slice(1)
-  return /^\d+$/.test(name) ? `Item ${Number(name) + 1} of ${list}` : name || "The body"
+  return /^\d+$/.test(name) ? `Item ${Number(name) + 1} of ${list}` : name || (pointer === "" ? "The body" : "A field without a name")
 }
 
 /** As the fields stand in the body; what is missing comes after what is there. */

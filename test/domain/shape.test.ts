@@ -7,6 +7,7 @@ test.each([
   ["/scopes/0", "Item 1 of scopes is required."],
   ["/steps/9/value", "value is required."],
   ["", "The body is required."],
+  ["/", "A field without a name is required."],
 ])("a fault at %j names the field", (pointer, detail) => {
   expect(fault(pointer, "required", "is required")).toEqual({ pointer, code: "required", detail })
 })
