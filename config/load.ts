@@ -57,12 +57,26 @@ const NO_SETTINGS = /^FOOTFALL_(CONFIG|CHROMIUM|TEST_.*)$/
 
 function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): Layer {
   for (const name of Object.keys(environment)) {
-    if (name.startsWith("FOOTFALL_") && !NO_SETTINGS.test(name)) refuseUnknown(name.slice(9).toLowerCase(), `environment ${name}`)
+    if (!name.startsWith("FOOTFALL_") || NO_SETTINGS.test(name) || isSecretFile(name)) continue
+    refuseUnknown(name.slice(9).toLowerCase(), `environment ${name}`)
   }
   return (key) => {
     const name = environmentName(key as Key)
+    const file = SETTINGS[key as Key].secret ? environment[`${name}_FILE`] : undefined
+    if (file) return { given: firstLine(file, `${name}_FILE`), source: `environment ${name}_FILE` }
     // An empty variable is how compose files write "not set".
     return environment[name] ? { given: environment[name], source: `environment ${name}` } : undefined
+  }
+}
+
+/** A secret may stand in a file of its own, as containers mount them. */
+const isSecretFile = (name: string): boolean => KEYS.some((key) => SETTINGS[key].secret && `${environmentName(key)}_FILE` === name)
+
+function firstLine(path: string, name: string): string {
+  try {
+    return readFileSync(path, "utf8").split(/\r?\n/)[0]!
+  } catch {
+    throw new ConfigFault(`environment ${name}: the file cannot be read`)
   }
 }
 

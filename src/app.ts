@@ -1,7 +1,8 @@
 /** Everything is wired here; no rule stands here. */
-import { totalmem } from "node:os"
+import { totalmem, userInfo } from "node:os"
 import type { Config } from "../config/schema.ts"
-import type { DemoShape } from "./cli/command.ts"
+import type { DemoShape, Invitation } from "./cli/command.ts"
+import type { Actor } from "./domain/audit.ts"
 import type { Clock } from "./domain/clock.ts"
 import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
@@ -10,6 +11,7 @@ import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect.ts"
 import { openPlaceFile, type PlaceFile } from "./ingest/places.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
+import { accountTasks } from "./services/accounts.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
 import { placesIn } from "./services/data-folder.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
@@ -39,6 +41,8 @@ export interface App extends HttpServer {
   collector: Collector
   engine: Engine
   operations: Operations
+  /** Where people set the instance up, while nobody has; `tellLater` gets each token that takes the place of an expired one. */
+  inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
   start(address: string): Promise<void>
   /** Everything after the web server has stopped: commits what waits, ends the jobs, closes the stores. */
@@ -58,6 +62,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await engine.close()
     throw error
   })
+  await makeFirstUser(options, instance)
   const collector = createCollector({ ...collectorOptions(options, instance), placeFile, store: instance.events })
   let address: string | undefined
   const operations = operationsOf(options, instance, () => address)
@@ -83,11 +88,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     idempotency: instance.idempotency,
     scriptUrl: () => scriptUrlOf(config, address),
     firstAt: (siteId) => instance.events.firstAt(siteId),
-    isSetUp: instance.users.isSetUp,
+    ...instance.accounts,
+    isSetUp: instance.accounts.users.isSetUp,
+    siteDefaults: siteDefaults(config),
+    publicUrl: () => baseUrlOf(config, address),
     sessions: instance.sessions,
-    cookie: sessionCookie({ secrets: instance.cookieSecrets, secure: config.base_url?.startsWith("https:") ?? false }),
+    cookie: sessionCookie({
+      secrets: instance.cookieSecrets,
+      secure: config.base_url?.startsWith("https:") ?? false,
+      allowInsecure: config.allow_insecure_http,
+    }),
     access: instance.access,
-    secondFactors: instance.secondFactors,
     maintenance: () => ({ enabled: false }),
     isOn: () => true,
     features: () => [],
@@ -100,7 +111,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
   const upkeep = { ...upkeepOptions(options, instance), refreshPlaces: () => placeFile?.refresh() ?? Promise.resolve(undefined) }
   const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
-  const timers = createTimers(upkeepTasks(upkeep), { clock, log, onJump })
+  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions)]
+  const timers = createTimers(tasks, { clock, log, onJump })
   let control: { stop(): void } | undefined
   return {
     ...server,
@@ -108,6 +120,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     engine,
     collector,
     operations,
+    async inviteToSetUp(tellLater) {
+      if (await instance.accounts.users.isSetUp()) return undefined
+      const url = `${baseUrlOf(config, address)}/setup`
+      return { url, ...instance.accounts.setup.token.begin((invitation) => tellLater({ url, ...invitation })) }
+    },
     async start(at) {
       address = at
       control = await begin(options, instance, operations, timers, upkeep)
@@ -138,25 +155,47 @@ export const instanceOptions = ({
   random,
   secretKey: config.secret_key,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
-  defaults: {
-    timezone: config.default_timezone,
-    retention_days: config.default_retention_days ?? null,
-    revenue_currency: config.default_currency,
-  },
+  defaults: siteDefaults(config),
+  accounts: accountSettings(config),
   maxSites: config.max_sites,
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
 })
 
+const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
+  timezone: config.default_timezone,
+  retention_days: config.default_retention_days ?? null,
+  revenue_currency: config.default_currency,
+})
+
+const accountSettings = (config: Config): InstanceOptions["accounts"] => ({
+  hashesAtOnce: config.hash_concurrency,
+  signIn: {
+    perMinute: config.signin_per_minute,
+    failuresPerHour: config.signin_failures_per_hour,
+    failuresBeforeDelay: config.signin_failures_before_delay,
+    delaySeconds: config.signin_delay_seconds,
+    maxDelaySeconds: config.signin_max_delay_seconds,
+  },
+})
+
 /** Where pages load the tracker from; without a base URL at the address where the instance listens. */
 const scriptUrlOf = (config: Config, address: string | undefined): string =>
-  (config.base_url ?? address ?? `http://localhost:${config.port}`) + (config.script_path ?? "/js/script.js")
+  baseUrlOf(config, address) + (config.script_path ?? "/js/script.js")
+
+const baseUrlOf = (config: Config, address: string | undefined): string => config.base_url ?? address ?? `http://localhost:${config.port}`
 
 /** What the command line may ask of this instance, whether it serves or not. */
-export function operationsOf({ config, clock, workers }: AppOptions, instance: Instance, address: () => string | undefined): Operations {
+export function operationsOf(
+  { config, clock, version, workers }: AppOptions,
+  instance: Instance,
+  address: () => string | undefined,
+): Operations {
   return createOperations({
     ...instance,
+    ...instance.accounts,
+    actor: operatorActor(version),
     now: clock.now,
     scriptUrl: () => scriptUrlOf(config, address()),
     examine: (report) => {
@@ -171,6 +210,37 @@ export function operationsOf({ config, clock, workers }: AppOptions, instance: I
       return examine({ ...instance, ...told, now: clock.now }, report)
     },
   })
+}
+
+/** Named by the settings, so that no browser is needed. */
+async function makeFirstUser({ config, log, version }: AppOptions, { accounts, close }: Instance): Promise<void> {
+  const { admin_email: email, admin_password: password } = config
+  if (email === undefined && password === undefined) return
+  try {
+    const isMade = await accounts.setup.bySettings({ email, password }, operatorActor(version))
+    if (!isMade) log.warn("admin_email and admin_password are ignored: the instance is set up")
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Whoever may open the data folder, by the name the system has for them. */
+const operatorActor = (version: string): Actor => ({
+  kind: "cli",
+  email: systemUser(),
+  ipPrefix: "",
+  userAgent: `footfall ${version}`,
+  requestId: Bun.randomUUIDv7(),
+})
+
+/** A container may run under a number that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? "unknown")
+  }
 }
 
 /** Fills a new instance with the traffic of shops, up to now. The clock stays where the traffic ends. */

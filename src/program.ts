@@ -113,6 +113,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   return {
     address,
     isNew: (await app.instance.allSites()).length === 0,
+    inviteToSetUp: app.inviteToSetUp,
     failed: app.instance.states.lost,
     stop: () => stop(app, server, log),
   }

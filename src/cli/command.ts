@@ -64,12 +64,22 @@ export interface DemoShape {
   seed: number
 }
 
+/** What lets whoever sees the terminal set the instance up. */
+export interface Invitation {
+  url: string
+  token: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+}
+
 /** A serving instance. */
 export interface Running {
   /** Where it can be reached. */
   address: string
   /** Nothing was set up yet: whoever started it wants to know how to begin. */
   isNew: boolean
+  /** While nobody has set the instance up: how to; `tellLater` gets each token that takes the place of an expired one. */
+  inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** What was made up, of a demo. */
   demo?: { site_id: number; tracking_id: string; key: string; events: number }
   /** Resolves when it cannot go on: the disk has lost writes. */

@@ -1,4 +1,5 @@
-import type { Call, Command, Program, Running } from "./command.ts"
+import type { Call, Command, Invitation, Program, Running } from "./command.ts"
+import type { Terminal } from "./terminal.ts"
 
 export const serve: Command = {
   name: "serve",
@@ -7,7 +8,8 @@ export const serve: Command = {
   async run(call) {
     const { program, settings, terminal } = call
     const running = await program.serve(settings, { report: terminal.progress })
-    await untilEnd(program, running, () => greet(call, running))
+    const invitation = await running.inviteToSetUp((later) => showInvitation(call, later))
+    await untilEnd(program, running, () => greet(call, running, invitation))
   },
 }
 
@@ -20,11 +22,30 @@ export async function untilEnd(program: Program, running: Running, announce: () 
   if (fault) throw fault
 }
 
-function greet({ json, terminal, settings }: Call, { address, isNew }: Running): void {
-  if (json) terminal.json({ address, is_new: isNew })
-  else terminal.line(`Footfall listens at ${address}`)
-  if (isNew && !json) terminal.line(howToBegin(address, settings.data_dir))
+function greet({ json, terminal, settings }: Call, { address, isNew }: Running, invitation: Invitation | undefined): void {
+  if (json) {
+    terminal.json({ address, is_new: isNew, ...(invitation && { setup: shownInvitation(invitation) }) })
+    return
+  }
+  terminal.line(`Footfall listens at ${address}`)
+  if (isNew) terminal.line(howToBegin(address, settings.data_dir))
+  if (invitation) terminal.line(setupLines(invitation))
 }
+
+/** One that takes the place of an expired one. */
+export function showInvitation({ json, terminal }: { json: boolean; terminal: Terminal }, invitation: Invitation): void {
+  if (json) terminal.json({ setup: shownInvitation(invitation) })
+  else terminal.line(setupLines(invitation))
+}
+
+export const shownInvitation = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
+
+/** Address and token on lines of their own, to be copied; the page asks for the token. */
+export const setupLines = ({ url, token, expiresAt }: Invitation): string => `
+Set it up in a browser, with the token below, until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC:
+${url}
+${token}
+`
 
 /** What stands between a fresh instance and the first number. */
 function howToBegin(address: string, dataDir: string | undefined): string {
@@ -37,6 +58,6 @@ How to begin (in a second terminal; from source write "npx -y bun@${Bun.version}
   2. footfall key create --name "My key" --scopes stats:read${where}
      prints a key, once.
   3. curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=today"
-For people who sign in: footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
+Without a browser: footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
 `
 }

@@ -55,7 +55,8 @@ export function readSitePatch(site: SiteFields, patch: unknown): { fields: SiteF
   return readSite(mergedWith({ name, hosts, timezone, retention_days, revenue_currency }, patch), site)
 }
 
-function readSite(body: unknown, defaults: SiteDefaults): { fields: SiteFields; faults: Fault[] } {
+/** What `parseSite` gives, with the faults that it throws; the fields are sound when there are none. */
+export function readSite(body: unknown, defaults: SiteDefaults): { fields: SiteFields; faults: Fault[] } {
   const { fields, faults } = inspect(SiteShape, body)
   const hosts = (fields.hosts ?? []).map((item, i) => readHost(item, `/hosts/${i}`))
   const timezone = parseTimezone(fields.timezone ?? defaults.timezone)

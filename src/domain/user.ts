@@ -1,8 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
+import { type IsCommon, normalPassword, passwordFaults } from "./password.ts"
 import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
-import { caseKey, characters } from "./text.ts"
+import { readSite, type SiteDefaults } from "./site-input.ts"
 
 /** Someone who signs in. Times are epoch milliseconds. */
 export interface User {
@@ -26,8 +27,6 @@ export interface User {
   version: number
 }
 
-const PASSWORD = { min: 12, max: 256 } as const
-
 /** An address as mail needs it, without a claim that anybody reads it. */
 const EMAIL = /^[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+$/
 const EMAIL_CHARACTERS = 254
@@ -47,36 +46,38 @@ export interface SetUpFields {
   name: string
   password: string
   organization: string
+  /** As it was sent; it has been judged. */
+  site?: unknown
 }
 
-/** Throws `validation_failed` with all faults at once. */
-export function parseSetUp(body: unknown): SetUpFields {
+/** By what a first user is judged. */
+export interface SetUpTerms {
+  isCommon: IsCommon
+  siteDefaults: SiteDefaults
+}
+
+/** Throws `validation_failed` with all faults at once, those of a first site among them. */
+export function parseSetUp(body: unknown, { isCommon, siteDefaults }: SetUpTerms): SetUpFields {
   // The password is taken as it was typed: the rules for other texts are not for it.
-  const { password, ...rest } = isObject(body) ? body : {}
+  const { password, site, ...rest } = isObject(body) ? body : {}
   const { fields, faults } = inspect(SetUpInput, isObject(body) ? rest : body)
-  const meaning =
-    fields.email === undefined || EMAIL.test(fields.email) ? [] : [fault("/email", "invalid_email", "must be an e-mail address")]
-  if (isObject(body)) meaning.push(...passwordFaults(password, fields.email))
+  const meaning = emailFaults(fields.email)
+  if (isObject(body)) meaning.push(...passwordFaults(password, { isCommon, email: fields.email }))
+  if (site !== undefined) {
+    const { faults: ofSite } = readSite(site, siteDefaults)
+    meaning.push(...ofSite.map((found) => ({ ...found, pointer: `/site${found.pointer}` })))
+  }
   refuseFaults(inDocumentOrder([...faults, ...meaning], body))
-  const { email, name, organization } = fields as Omit<SetUpFields, "password"> // no fault: they are there
-  return { email, name, password: normalPassword(String(password)), organization }
+  const { email, name, organization } = fields as Pick<SetUpFields, "email" | "name" | "organization"> // no fault: they are there
+  return { email, name, password: normalPassword(String(password)), organization, ...(site !== undefined && { site }) }
 }
 
-/** Throws `validation_failed`. Any characters will do; equal texts are equal whatever keyboard they came from. */
-export function parsePassword(password: unknown, email: string): string {
-  refuseFaults(passwordFaults(password, email))
-  return normalPassword(String(password))
-}
+/** Of an address that is there. */
+export const emailFaults = (email: string | undefined, pointer = "/email"): Fault[] =>
+  email === undefined || isEmail(email) ? [] : [fault(pointer, "invalid_email", "must be an e-mail address")]
 
-const normalPassword = (password: string): string => password.normalize("NFC")
+export const isEmail = (text: string): boolean => text.length <= EMAIL_CHARACTERS && EMAIL.test(text)
 
-function passwordFaults(password: unknown, email = ""): Fault[] {
-  if (password === undefined) return [fault("/password", "required", "is required")]
-  if (typeof password !== "string") return [fault("/password", "invalid_type", "must be text")]
-  const length = characters(normalPassword(password))
-  if (length < PASSWORD.min) return [fault("/password", "too_short", `needs at least ${PASSWORD.min} characters`)]
-  if (length > PASSWORD.max) return [fault("/password", "too_long", `may have ${PASSWORD.max} characters`)]
-  if (!password.isWellFormed()) return [fault("/password", "invalid_characters", "holds characters that no text may have")]
-  if (caseKey(password) === caseKey(email)) return [fault("/password", "password_too_common", "must not be the e-mail address")]
-  return []
-}
+/** A field of a body that is to hold an address; whether it does is for `emailFaults`. */
+export const EmailText = t.String({ minLength: 3, maxLength: EMAIL_CHARACTERS })
+export const NameText = t.String({ minLength: 1, maxLength: THINGS.siteNameChars })

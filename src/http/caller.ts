@@ -14,3 +14,9 @@ export function callerName(address: string | undefined): string {
   const bytes = readAddress(address ?? "")?.bytes
   return bytes ? bytes.slice(0, bytes.length === 4 ? 4 : 8).join(".") : "unknown"
 }
+
+/** The neighbourhood a client is counted with: the /24 of an IPv4 address, the /64 of an IPv6 one. */
+export function networkName(address: string | undefined): string {
+  const bytes = readAddress(address ?? "")?.bytes
+  return bytes ? bytes.slice(0, bytes.length === 4 ? 3 : 8).join(".") : "unknown"
+}

@@ -18,8 +18,12 @@ export interface Terms {
   read?: Read
   /** The plugin whose switch turns the route off. */
   feature?: string
-  /** Shut to whoever acts for somebody else, in either mode. */
+  /** Answers before the instance is set up. */
+  beforeSetUp?: boolean
+  /** Shut to whoever acts for somebody else, in either mode, and to a session that an organization's own provider has opened. */
   personal?: boolean
+  /** Of an open route: its writes wait while the instance is maintained, as those of others do. */
+  waits?: boolean
   /** Looks for what else the path names, before a body is read; throws its `<thing>_not_found`. */
   find?(params: Call["params"], where: { organization?: Organization; site?: Site }): Promise<unknown>
 }
@@ -28,6 +32,7 @@ export interface Terms {
 export type Rule =
   | ({ ask: "open" } & Terms)
   | ({ ask: "self" } & Terms)
+  | ({ ask: "signed_in" } & Terms)
   | ({ ask: "instance_admin" } & Terms)
   | ({ ask: "site"; permission: string } & Terms)
   | ({ ask: "organization"; permission: string } & Terms)
@@ -40,6 +45,7 @@ export type Visitor = { actor: Actor; person?: Person }
 export interface Authorize {
   open(call: Call, rule: Rule): Promise<Visitor>
   self(call: Call, rule: Rule): Promise<Caller>
+  signedIn(call: Call, rule: Rule): Promise<Caller>
   instanceAdmin(call: Call, rule: Rule): Promise<Caller>
   site(call: Call, rule: Rule & { ask: "site" }): Promise<Caller & SiteAccess>
   organization(call: Call, rule: Rule & { ask: "organization" }): Promise<Caller & OrganizationAccess>
@@ -61,7 +67,8 @@ const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
 /**
  * Private routes name what they ask of their caller: `{ can: "links:write" }` on the site in the path, `{ canOrganization: … }`
- * on the organization in it, `self` of anybody who is signed in, `instanceAdmin`, or `open`. A handler without one has no
+ * on the organization in it, `self` of anybody who is signed in on the own account, `signedIn` on anything else, `instanceAdmin`,
+ * or `open`. A handler without one has no
  * caller, which is a type error; a route without one stops the start.
  */
 export function privateRouter(authorize: Authorize) {
@@ -73,6 +80,11 @@ export function privateRouter(authorize: Authorize) {
     self: (terms: true | Terms) => {
       const rule: Rule = { ask: "self", ...(terms === true ? {} : terms) }
       return { detail: { "x-permission": "self" } as object, ...guard(admitting(authorize.self, rule), rule.read ?? usualRead) }
+    },
+    /** The checks of every other route hold: the second factor that a policy wants, and maintenance. */
+    signedIn: (terms: true | Terms) => {
+      const rule: Rule = { ask: "signed_in", ...(terms === true ? {} : terms) }
+      return { detail: { "x-permission": "self" } as object, ...guard(admitting(authorize.signedIn, rule), rule.read ?? usualRead) }
     },
     instanceAdmin: (terms: true | Terms) => {
       const rule: Rule = { ask: "instance_admin", ...(terms === true ? {} : terms) }

@@ -11,6 +11,7 @@ import { listSites } from "../store/catalog/sites.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { KeptValues } from "../store/events/writer.ts"
 import { type Access, createAccess } from "./access.ts"
+import { type AccountSettings, type Accounts, createAccounts } from "./accounts.ts"
 import { type Annotations, createAnnotations } from "./annotations.ts"
 import { type Audit, createAudit } from "./audit.ts"
 import { type Backups, createBackups } from "./backup.ts"
@@ -30,10 +31,8 @@ import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
-import { createPasswords } from "./passwords.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
-import { createSecondFactors, type SecondFactors } from "./second-factors.ts"
 import { secretKey } from "./secret-key.ts"
 import { createSecrets, type Random } from "./secrets.ts"
 import { createSessions, type Sessions } from "./sessions.ts"
@@ -43,7 +42,6 @@ import { inSlices } from "./slices.ts"
 import { createStoreStates, type StoreStates } from "./store-states.ts"
 import { openStores } from "./stores.ts"
 import { finishSwap } from "./swap.ts"
-import { createUsers, type Users } from "./users.ts"
 
 export interface InstanceOptions {
   dataDir: string
@@ -56,6 +54,7 @@ export interface InstanceOptions {
   /** Of a catalog on a server. */
   remoteCatalog: RemoteCatalog | undefined
   defaults: SiteDefaults
+  accounts: AccountSettings
   maxSites: number
   keep: KeepRules
   backupWorkerUrl: string
@@ -78,14 +77,13 @@ export interface Instance {
   settings: InstanceSettings
   sessions: Sessions
   access: Access
-  secondFactors: SecondFactors
+  accounts: Accounts
   audit: Audit
   /** Keys that sign cookies; the first one is used, the others still verify. */
   cookieSecrets: readonly [string, ...string[]]
   /** Answers to requests that may come again. */
   idempotency: Idempotency
   keys: Keys
-  users: Users
   organizations: Organizations
   salts: KeptSalts
   identityKeys: IdentityKeys
@@ -152,6 +150,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   const funnels = await createFunnels({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
   kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
+  const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
+  const audit = createAudit({ catalog, clock })
   return {
     lock,
     catalog,
@@ -160,17 +160,16 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     goals,
     funnels,
     settings,
-    sessions: createSessions({ catalog, clock, random, life: () => sessionLife(settings) }),
+    sessions,
+    accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites }),
     access: createAccess({ catalog, sites, permissions: CORE_PERMISSIONS }),
-    secondFactors: createSecondFactors({ catalog, settings }),
-    audit: createAudit({ catalog, clock }),
+    audit,
     cookieSecrets: [cookieSecret(key)],
     annotations: createAnnotations({ catalog, clock }),
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),
     keys: createKeys({ catalog, clock, random, sites }),
-    users: createUsers({ catalog, clock, passwords: createPasswords() }),
-    organizations: createOrganizations({ catalog, clock }),
+    organizations: createOrganizations({ catalog, clock, settings, sites }),
     salts: createSalts({ catalog, secrets, clock, random }),
     identityKeys: siteKeys,
     siteKeys,

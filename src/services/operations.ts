@@ -1,3 +1,4 @@
+import type { Actor } from "../domain/audit.ts"
 import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { ApiKey } from "../domain/key.ts"
@@ -12,6 +13,7 @@ import { ExitFault } from "./exit.ts"
 import type { InstanceShields } from "./instance-shields.ts"
 import type { Keys } from "./keys.ts"
 import type { Organizations } from "./organizations.ts"
+import type { Setup } from "./setup.ts"
 import { createSiteShields } from "./site-shields.ts"
 import type { Sites } from "./sites.ts"
 import type { Users } from "./users.ts"
@@ -21,6 +23,9 @@ export interface OperationsOptions {
   keys: Keys
   organizations: Organizations
   users: Users
+  setup: Pick<Setup, "byOperator">
+  /** Whoever sits at the command line. */
+  actor: Actor
   backups: Backups
   instanceShields: InstanceShields
   examine(report: Report): Promise<Check[]>
@@ -115,7 +120,7 @@ export function createOperations(options: OperationsOptions): Operations {
     },
     "key.revoke": async ({ id }) => keys.revoke(await ownerOfKey(options, id), id),
     async setup(input) {
-      const { user, organization } = await users.setUp(input)
+      const { user, organization } = await options.setup.byOperator(input, options.actor)
       return { user, organization: organization.name }
     },
     "user.list": () => users.list(),

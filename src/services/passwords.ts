@@ -1,4 +1,6 @@
+import { scrypt } from "node:crypto"
 import { AppError } from "../domain/error.ts"
+import { type IsCommon, type PasswordTerms, parsePassword } from "../domain/password.ts"
 
 /** Hashes passwords beside the event loop, few at a time: each run takes 19 MiB and a core. */
 export interface Passwords {
@@ -8,54 +10,79 @@ export interface Passwords {
    * Whether a password is that of a hash. Without a hash one is computed all the same, so that an unknown user costs as long
    * as a known one. `outdated`: the hash was made with other parameters and should be made anew.
    */
-  verify(password: string, hash: string | undefined): Promise<{ isRight: boolean; outdated: boolean }>
+  verify(password: string, hash: string | null | undefined): Promise<{ isRight: boolean; outdated: boolean }>
+  /** A slow hash under a salt of the caller's, for short secrets that are looked for among several. */
+  derive(secret: string, salt: Uint8Array): Promise<Uint8Array>
+  /** The passwords that everybody tries first. */
+  common(): Promise<IsCommon>
+  /** The password as it is hashed. Throws `validation_failed`. */
+  accept(password: unknown, terms: Omit<PasswordTerms, "isCommon">): Promise<string>
 }
 
 const COST = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
 const PARAMETERS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$`
-const AT_ONCE = 4
 const PATIENCE_MS = 5_000
+const DERIVED_BYTES = 32
+/** Of 16 MiB. */
+const DERIVE_COST = { N: 16_384, r: 8, p: 1 } as const
 
 /** Of a text nobody knows, made with the present parameters. */
 const DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$jqcn9N3fXUjpNJi9YVSXzB2Nq1zCzU1kDkMQuEoxQ9s"
 
-export function createPasswords(): Passwords {
+/** `atOnce` hashes run at a time. */
+export function createPasswords({ atOnce = 4 }: { atOnce?: number } = {}): Passwords {
+  const inTurn = turns(atOnce)
+  // Loaded when somebody first chooses a password: the list is long.
+  const common = async (): Promise<IsCommon> => (await import("./common-passwords.ts")).isCommonPassword
+  return {
+    hash: (password) => inTurn(() => Bun.password.hash(password, COST)),
+    async verify(password, hash) {
+      const isRight = await inTurn(() => Bun.password.verify(password, hash ?? DUMMY))
+      return { isRight: isRight && Boolean(hash), outdated: Boolean(hash) && !hash?.startsWith(PARAMETERS) }
+    },
+    derive: (secret, salt) => inTurn(() => derived(secret, salt)),
+    common,
+    accept: async (password, terms) => parsePassword(password, { ...terms, isCommon: await common() }),
+  }
+}
+
+function derived(secret: string, salt: Uint8Array): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+  scrypt(secret, salt, DERIVED_BYTES, DERIVE_COST, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key))))
+  return promise
+}
+
+/** Runs so many works at a time; the others wait in their order, and give up after a while. */
+function turns(atOnce: number) {
   let running = 0
   const waiting: (() => void)[] = []
 
-  async function takeTurn(): Promise<void> {
-    if (running < AT_ONCE) {
+  async function take(): Promise<void> {
+    if (running < atOnce) {
       running++
       return
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const patience = setTimeout(() => {
       waiting.splice(waiting.indexOf(resolve), 1)
-      reject(new AppError("unavailable", "Too many passwords are being checked", { retry_after: 5 }))
+      reject(new AppError("unavailable", "Too many passwords are being checked.", { retry_after: 5 }))
     }, PATIENCE_MS)
     waiting.push(resolve)
     await promise
     clearTimeout(patience)
   }
   /** The turn goes to the longest waiting, or is free again. */
-  function endTurn(): void {
+  function end(): void {
     const next = waiting.shift()
     if (next) next()
     else running--
   }
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    await takeTurn()
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    await take()
     try {
       return await work()
     } finally {
-      endTurn()
+      end()
     }
-  }
-  return {
-    hash: (password) => inTurn(() => Bun.password.hash(password, COST)),
-    async verify(password, hash) {
-      const isRight = await inTurn(() => Bun.password.verify(password, hash ?? DUMMY))
-      return { isRight: isRight && hash !== undefined, outdated: hash !== undefined && !hash.startsWith(PARAMETERS) }
-    },
   }
 }

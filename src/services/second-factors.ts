@@ -1,29 +1,50 @@
 import type { User } from "../domain/user.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { type Factors, factorsOf, isFactorWanted } from "../store/catalog/second-factors.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
+import type { RecoveryCodes } from "./recovery-codes.ts"
+import type { Totp } from "./totp.ts"
+
+/** What somebody types as a second factor. */
+export type TypedFactor = { code: string } | { recovery_code: string }
 
 /** What users have beside their password, and whether somebody asks for it. */
 export interface SecondFactors {
-  of(user: Pick<User, "id">): Promise<Factors>
+  of(user: Pick<User, "id">, statements?: Statements): Promise<Factors>
   /** Whether the instance or an organization of the user wants a second factor that the user has not. */
   isMissing(user: Pick<User, "id" | "is_instance_admin">): Promise<boolean>
   /** Whether the last factor must stay. */
   isWanted(user: Pick<User, "id" | "is_instance_admin">): Promise<boolean>
+  /**
+   * Does what is slow about judging a code. `use` then uses it up in the caller's transaction, and is false for a wrong or used
+   * one.
+   */
+  prepare(user: Pick<User, "id">, typed: TypedFactor): Promise<{ use(statements: Statements): Promise<boolean> }>
 }
 
-export function createSecondFactors({ catalog, settings }: { catalog: Catalog; settings: Pick<InstanceSettings, "get"> }): SecondFactors {
+interface SecondFactorsOptions {
+  catalog: Catalog
+  settings: Pick<InstanceSettings, "get">
+  totp: Totp
+  recoveryCodes: RecoveryCodes
+}
+
+export function createSecondFactors({ catalog, settings, totp, recoveryCodes }: SecondFactorsOptions): SecondFactors {
   async function isWanted({ id, is_instance_admin }: Pick<User, "id" | "is_instance_admin">): Promise<boolean> {
     const wanted = settings.get("require_mfa")
     return wanted === "all" || (wanted === "admins" && is_instance_admin) || isFactorWanted(catalog, id)
   }
   return {
-    of: ({ id }) => factorsOf(catalog, id),
+    of: ({ id }, statements = catalog) => factorsOf(statements, id),
     isWanted,
     async isMissing(user) {
       if (!(await isWanted(user))) return false
-      const { totp, passkeys } = await factorsOf(catalog, user.id)
-      return !totp && passkeys === 0
+      const { totp: hasTotp, passkeys } = await factorsOf(catalog, user.id)
+      return !hasTotp && passkeys === 0
+    },
+    async prepare({ id }, typed) {
+      if ("code" in typed) return { use: (statements) => totp.use(statements, id, typed.code) }
+      return (await recoveryCodes.find(id, typed.recovery_code)) ?? { use: async () => false }
     },
   }
 }

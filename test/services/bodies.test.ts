@@ -28,7 +28,10 @@ const READERS: Record<string, { read(body: unknown): object; sound: object }> = 
     read: (body) => parseKey(body, 0, new Set([1]), isRange),
     sound: { name: "K", scopes: ["stats:read"], site_ids: [1], expires_at: 5, ip_allow: ["::1/128"], rate_limit: 1 },
   },
-  "first user": { read: parseSetUp, sound: { email: "a@b.c", name: "A", password: "x".repeat(12), organization: "O" } },
+  "first user": {
+    read: (body) => parseSetUp(body, { isCommon: () => false, siteDefaults: defaults }),
+    sound: { email: "a@b.c", name: "A", password: "x".repeat(12), organization: "O" },
+  },
 }
 
 /** Any JSON, and texts that break things. */

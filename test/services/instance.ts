@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { createFunnels } from "../../src/services/funnels.ts"
 import { createGoals } from "../../src/services/goals.ts"
 import { createInstanceShields } from "../../src/services/instance-shields.ts"
+import { createInstanceSettings } from "../../src/services/instance-settings.ts"
 import { createKeys } from "../../src/services/keys.ts"
 import { createOrganizations } from "../../src/services/organizations.ts"
 import { createPasswords } from "../../src/services/passwords.ts"
@@ -44,8 +45,8 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     goals: await createGoals({ catalog, clock }),
     funnels: await createFunnels({ catalog, clock }),
     keys: createKeys({ catalog, clock, random, sites }),
-    organizations: createOrganizations({ catalog, clock }),
-    users: createUsers({ catalog, clock, passwords: createPasswords() }),
+    organizations: createOrganizations({ catalog, clock, settings: await createInstanceSettings({ catalog, clock }), sites }),
+    users: createUsers({ catalog, clock, passwords: createPasswords(), siteDefaults: defaults }),
     salts: createSalts({ catalog, clock, random, secrets }),
     siteKeys,
     instanceShields: await createInstanceShields({ catalog, clock }),

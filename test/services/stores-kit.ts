@@ -18,6 +18,10 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   remoteCatalog: undefined,
   defaults: { timezone: "UTC", retention_days: null, revenue_currency: "EUR" },
   maxSites: 10,
+  accounts: {
+    hashesAtOnce: 4,
+    signIn: { perMinute: 20, failuresPerHour: 50, failuresBeforeDelay: 10, delaySeconds: 10, maxDelaySeconds: 900 },
+  },
   keep: { daily: 7, weekly: 4 },
   backupWorkerUrl,
   backUpBeforeMigrating: true,

@@ -40,8 +40,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
 
   async function begin({ request }: Call, rule: Rule): Promise<void> {
     isSetUp ||= await options.isSetUp()
-    // Set-up itself is open.
-    if (!isSetUp && rule.ask !== "open") throw new AppError("setup_required", "Set the instance up first: open it in a browser.")
+    if (!isSetUp && !rule.beforeSetUp) throw new AppError("setup_required", "Set the instance up first: open it in a browser.")
     origins.refuseCrossSite(request)
   }
 
@@ -82,6 +81,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       await begin(call, rule)
       const person = await personOf(call)
       const client = clientOf(call, options)
+      if (rule.waits && !person?.user.is_instance_admin) refuseWrites(options.maintenance(), "maintenance", now())
       return { actor: person ? actorOf(person, client, call) : nobody(client, call), ...(person && { person }) }
     },
     async self(call, rule) {
@@ -89,9 +89,16 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
       finish(call, caller, { ...rule, reads: true })
       return caller
     },
+    async signedIn(call, rule) {
+      const caller = await admitted(call, rule)
+      finish(call, caller, rule)
+      return caller
+    },
     async instanceAdmin(call, rule) {
       const caller = await admitted(call, rule)
-      if (!caller.user.is_instance_admin || caller.session.impersonator_id !== null)
+      const { impersonator_id, organization_id } = caller.session
+      // An organization's own provider speaks for that organization alone.
+      if (!caller.user.is_instance_admin || impersonator_id !== null || organization_id !== null)
         throw new AppError("forbidden", "This is for instance admins.", { required_permission: "instance_admin" })
       finish(call, caller, rule)
       return caller
@@ -121,6 +128,8 @@ function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
 }
 
 function refuseImpersonation({ session }: Caller, { personal }: Rule, writes: boolean): void {
+  if (personal && session.organization_id !== null)
+    throw new AppError("forbidden", "Sign in by yourself for this: your organization's provider speaks for that organization alone.")
   if (session.impersonator_id === null) return
   if (personal || (writes && session.impersonation_mode === "read_only"))
     throw new AppError("impersonation_read_only", "This cannot be done in the name of somebody else.")

@@ -1,5 +1,7 @@
 import { cookie } from "@elysiajs/cookie"
 import type { Elysia } from "elysia"
+import { AppError } from "../../domain/error.ts"
+import { isLoopback } from "./origins.ts"
 
 /** The plugin puts these into the context at run time; its types say otherwise once it is scoped. */
 type Writer = { setCookie(name: string, value: string, options: { signed?: boolean; maxAge: number }): void }
@@ -10,12 +12,14 @@ export interface CookieOptions {
   secrets: readonly [string, ...string[]]
   /** Whether the dashboard is reached by https. */
   secure: boolean
+  /** Whether people on other machines may sign in without it. */
+  allowInsecure: boolean
 }
 
 export type SessionCookie = ReturnType<typeof sessionCookie>
 
 /** The one place that knows the library. A cookie that is forged or of another key reads as none. */
-export function sessionCookie({ secrets, secure }: CookieOptions) {
+export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions) {
   // Browsers take the __Host- prefix on https only.
   const name = secure ? "__Host-sid" : "sid"
   // Spread, because the option type of the library does not follow cookie 1.x.
@@ -38,6 +42,12 @@ export function sessionCookie({ secrets, secure }: CookieOptions) {
         if (result.valid) return result.value
       }
       return undefined
+    },
+
+    /** Throws `insecure_connection` where a cookie could be read on its way: over plain HTTP from another machine. */
+    refuseInsecure({ url }: Request): void {
+      if (secure || allowInsecure || isLoopback(new URL(url).hostname)) return
+      throw new AppError("insecure_connection", "Sign in over https: over plain HTTP others could read along.")
     },
 
     /** `maxAge` in seconds. */

@@ -77,3 +77,32 @@ function toMembership({ grants_json, denies_json, ...row }: MembershipRow): Memb
   // Both were written by this file.
   return { ...row, grants: JSON.parse(grants_json) as string[], denies: JSON.parse(denies_json) as string[] }
 }
+
+/**
+ * Whether an organization of the user lets its members in through its identity provider alone, by its policy or by that of
+ * the provider. Owners whom the policy names are let in otherwise.
+ */
+export const isSsoWanted = async (catalog: Statements, userId: number): Promise<boolean> =>
+  (await catalog.get(sql`
+    select 1 from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId} and o.deleted_at is null
+      and (
+        json_extract(o.policy_json, '$.sso_only') = 1
+        or exists (select 1 from oidc_providers p where p.organization_id = o.id and p.enabled = 1 and p.sso_only = 1)
+      )
+      and not (
+        m.role = 'owner'
+        and exists (select 1 from json_each(o.policy_json, '$.break_glass_user_ids') where json_each.value = m.user_id)
+      )
+    limit 1`)) !== undefined
+
+/** The shortest life of sessions, in days, that the organizations of a user ask for; null where none does. */
+export async function sessionDaysOf(catalog: Statements, userId: number): Promise<{ idle: number | null; absolute: number | null }> {
+  const row = await catalog.get<{ idle: number | null; absolute: number | null }>(sql`
+    select
+      min(json_extract(policy_json, '$.session_idle_days')) as idle,
+      min(json_extract(policy_json, '$.session_absolute_days')) as absolute
+    from memberships join organizations on organizations.id = memberships.organization_id
+    where user_id = ${userId} and deleted_at is null`)
+  return row! // a minimum has a row
+}

@@ -3,6 +3,8 @@ import catalog from "./migrations/0001_catalog.sql" with { type: "text" }
 import publicApi from "./migrations/0002_public_api.sql" with { type: "text" }
 import instanceShields from "./migrations/0003_instance_shields.sql" with { type: "text" }
 import accounts from "./migrations/0004_accounts.sql" with { type: "text" }
+import signIn from "./migrations/0005_sign_in.sql" with { type: "text" }
+import organizations from "./migrations/0006_organizations.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -12,5 +14,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0002_public_api", sql: publicApi },
     { name: "0003_instance_shields", sql: instanceShields },
     { name: "0004_accounts", sql: accounts },
+    { name: "0005_sign_in", sql: signIn },
+    { name: "0006_organizations", sql: organizations },
   ],
 }

@@ -22,3 +22,43 @@ export const isFactorWanted = async (catalog: Statements, userId: number): Promi
   (await catalog.get(sql`
     select 1 from memberships join organizations on organizations.id = memberships.organization_id
     where user_id = ${userId} and deleted_at is null and json_extract(policy_json, '$.require_mfa') = 1 limit 1`)) !== undefined
+
+/** What the codes of a user's app are judged by. */
+export interface StoredTotp {
+  sealed: Uint8Array
+  /** The latest period whose code was used. */
+  last_step: number | null
+}
+
+export async function totpOf(catalog: Statements, userId: number): Promise<StoredTotp | undefined> {
+  const row = await catalog.get<{ sealed: Uint8Array | null; last_step: number | null }>(sql`
+    select totp_sealed as sealed, totp_last_step as last_step from users where id = ${userId}`)
+  return row?.sealed ? { sealed: row.sealed, last_step: row.last_step } : undefined
+}
+
+/** Null takes it away. */
+export const updateTotp = (catalog: Statements, userId: number, totp: StoredTotp | null): Promise<void> =>
+  catalog.run(sql`
+    update users set totp_sealed = ${totp?.sealed ?? null}, totp_last_step = ${totp?.last_step ?? null} where id = ${userId}`)
+
+/** False when a code of this period or a later one was used before: of parallel calls one gets true. */
+export async function useTotpStep(catalog: Statements, userId: number, step: number): Promise<boolean> {
+  const row = await catalog.get(sql`
+    update users set totp_last_step = ${step}
+    where id = ${userId} and totp_sealed is not null and (totp_last_step is null or totp_last_step < ${step}) returning id`)
+  return row !== undefined
+}
+
+/** Takes the place of all codes before. */
+export async function replaceRecoveryCodes(catalog: Statements, userId: number, hashes: readonly Uint8Array[]): Promise<void> {
+  await catalog.run(sql`delete from recovery_codes where user_id = ${userId}`)
+  for (const hash of hashes) await catalog.run(sql`insert into recovery_codes (user_id, code_hash) values (${userId}, ${hash})`)
+}
+
+/** Those that have not been used. */
+export const listRecoveryCodes = (catalog: Statements, userId: number): Promise<{ id: number; code_hash: Uint8Array }[]> =>
+  catalog.all(sql`select id, code_hash from recovery_codes where user_id = ${userId} and used_at is null order by id`)
+
+/** False when it was used before: of parallel calls one gets true. */
+export const useRecoveryCode = async (catalog: Statements, id: number, now: number): Promise<boolean> =>
+  (await catalog.get(sql`update recovery_codes set used_at = ${now} where id = ${id} and used_at is null returning id`)) !== undefined

@@ -56,3 +56,7 @@ export const updatePasswordHash = (catalog: Statements, userId: number, hash: st
   catalog.run(sql`update users set password_hash = ${hash} where id = ${userId}`)
 
 const toUser = (row: UserRow): User => ({ ...row, is_instance_admin: row.is_instance_admin === 1, shortcuts: row.shortcuts === 1 })
+
+/** Unless somebody has chosen another password meanwhile. */
+export const replacePasswordHash = (catalog: Statements, userId: number, { old, fresh }: { old: string; fresh: string }): Promise<void> =>
+  catalog.run(sql`update users set password_hash = ${fresh} where id = ${userId} and password_hash = ${old}`)

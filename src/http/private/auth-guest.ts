@@ -1,0 +1,36 @@
+import type { Actor } from "../../domain/audit.ts"
+import type { Call } from "../../plugin/guard.ts"
+import type { Person } from "../../services/sessions.ts"
+import type { Origin } from "../../services/sign-in-limits.ts"
+import type { Guest, SignedIn } from "../../services/sign-in-session.ts"
+import { callerName, networkName } from "../caller.ts"
+import type { SessionCookie } from "./session-cookie.ts"
+
+export interface GuestOptions {
+  now(): number
+  cookie: SessionCookie
+  addressOf(call: Call): string | undefined
+}
+
+type Asking = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person }
+
+/** What the services want to know of somebody who comes in. */
+export function guests({ now, cookie, addressOf }: GuestOptions) {
+  // Only the request and the server are looked at.
+  const originOf = (asking: Asking): Origin => {
+    const address = addressOf(asking as unknown as Call)
+    return { address: callerName(address), network: networkName(address) }
+  }
+  return {
+    originOf,
+    /** Throws `insecure_connection` where a session could be read on its way. */
+    guestOf(asking: Asking): Guest {
+      cookie.refuseInsecure(asking.request)
+      return { actor: asking.actor, origin: originOf(asking), former: asking.person?.session }
+    },
+    /** Gives the browser its session. */
+    welcome(context: unknown, { session, token }: SignedIn): void {
+      cookie.set(context, token, Math.floor((session.expires_at - now()) / 1_000))
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import type { User } from "../../domain/user.ts"
+
+/** Whoever has just come in, for the pages before the dashboard. All about rights is in `GET /me`. */
+export const UserShown = t.Object({
+  id: t.Integer(),
+  email: t.String(),
+  email_verified: t.Boolean(),
+  name: t.String(),
+  is_instance_admin: t.Boolean(),
+})
+
+export const shownUser = ({ id, email, email_verified_at, name, is_instance_admin }: User): Static<typeof UserShown> => ({
+  id,
+  email,
+  email_verified: email_verified_at !== null,
+  name,
+  is_instance_admin,
+})
+
+export const SignedInShown = t.Object({ user: UserShown })

@@ -1,0 +1,54 @@
+import type { Actor } from "../domain/audit.ts"
+import type { Clock } from "../domain/clock.ts"
+import type { Session, SignInMethod } from "../domain/session.ts"
+import type { User } from "../domain/user.ts"
+import type { Statements } from "../store/catalog/catalog.ts"
+import { updateLastLogin } from "../store/catalog/users.ts"
+import type { Audit } from "./audit.ts"
+import type { Sessions } from "./sessions.ts"
+import type { Origin } from "./sign-in-limits.ts"
+
+/** Somebody who is about to come in. */
+export interface Guest {
+  /** Nobody yet, from where it asks. */
+  actor: Actor
+  origin: Origin
+  /** What the browser was signed in with: it ends when it signs in anew. */
+  former: Session | undefined
+}
+
+/** Somebody who has come in; the token is told this once. */
+export interface SignedIn {
+  user: User
+  session: Session
+  token: string
+}
+
+export interface Entry {
+  method: SignInMethod
+  mfa: boolean
+  /** The only organization the session may reach. */
+  organizationId?: number
+}
+
+/** The end of every way in: the session, when the user was last here, the row of the audit log, all in the caller's transaction. */
+export type OpenSession = (statements: Statements, user: User, entry: Entry, guest: Guest) => Promise<SignedIn>
+
+export function sessionOpening(options: { clock: Pick<Clock, "now">; sessions: Sessions; audit: Audit }): OpenSession {
+  const { clock, sessions, audit } = options
+  return async (statements, user, { method, mfa, organizationId }, { actor, former }) => {
+    if (former) await sessions.revoke(statements, former.id)
+    const { userAgent, ipPrefix } = actor
+    const terms = { method, mfa, client: { userAgent, ipPrefix }, ...(organizationId !== undefined && { organizationId }) }
+    const { token, session } = await sessions.create(statements, user, terms)
+    await updateLastLogin(statements, user.id, clock.now())
+    await audit.write(statements, actorAs(actor, user), {
+      action: "accounts.session.create",
+      target: { type: "session", id: session.id, label: method },
+    })
+    return { user, session, token }
+  }
+}
+
+/** Whoever has just proved to be this user. */
+export const actorAs = (actor: Actor, user: Pick<User, "id" | "email">): Actor => ({ ...actor, id: user.id, email: user.email })

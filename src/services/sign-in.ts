@@ -1,0 +1,131 @@
+import { AppError } from "../domain/error.ts"
+import { parseFactor, parseLogin } from "../domain/sign-in-input.ts"
+import { caseKey } from "../domain/text.ts"
+import type { User } from "../domain/user.ts"
+import type { Catalog } from "../store/catalog/catalog.ts"
+import { isSsoWanted } from "../store/catalog/memberships.ts"
+import { passwordHashOf, replacePasswordHash, userByEmailKey, userById } from "../store/catalog/users.ts"
+import type { Passwords } from "./passwords.ts"
+import type { SecondFactors } from "./second-factors.ts"
+import type { NoteFailure } from "./sign-in-failures.ts"
+import type { Attempt, SignInLimits } from "./sign-in-limits.ts"
+import type { Guest, OpenSession, SignedIn } from "./sign-in-session.ts"
+import { type Tickets, ticketInvalid } from "./tickets.ts"
+
+/** The password was right, and something more is wanted. */
+export interface FactorWanted {
+  mfa_required: true
+  methods: ("totp" | "passkey" | "recovery")[]
+  ticket: string
+}
+
+/**
+ * Signing in by password, and by what is asked for beside it. An unknown address, a disabled user and a wrong password are
+ * one answer, `invalid_credentials`, after the same work.
+ */
+export interface SignIn {
+  /** The body has `email` and `password`. Throws `rate_limited`, `sso_required`. */
+  byPassword(body: unknown, guest: Guest): Promise<SignedIn | FactorWanted>
+  /** The body has `ticket`, and `code` or `recovery_code`. Throws `ticket_invalid`, `invalid_code`, `rate_limited`. */
+  byFactor(body: unknown, guest: Guest): Promise<SignedIn & { recoveryCodesLeft?: number }>
+  /** Whether a password is that of a user who is known; a wrong one counts against where it came from. */
+  verifies(user: User, password: string, guest: Pick<Guest, "actor" | "origin">): Promise<boolean>
+}
+
+export interface SignInOptions {
+  catalog: Catalog
+  passwords: Passwords
+  tickets: Tickets
+  limits: SignInLimits
+  factors: SecondFactors
+  openSession: OpenSession
+  noteFailure: NoteFailure
+}
+
+const TICKET_MS = 5 * 60_000
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { catalog, passwords, tickets, limits, factors, openSession, noteFailure } = options
+
+  /** One hash is computed, whoever it is. */
+  async function proved(user: User | undefined, password: string): Promise<boolean> {
+    const hash = user && (await passwordHashOf(catalog, user.id))
+    const { isRight, outdated } = await passwords.verify(password, hash)
+    if (!isRight || user?.status !== "active") return false
+    if (outdated) await replacePasswordHash(catalog, user.id, { old: hash!, fresh: await passwords.hash(password) })
+    return true
+  }
+
+  async function attempted(attempt: Attempt, judge: () => Promise<boolean>): Promise<boolean> {
+    // What could not be judged is nobody's failure.
+    const isRight = await judge().catch((error) => {
+      attempt.withdraw()
+      throw error
+    })
+    if (isRight) attempt.succeed()
+    return isRight
+  }
+
+  async function wanted(user: User): Promise<FactorWanted | undefined> {
+    const { totp, passkeys, recovery_codes_left } = await factors.of(user)
+    if (!totp && passkeys === 0) return undefined
+    const ticket = await tickets.issue(catalog, { kind: "mfa", userId: user.id, payload: {}, lifeMs: TICKET_MS })
+    const methods: FactorWanted["methods"] = [...(totp ? ["totp" as const] : []), ...(passkeys > 0 ? ["passkey" as const] : [])]
+    return { mfa_required: true, methods: recovery_codes_left > 0 ? [...methods, "recovery"] : methods, ticket }
+  }
+
+  return {
+    async byPassword(body, guest) {
+      const { email, password } = parseLogin(body)
+      const account = caseKey(email)
+      const attempt = limits.password(guest.origin, account)
+      const user = await userByEmailKey(catalog, account)
+      if (!(await attempted(attempt, () => proved(user, password)))) {
+        await noteFailure(guest.actor, "accounts.session.create", email)
+        throw invalidCredentials()
+      }
+      await refuseWithoutSso(catalog, user!)
+      const more = await wanted(user!)
+      if (more) return more
+      return catalog.transaction((statements) => openSession(statements, user!, { method: "password", mfa: false }, guest))
+    },
+    async byFactor(body, guest) {
+      const { ticket, ...shown } = parseFactor(body)
+      const { user_id } = await tickets.try("mfa", ticket)
+      const user = await userById(catalog, user_id ?? 0)
+      if (user?.status !== "active") throw ticketInvalid()
+      const attempt = limits.code(guest.origin, user.id)
+      const proof = await factors.prepare(user, shown).catch((error) => {
+        attempt.withdraw()
+        throw error
+      })
+      const signedIn = await catalog.transaction(async (statements) => {
+        if (!(await proof.use(statements))) return undefined
+        await tickets.use(statements, "mfa", ticket)
+        const entered = await openSession(statements, user, { method: "password", mfa: true }, guest)
+        const { recovery_codes_left } = await factors.of(user, statements)
+        return { ...entered, ...("recovery_code" in shown && { recoveryCodesLeft: recovery_codes_left }) }
+      })
+      if (signedIn) {
+        attempt.succeed()
+        return signedIn
+      }
+      await noteFailure(guest.actor, "accounts.session.create", user.email)
+      throw invalidCode()
+    },
+    async verifies(user, password, { actor, origin }) {
+      const isRight = await attempted(limits.password(origin, caseKey(user.email)), () => proved(user, password))
+      if (!isRight) await noteFailure(actor, "accounts.session.prove", user.email)
+      return isRight
+    },
+  }
+}
+
+/** An organization may want its members to come through its provider; owners it names may use a password in an emergency. */
+export async function refuseWithoutSso(catalog: Catalog, user: Pick<User, "id">): Promise<void> {
+  if (await isSsoWanted(catalog, user.id))
+    throw new AppError("sso_required", "Your organization wants you to sign in through its identity provider.")
+}
+
+export const invalidCredentials = () => new AppError("invalid_credentials", "The e-mail address or the password is not right.")
+export const invalidCode = () => new AppError("invalid_code", "The code is not right, or was used before.")

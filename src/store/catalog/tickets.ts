@@ -1,0 +1,51 @@
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+/** What a ticket stands for: a step of signing in, or of adding a factor, that waits for its second half. */
+export type TicketKind = "mfa" | "passkey" | "passkey_new" | "totp_new" | "oidc" | "oidc_link"
+
+export interface TicketRow {
+  user_id: number | null
+  payload: unknown
+  attempts: number
+  expires_at: number
+}
+type StoredRow = Omit<TicketRow, "payload"> & { payload_json: string }
+
+const COLUMNS = sql`user_id, payload_json, attempts, expires_at`
+
+export const insertTicket = (
+  catalog: Statements,
+  hash: Uint8Array,
+  { kind, userId, payload, expiresAt }: { kind: TicketKind; userId: number | null; payload: unknown; expiresAt: number },
+): Promise<void> =>
+  catalog.run(sql`
+    insert into login_tickets (hash, user_id, kind, payload_json, expires_at)
+    values (${hash}, ${userId}, ${kind}, ${JSON.stringify(payload)}, ${expiresAt})`)
+
+/** Counts a try. Undefined for a ticket that is unknown, of another kind, or used. */
+export async function tryTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind): Promise<TicketRow | undefined> {
+  const row = await catalog.get<StoredRow>(sql`
+    update login_tickets set attempts = attempts + 1 where hash = ${hash} and kind = ${kind} and used_at is null returning ${COLUMNS}`)
+  return row && toTicket(row)
+}
+
+/** Of parallel calls one gets the ticket; undefined for the others, and for one that is unknown, of another kind, or used before. */
+export async function useTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind, now: number): Promise<TicketRow | undefined> {
+  const row = await catalog.get<StoredRow>(sql`
+    update login_tickets set used_at = ${now} where hash = ${hash} and kind = ${kind} and used_at is null returning ${COLUMNS}`)
+  return row && toTicket(row)
+}
+
+/** Those of a user that have not been used. */
+export const voidTickets = (catalog: Statements, userId: number, now: number): Promise<void> =>
+  catalog.run(sql`update login_tickets set used_at = ${now} where user_id = ${userId} and used_at is null`)
+
+/** At most `limit` of those that ended before a moment. */
+export const deleteTickets = (catalog: Statements, before: number, limit: number): Promise<void> =>
+  catalog.run(sql`
+    delete from login_tickets where hash in
+      (select hash from login_tickets where expires_at < ${before} order by expires_at limit ${limit})`)
+
+// Written by this file.
+const toTicket = ({ payload_json, ...row }: StoredRow): TicketRow => ({ ...row, payload: JSON.parse(payload_json) })

@@ -1,0 +1,167 @@
+import { expect, test } from "bun:test"
+import { sql } from "../../../src/store/catalog/sql.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { ADA, browserOf } from "./browser.ts"
+
+const begin = (instance: TestInstance, later: string[] = []) =>
+  instance.app.instance.accounts.setup.token.begin(({ token }) => later.push(token))
+
+test("whoever has the token sets the instance up, and is signed in", async () => {
+  await using instance = await startInstance({ settings: { base_url: "http://localhost:9000", default_timezone: "Europe/Berlin" } })
+  const browser = browserOf(instance)
+  const { token } = begin(instance)
+  expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/)
+  expect((await browser.get("/setup")).body).toEqual({
+    needed: true,
+    token_expires_at: "2026-11-21T12:30:00Z",
+    defaults: { timezone: "Europe/Berlin", currency: "USD", base_url: "http://localhost:9000" },
+  })
+  const made = await browser.post("/setup", { token, ...ADA, site: { name: "Blog", hosts: ["blog.example"] } })
+  expect(made).toMatchObject({
+    status: 201,
+    body: {
+      user: { id: 1, email: "ada@example.org", name: "Ada", is_instance_admin: true, email_verified: false },
+      organization: { id: 2, name: "Acme" },
+      site: { id: 2, name: "Blog", hosts: ["blog.example"], timezone: "Europe/Berlin" },
+    },
+  })
+  expect(JSON.stringify(made.body)).not.toContain("password")
+  const me = await browser.get("/me")
+  expect(me.body).toMatchObject({ user: { id: 1 }, organizations: [{ id: 2, role: "owner" }], sites: [{ id: 2 }] })
+  expect((await browser.get("/setup")).body).toMatchObject({ needed: false })
+  expect((await browser.get("/setup")).body).not.toHaveProperty("token_expires_at")
+  const rows = await instance.app.instance.catalog.all(sql`select action, actor_kind, actor_email from audit_log order by id`)
+  expect(rows).toEqual([
+    { action: "accounts.instance.set-up", actor_kind: "user", actor_email: ADA.email },
+    { action: "accounts.session.create", actor_kind: "user", actor_email: ADA.email },
+    { action: "sites.site.create", actor_kind: "user", actor_email: ADA.email },
+  ])
+})
+
+test("of twenty parallel set-ups exactly one wins, and everybody after it is too late for ever", async () => {
+  await using instance = await startInstance()
+  const { token } = begin(instance)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => browserOf(instance).post("/setup", { token, ...ADA, email: `a${i}@example.org` })),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
+  expect(answers.filter(({ status }) => status === 409).map(({ code }) => code)).toEqual(Array(19).fill("already_set_up"))
+  const { catalog } = instance.app.instance
+  expect(await catalog.get(sql`select count(*) as users from users`)).toEqual({ users: 1 })
+  expect(await catalog.get(sql`select count(*) as sessions from sessions`)).toEqual({ sessions: 1 })
+  await catalog.script("update users set status = 'deleted'")
+  expect(await browserOf(instance).post("/setup", { token, ...ADA })).toMatchObject({ status: 409, code: "already_set_up" })
+})
+
+test("a token lives for half an hour, and each new one makes the old one void", async () => {
+  await using instance = await startInstance()
+  const later: string[] = []
+  const { token: first } = begin(instance, later)
+  const { renew } = instance.app.instance.accounts.setup.token
+  instance.clock.advance(30 * 60_000 - 1)
+  renew()
+  expect(later).toEqual([])
+  instance.clock.advance(1)
+  expect(await browserOf(instance).post("/setup", { token: first, ...ADA })).toMatchObject({ status: 403, code: "setup_token_invalid" })
+  renew()
+  expect(later).toHaveLength(1)
+  expect(await browserOf(instance).post("/setup", { token: first, ...ADA })).toMatchObject({ status: 403, code: "setup_token_invalid" })
+  const { token: restarted } = begin(instance)
+  expect(await browserOf(instance).post("/setup", { token: later[0], ...ADA })).toMatchObject({ status: 403 })
+  expect(await browserOf(instance).post("/setup", { token: restarted, ...ADA })).toMatchObject({ status: 201 })
+})
+
+test("ten wrong tokens in a quarter of an hour are borne, wherever they come from", async () => {
+  await using instance = await startInstance()
+  const { token } = begin(instance)
+  for (let i = 0; i < 10; i++)
+    expect(await browserOf(instance, `203.0.113.${i}`).post("/setup", { token: `wrong ${i}`, ...ADA })).toMatchObject({ status: 403 })
+  const refused = await browserOf(instance).post("/setup", { token, ...ADA })
+  expect(refused).toMatchObject({ status: 429, code: "rate_limited" })
+  expect(refused.headers.get("retry-after")).toBe("900")
+  instance.clock.advance(15 * 60_000)
+  expect(await browserOf(instance).post("/setup", { token, ...ADA })).toMatchObject({ status: 201 })
+})
+
+test.each<[string, object, number, string | string[]]>([
+  ["no token", { token: undefined }, 403, "setup_token_invalid"],
+  ["a token that is no text", { token: 5 }, 403, "setup_token_invalid"],
+  ["a wrong token and a broken rest", { token: "x", email: 5 }, 403, "setup_token_invalid"],
+  ["a short password", { password: "short" }, 422, ["/password too_short"]],
+  ["a common password", { password: "123qweASDzxc" }, 422, ["/password password_too_common"]],
+  ["the product for a password", { password: "Footfall-2026!" }, 422, ["/password password_too_common"]],
+  ["its own address for a password", { password: "ADA@example.org" }, 422, ["/password password_too_common"]],
+  ["an unknown field", { admin: true }, 422, ["/admin unknown_field"]],
+  ["a site without hosts", { site: { name: "Blog" } }, 422, ["/site/hosts required"]],
+  ["a site that is no object", { site: [] }, 422, ["/site invalid_type"]],
+  [
+    "several faults at once",
+    { email: "x", site: { name: "", hosts: ["a b"] } },
+    422,
+    ["/email too_short", "/site/name too_short", "/site/hosts/0 invalid_host"],
+  ],
+])("refuses a set-up with %s", async (_, fields, status, code) => {
+  await using instance = await startInstance()
+  const { token } = begin(instance)
+  const answer = await browserOf(instance).post("/setup", { token, ...ADA, ...fields })
+  expect(answer.status).toBe(status)
+  if (typeof code === "string") expect(answer.code).toBe(code)
+  else expect(answer.body.errors.map((e: { pointer: string; code: string }) => `${e.pointer} ${e.code}`)).toEqual(code)
+  expect(await instance.app.instance.accounts.users.isSetUp()).toBe(false)
+})
+
+test("until then every other private route says so, signing in among them", async () => {
+  await using instance = await startInstance()
+  const browser = browserOf(instance)
+  for (const [method, path] of [
+    ["GET", "/me"],
+    ["POST", "/auth/login"],
+    ["POST", "/auth/mfa"],
+  ] as const)
+    expect(await browser.send(method, path, method === "POST" ? {} : undefined)).toMatchObject({ status: 503, code: "setup_required" })
+})
+
+test("a page of another origin cannot set an instance up", async () => {
+  await using instance = await startInstance()
+  const { token } = begin(instance)
+  const forged: Record<string, string>[] = [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }]
+  for (const headers of forged)
+    expect(await browserOf(instance).post("/setup", { token, ...ADA }, headers)).toMatchObject({ status: 403, code: "origin_not_allowed" })
+  const form = await browserOf(instance).post("/setup", "token=x", { "content-type": "application/x-www-form-urlencoded" })
+  expect(form).toMatchObject({ status: 415, code: "unsupported_media_type" })
+})
+
+test("a session is not handed out where it could be read on its way", async () => {
+  await using open = await startInstance({ settings: { base_url: "http://stats.example.org" } })
+  const { token } = begin(open)
+  const far = browserOf(open, "198.51.100.7", "http://stats.example.org")
+  expect(await far.post("/setup", { token, ...ADA })).toMatchObject({ status: 403, code: "insecure_connection" })
+  expect(await browserOf(open).post("/setup", { token, ...ADA })).toMatchObject({ status: 201 })
+
+  await using allowed = await startInstance({ settings: { base_url: "http://stats.example.org", allow_insecure_http: "1" } })
+  const { token: other } = begin(allowed)
+  const near = browserOf(allowed, "198.51.100.7", "http://stats.example.org")
+  const answer = await near.post("/setup", { token: other, ...ADA })
+  expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^sid=[^;]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/)])
+
+  await using secure = await startInstance({ settings: { base_url: "https://stats.example.org" } })
+  const { token: third } = begin(secure)
+  const safe = browserOf(secure, "198.51.100.7", "http://stats.example.org")
+  const cookies = (await safe.post("/setup", { token: third, ...ADA })).headers.getSetCookie()
+  expect(cookies).toEqual([expect.stringMatching(/^__Host-sid=[^;]+; Max-Age=2592000; Path=\/; HttpOnly; Secure; SameSite=Lax$/)])
+})
+
+test("nothing of the set-up is left in clear: neither token, password nor session", async () => {
+  await using instance = await startInstance()
+  const { token } = begin(instance)
+  const browser = browserOf(instance)
+  await browser.post("/setup", { token, ...ADA })
+  const session = decodeURIComponent(browser.cookies.get("sid")!).split(".")[0]!
+  const { catalog } = instance.app.instance
+  await catalog.checkpoint("truncate")
+  await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
+  const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
+  expect(bytes.includes(ADA.email)).toBe(true)
+  for (const secret of [token, ADA.password, session]) expect(bytes.includes(secret)).toBe(false)
+  expect(JSON.stringify(instance.log.lines)).not.toContain(token)
+})
