@@ -62,7 +62,7 @@ const QUESTION = {
   include: { total_rows: true },
 }
 
-const INITIALIZE = {
+const TOOL_CALL = {
   jsonrpc: "2.0",
   id: 1,
   method: "tools/call",
@@ -96,7 +96,7 @@ const SENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   query: { "application/json": QUESTION },
   queryPlausible: { "application/json": QUESTION },
-  callMcp: { "application/json": INITIALIZE },
+  callMcp: { "application/json": TOOL_CALL },
 }
 
 /** Bodies of answers; those of CSV and of lines are text. */
