@@ -63,7 +63,7 @@ interface Kind<Thing> {
   listed?: { kind: "dated"; query: Record<string, TSchema>; read(site: Site, listing: Listing): Promise<Thing[]> }
 }
 
-const SENTENCES: Readonly<Record<string, string>> = { create: "Create a", get: "Read a", update: "Change a", delete: "Delete a" }
+const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Read", update: "Change", delete: "Delete" }
 
 /** List, create, read, change and delete: the same rules for every kind of thing that people define on a site. */
 export function thingRoutes<Thing extends Versioned & { id: number }>(
@@ -72,7 +72,8 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
   { path, noun, read, write, things, input, taken, shown, show, listed }: Kind<Thing>,
 ) {
   const listName = (site: Site) => `${path}/${site.id}`
-  const says = (verb: string, summary = `${SENTENCES[verb]} ${noun}`, things: string = noun) => ({
+  const article = /^[aeiou]/.test(noun) ? "an" : "a"
+  const says = (verb: string, summary = `${WORDS[verb]} ${article} ${noun}`, things: string = noun) => ({
     operationId: `${verb}${things[0]!.toUpperCase()}${things.slice(1)}`,
     summary,
     tags: [path],
