@@ -1,9 +1,13 @@
+import { siteNotFound } from "../domain/error.ts"
 import { mergedWith } from "../domain/shape.ts"
 import type { Shield } from "../domain/shield.ts"
 import { readOneShield, shieldNotFound } from "./shield-input.ts"
 import type { Sites } from "./sites.ts"
 
-/** The shields of one site, one by one; as a whole they are a setting of the site. Errors are those of `InstanceShields`. */
+/**
+ * The shields of one site, one by one; as a whole they are a setting of the site. Errors are those of `InstanceShields`, and
+ * `site_not_found`.
+ */
 export interface SiteShields {
   current(): readonly Shield[]
   add(input: unknown): Promise<Shield>
@@ -25,7 +29,11 @@ export function createSiteShields(sites: Pick<Sites, "get" | "configure" | "dire
 
   return {
     of: (siteId) => ({
-      current: () => sites.directory.byId(siteId)?.settings.shields ?? [],
+      current() {
+        const site = sites.directory.byId(siteId)
+        if (!site) throw siteNotFound()
+        return site.settings.shields
+      },
       async add(input) {
         const { settings } = await sites.get(siteId)
         const shields = await changed(siteId, (present) => [...present, readOneShield(input, present, settings)])

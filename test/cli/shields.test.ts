@@ -1,0 +1,78 @@
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { BROWSER, temporaryFolder } from "../kit.ts"
+import { footfall, serving } from "./footfall.ts"
+
+// Each test starts processes, on a machine that may be busy.
+setDefaultTimeout(60_000)
+
+test("shields of the instance and of a site hold at once, in the serving process", async () => {
+  using folder = temporaryFolder()
+  await using server = await serving(folder.path)
+  const told = (...words: string[]) => footfall([...words, "--data-dir", folder.path])
+  const asked = async (...words: string[]) => {
+    const { code, out, err } = await told(...words, "--json")
+    expect({ words, code, err: code === 0 ? "" : err }).toEqual({ words, code: 0, err: "" })
+    return JSON.parse(out)
+  }
+  const dropped = async (host: string, path: string) => {
+    const body = JSON.stringify({ n: "pageview", u: `https://${host}${path}` })
+    const answer = await fetch(`${server.address}/api/event`, {
+      method: "POST",
+      headers: { "user-agent": BROWSER, "x-debug-request": "true" },
+      body,
+    })
+    return answer.headers.get("x-footfall-dropped")
+  }
+  for (const host of ["one.example", "two.example"]) await asked("site", "create", "--name", host, "--hosts", host)
+
+  expect(await asked("shield", "add", "--kind", "page", "--value", "/admin*", "--note", "our own")).toMatchObject({
+    id: 1,
+    value: "/admin*",
+  })
+  const conditions = JSON.stringify([{ dimension: "page", operator: "starts_with", values: ["/test"] }])
+  expect(await asked("shield", "add", "--kind", "rule", "--conditions", conditions, "--site", "2")).toMatchObject({
+    id: 1,
+    value: "page starts_with /test",
+  })
+  const seen = async () => [
+    await dropped("one.example", "/admin"),
+    await dropped("one.example", "/test"),
+    await dropped("two.example", "/test"),
+  ]
+  expect(await seen()).toEqual(["page", null, "rule"])
+  expect(
+    (await told("shield", "list")).out
+      .split("\n")
+      .slice(0, 2)
+      .map((line) => line.trim().split(/ {2,}/)),
+  ).toEqual([
+    ["id", "kind", "value", "enabled", "note"],
+    ["1", "page", "/admin*", "on", "our own"],
+  ])
+  expect(await asked("shield", "list", "--site", "2")).toMatchObject([{ id: 1, kind: "rule" }])
+
+  await asked("shield", "set", "1", "--enabled", "off")
+  expect(await seen()).toEqual([null, null, "rule"])
+  await asked("shield", "set", "1", "--enabled", "on", "--note", "")
+  expect(await asked("shield", "list")).toMatchObject([{ enabled: true, note: "" }])
+  await asked("shield", "remove", "1")
+  await asked("shield", "remove", "1", "--site", "2")
+  expect(await seen()).toEqual([null, null, null])
+})
+
+test.each([
+  [["add", "--kind", "city", "--value", "Bonn"], "kind must be"],
+  [["add", "--kind", "rule", "--conditions", "{"], "--conditions must be JSON"],
+  [["add", "--kind", "rule", "--conditions", "[]"], "conditions needs at least 1 item"],
+  [["add", "--kind", "ip", "--value", "10.0.0"], "value must be an address"],
+  [["add", "--kind", "ip", "--value", "10.0.0.1", "--site", "9"], "No site with this id"],
+  [["list", "--site", "9"], "No site with this id"],
+  [["set", "1"], "Name what to change"],
+  [["set", "1", "--enabled", "maybe"], "--enabled must be on or off"],
+  [["set", "1", "--enabled", "on"], "There is no shield 1"],
+  [["remove", "one"], "There is no shield one"],
+])("footfall shield %p is refused with what is wrong", async (words, says) => {
+  using folder = temporaryFolder()
+  const { code, err } = await footfall(["shield", ...words, "--data-dir", folder.path])
+  expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(says) })
+})

@@ -1,0 +1,193 @@
+import { describe, expect, test } from "bun:test"
+import { createKeptValues } from "../../src/services/kept-values.ts"
+import { createSiteShields } from "../../src/services/site-shields.ts"
+import { temporaryFolder } from "../kit.ts"
+import { faultsOf } from "./faults.ts"
+import { openServices } from "./instance.ts"
+
+const condition = { dimension: "page", operator: "contains", values: ["/x"] }
+const rule = { kind: "rule", conditions: [condition] }
+
+async function withSite() {
+  const services = await openServices()
+  const { id } = await services.organizations.create({ name: "Acme" })
+  await services.sites.create(id, { name: "Shop", hosts: ["shop.example"] })
+  return { ...services, siteShields: createSiteShields(services.sites).of(1) }
+}
+
+describe("shields of the instance", () => {
+  test("are added, changed and removed, each time with another list", async () => {
+    await using services = await openServices()
+    const { instanceShields: shields, clock } = services
+    const now = clock.now()
+    const first = await shields.add({ kind: "country", value: "de", note: " no buyers " })
+    expect(first).toEqual({
+      id: 1,
+      kind: "country",
+      value: "DE",
+      note: "no buyers",
+      enabled: true,
+      created_at: now,
+      updated_at: now,
+      version: 1,
+    })
+    const before = shields.current()
+    clock.advance(1_000)
+    const changed = await shields.update(1, { enabled: false })
+    expect(changed).toEqual({ ...first, enabled: false, updated_at: now + 1_000, version: 2 })
+    expect(shields.current()).toEqual([changed])
+    expect(before).toEqual([first])
+    await shields.remove(1)
+    expect(shields.current()).toEqual([])
+    expect((await shields.add(rule)).id).toBe(2)
+  })
+
+  test("outlive a restart as they are", async () => {
+    using folder = temporaryFolder()
+    const added = await (async () => {
+      await using services = await openServices({ folder: folder.path })
+      await services.instanceShields.add({ kind: "ip", value: "203.0.113.0/24", enabled: false })
+      await services.instanceShields.add({ ...rule, value: "scrapers", note: "x" })
+      return services.instanceShields.current()
+    })()
+    await using services = await openServices({ folder: folder.path })
+    expect(services.instanceShields.current()).toEqual(added)
+    expect(added).toMatchObject([{ enabled: false }, { kind: "rule", value: "scrapers", conditions: [condition], note: "x" }])
+  })
+
+  test("that somebody has changed meanwhile stay as they are", async () => {
+    await using services = await openServices()
+    const { instanceShields: shields } = services
+    await shields.add({ kind: "country", value: "DE" })
+    expect(await faultsOf(shields.update(1, { enabled: false }, [7]))).toBe("precondition_failed")
+    expect(await faultsOf(shields.remove(1, [7]))).toBe("precondition_failed")
+    expect(await faultsOf(shields.remove(2))).toBe("not_found")
+    expect(await faultsOf(shields.update(2, {}))).toBe("not_found")
+    expect(shields.current()).toMatchObject([{ enabled: true, version: 1 }])
+  })
+
+  test("are 100 of a kind", async () => {
+    await using services = await openServices()
+    const { instanceShields: shields } = services
+    for (let i = 0; i < 100; i++) await shields.add({ kind: "page", value: `/${i}` })
+    expect(await faultsOf(shields.add({ kind: "page", value: "/100" }))).toEqual(["/kind too_many"])
+    expect((await shields.add({ kind: "country", value: "DE" })).id).toBe(101)
+    expect((await shields.update(1, { value: "/100" })).value).toBe("/100")
+  })
+})
+
+const conditions = (...list: object[]) => ({ kind: "rule", conditions: list })
+const REFUSED: [name: string, shield: object, faults: string[]][] = [
+  ["without a kind", { value: "DE" }, ["/kind required"]],
+  ["of an unknown kind", { kind: "city", value: "Bonn" }, ["/kind invalid_choice"]],
+  ["without a value", { kind: "ip" }, ["/value required"]],
+  ["with a value that is none", { kind: "ip", value: "10.0.0" }, ["/value invalid_choice"]],
+  ["with conditions of a plain kind", { kind: "country", value: "DE", conditions: [condition] }, ["/conditions unsupported_combination"]],
+  ["with a long note", { kind: "country", value: "DE", note: "n".repeat(501) }, ["/note too_long"]],
+  ["with an unknown field", { kind: "country", value: "DE", colour: 1 }, ["/colour unknown_field"]],
+  ["of a rule without conditions", { kind: "rule", value: "x" }, ["/conditions required"]],
+  ["of a rule with none", conditions(), ["/conditions too_few"]],
+  ["of a rule with six", conditions(...Array(6).fill(condition)), ["/conditions too_many"]],
+  ["of a rule with a long name", { ...rule, value: "n".repeat(201) }, ["/value too_long"]],
+  ["of a goal", conditions({ ...condition, dimension: "goal" }), ["/conditions/0/dimension invalid_choice"]],
+  ["of the page of entry", conditions({ ...condition, dimension: "entry_page" }), ["/conditions/0/dimension invalid_choice"]],
+  ["of an unknown operator", conditions({ ...condition, operator: "matches" }), ["/conditions/0/operator invalid_choice"]],
+  ["of no values", conditions({ ...condition, values: [] }), ["/conditions/0/values too_few"]],
+  ["of values that are no texts", conditions({ ...condition, values: [1] }), ["/conditions/0/values/0 invalid_type"]],
+  ["of an empty value", conditions({ ...condition, values: ["/x", ""] }), ["/conditions/0/values/1 too_short"]],
+  ["of a property without a key", conditions({ ...condition, dimension: "property" }), ["/conditions/0/property required"]],
+  ["of a key without a property", conditions({ ...condition, property: "x" }), ["/conditions/0/property unsupported_combination"]],
+  [
+    "of a pattern that is too long",
+    conditions(condition, { ...condition, operator: "matches_wildcard_not", values: ["*", "*".repeat(9)] }),
+    ["/conditions/1/values/1 invalid_pattern"],
+  ],
+]
+
+test.each(REFUSED)("refuses a shield %s", async (_, shield, faults) => {
+  await using services = await withSite()
+  const { instanceShields, siteShields, sites } = services
+  expect(await faultsOf(instanceShields.add(shield))).toEqual(faults)
+  expect(await faultsOf(siteShields.add(shield))).toEqual(faults)
+  expect(await faultsOf(sites.configure(1, { shields: [{ kind: "country", value: "FR" }, shield] }))).toEqual(
+    faults.map((fault) => `/shields/1${fault}`),
+  )
+  expect([instanceShields.current(), siteShields.current()]).toEqual([[], []])
+})
+
+test("a shield is there once", async () => {
+  await using services = await withSite()
+  for (const shields of [services.instanceShields, services.siteShields]) {
+    await shields.add({ kind: "country", value: "DE" })
+    expect(await faultsOf(shields.add({ kind: "country", value: "de" }))).toEqual([" not_unique"])
+    await shields.add({ kind: "country", value: "FR" })
+    expect(await faultsOf(shields.update(2, { value: "DE" }))).toEqual([" not_unique"])
+    await shields.add({ ...rule, value: "DE" })
+  }
+})
+
+test("a rule without a name says what it looks at", async () => {
+  await using services = await withSite()
+  const named = await services.siteShields.add({
+    kind: "rule",
+    conditions: [
+      { dimension: "country", values: ["DE", "AT"] },
+      { dimension: "property", property: "plan", operator: "is_not", values: ["pro"] },
+    ],
+  })
+  expect(named).toEqual({
+    id: 1,
+    kind: "rule",
+    value: "country is DE or AT and plan is_not pro",
+    conditions: [
+      { dimension: "country", operator: "is", values: ["DE", "AT"] },
+      { dimension: "property", property: "plan", operator: "is_not", values: ["pro"] },
+    ],
+    note: "",
+    enabled: true,
+  })
+})
+
+test("single shields of a site change its list and nothing else of it", async () => {
+  await using services = await withSite()
+  const { siteShields, sites } = services
+  await sites.configure(1, { drop_bots: false, shields: [{ kind: "country", value: "DE" }] })
+  const [, second] = await Promise.all([siteShields.add({ kind: "country", value: "FR" }), siteShields.add(rule)])
+  expect(second!.id).toBe(3)
+  expect(await siteShields.update(3, { enabled: false, note: "later" })).toMatchObject({ id: 3, enabled: false, note: "later" })
+  await siteShields.remove(2)
+  expect(await faultsOf(siteShields.remove(2))).toBe("not_found")
+  expect(await faultsOf(siteShields.update(2, {}))).toBe("not_found")
+  expect((await sites.get(1)).settings).toMatchObject({
+    drop_bots: false,
+    shields: [
+      { id: 1, value: "DE" },
+      { id: 3, enabled: false },
+    ],
+  })
+})
+
+test("values that a shield names exactly are always kept", async () => {
+  await using services = await withSite()
+  const { siteShields, instanceShields } = services
+  const kept = createKeptValues({ ...services, directory: services.sites.directory })
+  await siteShields.add({
+    kind: "rule",
+    conditions: [
+      { dimension: "event", values: ["signup"] },
+      { dimension: "property", property: "plan", operator: "is_not", values: ["pro"] },
+      { dimension: "title", operator: "contains", values: ["part"] },
+    ],
+  })
+  await instanceShields.add({ kind: "hostname", value: "evil.example" })
+  const asked: [Parameters<typeof kept>[1], string][] = [
+    ["name", "signup"],
+    ["property", "plan"],
+    ["property:7", "pro"],
+    ["hostname", "evil.example"],
+    ["title", "part"],
+    ["page", "signup"],
+    ["property", "other"],
+  ]
+  expect(asked.map(([dictionary, text]) => kept(1, dictionary, text))).toEqual([true, true, true, true, false, false, false])
+})
