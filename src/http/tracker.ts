@@ -16,6 +16,7 @@ export interface TrackerOptions {
 
 const NATIVE = trackerScript("native")
 const PLAUSIBLE = trackerScript("plausible")
+const GOATCOUNTER = trackerScript("goatcounter")
 
 const EXTENSIONS = "hash|outbound-links|file-downloads|tagged-events|pageview-props|revenue|exclusions|compat|local|manual"
 /** What the script itself reads of its name; the other extensions ask for what every script does. */
@@ -45,6 +46,7 @@ interface Wanted {
 
 function wantedScript(path: string, scriptPath: string | undefined): Wanted | undefined {
   if (path === "/js/script.js" || path === scriptPath) return { name: "", text: NATIVE }
+  if (path === "/count.js") return { name: "count", text: GOATCOUNTER }
   // Every other request of an instance passes here too.
   if (!path.startsWith("/js/")) return undefined
   const id = WITH_ID.exec(path)?.[1]

@@ -1,11 +1,11 @@
 /**
  * What runs on visitors' pages: it counts page views, engagement and what people do, and by default stores nothing.
  *
- * One source gives `/js/script.js` and the variant under Plausible's script names: `bundle.ts` sets `VARIANT`, and the bundler
- * leaves out the branches of the other. Every byte is paid by every visitor (`size.ts`), so this file is terser than the rest of
+ * One source gives `/js/script.js`, the variant under Plausible's script names and GoatCounter's `/count.js`: `bundle.ts` sets
+ * `VARIANT`, and the bundler leaves out the branches of the others. Every byte is paid by every visitor (`size.ts`), so this file is terser than the rest of
  * the house: short keys of the payload (metrics.md 18.2), one handler where events overlap, no guard against what cannot happen.
  */
-declare const VARIANT: "native" | "plausible"
+declare const VARIANT: "native" | "plausible" | "goatcounter"
 /** What stands before `.js` in the Plausible script's name, put in by the server: `script.hash.local`, `pa-<id>`. */
 declare const NAME: string
 
@@ -50,8 +50,32 @@ interface PlausibleOptions {
   transformRequest?: (payload: object) => object | null
 }
 
+/** A value, or a function of the page's own; null from the function of a path counts nothing. */
+type Given = string | ((own: string) => string | null) | null
+/** What GoatCounter counts. */
+interface Counted {
+  path?: Given
+  title?: Given
+  referrer?: Given
+  event?: boolean
+}
+/** Settings of the page, and the calls that the script adds. */
+interface Goatcounter extends Counted {
+  no_onload?: boolean
+  no_events?: boolean
+  allow_local?: boolean
+  allow_frame?: boolean
+  endpoint?: string
+  count(given?: Counted): void
+  url(given?: Counted): string | undefined
+  filter(): string | false
+  bind_events(): void
+  get_query(name: string): string | undefined
+}
+
 declare global {
   interface Window {
+    goatcounter?: Goatcounter
     footfall?: Call
     plausible?: Call
     _phantom?: unknown
@@ -63,9 +87,16 @@ declare global {
   }
 }
 
+/** GoatCounter's: the page may set and change it at any time. */
+const goat = (VARIANT === "goatcounter" && window.goatcounter) || ({} as Goatcounter)
+/** What the next event has instead of the page's own values. */
+let instead: object | undefined
+/** Whether clicks on marked elements count. */
+let bound: boolean
+
 // Only a classic script element runs this, and such an element is the current script.
 const script = document.currentScript as HTMLScriptElement
-const data: DOMStringMap = VARIANT === "plausible" ? { ...script.dataset } : script.dataset
+const data: DOMStringMap = VARIANT === "native" ? script.dataset : { ...script.dataset }
 /** The options of Plausible's name; undefined while a script with an id waits for `plausible.init`. */
 let plausible: PlausibleOptions | undefined
 const early: [string, Options?][] = []
@@ -100,6 +131,7 @@ try {
   }
   ignored ||= localStorage[flag] === "true"
   if (VARIANT === "plausible") ignored ||= localStorage.plausible_ignore === "true"
+  if (VARIANT === "goatcounter") ignored ||= localStorage.skipgc === "t"
 } catch {}
 
 /** Whether one of the patterns, between commas, is the whole page; `*` is any run of characters. */
@@ -170,7 +202,8 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
   }
   if (
     ignored ||
-    (!("local" in data) && /^(localhost|127\..*|\[::1]|)$/.test(location.hostname)) ||
+    // GoatCounter has a rule of its own.
+    (VARIANT !== "goatcounter" && !("local" in data) && /^(localhost|127\..*|\[::1]|)$/.test(location.hostname)) ||
     !matches(data.include || "*") ||
     matches(data.exclude)
   ) {
@@ -188,6 +221,7 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
       tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
       w: innerWidth,
     }
+    if (VARIANT === "goatcounter") Object.assign(fields, instead)
     if (VARIANT === "plausible" && plausible?.transformRequest) {
       fields = plausible.transformRequest({ d: data.site, ...fields })
       if (!fields) return callback?.({ error: "ignored" })
@@ -231,9 +265,15 @@ const measure = (times: number) => {
 const navigated = () => {
   setTimeout(measure, 200, 14)
   if (VARIANT === "plausible" && !plausible) return
+  // A page is counted once it is seen.
+  if (VARIANT === "goatcounter" && document.hidden) return
   if (!("manual" in data) && !document.prerendering && counted !== page()) {
     counted = page()
-    track("pageview")
+    if (VARIANT === "goatcounter") {
+      goat.count()
+      // There is no other automatic view: pages count those of single-page navigation themselves.
+      data.manual = ""
+    } else track("pageview")
   }
 }
 
@@ -262,6 +302,11 @@ const acted = ({ type, target, button }: MouseEvent) => {
   declared(element, form)
   const link = element.closest("a")
   if (VARIANT === "plausible" && tagged(element, form, link)) return
+  if (VARIANT === "goatcounter") {
+    // Files, forms and outbound links are for those who take our own script: their bytes are needed here.
+    if (!form && bound) clicked(element.closest("[data-goatcounter-click]"))
+    return
+  }
   if (form) {
     if (tracks("forms")) track("Form: Submission", { props: { path: page() } })
   } else if (link)
@@ -295,6 +340,18 @@ const tagged = (element: Element | null, form: boolean, link: HTMLAnchorElement 
   if (!name || (element.tagName === "FORM") !== form) return tagged(element.parentElement, form, link, steps - 1)
   track(`${name}`, { props: { ...own, url: link?.href }, revenue: found.revenue!.amount ? found.revenue : undefined })
   return true
+}
+
+/** An element that is marked for GoatCounter. */
+const clicked = (element: HTMLButtonElement | null) => {
+  if (!element) return
+  const { goatcounterClick, goatcounterTitle, goatcounterReferrer, goatcounterReferral } = element.dataset
+  goat.count({
+    event: true,
+    path: goatcounterClick || element.name || element.id,
+    title: goatcounterTitle || element.title || element.innerHTML.slice(0, 200),
+    referrer: goatcounterReferrer || goatcounterReferral || "",
+  })
 }
 
 track.identify = (id) => {
@@ -341,6 +398,62 @@ if (VARIANT === "plausible") {
   const options = window.plausible?.o
   if (options || !id) init(options)
   track.init = init
+}
+if (VARIANT === "goatcounter") {
+  window.goatcounter = goat
+  try {
+    Object.assign(goat, JSON.parse(data.goatcounterSettings || "{}"))
+  } catch {}
+  /** What is given, else what the page has set, else what it is. */
+  const valuesOf = (given: Counted = {}) => {
+    const value = (key: "path" | "title" | "referrer", own: string) => {
+      const said = given[key] === undefined ? goat[key] : given[key]
+      return typeof said === "function" ? said(own) : (said ?? own)
+    }
+    const bare = (host: string) => host.replace(/^www\./, "")
+    const link = document.querySelector<HTMLLinkElement>("link[rel=canonical][href]")
+    const canonical = new URL(link?.href || location.href)
+    const { pathname, search } = bare(canonical.hostname) === bare(location.hostname) ? canonical : location
+    return {
+      p: value("path", pathname + search),
+      t: value("title", document.title),
+      r: value("referrer", document.referrer),
+      e: given.event || goat.event,
+    }
+  }
+  const endpoint = () => new URL(data.goatcounter || goat.endpoint || "/count", script.src)
+  goat.filter = () => {
+    if (document.hidden) return "visibilityState"
+    if (!goat.allow_frame && window !== parent) return "frame"
+    if (!goat.allow_local && /localhost$|^(127|10|172\.(1[6-9]|2\d|3[01])|192\.168)\.|^0\.0\.0\.0$/.test(location.hostname)) return "local"
+    return !!ignored && "disabled"
+  }
+  goat.count = (given) => {
+    const { p, t, r, e } = valuesOf(given)
+    const reason = p === null ? "path" : goat.filter()
+    if (reason) return console.warn(`goatcounter: not counting because of: ${reason}`)
+    instead = { t, r }
+    if (e) track(p!)
+    // The campaign is in the address, whatever the page says it is called.
+    else track("pageview", { url: `${location.origin}/${p!.replace(/^\//, "")}${p!.includes("?") ? "" : location.search}` })
+    instead = undefined
+  }
+  goat.url = (given) => {
+    const address = endpoint()
+    const { width, height } = screen
+    const rest = { s: [width, height, devicePixelRatio], b: navigator.webdriver ? 153 : 0, q: location.search, rnd: Math.random() }
+    const fields = Object.entries({ ...valuesOf(given), ...rest })
+    for (const [name, value] of fields) if (value || value === 0) address.searchParams.set(name, `${value}`)
+    return address.searchParams.has("p") ? address.href : undefined
+  }
+  goat.bind_events = () => {
+    bound = true
+  }
+  goat.get_query = (name) => new URLSearchParams(location.search).get(name) ?? undefined
+  bound = !goat.no_events
+  data.site ||= endpoint().searchParams.get("site") ?? ""
+  data.hostUrl ||= endpoint().href
+  if (goat.no_onload) data.manual = ""
 }
 navigated()
 for (const name of ["footfall", "plausible"] as const) {

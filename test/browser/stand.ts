@@ -207,7 +207,7 @@ function documentOf(request: Request, pages: ReadonlyMap<string, string>): Respo
 }
 
 function documentFor({ attributes = "", script = "/js/script.js", head = "", body = "" }: VisitOptions, stats: Server<undefined>): string {
-  const named = /data-(site|domain|website-id)|pa-/.test(attributes + script) ? attributes : `data-site="test" ${attributes}`
+  const named = /data-(site|domain|website-id|goatcounter)|pa-/.test(attributes + script) ? attributes : `data-site="test" ${attributes}`
   const element = `<script defer src="http://stats.example:${stats.port}${script}" ${named}></script>`
   return `<!doctype html><title>First</title>${head}${element}<body>${body}</body>`
 }

@@ -20,6 +20,7 @@ test.each([
   ["/js/plausible.outbound-links.js", 200],
   ["/js/pa-Ab_1-9.js", 200],
   ["/own/s.js", 200],
+  ["/count.js", 200],
   ["/js/script.nothing.js", 404],
   ["/js/script.hash.nothing.js", 404],
   ["/js/script..js", 404],
