@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type Random, seededRandom } from "../../src/services/demo-random.ts"
+import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, PHASES, type Phase, RETAINED_MS, SITE } from "./phases.ts"
 
@@ -33,6 +34,9 @@ export async function killInPhase(phase: Phase, { kills, seed }: { kills: number
     for (let kill = 0; kill < kills; kill++) {
       await runAndKill({ path, phase, next: known.next, importId: known.lastImport + 1 }, random, known)
       faults.push(...judge(path, phase, known).map((fault) => `kill ${kill + 1}: ${fault}`))
+      // An import that was cut off leaves texts that nothing has referred to yet.
+      if (phase !== "import" && phase !== "undo")
+        faults.push(...(await judgeTexts(path, known)).map((fault) => `kill ${kill + 1}: ${fault}`))
     }
     return { phase, kills, acknowledged: known.next - 1 - kills * GROUP, rounds: known.rounds, faults: faults.slice(0, 10) }
   } finally {
@@ -130,6 +134,22 @@ function judgeImports(imports: Map<number, number>, phase: Phase, { imported, un
     faults.push(`import ${id} has ${visits} visits`)
   }
   return faults
+}
+
+/** What a kill has cut off of an erasure is gone on with by the next start: then no text stands alone. */
+async function judgeTexts(path: string, { next }: Known): Promise<string[]> {
+  const now = momentOf(next)
+  const store = openEventStore(path, { now })
+  await store.seal(now)
+  store.close()
+  const reader = openEventReader(path, { cacheBytes: 32 << 20 })
+  const { parts, dictionary } = reader.snapshot(SITE)
+  const titles = dictionary("title")
+  const used = new Set(parts.flatMap((part) => [...part.event("title")]))
+  const alone: string[] = []
+  for (let id = 1; id < titles.size; id++) if (titles.text(id) !== "" && !used.has(id)) alone.push(`nothing refers to ${titles.text(id)}`)
+  reader.close()
+  return alone
 }
 
 function read(path: string): { native: Map<number, number>; imports: Map<number, number>; integrity: string } {

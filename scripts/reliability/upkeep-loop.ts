@@ -89,7 +89,9 @@ async function addImport(store: EventStore): Promise<number> {
 
 function event(visit: number, amount: number): NewEvent {
   const at = momentOf(visit) + (amount % 10) * 1_000
-  const page = { page: "/thanks", hostname: "shop.example.com", title: "" }
+  // A text of the visit's own, of some visits: when it is erased, so is the text.
+  const title = visit % 5 === 0 || erasable(visit) ? `Order ${visit}` : ""
+  const page = { page: "/thanks", hostname: "shop.example.com", title }
   return { ...page, at, name: "order", interactive: true, props: [], revenue: { amount, currency: "EUR" } }
 }
 

@@ -15,7 +15,7 @@ export interface KeptSalts extends Salts {
    * Destroys what is over, with overwriting, also in the catalog's log. Before a salt goes, `forget` is told: then the
    * event store never knows an id whose salt is gone. Returns what was destroyed.
    */
-  destroy(now: number, forget?: (siteId: number, period: string) => void): Promise<SitePeriod[]>
+  destroy(now: number, forget?: (siteId: number, period: string) => unknown): Promise<SitePeriod[]>
 }
 
 interface SaltsOptions {
@@ -69,7 +69,7 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
       for (;;) {
         const overdue = await listOverdueSalts(catalog, now, DESTROYED_AT_ONCE)
         if (overdue.length === 0) break
-        for (const { site_id, period } of overdue) forget?.(site_id, period)
+        for (const { site_id, period } of overdue) await forget?.(site_id, period)
         await catalog.transaction(
           async (statements) => {
             for (const { site_id, period } of overdue) await deleteSalt(statements, site_id, period)

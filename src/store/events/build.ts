@@ -2,6 +2,10 @@ import { constantOf, encodeColumn, type Numbers } from "./codec.ts"
 import { type Column, columnNumber, type SegmentHeader } from "./columns.ts"
 import { EVENT_COLUMNS, type Part, VISIT_COLUMNS } from "./part.ts"
 import { sealHeader } from "./segment.ts"
+import { inTurns } from "./steps.ts"
+import { SiteTail } from "./tail.ts"
+import { orderOfChosen, type VisitOrder } from "./tail-order.ts"
+import { orderByStart } from "./visit-order.ts"
 
 /** Events, and visits, that a segment holds at most. A visit has at most 10,000 events, so every visit fits into one. */
 export const SEGMENT_EVENTS = 65_536
@@ -29,8 +33,11 @@ export interface BuiltSegment {
 
 /** New segments of the visits of all sources, sorted by start. Compresses off this thread and lets the loop turn between columns. */
 export async function* buildSegments(sources: readonly Source[]): AsyncGenerator<BuiltSegment> {
-  const readers = sources.map((source) => new SourceReader(source))
-  await turn()
+  const readers: SourceReader[] = []
+  for (const source of sources) {
+    readers.push(new SourceReader(source, await orderIn(source)))
+    await turn()
+  }
   const visits = sortedVisits(readers)
   for (const chunk of chunks(readers, visits)) {
     await turn()
@@ -40,6 +47,18 @@ export async function* buildSegments(sources: readonly Source[]): AsyncGenerator
 
 /** Lets others run. A tail may grow meanwhile, but nothing of the chosen visits changes: they are closed. */
 const turn = () => Bun.sleep(0)
+
+/** Where the events of each visit lie; of a segment as they are. */
+function orderIn({ part, keep }: Source): Promise<VisitOrder> | EventPlaces {
+  if (part instanceof SiteTail) return inTurns(orderOfChosen(part, keep ?? new Uint8Array(part.visits).fill(1)))
+  return { ends: starts(part.event("visit"), part.visits) }
+}
+
+interface EventPlaces {
+  /** Undefined when event rows lie by visit already. */
+  order?: Uint32Array
+  ends: Uint32Array
+}
 
 /** A visit of a source: the reader's index and its row there. */
 interface Pick {
@@ -51,16 +70,16 @@ interface Pick {
 class SourceReader {
   readonly part: Part
   readonly keep: Uint8Array | undefined
-  /** Event rows by visit, in order. */
-  readonly order: Uint32Array | null
+  /** Event rows by visit, in order; undefined when they lie so. */
+  readonly order: Uint32Array | undefined
   readonly #ends: Uint32Array
   readonly #sparse = new Map<string, Uint32Array>()
 
-  constructor({ part, keep }: Source) {
+  constructor({ part, keep }: Source, { order, ends }: EventPlaces) {
     this.part = part
     this.keep = keep
-    this.order = part.order()
-    this.#ends = starts(part.event("visit"), part.visits)
+    this.order = order
+    this.#ends = ends
   }
 
   /** The events of a visit, as positions in `order`. */
@@ -87,23 +106,24 @@ function starts(keys: Uint32Array, count: number): Uint32Array {
 
 /** All kept visits, by start, then sequence. */
 function sortedVisits(readers: readonly SourceReader[]): Pick {
-  const source: number[] = []
-  const row: number[] = []
-  const start: number[] = []
-  const sequence: number[] = []
+  const kept = readers.map(({ part, keep }) => (keep ? keep.reduce((sum, each) => sum + each, 0) : part.visits))
+  const count = kept.reduce((sum, each) => sum + each, 0)
+  const visits = { source: new Uint32Array(count), row: new Uint32Array(count) }
+  const by = { starts: new Float64Array(count), sequences: new Float64Array(count) }
+  let at = 0
   readers.forEach(({ part, keep }, index) => {
-    const partStarts = part.starts()
-    const partSequences = part.sequences()
-    for (let visit = 0; visit < part.visits; visit++) {
+    const [partStarts, partSequences] = [part.starts(), part.sequences()]
+    const last = keep?.length ?? part.visits
+    for (let visit = 0; visit < last; visit++) {
       if (keep && keep[visit] !== 1) continue
-      source.push(index)
-      row.push(visit)
-      start.push(partStarts[visit]!)
-      sequence.push(partSequences[visit]!)
+      visits.source[at] = index
+      visits.row[at] = visit
+      by.starts[at] = partStarts[visit]!
+      by.sequences[at++] = partSequences[visit]!
     }
   })
-  const order = Uint32Array.from(start.keys()).sort((a, b) => start[a]! - start[b]! || sequence[a]! - sequence[b]!)
-  return { source: order.map((at) => source[at]!), row: order.map((at) => row[at]!) }
+  const order = orderByStart(by)
+  return { source: order.map((at) => visits.source[at]!), row: order.map((at) => visits.row[at]!) }
 }
 
 /** Runs of visits whose events fit into a segment. */

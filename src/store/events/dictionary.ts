@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite"
 import { CHANNELS, type DictionaryName, FIXED_NAMES } from "../../domain/dimension.ts"
 import { NEW_VALUES_PER_DAY } from "../../domain/limits.ts"
 import type { Dictionary } from "./part.ts"
+import type { Uses } from "./uses.ts"
 import type { KeptValues } from "./writer.ts"
 
 /** What a value over its limit is stored as. */
@@ -25,13 +26,15 @@ interface Numbering {
 export class Interner {
   readonly #db: Database
   readonly #kept: KeptValues
+  readonly #uses: Uses
   /** By site, then by dictionary: asked for some twenty values of every event. */
   readonly #numberings = new Map<number, Map<DictionaryName, Numbering>>()
   readonly #newValues = new Map<string, number>()
 
-  constructor(db: Database, kept: KeptValues) {
+  constructor(db: Database, kept: KeptValues, uses: Uses) {
     this.#db = db
     this.#kept = kept
+    this.#uses = uses
   }
 
   /**
@@ -42,7 +45,10 @@ export class Interner {
     if (text === "") return 0
     const numbering = this.#numbering(siteId, name)
     const known = numbering.numbers.get(text)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.#uses.text(siteId, name, known)
+      return known
+    }
     if (this.#isWithinLimit(siteId, name, day) || text === OTHER || this.#kept(siteId, name, text, property)) {
       return this.#add(siteId, name, numbering, text, day)
     }
@@ -50,13 +56,14 @@ export class Interner {
     return name === "property" ? DISCARDED : this.number(siteId, name, OTHER, day, onLimit)
   }
 
-  /** After texts were blanked: their numbers are not given again, the texts get new ones. */
-  forget(siteId: number): void {
-    this.#numberings.delete(siteId)
+  /** After a text was blanked: its number is not given again, the text gets a new one. */
+  forget(siteId: number, name: DictionaryName, text: string): void {
+    this.#numberings.get(siteId)?.get(name)?.numbers.delete(text)
   }
 
   #add(siteId: number, name: DictionaryName, numbering: Numbering, text: string, day: string): number {
     const number = numbering.next++
+    this.#uses.text(siteId, name, number)
     numbering.numbers.set(text, number)
     this.#db.query("insert into dictionary (site_id, name, id, value) values (?, ?, ?, ?)").run(siteId, name, number, text)
     const key = `${siteId} ${day} ${name}`

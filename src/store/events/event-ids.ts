@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite"
 import { HashTable } from "./hash-table.ts"
+import { PendingIds } from "./pending-ids.ts"
 import { readState, writeState } from "./tails.ts"
+import type { Commit } from "./upkeep.ts"
 import type { Hash64 } from "./writer.ts"
 
 const HOUR = 3_600_000
@@ -8,6 +10,8 @@ const HOUR = 3_600_000
 const FILTER_BITS = 12
 /** Where a 64-bit hash is taken apart: shifting it would make two more big integers an event. */
 const halves = new DataView(new ArrayBuffer(8))
+/** Ids that are done with before others may run: some milliseconds. */
+const SLICE = 50_000
 
 /**
  * Event ids seen within 24 hours of arrival, as keyed hashes in one table an hour. The ids of the running hour are exact
@@ -22,8 +26,8 @@ export class EventIds {
   /** By hour: what its table holds. Absent for an hour that was running when the process last ended. */
   readonly #filters = new Map<number, BloomFilter>()
   readonly #stored = new Set<number>()
-  /** Known to the log only. */
-  #pending: { hour: number; id: Hash64 }[] = []
+  /** Known to the log only, by hour. */
+  readonly #pending = new Map<number, PendingIds>()
 
   constructor(db: Database, seed: bigint, hours: number) {
     this.#db = db
@@ -59,47 +63,83 @@ export class EventIds {
       this.#recent.set(hour, ids)
     }
     ids.set(id, 0)
-    this.#pending.push({ hour, id })
+    let pending = this.#pending.get(hour)
+    if (!pending) {
+      pending = new PendingIds()
+      this.#pending.set(hour, pending)
+    }
+    pending.add(id)
   }
 
   get pending(): number {
-    return this.#pending.length
+    return this.#pending.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Writes up to `count` pending ids into their tables, in the transaction of the caller. Doing it twice does no harm. */
-  flush(count: number): void {
-    const byHour = Map.groupBy(this.#pending.splice(0, count), ({ hour }) => hour)
-    for (const [hour, entries] of byHour) {
+  /** What is pending now is what `flush` writes until the next call. */
+  gather(): void {
+    for (const pending of this.#pending.values()) pending.gather()
+  }
+
+  /**
+   * Writes up to `count` of the gathered ids into their tables, in the transaction of the caller; false when there were none.
+   * Doing it twice does no harm.
+   */
+  flush(count: number): boolean {
+    for (const [hour, pending] of this.#pending) {
+      const ids = pending.take(count)
+      if (pending.size === 0) this.#pending.delete(hour)
+      if (ids.length === 0) continue
       this.#db.run(`create table if not exists event_ids_${hour} (id integer primary key) strict`)
       const insert = this.#db.prepare(`insert or ignore into event_ids_${hour} (id) values (?)`)
-      for (const { id } of entries) insert.run(signed(id))
+      for (const id of ids) insert.run(signed(id))
       insert.finalize()
+      return true
     }
+    return false
   }
 
-  /** Forgets hours that are too old, and exchanges those that are over for a filter. In the transaction of the caller. */
-  turnHours(now: number): void {
+  /** Forgets hours that are too old, some rows at a time, each time in a transaction. One that was cut off is gone on with. */
+  async dropHours(now: number, commit: Commit): Promise<void> {
     const current = Math.floor(now / HOUR)
     for (const hour of storedHours(this.#db)) {
       if (hour >= current - this.#hours) continue
-      this.#db.run(`drop table event_ids_${hour}`)
       this.#stored.delete(hour)
-      this.#dropFilter(hour)
-    }
-    for (const [hour, ids] of this.#recent) {
-      if (hour >= current || this.#pending.some((entry) => entry.hour === hour)) continue
-      this.#recent.delete(hour)
-      if (hour < current - this.#hours) continue
-      this.#stored.add(hour)
-      // Part of this hour came in an earlier process, or before the clock was set back: the table alone has all its ids.
-      if (this.#isPartlyForeign(hour, ids)) {
+      const table = `event_ids_${hour}`
+      // What is deleted is overwritten: a whole hour at once would take its time.
+      const sql = `delete from ${table} where id in (select id from ${table} order by id limit ${SLICE})`
+      while (commit(() => this.#db.run(sql).changes) > 0) await Bun.sleep(0)
+      commit(() => {
+        this.#db.run(`drop table ${table}`)
         this.#dropFilter(hour)
+      })
+    }
+  }
+
+  /** Exchanges hours that are over for a filter, each in a transaction. */
+  async closeHours(now: number, commit: Commit): Promise<void> {
+    const current = Math.floor(now / HOUR)
+    for (const [hour, ids] of this.#recent) {
+      if (hour >= current || this.#pending.has(hour)) continue
+      if (hour < current - this.#hours) {
+        this.#recent.delete(hour)
         continue
       }
-      const filter = new BloomFilter(ids.size)
-      for (const [id] of ids.entries()) filter.add(id)
-      this.#filters.set(hour, filter)
+      const size = ids.size
+      const filter = await filterOf(ids)
+      // The clock was set back into this hour meanwhile: another time.
+      if (this.#recent.get(hour) !== ids || ids.size !== size) continue
+      commit(() => this.#closeHour(hour, filter, size))
+      this.#recent.delete(hour)
+      this.#stored.add(hour)
+    }
+  }
+
+  #closeHour(hour: number, filter: BloomFilter, size: number): void {
+    // Part of this hour came in an earlier process, or before the clock was set back: the table alone has all its ids.
+    if (this.#countOf(hour) !== size) this.#dropFilter(hour)
+    else {
       this.#db.query("insert or replace into event_id_filters (hour, bits) values (?, ?)").run(hour, filter.bytes)
+      this.#filters.set(hour, filter)
     }
   }
 
@@ -108,9 +148,8 @@ export class EventIds {
     this.#filters.delete(hour)
   }
 
-  #isPartlyForeign(hour: number, ids: HashTable): boolean {
-    const { count } = this.#db.query<{ count: number }, []>(`select count(*) as count from event_ids_${hour}`).get()!
-    return count !== ids.size
+  #countOf(hour: number): number {
+    return this.#db.query<{ count: number }, []>(`select count(*) as count from event_ids_${hour}`).get()!.count
   }
 
   #isStored(hour: number, id: Hash64): boolean {
@@ -132,6 +171,19 @@ const storedHours = (db: Database): number[] =>
 
 /** As SQLite keeps 64 bits. */
 const signed = ({ high, low }: Hash64): bigint => BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low))
+
+/** Lets others run now and then. */
+async function filterOf(ids: HashTable): Promise<BloomFilter> {
+  const filter = new BloomFilter(ids.size)
+  let left = SLICE
+  for (const [id] of ids.entries()) {
+    filter.add(id)
+    if (--left > 0) continue
+    left = SLICE
+    await Bun.sleep(0)
+  }
+  return filter
+}
 
 /** Says "surely not" or "perhaps". */
 class BloomFilter {

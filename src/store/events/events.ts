@@ -10,14 +10,14 @@ import { buildSegments } from "./build.ts"
 import { openDatabase } from "./database.ts"
 import { type DropRow, forgetDays, listDropSamples, listDrops } from "./drops.ts"
 import { translated } from "./fault.ts"
+import { flushIds, forgetPeriod } from "./flush.ts"
 import { Group } from "./group.ts"
 import { type ImportedVisit, importTail } from "./import.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
-import { buildPlan, planSeal, rewriteLog, sealableRecord, trimLog } from "./seal.ts"
-import { blankUnreferenced, findReferences } from "./sweep.ts"
-import type { SiteTail } from "./tail.ts"
+import { eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
+import { forgiveSweep, owedSweeps, oweSweep, owesSweep, sweep } from "./sweep.ts"
 import { readState, writeState } from "./tails.ts"
 import {
   type Choose,
@@ -34,17 +34,16 @@ import {
 import { isTransient } from "./visitors.ts"
 import type { DropSample, KeptValues, Writer } from "./writer.ts"
 
-/** Rows that one transaction of upkeep writes at most: a pause of some milliseconds. */
-const SLICE = 2_000
-/** Ids that only the log knows, at most, before they go into their tables also when nothing is sealed: they take memory. */
-const PENDING_IDS = 50_000
 /** A replaced segment stays this long: longer than any report runs. */
 const RETIRED_MS = 20_000
 
 export interface EventStore {
   /** One group commit. `arrivedAt` is the server's clock. Throws StoreFault, and whatever `work` throws; then nothing was stored. */
   write<T>(arrivedAt: number, work: (writer: Writer) => T): T
-  /** Moves closed visits into segments where enough has gathered, or where it is a day old; with `all`, wherever there are any. */
+  /**
+   * Moves closed visits into segments where enough has gathered, or where it is a day old; with `all`, wherever there are any.
+   * Goes on with what a stop has cut off of an erasure.
+   */
   seal(now: number, all?: boolean): Promise<void>
   /** Joins small neighbouring segments. */
   merge(now: number): Promise<void>
@@ -56,8 +55,11 @@ export interface EventStore {
   importVisits(siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<void>
   dropImport(siteId: number, importId: number, now: number): Promise<void>
   hideImport(siteId: number, importId: number, hidden: boolean): void
-  /** Destroys the lookup from rotating ids to visitors, with the salt of the period: in the table, in memory and in the log. */
-  forgetVisitors(siteId: number, period: string): void
+  /**
+   * Destroys the lookup from rotating ids to visitors, with the salt of the period: in memory at once, in the table and in the
+   * log when it resolves. Cut off it has to be called again, so the salt has to outlive it.
+   */
+  forgetVisitors(siteId: number, period: string): Promise<void>
   /** Removes segments that were replaced so long ago that no report reads them. */
   dropRetired(now: number): Promise<void>
   /** Epoch ms of the site's first visit, hidden imports left out; undefined without any. */
@@ -120,27 +122,11 @@ class Store implements EventStore {
     })
   }
 
-  seal(now: number, all = false): Promise<void> {
-    return this.#queued(async () => {
-      const memory = this.#memory
-      const epoch = readState(this.#db, "log_epoch")
-      const floor = sealableRecord(this.#db, now)
-      const plans = planSeal(memory.tails, floor, now, all)
-      const { visitors, eventIds } = memory
-      if (plans.length > 0 || visitors.pending + eventIds.pending > PENDING_IDS) await this.#flushIds(now)
-      if (plans.length === 0) return
-      const added = await buildPlan(this.#db, plans, this.#journal.commit)
-      // Meanwhile a failed commit may have rebuilt memory, or a forgotten period the log: then the plan speaks of what is
-      // gone, nobody sees the segments built for it, and the next seal makes a new one.
-      if (memory !== this.#memory || epoch !== readState(this.#db, "log_epoch")) return
-      const closed = new Map(plans.map((plan) => [plan.tail, plan.closed]))
-      const kept = this.#journal.change(() => {
-        turnGeneration(this.#db, added, [], now)
-        this.#saveCounters()
-        return rewriteLog(this.#db, memory.tails, floor, (tail, visit) => closed.get(tail)?.[visit] !== 1)
-      })
-      memory.tails.dropSealed(floor, kept)
-      await this.#trimLog()
+  async seal(now: number, all = false): Promise<void> {
+    await this.#queued(() => sealClosed(this.#journal, now, all))
+    // Apart: a sweep that cannot be done must not hold up sealing.
+    await this.#queued(async () => {
+      for (const siteId of owedSweeps(this.#db)) await sweep(this.#journal, siteId)
     })
   }
 
@@ -156,22 +142,20 @@ class Store implements EventStore {
 
   erase(siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY): Promise<number> {
     return this.#queued(async () => {
-      await this.#flushIds(now)
-      const fromTail = this.#eraseFromTail(siteId, choose)
-      await this.#trimLog()
+      const wasOwed = owesSweep(this.#db, siteId)
+      this.#journal.commit(() => oweSweep(this.#db, siteId))
+      await flushIds(this.#journal, now)
+      const fromTail = await eraseFromTail(this.#journal, siteId, choose)
       const fromSegments = await eraseVisits(this.#db, siteId, choose, startsBefore, now, this.#journal.commit)
-      if (fromTail + fromSegments > 0) await this.#sweep(siteId)
+      if (wasOwed || fromTail + fromSegments > 0) await sweep(this.#journal, siteId)
+      else this.#journal.commit(() => forgiveSweep(this.#db, siteId))
       return fromTail + fromSegments
     })
   }
 
   importVisits(siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<void> {
     return this.#queued(async () => {
-      const tail = this.#journal.change(() => {
-        const imported = importTail(this.#memory, siteId, importId, visits)
-        this.#saveCounters()
-        return imported
-      })
+      const tail = await importTail(this.#journal, siteId, importId, visits)
       const added: number[] = []
       for await (const segment of buildSegments([{ part: tail }])) {
         added.push(this.#journal.commit(() => insertPending(this.#db, siteId, importId, segment)))
@@ -182,8 +166,11 @@ class Store implements EventStore {
 
   dropImport(siteId: number, importId: number, now: number): Promise<void> {
     return this.#queued(async () => {
-      this.#journal.commit(() => dropImport(this.#db, siteId, importId, now))
-      await this.#sweep(siteId)
+      this.#journal.commit(() => {
+        dropImport(this.#db, siteId, importId, now)
+        oweSweep(this.#db, siteId)
+      })
+      await sweep(this.#journal, siteId)
     })
   }
 
@@ -191,14 +178,16 @@ class Store implements EventStore {
     this.#journal.commit(() => hideImport(this.#db, siteId, importId, hidden))
   }
 
-  forgetVisitors(siteId: number, period: string): void {
-    const { visitors } = this.#memory
-    const isLogged = visitors.lastRecord(siteId, period) > readState(this.#db, "log_floor")
+  async forgetVisitors(siteId: number, period: string): Promise<void> {
+    const lastRecord = this.#memory.visitors.lastRecord(siteId, period)
+    this.#memory.visitors.forget(siteId, period)
     // What no file knows is forgotten without a transaction, which might fail.
-    if (isTransient(period)) visitors.forget(siteId, period)
-    else this.#journal.change(() => visitors.forget(siteId, period))
-    // Rare: a site that was quiet for a day, so that its visitors were never sealed.
-    if (isLogged) this.#rewriteTail(() => true)
+    if (isTransient(period)) return
+    await this.#queued(async () => {
+      await forgetPeriod(this.#journal, siteId, period)
+      // Rare: a site that was quiet for a day, so that its visitors were never sealed.
+      if (lastRecord > readState(this.#db, "log_floor")) await rewriteTail(this.#journal, () => true)
+    })
   }
 
   dropRetired(now: number): Promise<void> {
@@ -206,7 +195,6 @@ class Store implements EventStore {
   }
 
   /** Epoch ms of the site's first visit, hidden imports left out; undefined without any. */
-  firstAt(siteId: number): number | undefined
   firstAt(siteId: number): number | undefined {
     const sql = `select min(min_start) as start from segments
       where site_id = ? and kind = 'visits' and retired_at is null and hidden = 0`
@@ -237,65 +225,6 @@ class Store implements EventStore {
 
   close(): void {
     this.#db.close()
-  }
-
-  /** Visits in the tail go by leaving them out when the log is written anew. */
-  #eraseFromTail(siteId: number, choose: Choose): number {
-    const { tails } = this.#memory
-    const tail = tails.find(siteId)
-    const chosen = tail ? choose(tail) : new Uint8Array(0)
-    const count = chosen.reduce((sum, each) => sum + each, 0)
-    if (count === 0) return 0
-    this.#rewriteTail((each, visit) => each !== tail || chosen[visit] !== 1)
-    return count
-  }
-
-  /** Writes the whole log anew, without what does not stay. What only the log knew goes into its tables with it. */
-  #rewriteTail(stays: (tail: SiteTail, visit: number) => boolean): void {
-    const { tails, visitors, eventIds } = this.#memory
-    const floor = tails.lastRecord
-    const kept = this.#journal.change(() => {
-      visitors.flush(visitors.pending)
-      eventIds.flush(eventIds.pending)
-      this.#saveCounters()
-      return rewriteLog(this.#db, tails, floor, stays)
-    })
-    tails.dropSealed(floor, kept)
-  }
-
-  async #sweep(siteId: number): Promise<void> {
-    const references = await findReferences(this.#db, siteId)
-    this.#journal.change(() => {
-      blankUnreferenced(this.#db, this.#memory.tails, siteId, references)
-      this.#memory.interner.forget(siteId)
-    })
-  }
-
-  /** What only the log knew of visitors and event ids goes into their tables, in short transactions. */
-  async #flushIds(now: number): Promise<void> {
-    const { visitors, eventIds } = this.#memory
-    for (let left = visitors.pending; left > 0; left -= SLICE) {
-      this.#journal.change(() => visitors.flush(Math.min(left, SLICE)))
-      await Bun.sleep(0)
-    }
-    for (let left = eventIds.pending; left > 0; left -= SLICE) {
-      this.#journal.change(() => eventIds.flush(Math.min(left, SLICE)))
-      await Bun.sleep(0)
-    }
-    this.#journal.change(() => {
-      // What has come in meanwhile: an instance that is never idle has to forget hours too.
-      eventIds.flush(eventIds.pending)
-      eventIds.turnHours(now)
-    })
-  }
-
-  async #trimLog(): Promise<void> {
-    while (this.#journal.commit(() => trimLog(this.#db))) await Bun.sleep(0)
-  }
-
-  #saveCounters(): void {
-    this.#memory.visitors.saveOrdinals()
-    writeState(this.#db, "sequence", this.#memory.sequence)
   }
 
   #queued<T>(work: () => Promise<T>): Promise<T> {

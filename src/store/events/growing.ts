@@ -30,11 +30,10 @@ export class GrowingUint32 {
   }
 
   /** Holds from now on the chosen values of another one. */
-  take(from: GrowingUint32, rows: Uint32Array): void {
-    const [source, values] = [from.#values, new Uint32Array(Math.max(64, rows.length))]
-    for (let at = 0; at < rows.length; at++) values[at] = source[rows[at]!]!
-    this.#values = values
-    this.length = rows.length
+  take(from: GrowingUint32, rows: RowRuns): void {
+    this.#values = new Uint32Array(roomFor(rows.count))
+    copyRuns(from.#values, rows, this.#values)
+    this.length = rows.count
   }
 
   view(): Uint32Array {
@@ -65,11 +64,10 @@ export class GrowingFloat64 {
   }
 
   /** Holds from now on the chosen values of another one. */
-  take(from: GrowingFloat64, rows: Uint32Array): void {
-    const [source, values] = [from.#values, new Float64Array(Math.max(64, rows.length))]
-    for (let at = 0; at < rows.length; at++) values[at] = source[rows[at]!]!
-    this.#values = values
-    this.length = rows.length
+  take(from: GrowingFloat64, rows: RowRuns): void {
+    this.#values = new Float64Array(roomFor(rows.count))
+    copyRuns(from.#values, rows, this.#values)
+    this.length = rows.count
   }
 
   view(): Float64Array {
@@ -83,10 +81,39 @@ export function growingColumns<Name extends string>(names: readonly Name[]): Rec
   return Object.fromEntries(names.map((name) => [name, new GrowingUint32()])) as Record<Name, GrowingUint32>
 }
 
-/** The rows below `count` that are chosen, for `take`. */
-export function rowsWhere(count: number, isChosen: (row: number) => boolean): Uint32Array {
-  const rows = new Uint32Array(count)
-  let chosen = 0
-  for (let row = 0; row < count; row++) if (isChosen(row)) rows[chosen++] = row
-  return rows.subarray(0, chosen)
+/** Chosen rows as runs of neighbours, each from its first row to the one after its last. */
+export interface RowRuns {
+  froms: number[]
+  tos: number[]
+  /** Rows in all of them. */
+  count: number
+}
+
+/** The rows that are not marked 1. */
+export function unmarkedRows(marked: Uint8Array): RowRuns {
+  const runs: RowRuns = { froms: [], tos: [], count: 0 }
+  for (let row = 0; row < marked.length; ) {
+    const from = marked.indexOf(0, row)
+    if (from < 0) break
+    const end = marked.indexOf(1, from)
+    row = end < 0 ? marked.length : end
+    runs.froms.push(from)
+    runs.tos.push(row)
+    runs.count += row - from
+  }
+  return runs
+}
+
+/** With room to grow, or the first push would copy it all again. */
+const roomFor = (count: number): number => Math.max(64, Math.ceil(count * 1.25))
+
+function copyRuns<Values extends Uint32Array | Float64Array>(from: Values, { froms, tos }: RowRuns, into: Values): void {
+  let at = 0
+  for (let run = 0; run < froms.length; run++) {
+    const [start, end] = [froms[run]!, tos[run]!]
+    // A call costs as much as some single values.
+    if (end - start > 16) into.set(from.subarray(start, end), at)
+    else for (let row = start; row < end; row++) into[at + row - start] = from[row]!
+    at += end - start
+  }
 }

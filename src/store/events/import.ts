@@ -1,7 +1,8 @@
 import type { NewEvent } from "../../domain/event.ts"
 import type { VisitTraits } from "../../domain/visit.ts"
 import { Group } from "./group.ts"
-import type { Memory } from "./memory.ts"
+import type { Journal } from "./journal.ts"
+import { type Memory, saveCounters } from "./memory.ts"
 import type { SiteTail } from "./tail.ts"
 import { Tails } from "./tails.ts"
 
@@ -16,11 +17,32 @@ export interface ImportedVisit {
   day: string
 }
 
-/** A tail of its own, apart from the site's: it is sealed at once and never in the log. */
-export function importTail(memory: Memory, siteId: number, importId: number, visits: Iterable<ImportedVisit>): SiteTail {
-  const apart: Memory = { ...memory, tails: new Tails() }
+/** Events of one transaction, about: a pause of some milliseconds. */
+const SLICE = 1_000
+
+/**
+ * A tail of its own, apart from the site's: it is sealed at once and never in the log. New texts and the numbers that are
+ * given out become durable slice by slice; cut off, they are of no account.
+ */
+export async function importTail(journal: Journal, siteId: number, importId: number, visits: Iterable<ImportedVisit>): Promise<SiteTail> {
+  const importing = { siteId, importId, tails: new Tails(), ordinals: new Map<string, number>() }
+  for (const slice of slicesOf(visits)) {
+    journal.change(() => addVisits(journal.memory, importing, slice))
+    await Bun.sleep(0)
+  }
+  return importing.tails.tail(siteId)
+}
+
+interface Importing {
+  siteId: number
+  importId: number
+  tails: Tails
+  ordinals: Map<string, number>
+}
+
+function addVisits(memory: Memory, { siteId, importId, tails, ordinals }: Importing, visits: readonly ImportedVisit[]): void {
+  const apart: Memory = { ...memory, tails }
   const group = new Group(apart, { record: 0, arrivedAt: 0 })
-  const ordinals = new Map<string, number>()
   for (const { visitor, traits, events, day } of visits) {
     let ordinal = ordinals.get(visitor)
     if (ordinal === undefined) {
@@ -33,5 +55,19 @@ export function importTail(memory: Memory, siteId: number, importId: number, vis
     for (const event of events) group.add(siteId, visitId, event, counted)
   }
   memory.sequence = apart.sequence
-  return apart.tails.tail(siteId)
+  saveCounters(memory)
+}
+
+function* slicesOf(visits: Iterable<ImportedVisit>): Generator<ImportedVisit[]> {
+  let slice: ImportedVisit[] = []
+  let events = 0
+  for (const visit of visits) {
+    slice.push(visit)
+    events += visit.events.length
+    if (events < SLICE) continue
+    yield slice
+    slice = []
+    events = 0
+  }
+  if (slice.length > 0) yield slice
 }

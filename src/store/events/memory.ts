@@ -2,7 +2,8 @@ import type { Database } from "bun:sqlite"
 import { COLLECT } from "../../domain/limits.ts"
 import { Interner } from "./dictionary.ts"
 import { EventIds, eventIdSeed } from "./event-ids.ts"
-import { readState, Tails } from "./tails.ts"
+import { readState, Tails, writeState } from "./tails.ts"
+import { Uses } from "./uses.ts"
 import { Visitors } from "./visitors.ts"
 import type { KeptValues } from "./writer.ts"
 
@@ -13,17 +14,26 @@ export interface Memory {
   readonly visitors: Visitors
   readonly eventIds: EventIds
   readonly interner: Interner
+  readonly uses: Uses
   /** The number of the next event. */
   sequence: number
 }
 
+/** Writes how far numbers have been given out, in the transaction of the caller. */
+export function saveCounters({ db, visitors, sequence }: Memory): void {
+  visitors.saveOrdinals()
+  writeState(db, "sequence", sequence)
+}
+
 export function loadMemory(db: Database, keptValues: KeptValues): Memory {
+  const uses = new Uses()
   const memory: Memory = {
     db,
     tails: new Tails(),
-    visitors: new Visitors(db),
+    visitors: new Visitors(db, uses),
     eventIds: new EventIds(db, eventIdSeed(db), COLLECT.eventIdHours),
-    interner: new Interner(db, keptValues),
+    interner: new Interner(db, keptValues, uses),
+    uses,
     sequence: Math.max(1, readState(db, "sequence")),
   }
   memory.tails.follow(db, {

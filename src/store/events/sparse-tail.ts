@@ -1,4 +1,4 @@
-import { GrowingFloat64, GrowingUint32, growingColumns, rowsWhere } from "./growing.ts"
+import { GrowingFloat64, GrowingUint32, growingColumns, type RowRuns, unmarkedRows } from "./growing.ts"
 import type { EngagementColumns, PropColumns, RevenueColumns, VitalColumns } from "./part.ts"
 import { type TailEvent, VITAL_NAMES } from "./tail-rows.ts"
 
@@ -92,12 +92,15 @@ type SparseColumns = { row: GrowingUint32 } & Record<string, GrowingUint32 | Gro
 
 function takeRows(to: SparseColumns, from: SparseColumns, newRows: Uint32Array): void {
   const rows = from.row.view()
-  const chosen = rowsWhere(rows.length, (place) => newRows[rows[place]!] !== 0)
+  const gone = new Uint8Array(rows.length)
+  // Events that came after the new rows were given out are taken over later.
+  for (let place = 0; place < gone.length; place++) if (rows[place]! >= newRows.length || newRows[rows[place]!] === 0) gone[place] = 1
+  const chosen = unmarkedRows(gone)
   for (const name of Object.keys(to)) takeColumn(to[name]!, from[name]!, chosen)
   for (let place = 0; place < to.row.length; place++) to.row.put(place, newRows[to.row.at(place)]! - 1)
 }
 
-function takeColumn(to: GrowingUint32 | GrowingFloat64, from: GrowingUint32 | GrowingFloat64, chosen: Uint32Array): void {
+function takeColumn(to: GrowingUint32 | GrowingFloat64, from: GrowingUint32 | GrowingFloat64, chosen: RowRuns): void {
   if (to instanceof GrowingUint32 && from instanceof GrowingUint32) to.take(from, chosen)
   else if (to instanceof GrowingFloat64 && from instanceof GrowingFloat64) to.take(from, chosen)
 }

@@ -1,6 +1,6 @@
 import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../domain/dimension.ts"
-import { TRAITS, VISITOR_KINDS } from "../../domain/visit.ts"
-import { GrowingFloat64, GrowingUint32, growingColumns } from "./growing.ts"
+import { TRAITS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../domain/visit.ts"
+import { GrowingFloat64, GrowingUint32, growingColumns, type RowRuns } from "./growing.ts"
 import { VISIT_COLUMNS } from "./part.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./tail-rows.ts"
 import { VisitIndex } from "./visit-index.ts"
@@ -101,8 +101,37 @@ export class TailVisits {
     return { id: this.ids.at(row), record: this.#records.at(row), arrivedAt: this.#arrivedAt.at(row), size: this.#sizes.at(row) }
   }
 
+  /** Marks with 1 the visits whose last record is not after `floor` and to which nothing can come any more; counts their events. */
+  closed(floor: number, now: number): { closed: Uint8Array; events: number; oldest: number } {
+    const [records, arrivals, sizes] = [this.#records.view(), this.#arrivedAt.view(), this.#sizes.view()]
+    const closed = new Uint8Array(this.length)
+    let events = 0
+    let oldest = Number.POSITIVE_INFINITY
+    for (let row = 0; row < closed.length; row++) {
+      const arrivedAt = arrivals[row]!
+      if (records[row]! > floor || Math.abs(now - arrivedAt) <= VISIT_IDLE_MS) continue
+      closed[row] = 1
+      events += sizes[row]!
+      if (arrivedAt < oldest) oldest = arrivedAt
+    }
+    return { closed, events, oldest }
+  }
+
+  /** Marks with 1 the visits whose last record is not after `floor`, but for those kept. */
+  sealed(floor: number, kept: ReadonlySet<number>): { gone: Uint8Array; count: number } {
+    const records = this.#records.view()
+    const gone = new Uint8Array(this.length)
+    let count = 0
+    for (let row = 0; row < gone.length; row++) {
+      if (records[row]! > floor || kept.has(this.ids.at(row))) continue
+      gone[row] = 1
+      count++
+    }
+    return { gone, count }
+  }
+
   /** Holds from now on the chosen visits of another tail. */
-  take(from: TailVisits, rows: Uint32Array): void {
+  take(from: TailVisits, rows: RowRuns): void {
     for (const column of VISIT_COLUMNS) this.columns[column].take(from.columns[column], rows)
     for (const name of ["starts", "firstSequences", "ids"] as const) this[name].take(from[name], rows)
     this.#rotating.take(from.#rotating, rows)

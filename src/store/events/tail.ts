@@ -1,4 +1,4 @@
-import { GrowingFloat64, growingColumns, rowsWhere } from "./growing.ts"
+import { GrowingFloat64, growingColumns, type RowRuns, unmarkedRows } from "./growing.ts"
 import {
   type EngagementColumns,
   EVENT_COLUMNS,
@@ -10,6 +10,7 @@ import {
   type VitalColumns,
 } from "./part.ts"
 import { SparseTail } from "./sparse-tail.ts"
+import type { Steps } from "./steps.ts"
 import { orderOf } from "./tail-order.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./tail-rows.ts"
 import { TailVisits } from "./tail-visits.ts"
@@ -26,7 +27,7 @@ export class SiteTail implements Part {
   readonly #sparse = new SparseTail()
   #order: Uint32Array | undefined
   minStart = Number.POSITIVE_INFINITY
-  /** Not lowered when a late event moves a start: a bound that is too wide only costs a test. */
+  /** Not lowered when a late event moves a start or visits go: a bound that is too wide only costs a test. */
   maxStart = Number.NEGATIVE_INFINITY
   minAt = Number.POSITIVE_INFINITY
   maxAt = Number.NEGATIVE_INFINITY
@@ -84,33 +85,56 @@ export class SiteTail implements Part {
     this.#visits.close(row)
   }
 
-  /** A tail without the visits marked 1, with the others unchanged. Column by column: it holds up everything else. */
-  without(gone: Uint8Array): SiteTail {
+  /**
+   * A tail without the visits marked 1, which are closed, and with all others as they are after the last step: what an event
+   * may change of a visit is copied then. Column by column: it holds up everything else.
+   */
+  *without(marked: Uint8Array): Steps<SiteTail> {
     const rest = new SiteTail(this.siteId)
-    const visits = rowsWhere(gone.length, (row) => gone[row] !== 1)
-    const ofEvent = this.#event.visit.view()
-    const events = rowsWhere(ofEvent.length, (row) => gone[ofEvent[row]!] !== 1)
+    const events = this.#eventsWithout(marked)
+    yield
+    for (const column of FIXED_COLUMNS) {
+      rest.#event[column].take(this.#event[column], events.runs)
+      yield
+    }
+    rest.#eventSequences.take(this.#eventSequences, events.runs)
+    rest.#sparse.take(this.#sparse, newRows(events.looked, events.runs))
+    yield
+    const gone = new Uint8Array(this.visits)
+    gone.set(marked)
+    const visits = unmarkedRows(gone)
     rest.#visits.take(this.#visits, visits)
-    rest.#takeEvents(this, events, newRows(gone.length, visits))
-    rest.#sparse.take(this.#sparse, newRows(ofEvent.length, events))
+    rest.#takePlaces(this, events.runs, newRows(gone.length, visits))
+    rest.#follow(this, events.looked, newRows(gone.length, visits))
     return rest
+  }
+
+  #eventsWithout(marked: Uint8Array): { runs: RowRuns; looked: number } {
+    const ofEvent = this.#event.visit.view()
+    const gone = new Uint8Array(ofEvent.length)
+    for (let row = 0; row < ofEvent.length; row++) if (marked[ofEvent[row]!] === 1) gone[row] = 1
+    return { runs: unmarkedRows(gone), looked: ofEvent.length }
   }
 
   visitAt(row: number): TailVisit {
     return this.#visits.at(row)
   }
 
+  closedVisits: TailVisits["closed"] = (...question) => this.#visits.closed(...question)
+
+  sealedVisits: TailVisits["sealed"] = (...question) => this.#visits.sealed(...question)
+
   visitPlace(row: number): ReturnType<TailVisits["place"]> {
     return this.#visits.place(row)
   }
 
-  /** Events of chosen visits as the log tells them, in order of arrival. */
-  *eventsOf(isChosen: (visit: number) => boolean): IterableIterator<{ visit: number; event: TailEvent }> {
+  /** Events of the visits marked 1 with a sequence below `boundary` as the log tells them, in order of arrival. */
+  *eventsOf(chosen: Uint8Array, boundary: number): IterableIterator<{ visit: number; event: TailEvent }> {
     const { visit: visits, offset, name, page, hostname, title, interactive } = this.#event
     const sparse = this.#sparse.cursor()
-    for (let row = 0; row < this.events; row++) {
+    for (let row = 0; row < this.events && this.#eventSequences.at(row) < boundary; row++) {
       const visit = visits.at(row)
-      if (!isChosen(visit)) continue
+      if (chosen[visit] !== 1) continue
       const event = {
         at: this.#visits.starts.at(visit) + offset.at(row),
         sequence: this.#eventSequences.at(row),
@@ -173,23 +197,38 @@ export class SiteTail implements Part {
     if (at > this.maxAt) this.maxAt = at
   }
 
-  #takeEvents(from: SiteTail, rows: Uint32Array, visitRows: Uint32Array): void {
-    for (const column of EVENT_COLUMNS) this.#event[column].take(from.#event[column], rows)
-    this.#eventSequences.take(from.#eventSequences, rows)
+  /** Of chosen events what may change as long as their visit is open. */
+  #takePlaces(from: SiteTail, rows: RowRuns, visitRows: Uint32Array): void {
+    for (const column of ["visit", "offset"] as const) this.#event[column].take(from.#event[column], rows)
     const visits = this.#event.visit.view()
-    const offsets = this.#event.offset.view()
+    for (let row = 0; row < visits.length; row++) visits[row] = visitRows[visits[row]!]! - 1
     const starts = this.#visits.starts.view()
-    for (let row = 0; row < rows.length; row++) {
-      const visit = visitRows[visits[row]!]! - 1
-      visits[row] = visit
-      this.#stretch(starts[visit]!, starts[visit]! + offsets[row]!)
+    for (let visit = 0; visit < starts.length; visit++) if (starts[visit]! < this.minStart) this.minStart = starts[visit]!
+    this.minAt = this.minStart // a visit starts with its first event
+    this.maxStart = from.maxStart
+    this.maxAt = from.maxAt
+  }
+
+  /** Takes over the events that have come since `row`; their visits are here already. */
+  #follow(from: SiteTail, row: number, visitRows: Uint32Array): void {
+    const sparse = from.#sparse.cursor()
+    for (let next = row; next < from.events; next++) {
+      this.#sparse.add(this.events, sparse.at(next))
+      this.#event.visit.push(visitRows[from.#event.visit.at(next)]! - 1)
+      this.#event.offset.push(from.#event.offset.at(next))
+      for (const column of FIXED_COLUMNS) this.#event[column].push(from.#event[column].at(next))
+      this.#eventSequences.push(from.#eventSequences.at(next))
     }
   }
 }
 
+/** What no later event changes of an event. */
+const FIXED_COLUMNS = ["name", "page", "hostname", "title", "interactive"] as const
+
 /** For each old row its new one + 1; 0 where it is gone. */
-function newRows(count: number, chosen: Uint32Array): Uint32Array {
+function newRows(count: number, { froms, tos }: RowRuns): Uint32Array {
   const rows = new Uint32Array(count)
-  for (let row = 0; row < chosen.length; row++) rows[chosen[row]!] = row + 1
+  let next = 1
+  for (let run = 0; run < froms.length; run++) for (let row = froms[run]!; row < tos[run]!; row++) rows[row] = next++
   return rows
 }

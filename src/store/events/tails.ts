@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite"
 import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
 import { StoreFault } from "./fault.ts"
 import { type Replayer, replay } from "./log.ts"
+import { atOnce, type Steps } from "./steps.ts"
 import { SiteTail } from "./tail.ts"
 
 interface LogRow {
@@ -42,7 +43,7 @@ export class Tails {
     const epoch = readState(db, "log_epoch")
     if (epoch !== this.#epoch && this.lastRecord > 0) {
       if (this.lastRecord < floor) return false
-      this.dropSealed(floor, keptVisits(db, floor))
+      atOnce(this.dropSealed(floor, keptVisits(db, floor)))
     }
     this.#epoch = epoch
     const sql = "select id, arrived_at, record from log where id >= ? order by id"
@@ -56,18 +57,11 @@ export class Tails {
   }
 
   /** Takes out what a seal has moved into segments: visits whose last record is sealed, but for those kept. */
-  dropSealed(floor: number, kept: ReadonlySet<number>): void {
-    for (const [siteId, tail] of this.#tails) {
-      const gone = new Uint8Array(tail.visits)
-      let count = 0
-      for (let row = 0; row < tail.visits; row++) {
-        const { id, record } = tail.visitPlace(row)
-        if (record > floor || kept.has(id)) continue
-        gone[row] = 1
-        count++
-      }
+  *dropSealed(floor: number, kept: ReadonlySet<number>): Steps<void> {
+    for (const [siteId, tail] of [...this.#tails]) {
+      const { gone, count } = tail.sealedVisits(floor, kept)
       if (count === tail.visits) this.#tails.delete(siteId)
-      else if (count > 0) this.#tails.set(siteId, tail.without(gone))
+      else if (count > 0) this.#tails.set(siteId, yield* tail.without(gone))
     }
   }
 }
@@ -90,7 +84,9 @@ export function sealKept(visitIds: Iterable<number>): Uint8Array {
   return out.seal()
 }
 
-type StateKey = "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
+type Counter = "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
+/** A counter of the store, or that a site needs a sweep. */
+type StateKey = Counter | `sweep ${number}`
 
 export function readState(db: Database, key: StateKey): number {
   return db.query<{ value: number }, [string]>("select value from state where key = ?").get(key)?.value ?? 0

@@ -1,5 +1,6 @@
 import { VISIT_EVENTS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../domain/visit.ts"
 import { type GrowingFloat64, GrowingUint32 } from "./growing.ts"
+import { NumberMap } from "./number-map.ts"
 import type { OpenVisit } from "./writer.ts"
 
 /** What of a tail's visits their openness is judged by. By visit row. */
@@ -79,19 +80,19 @@ export class VisitIndex {
 /** Rows by key, the latest first, as links from each row to the one before it. */
 class RowChains {
   /** Row + 1; 0 is the end. */
-  readonly #heads = new Map<number, number>()
+  readonly #heads = new NumberMap()
   readonly #before = new GrowingUint32()
 
   add(key: number, row: number): void {
     while (this.#before.length < row) this.#before.push(0)
-    this.#before.push(this.#heads.get(key) ?? 0)
+    this.#before.push(this.#heads.get(key))
     this.#heads.set(key, row + 1)
   }
 
   /** Takes out the rows for which `stays` does not hold: nobody has to look at them again. */
   walk(key: number, stays: (row: number) => boolean): void {
     let later = 0
-    for (let link = this.#heads.get(key) ?? 0; link !== 0; ) {
+    for (let link = this.#heads.get(key); link !== 0; ) {
       const before = this.#before.at(link - 1)
       if (stays(link - 1)) later = link
       else if (later === 0) this.#heads.set(key, before)

@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite"
-import { HashTable, hashBytes, hashOf } from "./hash-table.ts"
+import { HashTable, hashBytes } from "./hash-table.ts"
+import { PendingIds } from "./pending-ids.ts"
+import type { Uses } from "./uses.ts"
 import type { Hash64 } from "./writer.ts"
 
 /**
@@ -8,27 +10,31 @@ import type { Hash64 } from "./writer.ts"
  */
 export class Visitors {
   readonly #db: Database
+  readonly #uses: Uses
   /** By site, then by period: asked for every event. */
-  readonly #periods = new Map<number, Map<string, HashTable>>()
+  readonly #periods = new Map<number, Map<string, Period>>()
   readonly #next = new Map<number, number>()
-  /** The last record of the log that holds visitors of a period. */
-  readonly #records = new Map<string, number>()
-  /** Known to the log only; `flush` brings them into the table. */
-  #pending: { siteId: number; period: string; id: Hash64; ordinal: number }[] = []
 
-  constructor(db: Database) {
+  constructor(db: Database, uses: Uses) {
     this.#db = db
+    this.#uses = uses
   }
 
   find(siteId: number, period: string, id: Hash64): number | undefined {
-    return this.#period(siteId, period).get(id)
+    const known = this.#period(siteId, period)
+    const ordinal = known.ordinals.get(id)
+    if (ordinal !== undefined || known.isWhole) return ordinal
+    const sql = "select ordinal from visitor_ids where site_id = ? and period = ? and id = ?"
+    const stored = this.#db.query<{ ordinal: number }, [number, string, Uint8Array]>(sql).get(siteId, period, hashBytes(id))?.ordinal
+    if (stored !== undefined) known.ordinals.set(id, stored)
+    return stored
   }
 
   /** A new visitor of the period; its place in the log is the caller's business. */
   create(siteId: number, period: string, id: Hash64, record: number): number {
     const ordinal = this.nextOrdinal(siteId)
     if (isTransient(period)) {
-      this.#period(siteId, period).set(id, ordinal)
+      this.#period(siteId, period).ordinals.set(id, ordinal)
       this.passed(siteId, ordinal)
     } else this.remember(siteId, period, id, ordinal, record)
     return ordinal
@@ -36,25 +42,29 @@ export class Visitors {
 
   /** The last record of the log in which visitors of the period stand; 0 when there is none. */
   lastRecord(siteId: number, period: string): number {
-    return this.#records.get(`${siteId} ${period}`) ?? 0
+    return this.#periods.get(siteId)?.get(period)?.lastRecord ?? 0
   }
 
   /** What the log tells at replay. */
   remember(siteId: number, period: string, id: Hash64, ordinal: number, record: number): void {
-    this.#period(siteId, period).set(id, ordinal)
-    this.#pending.push({ siteId, period, id, ordinal })
-    this.#records.set(`${siteId} ${period}`, record)
+    const known = this.#period(siteId, period)
+    known.ordinals.set(id, ordinal)
+    known.pending.add(id)
+    known.lastRecord = record
     this.passed(siteId, ordinal)
   }
 
   person(siteId: number, key: Hash64): number | undefined {
     const sql = "select ordinal from identities where site_id = ? and person_key = ?"
-    return this.#db.query<{ ordinal: number }, [number, Uint8Array]>(sql).get(siteId, hashBytes(key))?.ordinal
+    const ordinal = this.#db.query<{ ordinal: number }, [number, Uint8Array]>(sql).get(siteId, hashBytes(key))?.ordinal
+    if (ordinal !== undefined) this.#uses.person(siteId, ordinal)
+    return ordinal
   }
 
   createPerson(siteId: number, key: Hash64): number {
     const ordinal = this.nextOrdinal(siteId)
     this.passed(siteId, ordinal)
+    this.#uses.person(siteId, ordinal)
     this.#db.query("insert into identities (site_id, person_key, ordinal) values (?, ?, ?)").run(siteId, hashBytes(key), ordinal)
     return ordinal
   }
@@ -74,13 +84,26 @@ export class Visitors {
   }
 
   get pending(): number {
-    return this.#pending.length
+    return this.#all().reduce((sum, { pending }) => sum + pending.size, 0)
   }
 
-  /** Writes up to `count` pending ids into the table, in the transaction of the caller. Doing it twice does no harm. */
-  flush(count: number): void {
+  /** What is pending now is what `flush` writes until the next call. */
+  gather(): void {
+    for (const { pending } of this.#all()) pending.gather()
+  }
+
+  /**
+   * Writes up to `count` of the gathered ids into the table, in the transaction of the caller; false when there were none.
+   * Doing it twice does no harm.
+   */
+  flush(count: number): boolean {
     const insert = this.#db.query("insert or ignore into visitor_ids (site_id, period, id, ordinal) values (?, ?, ?, ?)")
-    for (const { siteId, period, id, ordinal } of this.#pending.splice(0, count)) insert.run(siteId, period, hashBytes(id), ordinal)
+    for (const { siteId, name, ordinals, pending } of this.#all()) {
+      const ids = pending.take(count)
+      for (const id of ids) insert.run(siteId, name, hashBytes(id), ordinals.get(id)!)
+      if (ids.length > 0) return true
+    }
+    return false
   }
 
   /** Writes the next ordinals, in the transaction of the caller. */
@@ -89,31 +112,52 @@ export class Visitors {
     for (const [siteId, next] of this.#next) save.run(siteId, next)
   }
 
-  /** Destroys the lookup of a period, with its salt. */
+  /** Destroys the lookup of a period, with its salt, in memory. */
   forget(siteId: number, period: string): void {
     this.#periods.get(siteId)?.delete(period)
-    this.#records.delete(`${siteId} ${period}`)
-    if (isTransient(period)) return
-    this.#pending = this.#pending.filter((entry) => entry.siteId !== siteId || entry.period !== period)
-    this.#db.query("delete from visitor_ids where site_id = ? and period = ?").run(siteId, period)
   }
 
-  #period(siteId: number, period: string): HashTable {
+  /** Destroys up to `count` rows of a period, in the transaction of the caller; false when none are left. */
+  forgetStored(siteId: number, period: string, count: number): boolean {
+    const chosen = "select id from visitor_ids where site_id = ? and period = ? order by id limit ?"
+    const sql = `delete from visitor_ids where site_id = ? and period = ? and id in (${chosen})`
+    return this.#db.query(sql).run(siteId, period, siteId, period, count).changes > 0
+  }
+
+  #period(siteId: number, name: string): Period {
     let ofSite = this.#periods.get(siteId)
-    const known = ofSite?.get(period)
+    const known = ofSite?.get(name)
     if (known) return known
     if (!ofSite) {
       ofSite = new Map()
       this.#periods.set(siteId, ofSite)
     }
-    const table = new HashTable()
-    ofSite.set(period, table)
-    if (isTransient(period)) return table
-    const sql = "select id, ordinal from visitor_ids where site_id = ? and period = ?"
-    const rows = this.#db.query<{ id: Uint8Array; ordinal: number }, [number, string]>(sql).iterate(siteId, period)
-    for (const { id, ordinal } of rows) table.set(hashOf(id), ordinal)
-    return table
+    const isWhole = isTransient(name) || !this.#isStored(siteId, name)
+    const period = { siteId, name, ordinals: new HashTable(), isWhole, pending: new PendingIds(), lastRecord: 0 }
+    ofSite.set(name, period)
+    return period
   }
+
+  #all(): IteratorObject<Period> {
+    return this.#periods.values().flatMap((ofSite) => ofSite.values())
+  }
+
+  #isStored(siteId: number, period: string): boolean {
+    return this.#db.query("select 1 from visitor_ids where site_id = ? and period = ? limit 1").get(siteId, period) !== null
+  }
+}
+
+/** What is known of the rotating ids of a site in one period. */
+interface Period {
+  siteId: number
+  name: string
+  ordinals: HashTable
+  /** `ordinals` has them all; else an earlier process stored some, and each is read when it is asked for. */
+  isWhole: boolean
+  /** Known to the log only; `flush` brings them into the table. */
+  pending: PendingIds
+  /** The last record of the log that holds visitors of the period. */
+  lastRecord: number
 }
 
 /** A period that is remembered in memory alone, and for as long as its request: its salt was made for it. */

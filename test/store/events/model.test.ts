@@ -73,6 +73,18 @@ const step = fc.oneof(
       country: fc.constantFrom("DE", "FR"),
       events: fc.array(newEvent, { minLength: 1, maxLength: 3 }),
       forgets: fc.boolean(),
+      turns: fc.nat(40),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("eraseMeanwhile" as const),
+      gone: fc.constantFrom("DE", "FR"),
+      visitor: fc.nat(9),
+      country: fc.constantFrom("ES", ""),
+      events: fc.array(newEvent, { minLength: 1, maxLength: 3 }),
+      turns: fc.nat(40),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: "merge" as const }) },
@@ -118,6 +130,7 @@ class Life {
     else if (step.do === "wait") this.now += step.minutes * MINUTE
     else if (step.do === "seal") await this.store.seal(this.now, true)
     else if (step.do === "sealMeanwhile") await this.#sealMeanwhile(step)
+    else if (step.do === "eraseMeanwhile") await this.#eraseMeanwhile(step)
     else if (step.do === "merge") await this.store.merge(this.now)
     else if (step.do === "restart") this.#restart()
     else if (step.do === "fail") this.#fail()
@@ -172,17 +185,33 @@ class Life {
   }
 
   /** While segments are built, visits begin and go on, and the visitors of the day are forgotten. */
-  async #sealMeanwhile(step: { visitor: number; country: string; events: NewRow[]; forgets: boolean }): Promise<void> {
+  async #sealMeanwhile(step: { visitor: number; country: string; events: NewRow[]; forgets: boolean; turns: number }): Promise<void> {
     const sealing = this.store.seal(this.now, true)
-    await Bun.sleep(0)
+    for (let turn = 0; turn <= step.turns; turn++) await Bun.sleep(0)
     this.store.write(this.now, (writer) => this.#visit(writer, step))
-    if (step.forgets) this.store.forgetVisitors(1, DAY)
+    const forgetting = step.forgets ? this.store.forgetVisitors(1, DAY) : undefined
     this.#onOpen(step.visitor, (visit) => this.store.write(this.now, (writer) => this.#add(writer, visit, step.events, step.country)))
-    await sealing
+    await Promise.all([sealing, forgetting])
   }
 
-  #onOpen(which: number, work: (visit: ModelVisit) => void): void {
-    const open = this.visits.filter(({ importId, arrivedAt }) => importId === 0 && this.now - arrivedAt <= 30 * MINUTE)
+  /** While visits are erased and texts blanked, others begin and go on, with texts that were those of erased visits too. */
+  async #eraseMeanwhile(step: { gone: string; visitor: number; country: string; events: NewRow[]; turns: number }): Promise<void> {
+    const erasing = this.#erase(step.gone)
+    for (let turn = 0; turn <= step.turns; turn++) {
+      await Bun.sleep(0)
+      if (turn % 8 === 0) this.store.write(this.now, (writer) => this.#visit(writer, step))
+      else if (turn % 8 === 4) {
+        const join = (visit: ModelVisit) => this.store.write(this.now, (writer) => this.#add(writer, visit, step.events, step.country))
+        this.#onOpen(step.visitor, join, step.gone)
+      }
+    }
+    await erasing
+  }
+
+  #onOpen(which: number, work: (visit: ModelVisit) => void, butOf?: string): void {
+    const open = this.visits.filter(
+      ({ importId, arrivedAt, country }) => importId === 0 && country !== butOf && this.now - arrivedAt <= 30 * MINUTE,
+    )
     if (open.length > 0) work(open[which % open.length]!)
   }
 

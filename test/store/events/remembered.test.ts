@@ -158,18 +158,18 @@ test("visitors keep their ordinals over seals and restarts until their period is
   await running.store.seal(NOON + HOUR, true)
   running.restart()
   expect([ordinal(1), ordinal(3), ordinal(4)]).toEqual([0, 4, 5])
-  running.store.forgetVisitors(1, DAY)
+  await running.store.forgetVisitors(1, DAY)
   running.restart()
   expect([ordinal(1), ordinal(1, "2026-11-22")]).toEqual([6, 2])
 })
 
-test("a forgotten period stays forgotten when its visitors were only in the log, and its visits stay", () => {
+test("a forgotten period stays forgotten when its visitors were only in the log, and its visits stay", async () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     writer.seen(1, "aaaaaaaa")
     pageview(writer, NOON)
   })
-  running.store.forgetVisitors(1, DAY)
+  await running.store.forgetVisitors(1, DAY)
   const find = () => running.store.write(NOON, (writer) => writer.findVisitor(1, DAY, { high: 1, low: 1 }))
   expect(find()).toBeUndefined()
   running.restart()

@@ -1,0 +1,67 @@
+import type { DictionaryName } from "../../domain/dimension.ts"
+import { TRAITS } from "../../domain/visit.ts"
+import type { Part } from "./part.ts"
+import type { Steps } from "./steps.ts"
+
+/** Numbers that are marked. */
+class Marks {
+  #marks = new Uint8Array(256)
+
+  has(number: number): boolean {
+    return this.#marks[number] === 1
+  }
+
+  add(numbers: Uint32Array): void {
+    let highest = 0
+    for (let row = 0; row < numbers.length; row++) if (numbers[row]! > highest) highest = numbers[row]!
+    if (highest >= this.#marks.length) {
+      const grown = new Uint8Array(Math.max(highest + 1, this.#marks.length * 2))
+      grown.set(this.#marks)
+      this.#marks = grown
+    }
+    for (let row = 0; row < numbers.length; row++) this.#marks[numbers[row]!] = 1
+  }
+}
+
+/** What the visits of a site refer to. */
+export class References {
+  readonly #numbers = new Map<DictionaryName, Marks>()
+  readonly #visitors = new Marks()
+
+  has(name: DictionaryName, id: number): boolean {
+    return this.#numbers.get(name)?.has(id) ?? false
+  }
+
+  hasVisitor(ordinal: number): boolean {
+    return this.#visitors.has(ordinal)
+  }
+
+  /** All that a part refers to, column by column. What comes into a tail between two steps may be missed. */
+  *add(part: Part): Steps<void> {
+    this.#visitors.add(part.visit("visitor"))
+    for (const trait of TRAITS) {
+      this.#marks(trait).add(part.visit(trait))
+      yield
+    }
+    for (const column of ["entry_page", "exit_page"] as const) this.#marks("page").add(part.visit(column))
+    for (const column of ["entry_page_hostname", "exit_page_hostname"] as const) this.#marks("hostname").add(part.visit(column))
+    yield
+    for (const column of ["name", "page", "hostname", "title"] as const) {
+      this.#marks(column).add(part.event(column))
+      yield
+    }
+    this.#marks("currency").add(part.revenue().currency)
+    const { key, value } = part.props()
+    this.#marks("property").add(key)
+    for (let row = 0; row < key.length; row++) this.#marks(`property:${key[row]!}`).add(value.subarray(row, row + 1))
+  }
+
+  #marks(name: DictionaryName): Marks {
+    let marks = this.#numbers.get(name)
+    if (!marks) {
+      marks = new Marks()
+      this.#numbers.set(name, marks)
+    }
+    return marks
+  }
+}

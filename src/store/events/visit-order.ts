@@ -1,0 +1,41 @@
+/** Visits of several parts, to be sorted. By visit. */
+export interface SortedBy {
+  starts: Float64Array
+  sequences: Float64Array
+}
+
+const INDEX_BITS = 24
+
+/**
+ * The visits by start, then sequence. Start and index are packed into one number of 64 bits each, for which the engine has a
+ * sort of its own; one that calls back for each comparison takes ten times as long. At most 16 million visits within 34 years.
+ */
+export function orderByStart({ starts, sequences }: SortedBy): Uint32Array {
+  const packed = new BigUint64Array(starts.length)
+  const halves = new Uint32Array(packed.buffer)
+  let first = Number.POSITIVE_INFINITY
+  for (let visit = 0; visit < starts.length; visit++) if (starts[visit]! < first) first = starts[visit]!
+  const unit = 2 ** (32 - INDEX_BITS)
+  for (let visit = 0; visit < starts.length; visit++) {
+    const start = starts[visit]! - first
+    halves[visit * 2] = ((start % unit) << INDEX_BITS) | visit
+    halves[visit * 2 + 1] = Math.floor(start / unit)
+  }
+  packed.sort()
+  const order = new Uint32Array(starts.length)
+  for (let at = 0; at < order.length; at++) order[at] = halves[at * 2]! & (2 ** INDEX_BITS - 1)
+  sortEqualStarts(order, starts, sequences)
+  return order
+}
+
+function sortEqualStarts(order: Uint32Array, starts: Float64Array, sequences: Float64Array): void {
+  for (let at = 1; at < order.length; at++) {
+    const visit = order[at]!
+    let place = at
+    for (; place > 0 && isAfter(order[place - 1]!, visit, starts, sequences); place--) order[place] = order[place - 1]!
+    order[place] = visit
+  }
+}
+
+const isAfter = (left: number, right: number, starts: Float64Array, sequences: Float64Array): boolean =>
+  starts[left] === starts[right] && sequences[left]! > sequences[right]!
