@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { type Config, environmentName, flagName, KEYS, type Key, SETTINGS } from "./schema.ts"
+import type { Setting } from "./kinds.ts"
+import { type PluginSection, type PluginSetting, pluginSettings } from "./plugins.ts"
+import { type Config, environmentName, flagName, SETTINGS } from "./schema.ts"
 
 /** What stops the start with exit code 78. The message names key, source and allowed form, never a secret. */
 export class ConfigFault extends Error {
@@ -12,57 +14,84 @@ export interface Sources {
   flags: Readonly<Record<string, string>>
   environment: Readonly<Record<string, string | undefined>>
   workingDirectory: string
+  /** Plugins whose sections are part of the configuration. */
+  plugins?: readonly PluginSection[]
 }
 
 export interface Loaded {
   config: Config
-  /** Where each value comes from, in words. */
-  sources: Readonly<Record<Key, string>>
+  /** Every setting with its value and where that comes from, in words. Secrets are masked. */
+  described: Described[]
+}
+
+export interface Described {
+  key: string
+  value: unknown
+  source: string
+}
+
+/** All settings by key: those of the core, and those of the plugins. */
+interface Table {
+  settings: Readonly<Record<string, Setting<unknown>>>
+  ofPlugins: readonly PluginSetting[]
 }
 
 /** Flags win over the environment, that over the file, that over the defaults. */
-export function loadConfig({ flags, environment, workingDirectory }: Sources): Loaded {
-  const layers = [fromFlags(flags), fromEnvironment(environment)]
+export function loadConfig({ flags, environment, workingDirectory, plugins = [] }: Sources): Loaded {
+  const table = tableOf(plugins)
+  const layers = [fromFlags(flags, table), fromEnvironment(environment, table)]
   const named = flags.config ?? environment.FOOTFALL_CONFIG
   const dataDir = resolve(workingDirectory, String(find(layers, "data_dir")?.given ?? SETTINGS.data_dir.default))
   const file = named ? resolve(workingDirectory, named) : [workingDirectory, dataDir].map((dir) => join(dir, FILE)).find(existsSync)
-  if (file !== undefined) layers.push(fromFile(file))
+  if (file !== undefined) layers.push(fromFile(file, table))
 
-  const found = KEYS.map((key) => [key, resolved(layers, key)] as const)
+  const found = Object.entries(table.settings).map(([key, setting]) => ({ key, setting, ...resolved(layers, key, setting) }))
+  const values = new Map(found.map(({ key, value }) => [key, value]))
+  const sections = plugins.map(({ id }) => {
+    const own = table.ofPlugins.filter(({ plugin, key }) => plugin === id && values.get(key) !== undefined)
+    return [id, Object.fromEntries(own.map(({ name, key }) => [name, values.get(key)]))]
+  })
   return {
     // The keys and their readers come from the same table, which the type of `fromEntries` cannot tell.
-    config: Object.fromEntries(found.map(([key, { value }]) => [key, value])) as Config,
-    sources: Object.fromEntries(found.map(([key, { source }]) => [key, source])) as Record<Key, string>,
+    config: {
+      ...Object.fromEntries(Object.keys(SETTINGS).map((key) => [key, values.get(key)])),
+      plugins: Object.fromEntries(sections),
+    } as Config,
+    described: found.map(({ key, setting, value, source }) => ({ key, value: shown(setting, value), source })),
   }
 }
 
-/** Value and source of each setting, secrets masked. */
-export function describeConfig({ config, sources }: Loaded): { key: Key; value: unknown; source: string }[] {
-  return KEYS.map((key) => {
-    const masked = SETTINGS[key].secret && config[key] !== undefined
-    return { key, value: masked ? "********" : (config[key] ?? null), source: sources[key] }
-  })
+function tableOf(plugins: readonly PluginSection[]): Table {
+  const ofPlugins = pluginSettings(plugins)
+  const settings: Record<string, Setting<unknown>> = { ...SETTINGS }
+  for (const { plugin, name, key, setting } of ofPlugins) {
+    if (Object.hasOwn(settings, key)) throw new ConfigFault(`The plugin ${plugin}: its setting ${name} has the key ${key}, which is taken`)
+    settings[key] = setting
+  }
+  return { settings, ofPlugins }
 }
+
+const shown = ({ secret }: Setting<unknown>, value: unknown): unknown => (secret && value !== undefined ? "********" : (value ?? null))
 
 const FILE = "footfall.toml"
 type Layer = (key: string) => { given: unknown; source: string } | undefined
 
-function fromFlags(flags: Readonly<Record<string, string>>): Layer {
-  for (const name of Object.keys(flags)) if (name !== "config") refuseUnknown(name, `flag --${name.replaceAll("_", "-")}`)
-  return (key) => (flags[key] === undefined ? undefined : { given: flags[key], source: `flag ${flagName(key as Key)}` })
+function fromFlags(flags: Readonly<Record<string, string>>, table: Table): Layer {
+  for (const name of Object.keys(flags)) if (name !== "config") refuseUnknown(name, `flag --${name.replaceAll("_", "-")}`, table)
+  return (key) => (flags[key] === undefined ? undefined : { given: flags[key], source: `flag ${flagName(key)}` })
 }
 
 /** Names the file, or is told to the project's own tests, which start instances. */
 const NO_SETTINGS = /^FOOTFALL_(CONFIG|CHROMIUM|TEST_.*)$/
 
-function fromEnvironment(environment: Readonly<Record<string, string | undefined>>): Layer {
+function fromEnvironment(environment: Readonly<Record<string, string | undefined>>, table: Table): Layer {
   for (const name of Object.keys(environment)) {
-    if (!name.startsWith("FOOTFALL_") || NO_SETTINGS.test(name) || isSecretFile(name)) continue
-    refuseUnknown(name.slice(9).toLowerCase(), `environment ${name}`)
+    if (!name.startsWith("FOOTFALL_") || NO_SETTINGS.test(name) || isSecretFile(name, table)) continue
+    refuseUnknown(name.slice(9).toLowerCase(), `environment ${name}`, table)
   }
   return (key) => {
-    const name = environmentName(key as Key)
-    const file = SETTINGS[key as Key].secret ? environment[`${name}_FILE`] : undefined
+    const name = environmentName(key)
+    const file = table.settings[key]?.secret ? environment[`${name}_FILE`] : undefined
     if (file) return { given: firstLine(file, `${name}_FILE`), source: `environment ${name}_FILE` }
     // An empty variable is how compose files write "not set".
     return environment[name] ? { given: environment[name], source: `environment ${name}` } : undefined
@@ -70,7 +99,8 @@ function fromEnvironment(environment: Readonly<Record<string, string | undefined
 }
 
 /** A secret may stand in a file of its own, as containers mount them. */
-const isSecretFile = (name: string): boolean => KEYS.some((key) => SETTINGS[key].secret && `${environmentName(key)}_FILE` === name)
+const isSecretFile = (name: string, { settings }: Table): boolean =>
+  Object.entries(settings).some(([key, { secret }]) => secret && `${environmentName(key)}_FILE` === name)
 
 function firstLine(path: string, name: string): string {
   try {
@@ -80,10 +110,30 @@ function firstLine(path: string, name: string): string {
   }
 }
 
-function fromFile(path: string): Layer {
-  const entries = parse(path)
-  for (const name of Object.keys(entries)) refuseUnknown(name, `file ${path}`)
-  return (key) => (entries[key] === undefined ? undefined : { given: entries[key], source: `file ${path}` })
+function fromFile(path: string, table: Table): Layer {
+  const source = `file ${path}`
+  const entries = new Map<string, unknown>()
+  for (const [name, given] of Object.entries(parse(path))) {
+    const section = table.ofPlugins.filter(({ plugin }) => plugin === name)
+    if (section.length > 0) readSection(name, given, section, source, entries)
+    else {
+      if (table.ofPlugins.some(({ key }) => key === name)) throw new ConfigFault(`${name} (${source}): write it in the table of its plugin`)
+      refuseUnknown(name, source, table)
+      entries.set(name, given)
+    }
+  }
+  return (key) => (entries.has(key) ? { given: entries.get(key), source } : undefined)
+}
+
+/** A plugin's table: `[links]`. */
+function readSection(id: string, given: unknown, section: readonly PluginSetting[], source: string, into: Map<string, unknown>): void {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new ConfigFault(`${id} (${source}): must be a table [${id}]`)
+  for (const [name, value] of Object.entries(given)) {
+    const setting = section.find((each) => each.name === name)
+    if (!setting) throw new ConfigFault(`${id}.${name} (${source}): no such setting; footfall config print lists all`)
+    into.set(setting.key, value)
+  }
 }
 
 function parse(path: string): Record<string, unknown> {
@@ -96,14 +146,13 @@ function parse(path: string): Record<string, unknown> {
   }
 }
 
-function refuseUnknown(key: string, source: string): void {
-  if (!Object.hasOwn(SETTINGS, key)) throw new ConfigFault(`${key} (${source}): no such setting; footfall config print lists all`)
+function refuseUnknown(key: string, source: string, { settings }: Table): void {
+  if (!Object.hasOwn(settings, key)) throw new ConfigFault(`${key} (${source}): no such setting; footfall config print lists all`)
 }
 
-const find = (layers: readonly Layer[], key: Key) => layers.map((layer) => layer(key)).find((entry) => entry !== undefined)
+const find = (layers: readonly Layer[], key: string) => layers.map((layer) => layer(key)).find((entry) => entry !== undefined)
 
-function resolved(layers: readonly Layer[], key: Key): { value: unknown; source: string } {
-  const setting = SETTINGS[key]
+function resolved(layers: readonly Layer[], key: string, setting: Setting<unknown>): { value: unknown; source: string } {
   const entry = find(layers, key)
   if (!entry) return { value: key === "data_dir" ? setting.read(setting.default) : setting.default, source: "default" }
   const value = setting.read(entry.given)

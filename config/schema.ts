@@ -72,8 +72,11 @@ export const SETTINGS = {
 
 export type Key = keyof typeof SETTINGS
 /** The values of one instance, checked. */
-export type Config = { readonly [K in Key]: (typeof SETTINGS)[K] extends Setting<infer Value> ? Value : never }
+export type Config = { readonly [K in Key]: (typeof SETTINGS)[K] extends Setting<infer Value> ? Value : never } & {
+  /** The sections of plugins by their ids; checked as well. */
+  readonly plugins: Readonly<Record<string, Record<string, unknown>>>
+}
 
 export const KEYS = Object.keys(SETTINGS) as Key[]
-export const environmentName = (key: Key): string => `FOOTFALL_${key.toUpperCase()}`
-export const flagName = (key: Key): string => `--${key.replaceAll("_", "-")}`
+export const environmentName = (key: string): string => `FOOTFALL_${key.toUpperCase()}`
+export const flagName = (key: string): string => `--${key.replaceAll("_", "-")}`

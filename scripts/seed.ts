@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util"
 import { loadConfig } from "../config/load.ts"
 import { version } from "../package.json" with { type: "json" }
+import { plugins } from "../plugins/index.ts"
 import { createApp, fillDemo } from "../src/app.ts"
 import { replayClock } from "../src/services/demo.ts"
 
@@ -21,8 +22,9 @@ const { values } = parseArgs({
 })
 const shape = { days: wholeNumber("days"), events: wholeNumber("events"), seed: wholeNumber("seed"), sites: wholeNumber("sites") }
 const flags = values["data-dir"] === undefined ? {} : { data_dir: values["data-dir"] }
-const { config } = loadConfig({ flags, environment: process.env, workingDirectory: process.cwd() })
+const { config } = loadConfig({ flags, environment: process.env, workingDirectory: process.cwd(), plugins })
 const options = {
+  plugins,
   // Invented people come as fast as we can send them.
   config: { ...config, limit_site_events: 0, limit_instance_events: 0, limit_visitor_events: 0 },
   version,

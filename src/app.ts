@@ -10,6 +10,8 @@ import { sessionCookie } from "./http/private/session-cookie.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect.ts"
 import { openPlaceFile, type PlaceFile } from "./ingest/places.ts"
+import type { AnyPlugin } from "./plugin/contract.ts"
+import { loadPlugins, pluginFacts } from "./plugin/load.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
 import { accountTasks } from "./services/accounts.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
@@ -27,6 +29,7 @@ import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.
 
 export interface AppOptions {
   config: Config
+  plugins: readonly AnyPlugin[]
   version: string
   clock: Clock
   log: Log
@@ -66,13 +69,19 @@ export async function createApp(options: AppOptions): Promise<App> {
   const collector = createCollector({ ...collectorOptions(options, instance), placeFile, store: instance.events })
   let address: string | undefined
   const operations = operationsOf(options, instance, () => address)
+  const stats = createStats({ ...instance, engine, clock })
+  const exports = createExports({ ...instance, engine, clock })
+  const plugins = await loadPlugins({ ...options, settings: config.plugins, instance, stats, exports }).catch(async (error) => {
+    await closeUnserved(engine, instance)
+    throw error
+  })
   const server = createServer({
     baseUrl: config.base_url ?? "",
     hsts: config.hsts,
     log,
     health: instance.health,
-    stats: createStats({ ...instance, engine, clock }),
-    exports: createExports({ ...instance, engine, clock }),
+    stats,
+    exports,
     queryForm: createQueryForm({ ...instance, engine, clock }),
     collector,
     collectPath: config.collect_path,
@@ -100,8 +109,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
     access: instance.access,
     maintenance: () => ({ enabled: false }),
-    isOn: () => true,
-    features: () => [],
+    isOn: instance.plugins.isOn,
+    features: instance.plugins.features,
+    mountPlugins: plugins.mountPlugins,
     privateRate: config.private_rate,
     allowedHosts: config.allowed_hosts,
     apiRateLimit: config.api_rate_limit,
@@ -133,14 +143,21 @@ export async function createApp(options: AppOptions): Promise<App> {
       collector.stop()
       control?.stop()
       await timers.stop()
+      await plugins.stop()
       await engine.close()
       await instance.close()
     },
   }
 }
 
+async function closeUnserved(engine: Engine, instance: Instance): Promise<void> {
+  await engine.close()
+  await instance.close()
+}
+
 export const instanceOptions = ({
   config,
+  plugins,
   version,
   clock,
   log,
@@ -158,6 +175,7 @@ export const instanceOptions = ({
   defaults: siteDefaults(config),
   accounts: accountSettings(config),
   maxSites: config.max_sites,
+  plugins: pluginFacts(plugins),
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,

@@ -1,7 +1,9 @@
 /** The program: the real clock, the real configuration, signals, the listening socket. */
-import { ConfigFault, describeConfig, type Loaded, loadConfig } from "../config/load.ts"
+import { ConfigFault, type Loaded, loadConfig } from "../config/load.ts"
+import { pluginSettings } from "../config/plugins.ts"
 import { flagName, KEYS, SETTINGS } from "../config/schema.ts"
 import { version } from "../package.json" with { type: "json" }
+import { plugins } from "../plugins/index.ts"
 import { type App, type AppOptions, createApp, fillDemo, instanceOptions, operationsOf } from "./app.ts"
 import { runCommandLine } from "./cli/cli.ts"
 import type { Program, Running, Settings } from "./cli/command.ts"
@@ -20,9 +22,9 @@ const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
 
 const program: Program = {
   version,
-  settingFlags: Object.fromEntries(KEYS.filter((key) => !SETTINGS[key].secret).map((key) => [flagName(key).slice(2), SETTINGS[key].about])),
+  settingFlags: settingFlags(),
   interrupted,
-  describeSettings: (settings) => describeConfig(load(settings)),
+  describeSettings: (settings) => load(settings).described,
   async withOperations(settings, report, work) {
     const options = appOptions(settings, process.stderr.fd)
     const open = async () => {
@@ -73,9 +75,15 @@ export function runProgram(argv: readonly string[]): Promise<number> {
   })
 }
 
+/** Of the core and of all plugins; secrets are not taken from the command line. */
+function settingFlags(): Record<string, string> {
+  const all = [...KEYS.map((key) => ({ key, setting: SETTINGS[key] })), ...pluginSettings(plugins)]
+  return Object.fromEntries(all.filter(({ setting }) => !setting.secret).map(({ key, setting }) => [flagName(key).slice(2), setting.about]))
+}
+
 function load(settings: Settings): Loaded {
   try {
-    return loadConfig({ flags: settings, environment: process.env, workingDirectory: process.cwd() })
+    return loadConfig({ flags: settings, environment: process.env, workingDirectory: process.cwd(), plugins })
   } catch (error) {
     throw error instanceof ConfigFault ? new ExitFault("configuration", error.message) : error
   }
@@ -85,6 +93,7 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
   const { config } = load(settings)
   return {
     config,
+    plugins,
     version,
     clock: CLOCK,
     // A command says what it did itself; only a server tells its story.

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { loadConfig } from "../config/load.ts"
+import { plugins as programPlugins } from "../plugins/index.ts"
 import { type App, createApp } from "../src/app.ts"
 import type { Clock } from "../src/domain/clock.ts"
 import { SCOPES, type Scope } from "../src/domain/key.ts"
@@ -16,6 +17,7 @@ import type { Log } from "../src/domain/log.ts"
 import type { Role } from "../src/domain/organization.ts"
 import type { SiteRole } from "../src/domain/permission.ts"
 import type { Site } from "../src/domain/site.ts"
+import type { AnyPlugin } from "../src/plugin/contract.ts"
 import { insertMembership, putSiteMember } from "../src/store/catalog/memberships.ts"
 import { updateSessionProof } from "../src/store/catalog/sessions.ts"
 import { insertSetup, isSetUp } from "../src/store/catalog/setup.ts"
@@ -108,16 +110,23 @@ export interface StartOptions {
   now?: string
   /** Settings by key, as on the command line. */
   settings?: Record<string, string>
+  /** Those of the program unless others are given. */
+  plugins?: readonly AnyPlugin[]
 }
 
 /** The real application on real stores, without a socket. Its jobs do not run: a test calls what it wants to see. */
-export async function startInstance({ now = "2026-11-21T12:00:00Z", settings = {} }: StartOptions = {}): Promise<TestInstance> {
+export async function startInstance({
+  now = "2026-11-21T12:00:00Z",
+  settings = {},
+  plugins = programPlugins,
+}: StartOptions = {}): Promise<TestInstance> {
   const folder = temporaryFolder()
   const clock = fixedClock(now)
   const log = memoryLog()
-  const { config } = loadConfig({ flags: { ...settings, data_dir: folder.path }, environment: {}, workingDirectory: folder.path })
+  const flags = { ...settings, data_dir: folder.path }
+  const { config } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
-  const app = await createApp({ config, version: "0.0.0-test", clock, log, random, workers: WORKERS })
+  const app = await createApp({ config, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS })
   const { organizations, sites, keys } = app.instance
   const { id: organization } = await organizations.create({ name: "Shop" })
   const site = await sites.create(organization, {

@@ -5,9 +5,10 @@ import { API } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
 import type { Read } from "../plugin/body.ts"
 import { type Call, guard } from "../plugin/guard.ts"
+import { tokenBuckets } from "../services/token-buckets.ts"
 import { accepts } from "./accept.ts"
 import { callerName } from "./caller.ts"
-import { type ApiLimits, tokenBuckets } from "./limits.ts"
+import type { ApiLimits } from "./limits.ts"
 
 export interface AuthOptions {
   /** The realm that a 401 names. */

@@ -41,6 +41,10 @@ export function router({ baseUrl, log, headers }: RouterOptions, routes: readonl
 /** A route that nobody guards stops the start. Elysia takes macro names off a mounted route, but keeps its `detail`. */
 function requireGuards(app: AnyElysia): void {
   for (const { method, path, hooks } of app.routes)
-    if (path.startsWith("/api/") && !hooks?.detail?.[path.startsWith("/api/private/") ? "x-permission" : "x-required-scopes"])
+    if (
+      path.startsWith("/api/") &&
+      !hooks?.detail?.["x-permission"] &&
+      (path.startsWith("/api/private/") || !hooks?.detail?.["x-required-scopes"])
+    )
       throw new Error(`${method} ${path} names nothing that it asks of its caller`)
 }

@@ -37,6 +37,9 @@ export const readJson =
     return (await readJsonAsSent(limit)(request, contentType)).value
   }
 
+/** Of a route that takes no body. */
+export const leaveUnread: Read = async () => null
+
 /** A body with the bytes it came as. */
 export interface SentJson {
   value: unknown

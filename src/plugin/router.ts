@@ -71,8 +71,9 @@ const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
  * or `open`. A handler without one has no
  * caller, which is a type error; a route without one stops the start.
  */
-export function privateRouter(authorize: Authorize) {
-  return new Elysia({ name: "privateRouter" }).macro({
+export function privateRouter(authorize: Authorize, name = "core") {
+  // A name of its own each: Elysia takes two of one name for the same, and would ask the first one's `authorize`.
+  return new Elysia({ name: `privateRouter ${name}` }).macro({
     open: (terms: true | Terms) => {
       const rule: Rule = { ask: "open", ...(terms === true ? {} : terms) }
       return { detail: { "x-permission": "open" } as object, ...guard(admitting(authorize.open, rule), rule.read ?? usualRead) }

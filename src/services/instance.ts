@@ -1,7 +1,7 @@
 import { hkdfSync } from "node:crypto"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
-import { CORE_PERMISSIONS } from "../domain/permission.ts"
+import { CORE_PERMISSIONS, type Permissions } from "../domain/permission.ts"
 import type { Site } from "../domain/site.ts"
 import type { SiteDefaults } from "../domain/site-input.ts"
 import type { IdentityKeys } from "../ingest/salts.ts"
@@ -31,6 +31,7 @@ import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
+import { createPlugins, type PluginFacts, type Plugins } from "./plugins.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
 import { secretKey } from "./secret-key.ts"
@@ -56,6 +57,7 @@ export interface InstanceOptions {
   defaults: SiteDefaults
   accounts: AccountSettings
   maxSites: number
+  plugins: readonly PluginFacts[]
   keep: KeepRules
   backupWorkerUrl: string
   /** False: migrate without a backup before. */
@@ -77,6 +79,9 @@ export interface Instance {
   settings: InstanceSettings
   sessions: Sessions
   access: Access
+  /** Of the core and of all plugins. */
+  permissions: Permissions
+  plugins: Plugins
   accounts: Accounts
   audit: Audit
   /** Keys that sign cookies; the first one is used, the others still verify. */
@@ -152,6 +157,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
   const audit = createAudit({ catalog, clock })
+  const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))
   return {
     lock,
     catalog,
@@ -162,7 +168,9 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     settings,
     sessions,
     accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites }),
-    access: createAccess({ catalog, sites, permissions: CORE_PERMISSIONS }),
+    access: createAccess({ catalog, sites, permissions }),
+    permissions,
+    plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
     audit,
     cookieSecrets: [cookieSecret(key)],
     annotations: createAnnotations({ catalog, clock }),

@@ -4,7 +4,7 @@ import type { Log } from "../domain/log.ts"
 import { catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { examineCatalogFile, listSiteIds } from "../store/catalog/copy.ts"
 import { migrate } from "../store/catalog/migrate.ts"
-import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
+import { catalogSchemas } from "../store/catalog/schema.ts"
 import { openEventStore } from "../store/events/events.ts"
 import { checkBackup, createBackups } from "./backup.ts"
 import { backupFolder, type Manifest, readManifest } from "./backup-folder.ts"
@@ -12,6 +12,7 @@ import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
 import { createExclusive } from "./exclusive.ts"
 import { ExitFault } from "./exit.ts"
+import type { PluginFacts } from "./plugins.ts"
 import { toExitFault } from "./store-faults.ts"
 import { swapStores } from "./swap.ts"
 
@@ -22,6 +23,7 @@ export interface RestoreOptions {
   workerUrl: string
   now(): number
   log: Log
+  plugins: readonly PluginFacts[]
   /** The catalog is on a server: only the event store is restored. */
   remoteCatalog: boolean
 }
@@ -88,14 +90,14 @@ async function refuseForeign(staged: string, manifest: Manifest): Promise<void> 
 }
 
 /** Opening also refuses a newer file. Afterwards each store is one file again, without a log beside it. */
-async function migrateStaged(staged: string, manifest: Manifest, { version, now }: RestoreOptions): Promise<void> {
+async function migrateStaged(staged: string, manifest: Manifest, { version, now, plugins }: RestoreOptions): Promise<void> {
   const events = openEventStore(join(staged, "events.db"), { now: now(), version })
   events.checkpoint("truncate")
   events.close()
   if (manifest.catalog === "remote") return
   const catalog = await openCatalog(catalogUrl(join(staged, "catalog.db")))
   try {
-    await migrate(catalog, [CATALOG_SCHEMA], { version, now: now() })
+    await migrate(catalog, catalogSchemas(plugins), { version, now: now() })
     await catalog.checkpoint("truncate")
   } finally {
     await catalog.close()

@@ -1,7 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../store/catalog/migrate.ts"
-import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
+import { catalogSchemas } from "../store/catalog/schema.ts"
 import { lookIntoEventFile } from "../store/events/copy.ts"
 import { type EventStore, openEventStore } from "../store/events/events.ts"
 import type { StoreFault } from "../store/events/fault.ts"
@@ -9,6 +9,7 @@ import type { KeptValues } from "../store/events/writer.ts"
 import { type CatalogLease, leaseCatalog } from "./catalog-lease.ts"
 import { placesIn } from "./data-folder.ts"
 import { nodeId } from "./node-id.ts"
+import type { PluginFacts } from "./plugins.ts"
 import { openRemoteCatalog, type RemoteCatalog } from "./remote-catalog.ts"
 import type { Random } from "./secrets.ts"
 import { toExitFault } from "./store-faults.ts"
@@ -21,6 +22,7 @@ export interface StoresOptions {
   remoteCatalog: RemoteCatalog | undefined
   onFault(fault: StoreFault): void
   keptValues: KeptValues
+  plugins: readonly PluginFacts[]
   /** Called before the first migration of stores that hold something. Rejecting stops the start with nothing changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
   /** Called when readers may open the event store. */
@@ -48,6 +50,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
 async function open(options: StoresOptions): Promise<Stores> {
   const { dataDir, version, clock, random, remoteCatalog, keptValues } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
+  const schemas = catalogSchemas(options.plugins)
   // Looked at before the catalog is touched: one newer store refuses both.
   using ofEvents = lookIntoEventFile(eventsPath)
   if (ofEvents.isReadable) options.onEventsReadable?.()
@@ -58,12 +61,13 @@ async function open(options: StoresOptions): Promise<Stores> {
   try {
     // Before anything is changed: two nodes must not migrate at once.
     if (remoteCatalog) lease = await leaseCatalog(catalog, { node: nodeId(dataDir, random), random, monotonic: clock.monotonic })
-    const ofCatalog = (await pendingMigrations(catalog, [CATALOG_SCHEMA])).map(({ name }) => name)
+    const pending = await pendingMigrations(catalog, schemas, version)
+    const ofCatalog = pending.map(({ name }) => name)
     // A catalog on a server is backed up there: what another node has filled is nothing to save here.
-    const isNew = ofEvents.isNew && (catalog.remote || ofCatalog.length === CATALOG_SCHEMA.migrations.length)
+    const isNew = ofEvents.isNew && (catalog.remote || pending.length === schemas.flatMap((list) => list.migrations).length)
     const migrations = [...ofCatalog, ...ofEvents.pending]
     if (!isNew && migrations.length > 0) await options.backUp?.(catalog)
-    await migrate(catalog, [CATALOG_SCHEMA], { version, now: clock.now() })
+    await migrate(catalog, schemas, { version, now: clock.now() })
     const events = openEventStore(eventsPath, { now: clock.now(), version, keptValues })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }

@@ -29,16 +29,21 @@ export type Pending = Migration & { owner: string }
 
 /**
  * The rule for every store: what the lists have and the store has not, in order. Throws `StoreRefusal` when the store has
- * had a migration that the lists do not know, because a newer version wrote it then.
+ * had a migration that the lists do not know, because a newer version wrote it then. An owner that has no list at all is a
+ * plugin that was taken out, unless a version later than this one put it in: its tables stay as they are.
  */
-export function pendingOf(lists: readonly MigrationList[], applied: readonly AppliedMigration[]): Pending[] {
+export function pendingOf(lists: readonly MigrationList[], applied: readonly AppliedMigration[], ours: string): Pending[] {
   const known = lists.flatMap(({ owner, migrations }) => migrations.map((migration) => ({ owner, ...migration })))
-  const unknown = applied.filter((done) => !known.some((migration) => isSame(migration, done))).at(-1)
+  const isTakenOut = (done: AppliedMigration) => !lists.some(({ owner }) => owner === done.owner) && !isLater(done.version, ours)
+  const unknown = applied.filter((done) => !known.some((migration) => isSame(migration, done)) && !isTakenOut(done)).at(-1)
   if (unknown) {
     const { owner, name, version } = unknown
     throw new StoreRefusal("newer", `The store has the migration ${owner}/${name} of a newer version: install Footfall ${version} or later`)
   }
   return known.filter((migration) => !applied.some((done) => isSame(migration, done)))
 }
+
+/** Of what names no version nobody knows. */
+const isLater = (version: string, ours: string): boolean => version === "" || ours === "" || Bun.semver.order(version, ours) > 0
 
 const isSame = (a: { owner: string; name: string }, b: { owner: string; name: string }): boolean => a.owner === b.owner && a.name === b.name

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describeConfig, loadConfig } from "../../config/load.ts"
+import { loadConfig } from "../../config/load.ts"
 import { KEYS, SETTINGS } from "../../config/schema.ts"
 import { configurationTable } from "../../config/table.ts"
 import { temporaryFolder } from "../kit.ts"
@@ -12,13 +12,13 @@ const load = (sources: Partial<Parameters<typeof loadConfig>[0]>) =>
 test("flags win over the environment, that over the file, that over the defaults", () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "footfall.toml"), 'host = "::1"\nport = 1\nmax_sites = 1\n')
-  const { config, sources } = load({
+  const { config, described } = load({
     flags: { host: "10.0.0.1" },
     environment: { FOOTFALL_HOST: "10.0.0.2", FOOTFALL_PORT: "2", PATH: "/bin" },
     workingDirectory: folder.path,
   })
   expect(config).toMatchObject({ host: "10.0.0.1", port: 2, max_sites: 1, default_currency: "USD" })
-  expect(sources).toMatchObject({
+  expect(Object.fromEntries(described.map(({ key, source }) => [key, source]))).toMatchObject({
     host: "flag --host",
     port: "environment FOOTFALL_PORT",
     max_sites: `file ${folder.path}/footfall.toml`,
@@ -99,7 +99,7 @@ test.each([
 
 test("secrets are masked where settings are printed", () => {
   const loaded = load({ environment: { FOOTFALL_SECRET_KEY: Buffer.alloc(32, "0123456789abcdef").toString("hex") } })
-  const printed = describeConfig(loaded)
+  const printed = loaded.described
   expect(printed.find(({ key }) => key === "secret_key")).toEqual({
     key: "secret_key",
     value: "********",

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { AppError } from "../../src/domain/error.ts"
-import { apiLimits, tokenBuckets } from "../../src/http/limits.ts"
+import { apiLimits } from "../../src/http/limits.ts"
+import { tokenBuckets } from "../../src/services/token-buckets.ts"
 import { fixedClock } from "../kit.ts"
 
 const KEY = { id: 7, rate_limit: null }

@@ -35,6 +35,7 @@ const restore = (dataDir: string, id: string) =>
       now: () => at + 60_000,
       log: quiet,
       remoteCatalog: false,
+      plugins: [],
     },
     id,
     () => {},

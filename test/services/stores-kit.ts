@@ -18,6 +18,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   remoteCatalog: undefined,
   defaults: { timezone: "UTC", retention_days: null, revenue_currency: "EUR" },
   maxSites: 10,
+  plugins: [],
   accounts: {
     hashesAtOnce: 4,
     signIn: { perMinute: 20, failuresPerHour: 50, failuresBeforeDelay: 10, delaySeconds: 10, maxDelaySeconds: 900 },

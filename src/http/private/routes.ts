@@ -1,14 +1,21 @@
 import type { AnyElysia } from "elysia"
+import type { PluginRoutes } from "../../plugin/load.ts"
 import { privateRouter } from "../../plugin/router.ts"
 import { type AuthRoutesOptions, authRoutes } from "./auth.ts"
 import { type AuthorizeOptions, createAuthorize } from "./authorize.ts"
 import { type MeOptions, meRoutes } from "./me.ts"
 import { type SetupRoutesOptions, setupRoutes } from "./setup.ts"
 
-export interface PrivateOptions extends Omit<AuthorizeOptions, "cookie">, MeOptions, SetupRoutesOptions, AuthRoutesOptions {}
+export interface PrivateOptions extends PluginRoutes, Omit<AuthorizeOptions, "cookie">, MeOptions, SetupRoutesOptions, AuthRoutesOptions {}
 
 /** Everything below `/api/private` that the core answers: for people who are signed in, by session alone. */
 export function privateRoutes(options: PrivateOptions): AnyElysia[] {
-  const router = privateRouter(createAuthorize(options))
-  return [setupRoutes(router, options), authRoutes(router, options), meRoutes(router, options)]
+  const authorize = createAuthorize(options)
+  const router = privateRouter(authorize)
+  return [
+    setupRoutes(router, options),
+    authRoutes(router, options),
+    meRoutes(router, options),
+    ...options.mountPlugins({ authorize, addressOf: options.addressOf }),
+  ]
 }

@@ -2,14 +2,14 @@ import { type AppliedMigration, type MigrationList, type MigrationStamp, type Pe
 import type { Catalog, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
-/** What `migrate` would run. Changes nothing. */
-export async function pendingMigrations(catalog: Statements, lists: readonly MigrationList[]): Promise<Pending[]> {
-  return pendingOf(lists, await appliedMigrations(catalog))
+/** What `migrate` of this version would run. Changes nothing. */
+export async function pendingMigrations(catalog: Statements, lists: readonly MigrationList[], ours: string): Promise<Pending[]> {
+  return pendingOf(lists, await appliedMigrations(catalog), ours)
 }
 
 /** Runs what is pending, each migration in a transaction with its record: a kill leaves the state before or after one. */
 export async function migrate(catalog: Catalog, lists: readonly MigrationList[], stamp: MigrationStamp): Promise<void> {
-  const pending = await pendingMigrations(catalog, lists)
+  const pending = await pendingMigrations(catalog, lists, stamp.version)
   if (pending.length > 0) await catalog.run(CREATE_MIGRATIONS)
   for (const migration of pending) {
     await catalog.transaction(async (statements) => {

@@ -5,6 +5,7 @@ import instanceShields from "./migrations/0003_instance_shields.sql" with { type
 import accounts from "./migrations/0004_accounts.sql" with { type: "text" }
 import signIn from "./migrations/0005_sign_in.sql" with { type: "text" }
 import organizations from "./migrations/0006_organizations.sql" with { type: "text" }
+import plugins from "./migrations/0007_plugins.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -16,5 +17,12 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0004_accounts", sql: accounts },
     { name: "0005_sign_in", sql: signIn },
     { name: "0006_organizations", sql: organizations },
+    { name: "0007_plugins", sql: plugins },
   ],
 }
+
+/** The lists of all owners: the core's first. */
+export const catalogSchemas = (plugins: readonly (Pick<MigrationList, "migrations"> & { id: string })[]): MigrationList[] => [
+  CATALOG_SCHEMA,
+  ...plugins.map(({ id, migrations }) => ({ owner: id, migrations })),
+]

@@ -55,7 +55,7 @@ export function openForReading(path: string): Database {
 export function pendingEventMigrations(db: Database, path: string): { pending: string[]; applied: string[] } {
   if (!isEmpty(db) && applicationId(db) !== EVENTS_ID) throw foreignFile(path)
   const applied = appliedMigrations(db)
-  return { pending: pendingOf([EVENT_SCHEMA], applied).map(({ name }) => name), applied: applied.map(({ name }) => name) }
+  return { pending: pendingOf([EVENT_SCHEMA], applied, "").map(({ name }) => name), applied: applied.map(({ name }) => name) }
 }
 
 /** The number that tells our files from those of other programs. */
@@ -83,7 +83,7 @@ function appliedMigrations(db: Database): AppliedMigration[] {
 }
 
 function migrate(db: Database, { now, version }: MigrationStamp): void {
-  const pending = pendingOf([EVENT_SCHEMA], appliedMigrations(db))
+  const pending = pendingOf([EVENT_SCHEMA], appliedMigrations(db), version)
   if (pending.length === 0) return
   db.run(`create table if not exists migrations (
     owner text not null, name text not null, version text not null, applied_at integer not null, primary key (owner, name)

@@ -21,13 +21,15 @@ async function openTemporary(path: string) {
 test("the catalog's own schema is made once", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
-  expect((await pendingMigrations(catalog, [CATALOG_SCHEMA])).map(({ name }) => name)).toEqual(CATALOG_SCHEMA.migrations.map(({ name }) => name))
+  expect((await pendingMigrations(catalog, [CATALOG_SCHEMA], stamp.version)).map(({ name }) => name)).toEqual(
+    CATALOG_SCHEMA.migrations.map(({ name }) => name),
+  )
   await migrate(catalog, [CATALOG_SCHEMA], stamp)
   await migrate(catalog, [CATALOG_SCHEMA], stamp)
-  expect(await pendingMigrations(catalog, [CATALOG_SCHEMA])).toEqual([])
-  expect(await catalog.all(sql`select owner, name, version, applied_at from migrations`)).toEqual([
-    { owner: "core", name: "0001_catalog", version: "1.2.0", applied_at: 1_795_000_000_000 },
-  ])
+  expect(await pendingMigrations(catalog, [CATALOG_SCHEMA], stamp.version)).toEqual([])
+  const rows = await catalog.all(sql`select owner, name, version, applied_at from migrations order by id`)
+  expect(rows[0]).toEqual({ owner: "core", name: "0001_catalog", version: "1.2.0", applied_at: 1_795_000_000_000 })
+  expect(rows).toHaveLength(CATALOG_SCHEMA.migrations.length)
 })
 
 test("a later version adds to what is there, owner by owner", async () => {
@@ -35,10 +37,8 @@ test("a later version adds to what is there, owner by owner", async () => {
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   await migrate(catalog, [core(first)], stamp)
   const links = { owner: "links", migrations: [{ name: "0001_things", sql: "create table links_links (n integer) strict" }] }
-  expect((await pendingMigrations(catalog, [core(first, second), links])).map(({ owner, name }) => `${owner}/${name}`)).toEqual([
-    "core/0002_more",
-    "links/0001_things",
-  ])
+  const pending = await pendingMigrations(catalog, [core(first, second), links], stamp.version)
+  expect(pending.map(({ owner, name }) => `${owner}/${name}`)).toEqual(["core/0002_more", "links/0001_things"])
   await migrate(catalog, [core(first, second), links], { version: "1.3.0", now: 5 })
   expect(await catalog.get(sql`select n from things`)).toEqual({ n: 2 })
 })
@@ -55,10 +55,20 @@ test("a store of a newer version is refused by name, and its file is left as it 
   {
     await using catalog = await openTemporary(path)
     const refusal = { name: "StoreRefusal", reason: "newer", message: expect.stringContaining("install Footfall 1.2.0") }
-    await expect(pendingMigrations(catalog, [core(first)])).rejects.toMatchObject(refusal)
+    await expect(pendingMigrations(catalog, [core(first)], stamp.version)).rejects.toMatchObject(refusal)
     await expect(migrate(catalog, [core(first)], stamp)).rejects.toMatchObject(refusal)
   }
   expect(readFileSync(path).equals(before)).toBe(true)
+})
+
+test("a plugin that was taken out leaves its tables, unless a newer version put it in", async () => {
+  using folder = temporaryFolder()
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  const links = { owner: "links", migrations: [{ name: "0001_links", sql: "create table links_links (id integer) strict" }] }
+  await migrate(catalog, [core(first), links], { version: "1.2.0", now: 5 })
+  expect(await pendingMigrations(catalog, [core(first)], "1.2.0")).toEqual([])
+  expect(await catalog.all(sql`select id from links_links`)).toEqual([])
+  await expect(pendingMigrations(catalog, [core(first)], "1.1.9")).rejects.toMatchObject({ reason: "newer" })
 })
 
 test("a migration that fails leaves nothing of itself", async () => {
@@ -66,7 +76,7 @@ test("a migration that fails leaves nothing of itself", async () => {
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   const broken = { name: "0002_broken", sql: "create table half (n integer) strict; insert into nowhere values (1)" }
   await expect(migrate(catalog, [core(first, broken)], stamp)).rejects.toThrow("nowhere")
-  expect((await pendingMigrations(catalog, [core(first, broken)])).map(({ name }) => name)).toEqual(["0002_broken"])
+  expect((await pendingMigrations(catalog, [core(first, broken)], stamp.version)).map(({ name }) => name)).toEqual(["0002_broken"])
   expect(await catalog.all(sql`select name from sqlite_schema where name = 'half'`)).toEqual([])
 })
 
@@ -81,7 +91,7 @@ test("a kill in the middle leaves the state before or after a migration", async 
     child.kill("SIGKILL")
     await child.exited
     await using catalog = await openTemporary(path)
-    const pending = await pendingMigrations(catalog, [core(first, { name: "0002_long", sql: "" })])
+    const pending = await pendingMigrations(catalog, [core(first, { name: "0002_long", sql: "" })], stamp.version)
     const tables = await catalog.all<{ name: string }>(
       sql`select name from sqlite_schema where name in ('things', 'numbers') order by name`,
     )

@@ -1,0 +1,66 @@
+import type { AnyElysia } from "elysia"
+import type { Permissions } from "../domain/permission.ts"
+import { claimOpen, pluginFault } from "./check.ts"
+import type { AnyPlugin, Contribution } from "./contract.ts"
+
+/** What a route may name besides a permission. */
+const MARKERS: ReadonlySet<unknown> = new Set(["open", "self", "instance_admin", "member"])
+
+/** The open paths of every plugin, those from its settings included. Throws when two of them meet. */
+export function openPaths(plugins: readonly AnyPlugin[], settings: Readonly<Record<string, object>>): Map<string, string[]> {
+  const claims = new Map<string, string>()
+  return new Map(
+    plugins.map(({ id, paths }) => {
+      const refuse = (says: string): never => {
+        throw pluginFault(id, says)
+      }
+      const claim = (what: string): void => {
+        if (claims.has(what)) refuse(`${what} is that of the plugin ${claims.get(what)} already`)
+        claims.set(what, id)
+      }
+      const own = (paths?.open ?? []).map((path) => (typeof path === "string" ? path : settingOf(settings[id], path.setting)))
+      for (const path of own) claimOpen(path, claims, claim, refuse)
+      return [id, own]
+    }),
+  )
+}
+
+/** A path as people write it in a setting: `/go` is `go`. */
+const settingOf = (settings: object | undefined, name: string): string =>
+  String(Object.entries(settings ?? {}).find(([key]) => key === name)?.[1] ?? "").replace(/^\/+|\/+$/g, "")
+
+interface Allowed {
+  open: readonly string[]
+  permissions: Permissions
+}
+
+/** Looks at what a plugin would mount: every route below its own words, every private one with what it asks of its caller. */
+export function checkRoutes(
+  { id, paths = {} }: AnyPlugin,
+  { routes = [], openRoutes = [] }: Contribution,
+  { open, permissions }: Allowed,
+): void {
+  const bases = [
+    ...(paths.site ?? []).map((word) => `/api/private/sites/:site/${word}`),
+    ...(paths.instance ?? []).map((word) => `/api/private/${word}`),
+  ]
+  for (const { method, path, asks } of listed(routes)) {
+    const named = `${method} ${path}`
+    if (!isBelow(path, bases)) throw pluginFault(id, `${named} is below none of its path words`)
+    if (typeof asks !== "string") throw pluginFault(id, `${named} names nothing that it asks of its caller`)
+    if (!MARKERS.has(asks) && !Object.hasOwn(permissions, asks)) throw pluginFault(id, `${named} asks for ${asks}, which nobody declares`)
+  }
+  const openBases = open.map((word) => `/${word}`)
+  for (const { method, path, asks } of listed(openRoutes)) {
+    if (!isBelow(path, openBases)) throw pluginFault(id, `${method} ${path} is below none of its open paths`)
+    if (asks !== "open") throw pluginFault(id, `${method} ${path} is not made with openRouter()`)
+  }
+}
+
+/** Elysia takes macro names off a route, but keeps its `detail`. */
+const listed = (groups: readonly AnyElysia[]) =>
+  groups.flatMap(({ routes }) =>
+    routes.map(({ method, path, hooks }) => ({ method, path, asks: hooks?.detail?.["x-permission"] as unknown })),
+  )
+
+const isBelow = (path: string, bases: readonly string[]): boolean => bases.some((base) => path === base || path.startsWith(`${base}/`))

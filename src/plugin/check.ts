@@ -1,0 +1,85 @@
+import { CORE_PERMISSIONS, RANKS } from "../domain/permission.ts"
+import { ExitFault } from "../services/exit.ts"
+import { foreignMigration } from "../store/own-tables.ts"
+import type { AnyPlugin } from "./contract.ts"
+import { CORE_TABLES, CORE_WORDS } from "./words.ts"
+
+/** What is wrong with a plugin: the one line with which the start ends. */
+export const pluginFault = (id: string, says: string): ExitFault => new ExitFault("configuration", `The plugin ${id}: ${says}`)
+
+/** Looks at the fixed fields of all plugins before anything is opened. Throws what is wrong with the first one. */
+export function checkPlugins(plugins: readonly AnyPlugin[]): void {
+  const claims = new Map<string, string>()
+  for (const plugin of plugins) {
+    const refuse = (says: string): never => {
+      throw pluginFault(plugin.id, says)
+    }
+    /** Nobody else may have claimed it. */
+    const claim = (what: string): void => {
+      const owner = claims.get(what)
+      if (owner !== undefined) refuse(`${what} is that of the plugin ${owner} already`)
+      claims.set(what, plugin.id)
+    }
+    checkName(plugin, refuse)
+    claim(`the id ${plugin.id}`)
+    checkWords(plugin, claims, claim, refuse)
+    checkPermissions(plugin, claim, refuse)
+    checkMigrations(plugin, refuse)
+  }
+}
+
+type Refuse = (says: string) => never
+type Claim = (what: string) => void
+
+function checkName({ id, title }: AnyPlugin, refuse: Refuse): void {
+  if (!/^[a-z][a-z0-9]{1,30}$/.test(id)) refuse("an id is 2 to 31 small letters and digits, and begins with a letter")
+  const table = CORE_TABLES.find((name) => name.startsWith(`${id}_`))
+  if (id === "core" || table !== undefined) refuse(`the core has ${table ?? "core"} for itself`)
+  if (title.trim() === "") refuse("it has no title")
+}
+
+const WORD = /^[a-z0-9][a-z0-9-]*$/
+const OPEN_WORDS = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/i
+
+function checkWords({ paths = {} }: AnyPlugin, claims: ReadonlyMap<string, string>, claim: Claim, refuse: Refuse): void {
+  for (const kind of ["site", "instance"] as const) {
+    for (const word of paths[kind] ?? []) {
+      if (!WORD.test(word)) refuse(`${word} is no path word: small letters, digits and hyphens`)
+      if (CORE_WORDS[kind].includes(word)) refuse(`the ${kind} word ${word} is the core's`)
+      claim(`the ${kind} word ${word}`)
+    }
+  }
+  for (const path of paths.open ?? []) if (typeof path === "string") claimOpen(path, claims, claim, refuse)
+}
+
+/** Also of those that come from the settings. */
+export function claimOpen(path: string, claims: ReadonlyMap<string, string>, claim: Claim, refuse: Refuse): void {
+  if (!OPEN_WORDS.test(path)) refuse(`${path} is no open path: one to three words of letters, digits and hyphens`)
+  const core = CORE_WORDS.open.find((taken) => overlaps(taken, path))
+  if (core !== undefined) refuse(`the open path ${path} is the core's: ${core}`)
+  const open = "the open path "
+  const other = [...claims.keys()].find((what) => what.startsWith(open) && overlaps(what.slice(open.length), path))
+  claim(other ?? open + path)
+}
+
+/** One of them lies below the other. */
+const overlaps = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`)
+
+function checkPermissions({ permissions = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
+  for (const [name, least] of Object.entries(permissions)) {
+    if (!/^[a-z]+(-[a-z]+)*:[a-z]+(-[a-z]+)*$/.test(name)) refuse(`the permission ${name} is not of the form <things>:<verb>`)
+    if (!RANKS.includes(least)) refuse(`the permission ${name} needs a least role of ${RANKS.join(", ")}`)
+    if (Object.hasOwn(CORE_PERMISSIONS, name)) refuse(`the permission ${name} is the core's: a route can name it as it is`)
+    claim(`the permission ${name}`)
+  }
+}
+
+function checkMigrations({ id, migrations = [] }: AnyPlugin, refuse: Refuse): void {
+  const names = new Set<string>()
+  for (const { name, sql } of migrations) {
+    if (!/^\d{4}_[a-z0-9_]+$/.test(name) || names.has(name)) refuse(`the migration ${name} needs a name of its own such as 0001_${id}`)
+    names.add(name)
+    const fault = foreignMigration(sql, `${id}_`)
+    if (fault !== undefined) refuse(`the migration ${name} reaches further than its own tables: ${fault}`)
+  }
+}

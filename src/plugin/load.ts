@@ -1,0 +1,118 @@
+import type { AnyElysia } from "elysia"
+import type { Clock } from "../domain/clock.ts"
+import type { Log } from "../domain/log.ts"
+import type { Permissions } from "../domain/permission.ts"
+import type { Exports } from "../services/exports.ts"
+import type { Instance } from "../services/instance.ts"
+import type { PluginFacts } from "../services/plugins.ts"
+import type { Random } from "../services/secrets.ts"
+import type { Stats } from "../services/stats.ts"
+import { checkPlugins } from "./check.ts"
+import { checkRoutes, openPaths } from "./check-routes.ts"
+import type { AnyPlugin, Contribution } from "./contract.ts"
+import type { Call } from "./guard.ts"
+import { type Host, pluginAudit } from "./host.ts"
+import { lateAuthorize } from "./late-authorize.ts"
+import { ownTables } from "./own-tables.ts"
+import type { Authorize } from "./router.ts"
+import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
+import { lateThrottle } from "./throttle.ts"
+
+export interface LoadOptions {
+  plugins: readonly AnyPlugin[]
+  /** Sections of the configuration by plugin. */
+  settings: Readonly<Record<string, Record<string, unknown>>>
+  instance: Instance
+  stats: Stats
+  exports: Exports
+  clock: Pick<Clock, "now">
+  log: Log
+  random: Random
+}
+
+/** What the server tells the routes of plugins once it is there. */
+export interface Mount {
+  authorize: Authorize
+  addressOf(call: Pick<Call, "request" | "server">): string | undefined
+}
+
+/** How the server gets the routes of plugins. */
+export interface PluginRoutes {
+  mountPlugins(mount: Mount): AnyElysia[]
+}
+
+export interface LoadedPlugins extends PluginRoutes {
+  stop(): Promise<void>
+}
+
+const STOP_MS = 1_000
+
+/** Checks the list and says of each plugin what the services have to know. Before anything is opened. */
+export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
+  checkPlugins(plugins)
+  return plugins.map(({ id, title, permissions = {}, migrations = [] }) => ({
+    id,
+    title,
+    permissions: Object.fromEntries(Object.entries(permissions).map(([name, least]) => [name, { least, on: "site" }])) as Permissions,
+    migrations,
+  }))
+}
+
+/** Sets every plugin of the list up, in its order. Throws what is wrong with the first one. */
+export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> {
+  const { instance, plugins } = options
+  const authorize = lateAuthorize()
+  const throttle = lateThrottle(options.clock.now)
+  const open = openPaths(plugins, options.settings)
+  const contributions: { plugin: AnyPlugin; contribution: Contribution }[] = []
+
+  function hostOf({ id }: AnyPlugin): Host<Record<string, unknown>> {
+    const isOn = () => instance.plugins.isOn(id)
+    const gate = authorize.forPlugin(id, isOn)
+    return {
+      id,
+      settings: options.settings[id] ?? {},
+      services: { ...instance, stats: options.stats, exports: options.exports },
+      db: ownTables(instance.catalog, id),
+      audit: pluginAudit(instance.audit, id),
+      log: logOf(options.log, id),
+      now: options.clock.now,
+      random: options.random,
+      throttle: throttle.make,
+      siteRouter: () => siteRouter(gate, id),
+      instanceRouter: () => instanceRouter(gate, id),
+      openRouter: () => openRouter(isOn),
+    }
+  }
+
+  for (const plugin of plugins) {
+    const contribution = await plugin.setup(hostOf(plugin))
+    checkRoutes(plugin, contribution, { open: open.get(plugin.id) ?? [], permissions: instance.permissions })
+    contributions.push({ plugin, contribution })
+  }
+
+  return {
+    mountPlugins(mount) {
+      authorize.bind(mount.authorize)
+      throttle.bind(mount.addressOf)
+      return contributions.flatMap(({ contribution: { routes = [], openRoutes = [] } }) => [...routes, ...openRoutes])
+    },
+    async stop() {
+      for (const { plugin, contribution } of contributions) {
+        const stopped = Promise.resolve(contribution.stop?.()).catch((error) =>
+          options.log.error("a plugin did not stop", { plugin: plugin.id, error }),
+        )
+        await Promise.race([stopped, Bun.sleep(STOP_MS)])
+      }
+    },
+  }
+}
+
+/** Says which plugin speaks. */
+function logOf(log: Log, plugin: string): Log {
+  const at =
+    (level: keyof Log): Log[keyof Log] =>
+    (message, fields) =>
+      log[level](message, { plugin, ...fields })
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }
+}

@@ -1,0 +1,34 @@
+import { AppError } from "../domain/error.ts"
+import { readAddress } from "../ingest/client-address.ts"
+import { tokenBuckets } from "../services/token-buckets.ts"
+import type { Asked, Throttle } from "./host.ts"
+import type { Mount } from "./load.ts"
+
+interface LateThrottle {
+  make(most: number, refillMs: number): Throttle
+  /** From now on this tells where requests come from. */
+  bind(addressOf: Mount["addressOf"]): void
+}
+
+/** A client is known by its address, an IPv6 one by the first half of it; the address goes no further. */
+export function lateThrottle(now: () => number): LateThrottle {
+  let addressOf: Mount["addressOf"] = () => undefined
+  const clientOf = (asked: Asked): string => {
+    const bytes = readAddress(addressOf(asked) ?? "")?.bytes
+    return bytes ? bytes.slice(0, bytes.length === 4 ? 4 : 8).toHex() : "unknown"
+  }
+  return {
+    bind(given) {
+      addressOf = given
+    },
+    make(most, refillMs) {
+      const buckets = tokenBuckets(most, now, refillMs)
+      return {
+        take(asked, what = "") {
+          const { taken, retryAfter } = buckets.take(`${clientOf(asked)} ${what}`)
+          if (!taken) throw new AppError("rate_limited", "Too many requests.", { retry_after: retryAfter })
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
+import { EVENT_SCHEMA } from "../store/events/database.ts"
+
+/** Path words of the core (areas/00 section 1), which no plugin can have. */
+export const CORE_WORDS = {
+  site: words("members api-keys settings stats goals funnels segments annotations shields drops erase live export takeout shares"),
+  instance: words("setup auth me invitations organizations api-scopes sites stats limits openapi.json"),
+  open: words(`api/public api/private api/event api/send api/batch api/collect api/count api/v0 api/v2 api/heartbeat api/share/s
+    share/s count js mcp health errors assets docs setup login signin logout settings p.gif script.js robots.txt favicon.ico
+    .well-known metrics`),
+} as const
+
+function words(list: string): readonly string[] {
+  return list.split(/\s+/)
+}
+
+/** The core's own tables. A plugin `site` would take `site_keys` for its own. */
+export const CORE_TABLES: readonly string[] = [
+  ...[CATALOG_SCHEMA, EVENT_SCHEMA]
+    .flatMap(({ migrations }) => migrations)
+    .flatMap(({ sql }) => [...sql.matchAll(/create table (?:if not exists )?(\w+)/gi)].map(([, name]) => name!)),
+  "event_ids_", // one an hour
+  "migrations",
+]

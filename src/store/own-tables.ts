@@ -1,0 +1,191 @@
+/**
+ * Which tables a statement touches, from its text: how a plugin is held to its own ones. It guards against slips, not against
+ * malice: a plugin is part of the program. What it cannot follow it refuses.
+ */
+
+/** What is wrong with a statement, in words; undefined when it touches only tables that begin with the prefix. */
+export const foreignTable = (text: string, prefix: string): string | undefined => remembered(text, prefix, judgeStatement)
+
+/** The same for a migration: several statements, which make and change only objects that begin with the prefix. */
+export function foreignMigration(text: string, prefix: string): string | undefined {
+  for (const statement of statementsOf(tokensOf(text))) {
+    const fault = judgeMigration(statement, prefix)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+interface Token {
+  /** Words in lower case; names as they stand, without their quotes. */
+  text: string
+  kind: "word" | "quoted" | "value" | "sign"
+}
+
+const PATTERN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"((?:[^"]|"")*)"|`([^`]*)`|\[([^\]]*)\]|([A-Za-z_][\w$]*)|(\d[\w.]*)|(\S)/g
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
+  for (const [whole, double, back, square, word, number, sign] of text.matchAll(PATTERN)) {
+    const quoted = double ?? back ?? square
+    if (quoted !== undefined) tokens.push({ kind: "quoted", text: quoted })
+    else if (word !== undefined) tokens.push({ kind: "word", text: word.toLowerCase() })
+    else if (number !== undefined || whole.startsWith("'")) tokens.push({ kind: "value", text: "" })
+    else if (sign !== undefined) tokens.push({ kind: "sign", text: sign })
+  }
+  return tokens
+}
+
+function statementsOf(tokens: readonly Token[]): Token[][] {
+  const statements: Token[][] = [[]]
+  for (const token of tokens) {
+    if (isSign(token, ";")) statements.push([])
+    else statements.at(-1)!.push(token)
+  }
+  return statements.filter((statement) => statement.length > 0)
+}
+
+const VERBS = new Set(["select", "insert", "update", "delete", "replace", "with"])
+
+function judgeStatement(text: string, prefix: string): string | undefined {
+  const [statement, ...others] = statementsOf(tokensOf(text))
+  if (!statement) return "it is empty"
+  if (others.length > 0) return "it is more than one statement"
+  if (!VERBS.has(wordAt(statement, 0) ?? "")) return `it may not begin with ${statement[0]!.text}`
+  return firstForeign(statement, prefix)
+}
+
+/** Words after which a table is named. */
+const BEFORE_TABLE = new Set(["from", "join", "into", "update", "table", "references"])
+/** Words that may stand between them and the name. */
+const SKIPPED = new Set(["or", "replace", "rollback", "abort", "fail", "ignore", "if", "not", "exists"])
+/** Words that end a list of tables. What follows `on` is still inside it. */
+const ENDS = new Set([
+  "where",
+  "group",
+  "order",
+  "having",
+  "limit",
+  "set",
+  "returning",
+  "values",
+  "select",
+  "window",
+  "union",
+  "except",
+  "intersect",
+])
+const TABLE_FUNCTIONS = new Set(["json_each", "json_tree"])
+
+/** Walks through a statement and looks at each place where a table is named. */
+function firstForeign(tokens: readonly Token[], prefix: string): string | undefined {
+  const known = commonTables(tokens)
+  if (known === undefined) return "a WITH may only stand at its beginning"
+  // One entry per open parenthesis: whether it is a list of tables, where a comma leads to the next one.
+  const lists = [false]
+  let expects = false
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at]!
+    if (isSign(token, "(")) {
+      lists.push(expects)
+      continue
+    }
+    if (isSign(token, ")")) lists.pop()
+    else if (isSign(token, ",") && lists.at(-1)) expects = true
+    else if (token.kind === "word" && BEFORE_TABLE.has(token.text) && !isComparison(tokens, at)) {
+      expects = true
+      if (token.text === "from" || token.text === "join") lists[lists.length - 1] = true
+    } else if (token.kind === "word" && ENDS.has(token.text)) {
+      expects = false
+      lists[lists.length - 1] = false
+    } else if (token.kind === "word" && token.text === "in" && isName(tokens[at + 1])) return "IN needs parentheses"
+    else if (expects && isName(token) && !(token.kind === "word" && SKIPPED.has(token.text))) {
+      expects = false
+      const fault = judgeName(tokens, at, prefix, known)
+      if (fault !== undefined) return fault
+    }
+  }
+  return undefined
+}
+
+function judgeName(tokens: readonly Token[], at: number, prefix: string, known: ReadonlySet<string>): string | undefined {
+  const name = tokens[at]!.text.toLowerCase()
+  if (isSign(tokens[at + 1], ".")) return `it names the schema ${name}`
+  const wasInto = ["into", "update", "table", "references"].includes(wordAt(tokens, at - 1) ?? "")
+  if (isSign(tokens[at + 1], "(") && !wasInto) return TABLE_FUNCTIONS.has(name) ? undefined : `it calls ${name} as a table`
+  return name.startsWith(prefix) || known.has(name) ? undefined : `it touches the table ${name}`
+}
+
+/** Tables that a leading WITH makes up; undefined when there is a WITH elsewhere, whose names would hold for a part only. */
+function commonTables(tokens: readonly Token[]): ReadonlySet<string> | undefined {
+  const names = new Set<string>()
+  const isWith = (token: Token) => token.kind === "word" && token.text === "with"
+  if (tokens.slice(1).some(isWith)) return undefined
+  if (!isWith(tokens[0]!)) return names
+  let depth = 0
+  let at = wordAt(tokens, 1) === "recursive" ? 2 : 1
+  for (let expects = true; at < tokens.length; at++) {
+    const token = tokens[at]!
+    if (isSign(token, "(")) depth++
+    else if (isSign(token, ")")) depth--
+    else if (depth === 0 && token.kind === "word" && VERBS.has(token.text)) break
+    else if (depth === 0 && isSign(token, ",")) expects = true
+    else if (depth === 0 && expects && isName(token)) {
+      names.add(token.text.toLowerCase())
+      expects = false
+    }
+  }
+  return names
+}
+
+/** `is distinct from` compares, and `do update` names no table. */
+function isComparison(tokens: readonly Token[], at: number): boolean {
+  const before = wordAt(tokens, at - 1)
+  if (tokens[at]!.text === "from") return before === "distinct" && wordAt(tokens, at - 2) !== "select"
+  return tokens[at]!.text === "update" && before === "do"
+}
+
+const isSign = (token: Token | undefined, text: string): boolean => token?.kind === "sign" && token.text === text
+const isName = (token: Token | undefined): boolean => token?.kind === "word" || token?.kind === "quoted"
+const wordAt = (tokens: readonly Token[], at: number): string | undefined => (tokens[at]?.kind === "word" ? tokens[at].text : undefined)
+
+function judgeMigration(tokens: readonly Token[], prefix: string): string | undefined {
+  const verb = wordAt(tokens, 0) ?? ""
+  if (VERBS.has(verb)) return firstForeign(tokens, prefix)
+  if (!["create", "drop", "alter"].includes(verb)) return `a migration may not ${verb || tokens[0]!.text}`
+  let at = 1
+  if (wordAt(tokens, at) === "unique") at++
+  const kind = wordAt(tokens, at) ?? ""
+  if (kind !== "table" && kind !== "index") return `a migration may not ${verb} a ${kind}`
+  at++
+  while (["if", "not", "exists"].includes(wordAt(tokens, at) ?? "")) at++
+  const name = tokens[at]?.text.toLowerCase() ?? ""
+  if (!name.startsWith(prefix) || isSign(tokens[at + 1], ".")) return `${verb} ${kind} ${name}: names begin with ${prefix}`
+  return kind === "index" ? judgeIndex(tokens, at + 1, prefix) : judgeTable(tokens.slice(at + 1), prefix)
+}
+
+function judgeIndex(tokens: readonly Token[], at: number, prefix: string): string | undefined {
+  if (at >= tokens.length) return undefined // of a drop
+  const table = tokens[at + 1]?.text.toLowerCase() ?? ""
+  return wordAt(tokens, at) === "on" && table.startsWith(prefix) ? undefined : `an index on ${table}: names begin with ${prefix}`
+}
+
+/** What follows the name of a table: other tables that it refers to, or that it is filled from, or becomes. */
+function judgeTable(tokens: readonly Token[], prefix: string): string | undefined {
+  const renamed = tokens.findIndex((_, at) => wordAt(tokens, at) === "rename" && wordAt(tokens, at + 1) === "to")
+  const name = renamed === -1 ? undefined : tokens[renamed + 2]?.text.toLowerCase()
+  if (name !== undefined && !name.startsWith(prefix)) return `alter table rename to ${name}: names begin with ${prefix}`
+  return firstForeign([{ kind: "word", text: "table" }, { kind: "quoted", text: prefix }, ...tokens], prefix)
+}
+
+/** The texts of statements stand in source code, so there are not many. */
+const MOST = 2_000
+const judged = new Map<string, string | undefined>()
+
+function remembered(text: string, prefix: string, judge: typeof judgeStatement): string | undefined {
+  const key = `${prefix} ${text}`
+  if (judged.has(key)) return judged.get(key)
+  if (judged.size >= MOST) judged.clear()
+  const fault = judge(text, prefix)
+  judged.set(key, fault)
+  return fault
+}

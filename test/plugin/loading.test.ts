@@ -1,0 +1,250 @@
+import { expect, test } from "bun:test"
+import { type AnyPlugin, definePlugin, sql } from "#plugin"
+import { startInstance } from "#plugin/test"
+import { ExitFault } from "../../src/services/exit.ts"
+import { type NotesPlugin, notes } from "./notes.ts"
+
+const path = "/api/private/sites/1/notes"
+
+test("a plugin's routes answer, its writes leave a row in the audit, its open routes need nobody", async () => {
+  await using instance = await startInstance({ plugins: [notes()] })
+  const { api, app } = instance
+  const editor = { cookie: await instance.signIn({ role: "editor" }) }
+  expect(await api.post(path, { text: "one" }, undefined, editor)).toMatchObject({ status: 201, body: { id: 1, site_id: 1, text: "one" } })
+  expect(await api.get(path, undefined, editor)).toMatchObject({ status: 200, body: { data: [{ id: 1, text: "one" }] } })
+  const row = await app.instance.catalog.get(sql`select action, actor_kind, target_label, site_id, changes_json from audit_log`)
+  expect(row).toEqual({
+    action: "notes.note.create",
+    actor_kind: "user",
+    target_label: "one",
+    site_id: 1,
+    changes_json: '{"text":[null,"one"]}',
+  })
+  const open = await api.get("/n/1")
+  expect(open).toMatchObject({ status: 200, body: "Hello, one" })
+  expect(open.headers.get("cache-control")).toBe("public, max-age=30")
+  expect(open.headers.get("x-content-type-options")).toBe("nosniff")
+})
+
+test.each([
+  ["without a session", undefined, path, { text: "one" }, 401, "session_required"],
+  ["without a session and with a broken body", undefined, path, "{", 401, "session_required"],
+  ["as a viewer", "viewer", path, { text: "one" }, 403, "forbidden"],
+  ["as a viewer with a broken body", "viewer", path, "{", 403, "forbidden"],
+  ["on a site that is not there", "editor", "/api/private/sites/9/notes", { text: "one" }, 404, "site_not_found"],
+  ["with a broken body", "editor", path, "{", 400, "invalid_json"],
+  ["with a field too many", "editor", path, { text: "one", colour: 1 }, 422, "validation_failed"],
+  ["at an address that is not there", "editor", `${path}/x`, { text: "one" }, 404, "not_found"],
+] as const)("refuses a note %s", async (_, role, path, body, status, code) => {
+  await using instance = await startInstance({ plugins: [notes()] })
+  await instance.signIn({ role: "owner" })
+  const headers = role ? { cookie: await instance.signIn({ role }) } : {}
+  expect(await instance.api.post(path, body, undefined, { "content-type": "application/json", ...headers })).toMatchObject({
+    status,
+    body: { code },
+  })
+})
+
+test("a role, a site's row and an exception decide about a plugin's permissions as about the core's", async () => {
+  await using instance = await startInstance({ plugins: [notes()] })
+  const permissionsOf = async (standing: object) => {
+    const { body } = await instance.api.get("/api/private/me", undefined, { cookie: await instance.signIn(standing) })
+    const { sites } = body as { sites: { permissions: string[] }[] }
+    return sites.flatMap(({ permissions }) => permissions.filter((name) => name.startsWith("notes:")))
+  }
+  expect(await permissionsOf({ role: "owner" })).toEqual(["notes:read", "notes:write"])
+  expect(await permissionsOf({ role: "viewer" })).toEqual(["notes:read"])
+  expect(await permissionsOf({ role: "guest", siteRole: "editor" })).toEqual(["notes:read", "notes:write"])
+  expect(await permissionsOf({})).toEqual([])
+})
+
+test("a plugin that is switched off is not reachable and keeps its data", async () => {
+  await using instance = await startInstance({ plugins: [notes()] })
+  const { api, app } = instance
+  const editor = { cookie: await instance.signIn({ role: "editor" }) }
+  const admin = { cookie: await instance.signIn({ isInstanceAdmin: true }) }
+  const features = async () => ((await api.get("/api/private/me", undefined, editor)).body as { features: string[] }).features
+  await api.post(path, { text: "one" }, undefined, editor)
+  expect(await features()).toEqual(["notes"])
+
+  expect(await app.instance.plugins.turn("notes", false, null)).toEqual({ id: "notes", title: "Notes", enabled: false, version: 2 })
+  expect(await features()).toEqual([])
+  expect(await api.get(path, undefined, editor)).toMatchObject({ status: 404, body: { code: "feature_disabled" } })
+  expect(await api.post(path, "{", undefined, editor)).toMatchObject({ status: 404, body: { code: "feature_disabled" } })
+  expect(await api.get("/api/private/all-notes", undefined, admin)).toMatchObject({ status: 404, body: { code: "feature_disabled" } })
+  expect(await api.get(path)).toMatchObject({ status: 401, body: { code: "session_required" } })
+  expect(await api.get("/n/1")).toMatchObject({ status: 404, body: { code: "not_found" } })
+
+  await app.instance.plugins.turn("notes", true, null)
+  expect(await api.get(path, undefined, editor)).toMatchObject({ status: 200, body: { data: [{ text: "one" }] } })
+  expect(await api.get("/n/1")).toMatchObject({ status: 200, body: "Hello, one" })
+  expect(await api.get("/api/private/all-notes", undefined, admin)).toMatchObject({ status: 200, body: { n: 1 } })
+  expect(app.instance.plugins.turn("stranger", false, null)).rejects.toMatchObject({ code: "not_found" })
+  expect(app.instance.plugins.turn("notes", false, null, { expected: [1] })).rejects.toMatchObject({ code: "precondition_failed" })
+})
+
+test("a client is counted by the core, and a plugin never sees its address", async () => {
+  await using instance = await startInstance({ plugins: [notes()] })
+  await instance.api.post(path, { text: "one" }, undefined, { cookie: await instance.signIn({ role: "editor" }) })
+  const get = async (address: string) => (await instance.fetch(new Request("http://localhost/n/1"), address)).status
+  expect([await get("198.51.100.1"), await get("198.51.100.1"), await get("198.51.100.1"), await get("198.51.100.2")]).toEqual([
+    200, 200, 429, 200,
+  ])
+  instance.clock.advance(30_000)
+  expect(await get("198.51.100.1")).toBe(200)
+})
+
+test("settings come from the plugin's section, and its open path with them", async () => {
+  const settings = { notes_greeting: "Hi", note_prefix: "memo", notes_loud: "1", notes_most: "1" }
+  await using instance = await startInstance({ plugins: [notes()], settings })
+  const editor = { cookie: await instance.signIn({ role: "editor" }) }
+  await instance.api.post(path, { text: "one" }, undefined, editor)
+  expect(await instance.api.get("/n/1")).toMatchObject({ status: 404 })
+  expect(await instance.api.get("/memo/1")).toMatchObject({ status: 200, body: "HI, ONE" })
+  expect(await instance.api.post(path, { text: "two" }, undefined, editor)).toMatchObject({
+    status: 422,
+    body: { code: "limit_reached", limit: 1 },
+  })
+})
+
+/** Another plugin, with what is to be refused about it. */
+const other = (more: Partial<NotesPlugin>): AnyPlugin => definePlugin({ id: "other", title: "Other", setup: () => ({}), ...more })
+const table = (sql: string) => ({ migrations: [{ name: "0001_x", sql }] })
+
+test.each<[string, AnyPlugin[], string]>([
+  ["an id of other letters", [other({ id: "Oth_er" })], "Oth_er: an id is 2 to 31 small letters and digits, and begins with a letter"],
+  ["an id whose tables are the core's", [other({ id: "site" })], "site: the core has site_keys for itself"],
+  ["the same id twice", [other({}), other({})], "other: the id other is that of the plugin other already"],
+  ["no title", [other({ title: " " })], "other: it has no title"],
+  [
+    "a site word of another",
+    [notes(), other({ paths: { site: ["notes"] } })],
+    "other: the site word notes is that of the plugin notes already",
+  ],
+  ["a site word of the core", [other({ paths: { site: ["goals"] } })], "other: the site word goals is the core's"],
+  ["an instance word of the core", [other({ paths: { instance: ["auth"] } })], "other: the instance word auth is the core's"],
+  ["no path word", [other({ paths: { site: ["a/b"] } })], "other: a/b is no path word: small letters, digits and hyphens"],
+  ["an open path of the core", [other({ paths: { open: ["api/event"] } })], "other: the open path api/event is the core's: api/event"],
+  ["all of the API", [other({ paths: { open: ["api"] } })], "other: the open path api is the core's: api/public"],
+  [
+    "an open path by setting that another has",
+    [notes(), other({ paths: { open: ["n"] } })],
+    "other: the open path n is that of the plugin notes already",
+  ],
+  [
+    "a permission of another form",
+    [other({ permissions: { links: "viewer" } })],
+    "other: the permission links is not of the form <things>:<verb>",
+  ],
+  [
+    "a permission of the core",
+    [other({ permissions: { "goals:write": "viewer" } })],
+    "other: the permission goals:write is the core's: a route can name it as it is",
+  ],
+  [
+    "a permission of another",
+    [notes(), other({ permissions: { "notes:read": "viewer" } })],
+    "other: the permission notes:read is that of the plugin notes already",
+  ],
+  [
+    "a table of another name",
+    [other(table("create table notes_x (id integer)"))],
+    "other: the migration 0001_x reaches further than its own tables: create table notes_x: names begin with other_",
+  ],
+  [
+    "a migration without a number",
+    [other({ migrations: [{ name: "x", sql: "" }] })],
+    "other: the migration x needs a name of its own such as 0001_other",
+  ],
+  [
+    "a route that names nothing",
+    [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/x", () => 1)] }) })],
+    "other: GET /api/private/sites/:site/x names nothing that it asks of its caller",
+  ],
+  [
+    "a route that asks for what nobody declares",
+    [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/x", () => 1, { can: "x:read" })] }) })],
+    "other: GET /api/private/sites/:site/x asks for x:read, which nobody declares",
+  ],
+  [
+    "a route below another word",
+    [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/xy", () => 1, { can: "site:read" })] }) })],
+    "other: GET /api/private/sites/:site/xy is below none of its path words",
+  ],
+  [
+    "an open route below another word",
+    [other({ paths: { open: ["x"] }, setup: (host) => ({ openRoutes: [host.openRouter().get("/y", () => 1)] }) })],
+    "other: GET /y is below none of its open paths",
+  ],
+])("%s stops the start with one line", async (_, plugins, message) => {
+  const failure = await startInstance({ plugins }).catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(ExitFault)
+  expect(failure).toMatchObject({ exit: "configuration", message: `The plugin ${message}` })
+})
+
+test("a statement that reaches further than a plugin's own tables is refused", async () => {
+  const seen: string[] = []
+  const plugin = notes({}, ({ db }) => {
+    const attempts = [
+      db.all(sql`select id from sites`),
+      db.run(sql`delete from users`),
+      db.transaction((statements) => statements.run(sql`update sites set name = ''`)),
+    ]
+    seen.push("")
+    for (const attempt of attempts) attempt.catch(({ message }: Error) => seen.push(message))
+    return {}
+  })
+  await using instance = await startInstance({ plugins: [plugin] })
+  expect(seen.slice(1).sort()).toEqual([
+    "A statement of the plugin notes was refused: it touches the table sites",
+    "A statement of the plugin notes was refused: it touches the table sites",
+    "A statement of the plugin notes was refused: it touches the table users",
+  ])
+  expect(instance.app.instance.sites.directory.byId(1)?.name).toBe("Shop")
+})
+
+test("what a plugin writes beside others is there with them, or not at all", async () => {
+  const tries: Promise<unknown>[] = []
+  const plugin = notes({}, ({ db, audit }) => {
+    const deed = (action: string) => ({ action, target: { type: "note", id: 1, label: "" } })
+    const write = (action: string) =>
+      db.transaction(async (statements) => {
+        await statements.run(sql`insert into notes_notes (site_id, text) values (1, ${action})`)
+        await audit.write(statements, audit.system, deed(action))
+      })
+    tries.push(
+      write("notes.note.create"),
+      write("links.link.create").catch(({ message }: Error) => message),
+    )
+    return {}
+  })
+  await using instance = await startInstance({ plugins: [plugin] })
+  expect(await Promise.all(tries)).toEqual([
+    undefined,
+    "The plugin notes writes the audit action links.link.create: it must begin with notes.",
+  ])
+  const { catalog } = instance.app.instance
+  expect(await catalog.all(sql`select text from notes_notes`)).toEqual([{ text: "notes.note.create" }])
+  expect(await catalog.all(sql`select action from audit_log`)).toEqual([{ action: "notes.note.create" }])
+})
+
+test("plugins are asked to stop, one after the other, and one that fails does not hold up the others", async () => {
+  const stopped: string[] = []
+  const stopping = (id: string, stop: () => Promise<void>) => other({ id, setup: () => ({ stop }) })
+  const failing = async () => {
+    stopped.push("first")
+    throw new Error("made up")
+  }
+  const instance = await startInstance({
+    plugins: [stopping("first", failing), stopping("second", async () => void stopped.push("second"))],
+  })
+  await instance[Symbol.asyncDispose]()
+  expect(stopped).toEqual(["first", "second"])
+  expect(instance.log.lines).toMatchObject([{ level: "error", message: "a plugin did not stop", fields: { plugin: "first" } }])
+})
+
+test("migrations of a plugin have their own owner", async () => {
+  await using instance = await startInstance({ plugins: [notes()] })
+  const rows = await instance.app.instance.catalog.all(sql`select owner, name from migrations where owner <> 'core'`)
+  expect(rows).toEqual([{ owner: "notes", name: "0001_notes" }])
+})

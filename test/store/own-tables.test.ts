@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test"
+import { foreignMigration, foreignTable } from "../../src/store/own-tables.ts"
+
+test.each([
+  "select id, slug from links_links where site_id = ? order by id limit 50",
+  "select l.id from links_links l join links_domains as d on d.id = l.domain_id, links_utm_templates t where t.id in (?, ?)",
+  "insert into links_links (site_id, slug) values (?, ?) on conflict (slug) do update set title = excluded.title returning id",
+  "insert or ignore into links_orphans (day) values (?)",
+  "update links_links set title = (select name from links_utm_templates where id = ?) where id = ?",
+  "delete from links_links where id in (select id from links_links where deleted_at < ? limit 1000)",
+  "with old as (select id from links_links), more as (select id from old) select count(*) from old, more",
+  "select value from links_links, json_each(tags_json) where links_links.id = ?",
+  "select id from links_links where title is not distinct from notes",
+  "select sites, state, log from links_links -- from sites",
+  "select 'from sites' as text, \"from\" from links_links",
+  "select (1), id from links_links where id = max(1, 2)",
+])("lets a plugin reach its own tables: %s", (text) => {
+  expect(foreignTable(text, "links_")).toBeUndefined()
+})
+
+test.each([
+  ["select id from sites", "it touches the table sites"],
+  ['select id from "sites"', "it touches the table sites"],
+  ["select id from [SITES]", "it touches the table sites"],
+  ["select id from links_links, sites", "it touches the table sites"],
+  ["select id from links_links l join sites s on s.id = l.site_id", "it touches the table sites"],
+  ["select 1 from links_links a join links_domains b on f(a.x, b.x), users", "it touches the table users"],
+  ["select id from (links_links, users)", "it touches the table users"],
+  ["select (select password_hash from users limit 1) from links_links", "it touches the table users"],
+  ["insert into links_links (slug) select name from sites", "it touches the table sites"],
+  ["insert into audit_log (id) values (1)", "it touches the table audit_log"],
+  ["update or ignore users set is_instance_admin = 1", "it touches the table users"],
+  ["delete from sites", "it touches the table sites"],
+  ["select id from main.users", "it names the schema main"],
+  ["select * from links_links where id in users", "IN needs parentheses"],
+  ["with sites as (select 1) select * from main.sites", "it names the schema main"],
+  ["select * from (with sites as (select 1) select * from sites), sites", "a WITH may only stand at its beginning"],
+  ["select * from pragma_table_info('users')", "it calls pragma_table_info as a table"],
+  ["pragma journal_mode = off", "it may not begin with pragma"],
+  ["attach 'x.db' as x", "it may not begin with attach"],
+  ["select 1; delete from sites", "it is more than one statement"],
+  ["  -- nothing", "it is empty"],
+])("refuses what is not a plugin's own: %s", (text, fault) => {
+  expect(foreignTable(text, "links_")).toBe(fault)
+})
+
+test("lets a migration make, change and fill its own tables", () => {
+  const text = `
+    -- Links; a comment about sites.
+    create table links_links (
+      id integer primary key autoincrement, site_id integer not null, domain_id integer references links_domains (id) on delete cascade,
+      title text not null default 'create table x;', check (site_id > 0)
+    ) strict;
+    create unique index if not exists links_links_site_id on links_links (site_id);
+    alter table links_links add column notes text;
+    alter table links_links rename to links_all;
+    insert into links_all (site_id) select site_id from links_domains;
+    drop index links_links_site_id;
+    drop table if exists links_domains;`
+  expect(foreignMigration(text, "links_")).toBeUndefined()
+})
+
+test.each([
+  ["create table goals_of_links (id integer)", "create table goals_of_links: names begin with links_"],
+  ["create table main.links_a (id integer)", "create table main: names begin with links_"],
+  ["create table links_a (site_id integer references sites (id))", "it touches the table sites"],
+  ["create table links_a as select * from users", "it touches the table users"],
+  ["create index links_x on sites (name)", "an index on sites: names begin with links_"],
+  ["create index x on links_a (name)", "create index x: names begin with links_"],
+  ["alter table sites add column x text", "alter table sites: names begin with links_"],
+  ["alter table links_a rename to sites2", "alter table rename to sites2: names begin with links_"],
+  ["drop table sites", "drop table sites: names begin with links_"],
+  ["create view links_v as select * from sites", "a migration may not create a view"],
+  ["create trigger links_t after insert on sites begin select 1; end", "a migration may not create a trigger"],
+  ["create virtual table links_f using fts5(a)", "a migration may not create a virtual"],
+  ["create temp table links_f (a)", "a migration may not create a temp"],
+  ["vacuum", "a migration may not vacuum"],
+  ["create table links_a (id integer); update users set name = ''", "it touches the table users"],
+])("refuses a migration that reaches further: %s", (text, fault) => {
+  expect(foreignMigration(text, "links_")).toBe(fault)
+})
