@@ -45,6 +45,12 @@ export const SETTINGS = {
   ),
   signin_delay_seconds: integer(10, { min: 1, max: 900 }, "The first wait, in seconds; each further failure doubles it."),
   signin_max_delay_seconds: integer(900, { min: 1, max: 86_400 }, "The longest wait, in seconds."),
+  smtp_host: text(undefined, "Server that takes mails; without one links are shown instead, or given by the command line."),
+  smtp_port: integer(undefined, { min: 1, max: 65_535 }, "Its port; absent: 587, 465 with `tls`, 25 with `none`."),
+  smtp_security: choice("starttls", ["starttls", "tls", "none"], "How the way to it is kept from others' eyes."),
+  smtp_user: text(undefined, "Name under which to sign in there; absent: without."),
+  smtp_password: secret("Password for it."),
+  mail_from: text(undefined, "Sender of mails; absent: footfall@ and the host of the base address."),
   private_rate: integer(
     50,
     { min: 1, max: 100_000 },

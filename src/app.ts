@@ -21,10 +21,12 @@ import { examine } from "./services/doctor.ts"
 import { ExitFault } from "./services/exit.ts"
 import { createExports } from "./services/exports.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
+import { createMemberships } from "./services/memberships.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
 import { createStats } from "./services/stats.ts"
 import { createTimers, type Timers } from "./services/timers.ts"
+import { resolveTxt } from "./services/txt-records.ts"
 import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.ts"
 
 export interface AppOptions {
@@ -61,13 +63,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     cacheBytes: cacheBytes(config.cache_mb),
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
   })
-  const instance = await openInstance({ ...instanceOptions(options), onEventsReadable: engine.begin }).catch(async (error) => {
+  let address: string | undefined
+  const publicUrl = () => baseUrlOf(config, address)
+  const instance = await openInstance({ ...instanceOptions(options), publicUrl, onEventsReadable: engine.begin }).catch(async (error) => {
     await engine.close()
     throw error
   })
   await makeFirstUser(options, instance)
   const collector = createCollector({ ...collectorOptions(options, instance), placeFile, store: instance.events })
-  let address: string | undefined
   const operations = operationsOf(options, instance, () => address)
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
@@ -75,6 +78,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await closeUnserved(engine, instance)
     throw error
   })
+  const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
   const server = createServer({
     baseUrl: config.base_url ?? "",
     hsts: config.hsts,
@@ -95,12 +99,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     annotations: instance.annotations,
     organizations: instance.organizations,
     idempotency: instance.idempotency,
+    audit: instance.audit,
+    ...memberships,
     scriptUrl: () => scriptUrlOf(config, address),
     firstAt: (siteId) => instance.events.firstAt(siteId),
     ...instance.accounts,
     isSetUp: instance.accounts.users.isSetUp,
     siteDefaults: siteDefaults(config),
-    publicUrl: () => baseUrlOf(config, address),
+    publicUrl,
     sessions: instance.sessions,
     cookie: sessionCookie({
       secrets: instance.cookieSecrets,
@@ -121,7 +127,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
   const upkeep = { ...upkeepOptions(options, instance), refreshPlaces: () => placeFile?.refresh() ?? Promise.resolve(undefined) }
   const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
-  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions)]
+  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions), ...memberships.tasks]
   const timers = createTimers(tasks, { clock, log, onJump })
   let control: { stop(): void } | undefined
   return {
@@ -143,6 +149,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       collector.stop()
       control?.stop()
       await timers.stop()
+      await instance.accounts.background.settled()
+      // Counts are a help to people: a full disk must not hold up the end.
+      await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
       await plugins.stop()
       await engine.close()
       await instance.close()
@@ -174,6 +183,7 @@ export const instanceOptions = ({
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
   defaults: siteDefaults(config),
   accounts: accountSettings(config),
+  publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,
   plugins: pluginFacts(plugins),
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
@@ -196,7 +206,23 @@ const accountSettings = (config: Config): InstanceOptions["accounts"] => ({
     delaySeconds: config.signin_delay_seconds,
     maxDelaySeconds: config.signin_max_delay_seconds,
   },
+  smtp: smtpSettings(config),
 })
+
+/** Undefined without a mail server. */
+const smtpSettings = (config: Config): InstanceOptions["accounts"]["smtp"] =>
+  config.smtp_host === undefined
+    ? undefined
+    : {
+        host: config.smtp_host,
+        port: config.smtp_port ?? SMTP_PORTS[config.smtp_security],
+        security: config.smtp_security,
+        user: config.smtp_user,
+        password: config.smtp_password,
+        from: config.mail_from ?? `footfall@${new URL(baseUrlOf(config, undefined)).hostname}`,
+      }
+
+const SMTP_PORTS = { none: 25, starttls: 587, tls: 465 } as const
 
 /** Where pages load the tracker from; without a base URL at the address where the instance listens. */
 const scriptUrlOf = (config: Config, address: string | undefined): string =>

@@ -25,6 +25,10 @@ export interface Session {
   impersonation_reason: string | null
   /** The only organization it reaches; null: all of the user's. */
   organization_id: number | null
+  /** The identity provider that opened it. */
+  provider: string | null
+  /** Rights have changed: the next answer brings a new token. */
+  renewal_wanted: boolean
   revoked_at: number | null
 }
 

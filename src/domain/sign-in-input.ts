@@ -41,3 +41,34 @@ export function typedFaults(value: unknown, pointer: string): Fault[] {
   if (value.length > 1_024) return [fault(pointer, "too_long", "may have 1024 characters")]
   return []
 }
+
+/** What a passkey has answered is judged by the library that knows its form. */
+export type PasskeyResponse = Record<string, unknown>
+export type Proof = { password: string } | { code: string } | { challenge_id: string; response: PasskeyResponse }
+
+const CodeInput = t.Object({ code: SecretText }, Closed)
+const PasskeyInput = t.Object({ challenge_id: SecretText, response: t.Record(t.String(), t.Unknown()) }, Closed)
+
+/** Another proof of who somebody is: one of the three. Throws `validation_failed`. */
+export function parseProof(body: unknown): Proof {
+  if (isObject(body) && "code" in body) return parsed(CodeInput, body)
+  if (isObject(body) && "challenge_id" in body) return parsePasskey(body)
+  const { password, ...rest } = isObject(body) ? body : {}
+  const { faults } = inspect(t.Object({}, Closed), isObject(body) ? rest : body)
+  refuseFaults([...faults, ...(isObject(body) ? typedFaults(password, "/password") : [])])
+  return { password: String(password).normalize("NFC") }
+}
+
+/** Throws `validation_failed`. Nothing in the answer is tidied: it has been signed. */
+export function parsePasskey(body: unknown): { challenge_id: string; response: PasskeyResponse } {
+  const { challenge_id, response } = parsed(PasskeyInput, body)
+  return { challenge_id, response: (body as { response?: PasskeyResponse }).response ?? response } // an object, as just shown
+}
+
+/** Throws `validation_failed`. Whoever has no password yet names none. */
+export function parsePasswordChange(body: unknown): { current: string | undefined; password: unknown } {
+  const { current, password, ...rest } = isObject(body) ? body : {}
+  const { faults } = inspect(t.Object({}, Closed), isObject(body) ? rest : body)
+  refuseFaults([...faults, ...(current === undefined ? [] : typedFaults(current, "/current"))])
+  return { current: current === undefined ? undefined : String(current).normalize("NFC"), password }
+}

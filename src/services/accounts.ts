@@ -1,8 +1,20 @@
 import type { Clock } from "../domain/clock.ts"
+import type { Log } from "../domain/log.ts"
+import { CORE_PERMISSIONS } from "../domain/permission.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import type { Audit } from "./audit.ts"
+import { type Background, createBackground } from "./background.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
+import { createMail, type PostedMail, type SmtpSettings } from "./mail.ts"
+import { createMembers } from "./members.ts"
+import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts"
+import { createOwnAccount, type OwnAccount } from "./own-account.ts"
+import { createOwnEmail, type OwnEmail } from "./own-email.ts"
+import { createOwnFactors, type OwnFactors } from "./own-factors.ts"
+import { createPasskeys, type Passkeys, type RelyingParty } from "./passkeys.ts"
+import { createPasswordReset, type PasswordReset } from "./password-reset.ts"
 import { createPasswords, type Passwords } from "./passwords.ts"
+import { createProofs, type Proofs } from "./proofs.ts"
 import { createRecoveryCodes } from "./recovery-codes.ts"
 import { createSecondFactors, type SecondFactors } from "./second-factors.ts"
 import type { Random, Secrets } from "./secrets.ts"
@@ -13,6 +25,7 @@ import { createSignIn, type SignIn } from "./sign-in.ts"
 import { failureNotes } from "./sign-in-failures.ts"
 import { createSignInLimits, type SignInFigures, type SignInLimits } from "./sign-in-limits.ts"
 import { type OpenSession, sessionOpening } from "./sign-in-session.ts"
+import { createSignOut, type SignOut } from "./sign-out.ts"
 import type { Sites } from "./sites.ts"
 import { createTickets, type Tickets } from "./tickets.ts"
 import type { Task } from "./timers.ts"
@@ -23,6 +36,7 @@ import { createUsers, type Users } from "./users.ts"
 export interface AccountSettings {
   hashesAtOnce: number
   signIn: SignInFigures
+  smtp: SmtpSettings | undefined
 }
 
 /** Everything about who people are: set-up, signing in, the own account. */
@@ -35,12 +49,23 @@ export interface Accounts {
   tickets: Tickets
   secondFactors: SecondFactors
   openSession: OpenSession
+  proofs: Proofs
+  signOut: SignOut
+  passkeys: Passkeys
+  ownAccount: OwnAccount
+  ownEmail: OwnEmail
+  ownFactors: OwnFactors
+  passwordReset: PasswordReset
+  tokens: OneTimeTokens
+  mail: PostedMail
+  background: Background
 }
 
 /** What accounts want done again and again. */
-export const accountTasks = ({ setup, tickets }: Accounts, sessions: Pick<Sessions, "forgetEnded">): Task[] => [
+export const accountTasks = ({ setup, tickets, tokens, mail }: Accounts, sessions: Pick<Sessions, "forgetEnded">): Task[] => [
   { name: "renew-setup-token", every: 1, run: async () => setup.token.renew() },
-  { name: "forget-sign-ins", every: 600, run: () => Promise.all([tickets.forget(), sessions.forgetEnded()]) },
+  { name: "send-mails", every: 20, run: () => mail.deliver() },
+  { name: "forget-sign-ins", every: 600, run: () => Promise.all([tickets.forget(), tokens.forget(), sessions.forgetEnded()]) },
 ]
 
 interface AccountsOptions {
@@ -54,26 +79,52 @@ interface AccountsOptions {
   sites: Sites
   siteDefaults: Parameters<typeof createUsers>[0]["siteDefaults"]
   accounts: AccountSettings
+  log: Log
+  /** Under which people reach the instance: links in mails, and where passkeys belong. */
+  publicUrl(): string
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const { accounts, audit } = options
+  const { accounts, audit, publicUrl } = options
   const passwords = createPasswords({ atOnce: accounts.hashesAtOnce })
   const users = createUsers({ ...options, passwords })
   const openSession = sessionOpening(options)
   const tickets = createTickets(options)
+  const tokens = createOneTimeTokens(options)
   const limits = createSignInLimits({ ...options, figures: accounts.signIn })
+  const mail = createMail({ ...options, smtp: accounts.smtp })
+  const background = createBackground(options.log)
+  const totp = createTotp(options)
   const recoveryCodes = createRecoveryCodes({ ...options, passwords })
-  const secondFactors = createSecondFactors({ ...options, totp: createTotp(options), recoveryCodes })
+  const secondFactors = createSecondFactors({ ...options, totp, recoveryCodes })
   const noteFailure = failureNotes(options)
+  const ways = { ...options, passwords, tickets, tokens, limits, factors: secondFactors, openSession, noteFailure, mail, background }
+  const signIn = createSignIn(ways)
+  const passkeys = createPasskeys({ ...ways, relyingParty: () => relyingParty(publicUrl()) })
   return {
     users,
     passwords,
     tickets,
+    tokens,
     limits,
+    mail,
+    background,
     secondFactors,
     openSession,
+    signIn,
+    passkeys,
     setup: createSetup({ ...options, users, token: createSetupToken(options), openSession, audit }),
-    signIn: createSignIn({ ...options, passwords, tickets, limits, factors: secondFactors, openSession, noteFailure }),
+    proofs: createProofs({ ...ways, signIn, passkeys }),
+    signOut: createSignOut({ ...options, logoutUrl: async () => undefined }),
+    ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers({ ...options, permissions: CORE_PERMISSIONS }) }),
+    ownEmail: createOwnEmail(ways),
+    ownFactors: createOwnFactors({ ...ways, totp, recoveryCodes, relyingParty: () => relyingParty(publicUrl()) }),
+    passwordReset: createPasswordReset(ways),
   }
+}
+
+/** Passkeys belong to the host, whatever the port; pages of another origin cannot use them. */
+function relyingParty(base: string): RelyingParty {
+  const { hostname, origin } = new URL(base)
+  return { id: hostname, origin }
 }

@@ -56,6 +56,8 @@ export interface InstanceOptions {
   remoteCatalog: RemoteCatalog | undefined
   defaults: SiteDefaults
   accounts: AccountSettings
+  /** Under which people reach the instance. */
+  publicUrl(): string
   maxSites: number
   plugins: readonly PluginFacts[]
   keep: KeepRules
@@ -176,7 +178,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     annotations: createAnnotations({ catalog, clock }),
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),
-    keys: createKeys({ catalog, clock, random, sites }),
+    keys: createKeys({ catalog, clock, random, sites, permissions, settings }),
     organizations: createOrganizations({ catalog, clock, settings, sites }),
     salts: createSalts({ catalog, secrets, clock, random }),
     identityKeys: siteKeys,

@@ -5,6 +5,8 @@ import type { InstanceSettings } from "./instance-settings.ts"
 import type { RecoveryCodes } from "./recovery-codes.ts"
 import type { Totp } from "./totp.ts"
 
+export type { Factors }
+
 /** What somebody types as a second factor. */
 export type TypedFactor = { code: string } | { recovery_code: string }
 
@@ -14,7 +16,7 @@ export interface SecondFactors {
   /** Whether the instance or an organization of the user wants a second factor that the user has not. */
   isMissing(user: Pick<User, "id" | "is_instance_admin">): Promise<boolean>
   /** Whether the last factor must stay. */
-  isWanted(user: Pick<User, "id" | "is_instance_admin">): Promise<boolean>
+  isWanted(user: Pick<User, "id" | "is_instance_admin">, statements?: Statements): Promise<boolean>
   /**
    * Does what is slow about judging a code. `use` then uses it up in the caller's transaction, and is false for a wrong or used
    * one.
@@ -30,9 +32,9 @@ interface SecondFactorsOptions {
 }
 
 export function createSecondFactors({ catalog, settings, totp, recoveryCodes }: SecondFactorsOptions): SecondFactors {
-  async function isWanted({ id, is_instance_admin }: Pick<User, "id" | "is_instance_admin">): Promise<boolean> {
+  const isWanted: SecondFactors["isWanted"] = async ({ id, is_instance_admin }, statements = catalog) => {
     const wanted = settings.get("require_mfa")
-    return wanted === "all" || (wanted === "admins" && is_instance_admin) || isFactorWanted(catalog, id)
+    return wanted === "all" || (wanted === "admins" && is_instance_admin) || isFactorWanted(statements, id)
   }
   return {
     of: ({ id }, statements = catalog) => factorsOf(statements, id),

@@ -4,16 +4,19 @@ import type { Client, Session, SignInMethod } from "../domain/session.ts"
 import type { User } from "../domain/user.ts"
 import { agentOf, cutAgent } from "../ingest/agent.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import { sessionDaysOf } from "../store/catalog/memberships.ts"
 import {
   deleteEndedSessions,
   insertSession,
   listLiveSessions,
+  renewSessionToken,
   revokeSession,
   revokeSessionsOf,
   sessionByTokenHash,
   updateSessionProof,
   updateSessionSeen,
   updateSessionToken,
+  wantSessionRenewal,
 } from "../store/catalog/sessions.ts"
 import { userById } from "../store/catalog/users.ts"
 import type { Random } from "./secrets.ts"
@@ -22,6 +25,8 @@ import type { Random } from "./secrets.ts"
 export type Person = {
   user: User
   session: Session
+  /** The token under which the session goes on: the browser must be told. */
+  renewedToken?: string
 }
 
 export interface NewSession {
@@ -31,6 +36,8 @@ export interface NewSession {
   impersonation?: { by: number; mode: "read_only" | "full"; reason: string; minutes: number }
   /** The only organization it may reach. */
   organizationId?: number
+  /** The identity provider that opens it. */
+  provider?: string
 }
 
 /** Sessions of the dashboard: a random token in a cookie, of which only a hash is kept. The row decides; what ended is dead at once. */
@@ -40,11 +47,13 @@ export interface Sessions {
   /** Undefined for an unknown or ended session, and for a user who may not sign in any more. Moves the end of idle sessions. */
   find(token: string): Promise<Person | undefined>
   /** Live ones of a user, the one seen last first. */
-  list(userId: number): Promise<Session[]>
+  list(userId: number, statements?: Statements): Promise<Session[]>
   /** False when there is no such live session. */
   revoke(statements: Statements, id: number): Promise<boolean>
   /** Ends all of a user, or all but one. */
   revokeAll(statements: Statements, userId: number, except?: number): Promise<void>
+  /** The rights of a user have changed: with the next answer each session gets a new token. */
+  renewAll(statements: Statements, userId: number): Promise<void>
   /** Who it is was proved again: the session goes on under a new token. */
   prove(statements: Statements, id: number): Promise<string>
   /** Removes rows of sessions that ended long ago. */
@@ -65,22 +74,38 @@ const SEEN_EVERY_MS = 5 * 60_000
 /** Ended sessions are still shown in the audit of the instance for a while. */
 const KEPT_ENDED_MS = 30 * DAY_MS
 const TOKEN_BYTES = 32
+/** What a page asked at once with the old token is still answered. */
+const RENEWAL_GRACE_MS = 10_000
 
 export function createSessions({ catalog, clock, random, life }: SessionsOptions): Sessions {
   const newToken = () => random(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true })
 
+  /** What the instance allows, or less where an organization of the user wants it. */
+  async function lifeOf(statements: Statements, userId: number): Promise<{ idle: number; absolute: number }> {
+    const wanted = await sessionDaysOf(statements, userId)
+    const { idle, absolute } = life()
+    return { idle: Math.min(idle, wanted.idle ?? idle), absolute: Math.min(absolute, wanted.absolute ?? absolute) }
+  }
+
   async function see(session: Session, now: number): Promise<Session> {
     if (now - session.last_seen_at < SEEN_EVERY_MS) return session
-    const idle_expires_at = Math.min(session.expires_at, now + life().idle * DAY_MS)
+    const { idle } = await lifeOf(catalog, session.user_id)
+    const idle_expires_at = Math.min(session.expires_at, now + idle * DAY_MS)
     // A full disk must not sign anybody out.
     await updateSessionSeen(catalog, session.id, { at: now, idleExpiresAt: idle_expires_at }).catch(() => {})
     return { ...session, last_seen_at: now, idle_expires_at }
   }
 
+  async function renew(id: number, now: number): Promise<string | undefined> {
+    const token = newToken()
+    const isRenewed = await renewSessionToken(catalog, id, { tokenHash: tokenHash(token), previousUntil: now + RENEWAL_GRACE_MS })
+    return isRenewed ? token : undefined
+  }
+
   return {
-    async create(statements, user, { method, mfa, client, impersonation, organizationId }) {
+    async create(statements, user, { method, mfa, client, impersonation, organizationId, provider }) {
       const now = clock.now()
-      const { idle, absolute } = life()
+      const { idle, absolute } = await lifeOf(statements, user.id)
       const expires_at = now + (impersonation ? impersonation.minutes * 60_000 : absolute * DAY_MS)
       const token = newToken()
       const session = await insertSession(statements, tokenHash(token), {
@@ -99,20 +124,28 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
         impersonation_mode: impersonation?.mode ?? null,
         impersonation_reason: impersonation?.reason ?? null,
         organization_id: organizationId ?? null,
+        provider: provider ?? null,
       })
       return { token, session }
     },
     async find(token) {
-      const session = await sessionByTokenHash(catalog, tokenHash(token))
       const now = clock.now()
-      if (!session || !isLive(session, now)) return undefined
+      const session = await sessionByTokenHash(catalog, tokenHash(token), now)
+      if (!session || session.revoked_at !== null) return undefined
+      if (!isLive(session, now)) {
+        // Written down, so that a clock that is set back does not revive it.
+        await revokeSession(catalog, session.id, now).catch(() => {})
+        return undefined
+      }
       const user = await userById(catalog, session.user_id)
       if (user?.status !== "active") return undefined
-      return { user, session: await see(session, now) }
+      const renewedToken = session.renewal_wanted ? await renew(session.id, now) : undefined
+      return { user, session: await see(session, now), ...(renewedToken !== undefined && { renewedToken }) }
     },
-    list: (userId) => listLiveSessions(catalog, userId, clock.now()),
+    list: (userId, statements = catalog) => listLiveSessions(statements, userId, clock.now()),
     revoke: (statements, id) => revokeSession(statements, id, clock.now()),
     revokeAll: (statements, userId, except) => revokeSessionsOf(statements, userId, clock.now(), except),
+    renewAll: wantSessionRenewal,
     async prove(statements, id) {
       const token = newToken()
       await updateSessionToken(statements, id, tokenHash(token))
@@ -129,9 +162,9 @@ function deviceOf(userAgent: string): string {
   return [browser || "Unknown browser", os && `on ${os}`].filter(Boolean).join(" ")
 }
 
-const isLive = ({ revoked_at, expires_at, idle_expires_at, created_at }: Session, now: number): boolean =>
+const isLive = ({ expires_at, idle_expires_at, created_at }: Session, now: number): boolean =>
   // A clock that was set back brings nothing back to life that had not begun.
-  revoked_at === null && now < expires_at && now < idle_expires_at && now >= created_at - DAY_MS
+  now < expires_at && now < idle_expires_at && now >= created_at - DAY_MS
 
 /** Tokens are random and long: a plain hash of them cannot be guessed back. */
 export const tokenHash = (token: string): Uint8Array => new Uint8Array(createHash("sha256").update(token).digest())

@@ -5,6 +5,8 @@ import type { User } from "../domain/user.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { isSsoWanted } from "../store/catalog/memberships.ts"
 import { passwordHashOf, replacePasswordHash, userByEmailKey, userById } from "../store/catalog/users.ts"
+import type { PostedMail } from "./mail.ts"
+import { recoveryCodeUsedLetter } from "./mail-texts.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
 import type { NoteFailure } from "./sign-in-failures.ts"
@@ -40,12 +42,13 @@ export interface SignInOptions {
   factors: SecondFactors
   openSession: OpenSession
   noteFailure: NoteFailure
+  mail: PostedMail
 }
 
 const TICKET_MS = 5 * 60_000
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { catalog, passwords, tickets, limits, factors, openSession, noteFailure } = options
+  const { catalog, passwords, tickets, limits, factors, openSession, noteFailure, mail } = options
 
   /** One hash is computed, whoever it is. */
   async function proved(user: User | undefined, password: string): Promise<boolean> {
@@ -104,9 +107,12 @@ export function createSignIn(options: SignInOptions): SignIn {
         await tickets.use(statements, "mfa", ticket)
         const entered = await openSession(statements, user, { method: "password", mfa: true }, guest)
         const { recovery_codes_left } = await factors.of(user, statements)
-        return { ...entered, ...("recovery_code" in shown && { recoveryCodesLeft: recovery_codes_left }) }
+        if (!("recovery_code" in shown)) return entered
+        await mail.post(statements, recoveryCodeUsedLetter(user.email, recovery_codes_left))
+        return { ...entered, recoveryCodesLeft: recovery_codes_left }
       })
       if (signedIn) {
+        mail.wake()
         attempt.succeed()
         return signedIn
       }

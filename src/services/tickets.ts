@@ -1,7 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteTickets, insertTicket, type TicketKind, type TicketRow, tryTicket, useTicket } from "../store/catalog/tickets.ts"
+import { deleteTickets, findTicket, insertTicket, type TicketKind, type TicketRow, tryTicket, useTicket } from "../store/catalog/tickets.ts"
 import type { Random } from "./secrets.ts"
 import { tokenHash } from "./sessions.ts"
 
@@ -13,6 +13,8 @@ export interface Tickets {
   issue(statements: Statements, ticket: NewTicket): Promise<string>
   /** Counts a try, and throws for the sixth. What it returns can be used once it turns out right. */
   try(kind: TicketKind, ticket: string): Promise<TicketRow>
+  /** Without counting a try. */
+  look(kind: TicketKind, ticket: string): Promise<TicketRow>
   /** Of parallel calls exactly one gets it. */
   use(statements: Statements, kind: TicketKind, ticket: string): Promise<TicketRow>
   /** Removes what ended long ago. */
@@ -47,6 +49,12 @@ export function createTickets({ catalog, clock, random }: { catalog: Catalog; cl
     },
     async try(kind, ticket) {
       const row = await tryTicket(catalog, tokenHash(ticket), kind)
+      if (!row || row.attempts > TRIES) throw ticketInvalid()
+      await refuseExpired(catalog, kind, ticket, row)
+      return row
+    },
+    async look(kind, ticket) {
+      const row = await findTicket(catalog, tokenHash(ticket), kind)
       if (!row || row.attempts > TRIES) throw ticketInvalid()
       await refuseExpired(catalog, kind, ticket, row)
       return row

@@ -22,7 +22,9 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   accounts: {
     hashesAtOnce: 4,
     signIn: { perMinute: 20, failuresPerHour: 50, failuresBeforeDelay: 10, delaySeconds: 10, maxDelaySeconds: 900 },
+    smtp: undefined,
   },
+  publicUrl: () => "http://localhost:8080",
   keep: { daily: 7, weekly: 4 },
   backupWorkerUrl,
   backUpBeforeMigrating: true,

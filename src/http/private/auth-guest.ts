@@ -29,7 +29,7 @@ export function guests({ now, cookie, addressOf }: GuestOptions) {
       return { actor: asking.actor, origin: originOf(asking), former: asking.person?.session }
     },
     /** Gives the browser its session. */
-    welcome(context: unknown, { session, token }: SignedIn): void {
+    welcome(context: unknown, { session, token }: Pick<SignedIn, "session" | "token">): void {
       cookie.set(context, token, Math.floor((session.expires_at - now()) / 1_000))
     },
   }

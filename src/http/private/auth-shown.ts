@@ -1,5 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
+import { API } from "../../domain/limits.ts"
 import type { User } from "../../domain/user.ts"
+import { readOptionalJson } from "../../plugin/body.ts"
 
 /** Whoever has just come in, for the pages before the dashboard. All about rights is in `GET /me`. */
 export const UserShown = t.Object({
@@ -17,5 +19,8 @@ export const shownUser = ({ id, email, email_verified_at, name, is_instance_admi
   name,
   is_instance_admin,
 })
+
+/** Of routes whose path says it all. */
+export const MaybeBody = readOptionalJson(API.privateBodyBytes)
 
 export const SignedInShown = t.Object({ user: UserShown })

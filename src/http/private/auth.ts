@@ -1,13 +1,26 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { instantText } from "../../domain/moment.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
+import type { OwnEmail } from "../../services/own-email.ts"
+import type { Passkeys } from "../../services/passkeys.ts"
+import type { PasswordReset } from "../../services/password-reset.ts"
+import type { Proofs } from "../../services/proofs.ts"
 import type { SignIn } from "../../services/sign-in.ts"
+import type { SignOut } from "../../services/sign-out.ts"
 import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
-import { SignedInShown, shownUser, UserShown } from "./auth-shown.ts"
+import { MaybeBody, SignedInShown, shownUser, UserShown } from "./auth-shown.ts"
+import { SUDO_MS } from "./authorize.ts"
+import { selves } from "./me-account.ts"
 
 export interface AuthRoutesOptions extends GuestOptions {
   signIn: SignIn
+  proofs: Proofs
+  signOut: SignOut
+  passkeys: Pick<Passkeys, "begin" | "signIn">
+  passwordReset: Pick<PasswordReset, "ask" | "reset">
+  ownEmail: OwnEmail
 }
 
 const FactorWantedShown = t.Object({
@@ -18,10 +31,21 @@ const FactorWantedShown = t.Object({
 const EnteredShown = t.Object({ user: UserShown, recovery_codes_left: t.Optional(t.Integer()) })
 const tags = ["auth"]
 
-/** Signing in by password, and by what is asked for beside it. */
+const SessionShown = t.Object({
+  user: UserShown,
+  expires_at: t.String(),
+  idle_expires_at: t.String(),
+  reauth_until: t.Optional(t.String()),
+  impersonator: t.Optional(t.String()),
+})
+const LoggedOutShown = t.Object({ oidc_logout_url: t.String() })
+const ChallengeShown = t.Object({ options: t.Any(), challenge_id: t.String() })
+
+/** Signing in and out, and proving again who one is. */
 export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
-  const { signIn, cookie } = options
-  const { guestOf, welcome } = guests(options)
+  const { now, signIn, proofs, signOut, passkeys, passwordReset, ownEmail, cookie } = options
+  const { guestOf, originOf, welcome } = guests(options)
+  const selfOf = selves(options)
   return new Elysia({ prefix: "/api/private/auth" })
     .use(router)
     .use(cookie.writer())
@@ -49,5 +73,77 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         return { user: shownUser(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
       },
       { open: true, body: Sent, response: { 200: EnteredShown }, detail: { summary: "Show a second factor", tags } },
+    )
+    .post("/passkey/options", async ({ body, ...context }) => passkeys.begin(body.value, { origin: originOf(context) }), {
+      open: { read: MaybeBody },
+      body: Sent,
+      response: { 200: ChallengeShown },
+      detail: { summary: "Begin to sign in by passkey", tags },
+    })
+    .post(
+      "/passkey/verify",
+      async (context) => {
+        const result = await passkeys.signIn(context.body.value, guestOf(context))
+        welcome(context, result)
+        return { user: shownUser(result.user) }
+      },
+      { open: true, body: Sent, response: { 200: SignedInShown }, detail: { summary: "Sign in by passkey", tags } },
+    )
+    .post(
+      "/forgot",
+      async (context) => {
+        await passwordReset.ask(context.body.value, { actor: context.actor, origin: originOf(context) })
+        context.set.status = 202
+      },
+      { open: true, body: Sent, detail: { summary: "Ask for a link to choose a new password", tags } },
+    )
+    .post(
+      "/reset",
+      async (context) => {
+        await passwordReset.reset(context.body.value, { actor: context.actor, origin: originOf(context) })
+        context.set.status = 204
+      },
+      { open: true, body: Sent, detail: { summary: "Choose a new password by such a link", tags } },
+    )
+    .post(
+      "/email/undo",
+      async (context) => {
+        await ownEmail.undo(context.body.value, context.actor)
+        context.set.status = 204
+      },
+      { open: true, body: Sent, detail: { summary: "Take a change of the address back, by the link of its warning", tags } },
+    )
+    .post(
+      "/logout",
+      async (context) => {
+        const next = await signOut(context)
+        cookie.clear(context)
+        if (next !== undefined) return { oidc_logout_url: next }
+        context.set.status = 204
+      },
+      { self: { read: MaybeBody }, response: { 200: LoggedOutShown, 204: t.Void() }, detail: { summary: "Sign out", tags } },
+    )
+    .get(
+      "/session",
+      ({ user, session }) => {
+        const provedUntil = session.reauth_at + SUDO_MS
+        return {
+          user: shownUser(user),
+          expires_at: instantText(session.expires_at),
+          idle_expires_at: instantText(session.idle_expires_at),
+          ...(provedUntil > now() && { reauth_until: instantText(provedUntil) }),
+          ...(session.impersonator_id !== null && { impersonator: session.impersonator_email ?? "" }),
+        }
+      },
+      { self: true, response: { 200: SessionShown }, detail: { summary: "The present session", tags } },
+    )
+    .post(
+      "/reauth",
+      async (context) => {
+        const token = await proofs.prove(selfOf(context), context.body.value)
+        welcome(context, { ...context, token })
+        context.set.status = 204
+      },
+      { self: { personal: true }, body: Sent, detail: { summary: "Prove again who one is", tags } },
     )
 }

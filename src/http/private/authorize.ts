@@ -16,7 +16,7 @@ export interface AuthorizeOptions {
   now(): number
   isSetUp(): Promise<boolean>
   sessions: Pick<Sessions, "find">
-  cookie: Pick<SessionCookie, "read">
+  cookie: Pick<SessionCookie, "read" | "line">
   access: Access
   secondFactors: SecondFactors
   origins: Origins
@@ -44,9 +44,15 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     origins.refuseCrossSite(request)
   }
 
-  async function personOf({ request }: Call): Promise<Person | undefined> {
+  async function personOf({ request, set }: Call): Promise<Person | undefined> {
     const token = options.cookie.read(request)
-    return token === undefined ? undefined : options.sessions.find(token)
+    const person = token === undefined ? undefined : await options.sessions.find(token)
+    if (person?.renewedToken !== undefined) {
+      const left = Math.floor((person.session.expires_at - now()) / 1_000)
+      // Where the library adds its own later on: the last one counts.
+      set.headers["Set-Cookie"] = [options.cookie.line(person.renewedToken, left)]
+    }
+    return person
   }
 
   async function signedIn(call: Call, rule: Rule): Promise<Caller> {
@@ -105,7 +111,8 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     },
     async site(call, rule) {
       const caller = await admitted(call, rule)
-      const site = await access.onSite(caller, call.params.site)
+      const find = rule.deleted ? access.onDeletedSite : access.onSite
+      const site = await find(caller, call.params.site)
       refuseLack(site.permissions, rule.permission)
       finish(call, caller, rule)
       return { ...caller, ...site }

@@ -1,28 +1,31 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import type { User } from "../../domain/user.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
-import type { SecondFactors } from "../../services/second-factors.ts"
+import type { Factors, SecondFactors } from "../../services/second-factors.ts"
 import type { Person } from "../../services/sessions.ts"
 
 const Names = t.Array(t.String())
 const Choice = t.Union([t.String(), t.Null()])
 
+export const OwnUserShown = t.Object({
+  id: t.Integer(),
+  email: t.String(),
+  email_verified: t.Boolean(),
+  name: t.String(),
+  is_instance_admin: t.Boolean(),
+  mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer(), recovery_codes_left: t.Integer() }),
+  locale: Choice,
+  time_format: Choice,
+  theme: Choice,
+  shortcuts: t.Boolean(),
+  start_page: Choice,
+  version: t.Integer(),
+})
+
 const MeShown = t.Object({
-  user: t.Object({
-    id: t.Integer(),
-    email: t.String(),
-    email_verified: t.Boolean(),
-    name: t.String(),
-    is_instance_admin: t.Boolean(),
-    mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer(), recovery_codes_left: t.Integer() }),
-    locale: Choice,
-    time_format: Choice,
-    theme: Choice,
-    shortcuts: t.Boolean(),
-    start_page: Choice,
-    version: t.Integer(),
-  }),
+  user: OwnUserShown,
   organizations: t.Array(t.Object({ id: t.Integer(), name: t.String(), role: t.String(), policy: t.Any(), permissions: Names })),
   sites: t.Array(t.Object({ id: t.Integer(), name: t.String(), organization_id: t.Integer(), role: t.String(), permissions: Names })),
   features: Names,
@@ -45,24 +48,10 @@ export const meRoutes = (router: PrivateRouter, options: MeOptions) =>
   })
 
 async function shownMe(person: Person, { access, secondFactors, features }: MeOptions): Promise<Static<typeof MeShown>> {
-  const { id, email, name, is_instance_admin, email_verified_at, locale, time_format, theme, shortcuts, start_page, version } = person.user
   const { organizations, sites } = await access.all(person)
   const { impersonator_email, impersonation_mode, expires_at } = person.session
   return {
-    user: {
-      id,
-      email,
-      email_verified: email_verified_at !== null,
-      name,
-      is_instance_admin,
-      mfa: await secondFactors.of(person.user),
-      locale,
-      time_format,
-      theme,
-      shortcuts,
-      start_page,
-      version,
-    },
+    user: shownOwnUser(person.user, await secondFactors.of(person.user)),
     organizations: organizations.map(({ organization, role, permissions }) => ({
       id: organization.id,
       name: organization.name,
@@ -82,4 +71,10 @@ async function shownMe(person: Person, { access, secondFactors, features }: MeOp
       impersonation: { by: impersonator_email ?? "", mode: impersonation_mode, expires_at: new Date(expires_at).toISOString() },
     }),
   }
+}
+
+export function shownOwnUser(user: User, mfa: Factors): Static<typeof OwnUserShown> {
+  const { id, email, name, is_instance_admin, email_verified_at, locale, time_format, theme, shortcuts, start_page, version } = user
+  const choices = { locale, time_format, theme, shortcuts, start_page }
+  return { id, email, email_verified: email_verified_at !== null, name, is_instance_admin, mfa, ...choices, version }
 }

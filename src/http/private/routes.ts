@@ -4,9 +4,21 @@ import { privateRouter } from "../../plugin/router.ts"
 import { type AuthRoutesOptions, authRoutes } from "./auth.ts"
 import { type AuthorizeOptions, createAuthorize } from "./authorize.ts"
 import { type MeOptions, meRoutes } from "./me.ts"
+import { type MeAccountOptions, meAccountRoutes } from "./me-account.ts"
+import { type MeFactorsOptions, meFactorRoutes } from "./me-factors.ts"
+import { mePasskeyRoutes } from "./me-passkeys.ts"
+import { type MembershipRoutesOptions, membershipRoutes } from "./memberships.ts"
 import { type SetupRoutesOptions, setupRoutes } from "./setup.ts"
 
-export interface PrivateOptions extends PluginRoutes, Omit<AuthorizeOptions, "cookie">, MeOptions, SetupRoutesOptions, AuthRoutesOptions {}
+export interface PrivateOptions
+  extends PluginRoutes,
+    Omit<AuthorizeOptions, "cookie">,
+    MeOptions,
+    SetupRoutesOptions,
+    AuthRoutesOptions,
+    MeAccountOptions,
+    MeFactorsOptions,
+    MembershipRoutesOptions {}
 
 /** Everything below `/api/private` that the core answers: for people who are signed in, by session alone. */
 export function privateRoutes(options: PrivateOptions): AnyElysia[] {
@@ -16,6 +28,10 @@ export function privateRoutes(options: PrivateOptions): AnyElysia[] {
     setupRoutes(router, options),
     authRoutes(router, options),
     meRoutes(router, options),
+    meAccountRoutes(router, options),
+    meFactorRoutes(router, options),
+    mePasskeyRoutes(router, options),
+    ...membershipRoutes(router, options),
     ...options.mountPlugins({ authorize, addressOf: options.addressOf }),
   ]
 }

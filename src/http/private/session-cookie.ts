@@ -50,6 +50,12 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
       throw new AppError("insecure_connection", "Sign in over https: over plain HTTP others could read along.")
     },
 
+    /** The same for an answer outside that scope, as a line of its head; signed as the library signs. */
+    line(token: string, maxAge: number): string {
+      const signature = new Bun.CryptoHasher("sha256", secrets[0]).update(token).digest("base64").replace(/=+$/, "")
+      return new Bun.Cookie(name, `${token}.${signature}`, { ...attributes, maxAge }).serialize()
+    },
+
     /** `maxAge` in seconds. */
     set: (context: unknown, token: string, maxAge: number) => (context as Writer).setCookie(name, token, { signed: true, maxAge }),
     /** Not `removeCookie`: that one forgets Path and Secure, and the browser keeps the cookie. */

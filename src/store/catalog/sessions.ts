@@ -5,28 +5,30 @@ import { sql } from "./sql.ts"
 const COLUMNS = sql`
   id, user_id, method, mfa, created_at, last_seen_at, idle_expires_at, expires_at, reauth_at, device, user_agent, ip_prefix, place,
   impersonator_id, (select email from users where users.id = impersonator_id) as impersonator_email, impersonation_mode,
-  impersonation_reason, organization_id, revoked_at`
-type SessionRow = Omit<Session, "mfa"> & { mfa: 0 | 1 }
+  impersonation_reason, organization_id, provider, renewal_wanted, revoked_at`
+type SessionRow = Omit<Session, "mfa" | "renewal_wanted"> & { mfa: 0 | 1; renewal_wanted: 0 | 1 }
 
-export type NewSession = Omit<Session, "id" | "revoked_at" | "last_seen_at" | "impersonator_email">
+export type NewSession = Omit<Session, "id" | "revoked_at" | "last_seen_at" | "impersonator_email" | "renewal_wanted">
 
 export async function insertSession(catalog: Statements, tokenHash: Uint8Array, session: NewSession): Promise<Session> {
   const row = await catalog.get<SessionRow>(sql`
     insert into sessions (
       token_hash, user_id, method, mfa, created_at, last_seen_at, idle_expires_at, expires_at, reauth_at, device, user_agent,
-      ip_prefix, place, impersonator_id, impersonation_mode, impersonation_reason, organization_id
+      ip_prefix, place, impersonator_id, impersonation_mode, impersonation_reason, organization_id, provider
     ) values (
       ${tokenHash}, ${session.user_id}, ${session.method}, ${session.mfa}, ${session.created_at}, ${session.created_at},
       ${session.idle_expires_at}, ${session.expires_at}, ${session.reauth_at}, ${session.device}, ${session.user_agent},
       ${session.ip_prefix}, ${session.place}, ${session.impersonator_id}, ${session.impersonation_mode},
-      ${session.impersonation_reason}, ${session.organization_id}
+      ${session.impersonation_reason}, ${session.organization_id}, ${session.provider}
     ) returning ${COLUMNS}`)
   return toSession(row!) // an insert that returns has a row
 }
 
-/** Live or not: the caller looks at the times. */
-export async function sessionByTokenHash(catalog: Statements, tokenHash: Uint8Array): Promise<Session | undefined> {
-  const row = await catalog.get<SessionRow>(sql`select ${COLUMNS} from sessions where token_hash = ${tokenHash}`)
+/** Live or not: the caller looks at the times. By its token, or by that before a renewal for as long as it is good. */
+export async function sessionByTokenHash(catalog: Statements, tokenHash: Uint8Array, now: number): Promise<Session | undefined> {
+  const row = await catalog.get<SessionRow>(sql`
+    select ${COLUMNS} from sessions
+    where token_hash = ${tokenHash} or (previous_hash = ${tokenHash} and previous_until > ${now})`)
   return row && toSession(row)
 }
 
@@ -51,9 +53,27 @@ export async function listAllLiveSessions(catalog: Statements, now: number, { af
 export const updateSessionSeen = (catalog: Statements, id: number, seen: { at: number; idleExpiresAt: number }): Promise<void> =>
   catalog.run(sql`update sessions set last_seen_at = ${seen.at}, idle_expires_at = ${seen.idleExpiresAt} where id = ${id}`)
 
-/** The session goes on under another token. */
+/** The session goes on under another token; the old one is void at once. */
 export const updateSessionToken = (catalog: Statements, id: number, tokenHash: Uint8Array): Promise<void> =>
-  catalog.run(sql`update sessions set token_hash = ${tokenHash} where id = ${id}`)
+  catalog.run(sql`
+    update sessions set token_hash = ${tokenHash}, previous_hash = null, previous_until = null, renewal_wanted = 0 where id = ${id}`)
+
+/** The session goes on under another token, and for a moment under the old one too. Of parallel calls one gets true. */
+export async function renewSessionToken(
+  catalog: Statements,
+  id: number,
+  { tokenHash, previousUntil }: { tokenHash: Uint8Array; previousUntil: number },
+): Promise<boolean> {
+  const row = await catalog.get(sql`
+    update sessions
+    set previous_hash = token_hash, previous_until = ${previousUntil}, token_hash = ${tokenHash}, renewal_wanted = 0
+    where id = ${id} and renewal_wanted = 1 returning id`)
+  return row !== undefined
+}
+
+/** All of a user get another token with the next answer. */
+export const wantSessionRenewal = (catalog: Statements, userId: number): Promise<void> =>
+  catalog.run(sql`update sessions set renewal_wanted = 1 where user_id = ${userId} and revoked_at is null`)
 
 export const updateSessionProof = (catalog: Statements, id: number, reauthAt: number): Promise<void> =>
   catalog.run(sql`update sessions set reauth_at = ${reauthAt} where id = ${id}`)
@@ -79,4 +99,4 @@ export const deleteEndedSessions = (catalog: Statements, before: number, limit: 
   catalog.run(sql`
     delete from sessions where id in (select id from sessions where expires_at < ${before} order by expires_at limit ${limit})`)
 
-const toSession = (row: SessionRow): Session => ({ ...row, mfa: row.mfa === 1 })
+const toSession = (row: SessionRow): Session => ({ ...row, mfa: row.mfa === 1, renewal_wanted: row.renewal_wanted === 1 })

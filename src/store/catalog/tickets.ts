@@ -23,6 +23,13 @@ export const insertTicket = (
     insert into login_tickets (hash, user_id, kind, payload_json, expires_at)
     values (${hash}, ${userId}, ${kind}, ${JSON.stringify(payload)}, ${expiresAt})`)
 
+/** Undefined for a ticket that is unknown, of another kind, or used. */
+export async function findTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind): Promise<TicketRow | undefined> {
+  const row = await catalog.get<StoredRow>(sql`
+    select ${COLUMNS} from login_tickets where hash = ${hash} and kind = ${kind} and used_at is null`)
+  return row && toTicket(row)
+}
+
 /** Counts a try. Undefined for a ticket that is unknown, of another kind, or used. */
 export async function tryTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind): Promise<TicketRow | undefined> {
   const row = await catalog.get<StoredRow>(sql`

@@ -1,3 +1,4 @@
+import type { Profile } from "../../domain/profile.ts"
 import type { User } from "../../domain/user.ts"
 import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
@@ -60,3 +61,59 @@ const toUser = (row: UserRow): User => ({ ...row, is_instance_admin: row.is_inst
 /** Unless somebody has chosen another password meanwhile. */
 export const replacePasswordHash = (catalog: Statements, userId: number, { old, fresh }: { old: string; fresh: string }): Promise<void> =>
   catalog.run(sql`update users set password_hash = ${fresh} where id = ${userId} and password_hash = ${old}`)
+
+/** Chosen by somebody, not merely made anew. */
+export const updatePassword = (catalog: Statements, userId: number, hash: string): Promise<void> =>
+  catalog.run(sql`update users set password_hash = ${hash}, version = version + 1 where id = ${userId}`)
+
+export async function updateProfile(catalog: Statements, userId: number, profile: Profile): Promise<User> {
+  const row = await catalog.get<UserRow>(sql`
+    update users set
+      name = ${profile.name}, locale = ${profile.locale}, time_format = ${profile.time_format}, theme = ${profile.theme},
+      shortcuts = ${profile.shortcuts}, start_page = ${profile.start_page}, version = version + 1
+    where id = ${userId} returning ${COLUMNS}`)
+  return toUser(row!) // whoever is signed in has a row
+}
+
+/** Those who may sign in. */
+export async function countInstanceAdmins(catalog: Statements): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from users where is_instance_admin = 1 and status = 'active'`)
+  return row!.n // a count has a row
+}
+
+/** The row stays, for what refers to it, without anything that says who it was; the address is free again. */
+export const anonymizeUser = (catalog: Statements, userId: number, now: number): Promise<void> =>
+  catalog.run(sql`
+    update users set
+      email = 'deleted-' || id, email_key = 'deleted-' || id, name = 'Deleted user', password_hash = null, email_verified_at = null,
+      is_instance_admin = 0, status = 'deleted', deleted_at = ${now}, totp_sealed = null, totp_last_step = null, locale = null,
+      time_format = null, theme = null, start_page = null, last_login_at = null, last_seen_at = null, version = version + 1
+    where id = ${userId}`)
+
+/** What lets somebody in beside the row itself. */
+export async function deleteWaysIn(catalog: Statements, userId: number): Promise<void> {
+  await catalog.run(sql`delete from passkeys where user_id = ${userId}`)
+  await catalog.run(sql`delete from recovery_codes where user_id = ${userId}`)
+  await catalog.run(sql`delete from oidc_identities where user_id = ${userId}`)
+  await catalog.run(sql`delete from login_tickets where user_id = ${userId}`)
+  await catalog.run(sql`delete from one_time_tokens where user_id = ${userId}`)
+  await catalog.run(sql`delete from site_members where user_id = ${userId}`)
+}
+
+/** The address was shown to be theirs, by a link that was sent to it. */
+export const markEmailVerified = (catalog: Statements, userId: number, now: number): Promise<void> =>
+  catalog.run(sql`
+    update users set email_verified_at = ${now}, version = version + 1 where id = ${userId} and email_verified_at is null`)
+
+/** False when somebody else has the address. */
+export async function updateEmail(
+  catalog: Statements,
+  userId: number,
+  { email, emailKey, verifiedAt }: { email: string; emailKey: string; verifiedAt: number | null },
+): Promise<boolean> {
+  const row = await catalog.get(sql`
+    update users set email = ${email}, email_key = ${emailKey}, email_verified_at = ${verifiedAt}, version = version + 1
+    where id = ${userId} and not exists (select 1 from users other where other.email_key = ${emailKey} and other.id <> ${userId})
+    returning id`)
+  return row !== undefined
+}

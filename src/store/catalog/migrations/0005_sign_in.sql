@@ -1,5 +1,8 @@
 -- What signing in keeps beside the accounts.
 
+-- Of a session that an identity provider opened: where signing out goes on.
+alter table sessions add column provider text;
+
 -- Whose rights have changed gets a new token with the next answer. The one before is good for a moment more: a page asks
 -- several things at once.
 alter table sessions add column renewal_wanted integer not null default 0 check (renewal_wanted in (0, 1));

@@ -1,0 +1,152 @@
+import { Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import { instantText } from "../../domain/moment.ts"
+import type { Session } from "../../domain/session.ts"
+import { etagOf } from "../../domain/version.ts"
+import type { Call } from "../../plugin/guard.ts"
+import type { Caller, PrivateRouter } from "../../plugin/router.ts"
+import type { OwnAccount, Self } from "../../services/own-account.ts"
+import type { OwnEmail } from "../../services/own-email.ts"
+import type { SecondFactors } from "../../services/second-factors.ts"
+import { expectedVersions } from "../public/conditions.ts"
+import { NoQuery, Sent } from "../public/things.ts"
+import { type GuestOptions, guests } from "./auth-guest.ts"
+import { MaybeBody } from "./auth-shown.ts"
+import { OwnUserShown, shownOwnUser } from "./me.ts"
+
+export interface MeAccountOptions extends GuestOptions {
+  ownAccount: OwnAccount
+  ownEmail: OwnEmail
+  secondFactors: SecondFactors
+}
+
+const SessionShown = t.Object({
+  id: t.Integer(),
+  current: t.Boolean(),
+  method: t.String(),
+  device: t.String(),
+  place: t.String(),
+  ip_prefix: t.String(),
+  created_at: t.String(),
+  last_seen_at: t.String(),
+})
+const SessionsShown = t.Object({ data: t.Array(SessionShown), has_more: t.Boolean(), next_cursor: t.Null() })
+const tags = ["me"]
+
+/** What people change about themselves; nobody else may, whoever they act for. */
+export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions) {
+  const { ownAccount, ownEmail, secondFactors, cookie } = options
+  const selfOf = selves(options)
+  return new Elysia({ prefix: "/api/private/me" })
+    .use(router)
+    .use(cookie.writer())
+    .patch(
+      "",
+      async (context) => {
+        const mfa = await secondFactors.of(context.user)
+        const terms = { expected: expectedVersions(context.request), current: (user: Self["user"]) => shownOwnUser(user, mfa) }
+        const user = await ownAccount.update(selfOf(context), context.body.value, terms)
+        context.set.headers.etag = etagOf(user)
+        return shownOwnUser(user, mfa)
+      },
+      {
+        self: { personal: true },
+        body: Sent,
+        query: NoQuery,
+        response: { 200: OwnUserShown },
+        detail: { summary: "Change name and choices", tags },
+      },
+    )
+    .delete(
+      "",
+      async (context) => {
+        await ownAccount.remove(selfOf(context))
+        cookie.clear(context)
+        context.set.status = 204
+      },
+      { self: { personal: true, sudo: true, read: MaybeBody }, detail: { summary: "Delete the own account", tags } },
+    )
+    .post(
+      "/email",
+      async (context) => {
+        await ownEmail.ask(selfOf(context), context.body.value)
+        context.set.status = 202
+      },
+      { self: { personal: true, sudo: true }, body: Sent, detail: { summary: "Ask for another e-mail address", tags } },
+    )
+    .post(
+      "/email/confirm",
+      async (context) => {
+        await ownEmail.confirm(selfOf(context), context.body.value)
+        context.set.status = 204
+      },
+      { self: { personal: true }, body: Sent, detail: { summary: "Confirm it by the link that was sent to it", tags } },
+    )
+    .post(
+      "/password",
+      async (context) => {
+        await ownAccount.changePassword(selfOf(context), context.body.value)
+        context.set.status = 204
+      },
+      { self: { personal: true, sudo: true }, body: Sent, detail: { summary: "Choose another password", tags } },
+    )
+    .get(
+      "/sessions",
+      async (context) => {
+        const data = (await ownAccount.sessions(selfOf(context))).map((session) => shownSession(session, context.session.id))
+        return { data, has_more: false, next_cursor: null }
+      },
+      {
+        self: { personal: true },
+        query: NoQuery,
+        response: { 200: SessionsShown },
+        detail: { summary: "Where the user is signed in", tags },
+      },
+    )
+    .post(
+      "/sessions/revoke-others",
+      async (context) => {
+        await ownAccount.endOtherSessions(selfOf(context))
+        context.set.status = 204
+      },
+      { self: { personal: true, read: MaybeBody }, detail: { summary: "Sign out everywhere else", tags } },
+    )
+    .delete(
+      "/sessions/:id",
+      async (context) => {
+        await ownAccount.endSession(selfOf(context), context.params.id)
+        context.set.status = 204
+      },
+      { self: { personal: true, read: MaybeBody }, detail: { summary: "Sign out one of them", tags } },
+    )
+    .post(
+      "/leave",
+      async (context) => {
+        await ownAccount.leave(selfOf(context), context.body.value)
+        context.set.status = 204
+      },
+      { self: { personal: true }, body: Sent, detail: { summary: "Leave an organization", tags } },
+    )
+}
+
+/** The caller of a route of the own account, as services want it. */
+export function selves(options: GuestOptions) {
+  const { originOf } = guests(options)
+  return ({ user, session, actor, request, server }: Caller & Pick<Call, "request" | "server">): Self => ({
+    user,
+    session,
+    actor,
+    origin: originOf({ request, server, actor }),
+  })
+}
+
+const shownSession = (session: Session, present: number) => ({
+  id: session.id,
+  current: session.id === present,
+  method: session.method,
+  device: session.device,
+  place: session.place,
+  ip_prefix: session.ip_prefix,
+  created_at: instantText(session.created_at),
+  last_seen_at: instantText(session.last_seen_at),
+})

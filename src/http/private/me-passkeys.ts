@@ -1,0 +1,92 @@
+import { Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import { instantText } from "../../domain/moment.ts"
+import { isObject } from "../../domain/shape.ts"
+import { etagOf } from "../../domain/version.ts"
+import type { PrivateRouter } from "../../plugin/router.ts"
+import type { OwnFactors } from "../../services/own-factors.ts"
+import { expectedVersions } from "../public/conditions.ts"
+import { NoQuery, Sent } from "../public/things.ts"
+import type { GuestOptions } from "./auth-guest.ts"
+import { MaybeBody } from "./auth-shown.ts"
+import { selves } from "./me-account.ts"
+
+export interface MePasskeysOptions extends GuestOptions {
+  ownFactors: OwnFactors
+}
+
+type OwnPasskey = Awaited<ReturnType<OwnFactors["passkeys"]>>[number]
+
+const PasskeyShown = t.Object({
+  id: t.Integer(),
+  name: t.String(),
+  algorithm: t.String(),
+  transports: t.Array(t.String()),
+  backed_up: t.Boolean(),
+  created_at: t.String(),
+  last_used_at: t.Union([t.String(), t.Null()]),
+  version: t.Integer(),
+})
+const PasskeysShown = t.Object({ data: t.Array(PasskeyShown), has_more: t.Boolean(), next_cursor: t.Null() })
+const ChallengeShown = t.Object({ options: t.Any(), challenge_id: t.String() })
+const ALGORITHM_NAMES: Readonly<Record<number, string>> = { [-7]: "ES256", [-8]: "EdDSA", [-257]: "RS256" }
+const terms = { personal: true, sudo: true } as const
+const tags = ["me"]
+
+/** The passkeys of the own account. A new one takes two steps: an empty body begins, the device's answer ends it. */
+export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOptions) {
+  const { ownFactors } = options
+  const selfOf = selves(options)
+  return new Elysia({ prefix: "/api/private/me/passkeys" })
+    .use(router)
+    .get("", async (context) => ({ data: (await ownFactors.passkeys(selfOf(context))).map(shown), has_more: false, next_cursor: null }), {
+      self: { personal: true },
+      query: NoQuery,
+      response: { 200: PasskeysShown },
+      detail: { summary: "The own passkeys", tags },
+    })
+    .post(
+      "",
+      async (context) => {
+        const body = context.body.value
+        if (isObject(body) && Object.keys(body).length === 0) return ownFactors.beginPasskey(selfOf(context))
+        const passkey = await ownFactors.addPasskey(selfOf(context), body)
+        context.set.status = 201
+        context.set.headers.location = `/api/private/me/passkeys/${passkey.id}`
+        context.set.headers.etag = etagOf(passkey)
+        return shown(passkey)
+      },
+      { self: terms, body: Sent, response: { 200: ChallengeShown, 201: PasskeyShown }, detail: { summary: "Add a passkey", tags } },
+    )
+    .patch(
+      "/:id",
+      async (context) => {
+        const { body, params, request } = context
+        const found = { expected: expectedVersions(request), current: shown }
+        const passkey = await ownFactors.renamePasskey(selfOf(context), params.id, body.value, found)
+        context.set.headers.etag = etagOf(passkey)
+        return shown(passkey)
+      },
+      { self: terms, body: Sent, response: { 200: PasskeyShown }, detail: { summary: "Rename a passkey", tags } },
+    )
+    .delete(
+      "/:id",
+      async (context) => {
+        const { params, request } = context
+        await ownFactors.removePasskey(selfOf(context), params.id, { expected: expectedVersions(request) })
+        context.set.status = 204
+      },
+      { self: { ...terms, read: MaybeBody }, detail: { summary: "Remove a passkey", tags } },
+    )
+}
+
+const shown = ({ id, name, algorithm, transports, backed_up, created_at, last_used_at, version }: OwnPasskey) => ({
+  id,
+  name,
+  algorithm: ALGORITHM_NAMES[algorithm] ?? String(algorithm),
+  transports: [...transports],
+  backed_up,
+  created_at: instantText(created_at),
+  last_used_at: last_used_at === null ? null : instantText(last_used_at),
+  version,
+})
