@@ -136,7 +136,7 @@ export async function startInstance({
     revenue_currency: "EUR",
   })
   const makeKey: TestInstance["makeKey"] = async (scopes, site_ids = null) =>
-    (await keys.create(organization, { name: `${scopes.length} scopes`, scopes, site_ids })).secret
+    (await keys.create(organization, { name: `${scopes.length} scopes`, scopes, site_access: site_ids ? "list" : "all", site_ids })).secret
   const fetch: TestInstance["fetch"] = (request, address = "198.51.100.7") => app.fetch(request, { requestIP: () => ({ address }) })
   const api = apiOver(fetch)
   return {

@@ -61,13 +61,25 @@ export function roleOnSite({ role, siteRole }: Standing): Rank | undefined {
 export const organizationPermissions = (standing: Standing, all: Permissions): Set<string> =>
   permitted(standing, standing.role, only(all, "organization"))
 
+/** Whoever is admin of a site by its row decides who else has one: the only thing of the organization that a row gives. */
+const OF_SITE_ADMINS = ["members:read", "members:write"]
+
 /** What a member may do on a site. Exceptions of a membership are not a guest's. */
 export function sitePermissions(standing: Standing, all: Permissions): Set<string> {
   const role = roleOnSite(standing)
   if (role === undefined) return new Set()
   const exceptions = standing.role === "guest" ? { ...standing, grants: [], denies: [] } : standing
-  return permitted(exceptions, role, only(all, "site"))
+  const ofRow = standing.siteRole === "admin" ? OF_SITE_ADMINS.filter((name) => !exceptions.denies.includes(name)) : []
+  return permitted(exceptions, role, only(all, "site")).union(new Set(ofRow))
 }
+
+/** What a member may ask for where a path names a site: also what the organization as a whole gives. */
+export const permissionsOnSite = (standing: Standing, all: Permissions): Set<string> =>
+  sitePermissions(standing, all).union(organizationPermissions(standing, all))
+
+/** All that a member may do, on sites without a row of their own. */
+export const allPermissions = ({ role, grants, denies }: Standing, all: Permissions): Set<string> =>
+  permissionsOnSite({ role, grants, denies }, all)
 
 function permitted({ role, grants, denies }: Standing, rank: Role, all: readonly (readonly [string, PermissionFacts])[]): Set<string> {
   const names = all.filter(([name, { least }]) => isAtLeast(rank, least) || grants.includes(name)).map(([name]) => name)

@@ -5,16 +5,19 @@ import { API } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
 import type { Read } from "../plugin/body.ts"
 import { type Call, guard } from "../plugin/guard.ts"
+import type { Keys } from "../services/keys.ts"
 import { tokenBuckets } from "../services/token-buckets.ts"
 import { accepts } from "./accept.ts"
-import { callerName } from "./caller.ts"
+import { addressPrefix, callerName } from "./caller.ts"
 import type { ApiLimits } from "./limits.ts"
 
 export interface AuthOptions {
   /** The realm that a 401 names. */
   serverName: string
   now(): number
-  keys: { find(token: string, address?: string): Promise<ApiKey | undefined> }
+  keys: Pick<Keys, "find">
+  /** Told of each request that comes with a live key. */
+  onKey(request: Request, key: ApiKey): void
   sites: { visible(key: ApiKey, id: string | undefined): Promise<Site> }
   limits: ApiLimits
   /** Of the client, behind trusted proxies. */
@@ -86,7 +89,7 @@ function toldOf(wanted: Wanted): object {
 const factsOf = (wanted: Wanted): WantedFacts => (typeof wanted === "string" ? { scopes: [wanted] } : wanted)
 
 /** Who guesses keys is slowed down by address; a valid key behind the same address is not. */
-function keyFinder({ serverName, now, keys, addressOf }: AuthOptions) {
+function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
   const failures = tokenBuckets(API.failedAuthPerMinute, now)
   // Of a name of any text, what a quoted header value may hold.
   const realm = `Bearer realm="${serverName.replace(/[^ !#-[\]-~]/g, "_")}"`
@@ -94,8 +97,12 @@ function keyFinder({ serverName, now, keys, addressOf }: AuthOptions) {
   return async function find(call: Call): Promise<ApiKey> {
     const token = /^Bearer +(\S.*)$/i.exec(call.request.headers.get("authorization") ?? "")?.[1]
     const address = addressOf(call)
-    const key = token === undefined ? undefined : await keys.find(token, address)
-    if (key) return key
+    const userAgent = call.request.headers.get("user-agent") ?? ""
+    const key = token === undefined ? undefined : await keys.find(token, { address, ipPrefix: addressPrefix(address), userAgent })
+    if (key) {
+      onKey(call.request, key)
+      return key
+    }
     const failed = token === undefined ? undefined : failures.take(callerName(address))
     if (failed?.taken === false)
       throw new AppError("rate_limited", "Too many requests with keys that are not valid.", { retry_after: failed.retryAfter })

@@ -16,6 +16,7 @@ import { crossOrigin } from "./cors.ts"
 import { notFound, problem, toFailure } from "./errors.ts"
 import { headerSets, requestId } from "./headers.ts"
 import { healthRoutes } from "./health.ts"
+import { keyRequests } from "./key-requests.ts"
 import { apiLimits } from "./limits.ts"
 import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
 import { type Origins, privateOrigins } from "./private/origins.ts"
@@ -36,10 +37,10 @@ import { router } from "./router.ts"
 import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 
 export interface ServerOptions
-  extends Omit<PrivateOptions, "origins" | "addressOf">,
+  extends Omit<PrivateOptions, "origins" | "addressOf" | "create">,
     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
-    Omit<AuthOptions, "limits" | "addressOf" | "sites">,
+    Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
     SiteFacts,
     Pick<McpOptions, "mcpAllowedOrigins" | "version"> {
   /** Whether an https base URL makes browsers insist on https. */
@@ -54,7 +55,7 @@ export interface ServerOptions
   goals: Goals
   funnels: Funnels
   annotations: Annotations
-  organizations: Pick<Organizations, "get">
+  organizations: Organizations
   idempotency: Idempotency
   health: Health
   stats: Stats
@@ -84,7 +85,8 @@ export function createServer(options: ServerOptions): HttpServer {
   const scripts = trackerDoors({ ...options, headers: headers.open })
   const cors = crossOrigin(options.corsOrigins)
   const origins = privateOrigins(options)
-  const app = router({ baseUrl, log, headers: headers.api }, routes(options, origins))
+  const counted = keyRequests(options.keyUsage)
+  const app = router({ baseUrl, log, headers: headers.api }, routes(options, origins, counted.onKey))
 
   function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
@@ -101,7 +103,10 @@ export function createServer(options: ServerOptions): HttpServer {
     app.server = server as NonNullable<typeof app.server>
     return Promise.resolve(app.fetch(request))
       .catch((thrown) => refuse(request, thrown))
-      .then((response) => cors.allow(request, path, response))
+      .then((response) => {
+        counted.onAnswer(request, response)
+        return cors.allow(request, path, response)
+      })
   }
 
   /** Else Bun would answer with a 500 of its own. */
@@ -122,10 +127,10 @@ export function createServer(options: ServerOptions): HttpServer {
   }
 }
 
-function routes(options: ServerOptions, origins: Origins) {
+function routes(options: ServerOptions, origins: Origins, onKey: AuthOptions["onKey"]) {
   const { apiRateLimit, now, health, stats, collector } = options
   const addressOf = ({ request, server }: Call) => collector.clientAddress(server?.requestIP(request)?.address, request.headers)
-  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf })
+  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf, onKey })
   const auth = apiKeyAuth(gate)
   const create = creation(options.idempotency)
   return [
@@ -141,7 +146,7 @@ function routes(options: ServerOptions, origins: Origins) {
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm),
     mcpRoutes(gate, options),
-    ...privateRoutes({ ...options, origins, addressOf }),
+    ...privateRoutes({ ...options, create, origins, addressOf }),
   ]
 }
 

@@ -2,43 +2,102 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
-import { type ApiKey, parseKey, parseRotation } from "../domain/key.ts"
+import { type ApiKey, type KeyState, keyEnded, keyNotFound, keyState, parseRotation } from "../domain/key.ts"
+import { cappedKey, lackedFor } from "../domain/key-caps.ts"
+import { type KeyFields, type KeyTerms, parseKey, patchKey } from "../domain/key-input.ts"
 import { composeKey, KEY_PREFIX, KEY_RANDOM_BYTES, keyIdOf } from "../domain/key-token.ts"
 import { API } from "../domain/limits.ts"
+import { lacking } from "../domain/membership.ts"
+import { keyLife } from "../domain/organization.ts"
+import type { Permissions } from "../domain/permission.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
 import { addressRanges, isRange, readAddress } from "../ingest/client-address.ts"
 import {
   countLiveKeys,
+  creatorById,
+  expireKeys,
   insertKey,
+  type KeyMaker,
   keyById,
   keyByKeyId,
+  listKeyMakers,
   listKeys,
   markKeyUsed,
   replaceSecret,
   revokeKey,
   type StoredKey,
+  updateKey,
 } from "../store/catalog/api-keys.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import { organizationById } from "../store/catalog/organizations.ts"
+import { organizationNotFound } from "./access.ts"
+import type { InstanceSettings } from "./instance-settings.ts"
 import type { Random } from "./secrets.ts"
+import type { Alongside } from "./site-things.ts"
 import type { Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
 
+/** A key with its secret, shown this once. */
+export interface NewSecret {
+  key: ApiKey
+  secret: string
+}
+
+/** A key as its organization's lists show it. */
+export interface ListedKey extends ApiKey {
+  state: KeyState
+  creator: Pick<KeyMaker, "user_id" | "name" | "email"> | null
+  /** Its creator is no member any more: nobody's permissions bound it. */
+  owner_left: boolean
+}
+
+/** What a change of a key may say besides. */
+export interface KeyChangeTerms {
+  expected?: Expected
+  alongside?: Alongside<ApiKey>
+  /** With the secret, for an answer that is kept. */
+  told?: Alongside<NewSecret>
+  /** The key as answers show it, for a caller whose version is old. */
+  current?(key: ApiKey): object
+  /** Who does it; the command line without one. */
+  by?: number
+  /** The one site that a new key reaches. */
+  site?: number
+}
+
+/** From where a key is used. */
+export interface KeyUse {
+  address?: string | undefined
+  /** /24 or /48 of the address. */
+  ipPrefix?: string
+  userAgent?: string
+}
+
+/** API keys. One of another organization is `api_key_not_found`, one that has ended is `invalid_state` to whoever would change it. */
 export interface Keys {
-  /** `secret` is the whole key, shown this once. Throws `validation_failed`, `limit_reached`. */
-  create(organizationId: number, body: unknown): Promise<{ key: ApiKey; secret: string }>
-  /** By id ascending, expired and revoked ones too. */
-  list(organizationId: number): Promise<ApiKey[]>
   /**
-   * The live key of a token; undefined for one that is unknown, malformed, expired or revoked, and for one used from an
-   * address outside its list. Marks it as used.
+   * Throws `validation_failed`, `limit_reached`, and `forbidden` for a key that may do more than its creator. A personal key
+   * is its creator's.
    */
-  find(token: string, address?: string): Promise<ApiKey | undefined>
+  create(organizationId: number, body: unknown, terms?: KeyChangeTerms): Promise<NewSecret>
+  /** By id ascending, those of a state or all. */
+  list(organizationId: number, state?: KeyState): Promise<ApiKey[]>
+  get(organizationId: number, id: string | undefined): Promise<ApiKey>
+  /** Keys of one page of a list, in their order, with who made them. */
+  listed(organizationId: number, keys: readonly ApiKey[]): Promise<ListedKey[]>
   /**
-   * Gives a key another secret, shown this once; the old one works for `grace_hours` more, 24 unless chosen. Throws
-   * `not_found`, also for a key that has ended, and `validation_failed`.
+   * The live key of a token; undefined for one that is unknown, malformed, expired or revoked, for one used from an address
+   * outside its list, and for a personal one whose owner is gone. It can do what its creator still may. Marks it as used.
    */
-  rotate(organizationId: number, id: string | number, body: unknown): Promise<{ key: ApiKey; secret: string }>
-  /** Takes effect with the next request. Throws `not_found`. */
-  revoke(organizationId: number, id: string | number): Promise<ApiKey>
+  find(token: string, use?: KeyUse): Promise<ApiKey | undefined>
+  /** A merge patch. Throws `validation_failed`, `forbidden`, `precondition_failed`, `version_conflict`. */
+  update(organizationId: number, id: string | undefined, patch: unknown, terms?: KeyChangeTerms): Promise<ApiKey>
+  /** Gives a key another secret, shown this once; the old one works for `grace_hours` more, 24 unless chosen. */
+  rotate(organizationId: number, id: string | number, body: unknown, terms?: KeyChangeTerms): Promise<NewSecret>
+  /** Takes effect with the next request; one that is revoked already stays as it is. */
+  revoke(organizationId: number, id: string | number, terms?: KeyChangeTerms): Promise<ApiKey>
+  /** What is over by now stays over, whatever the clock says later. */
+  expire(): Promise<void>
 }
 
 interface KeysOptions {
@@ -46,70 +105,140 @@ interface KeysOptions {
   clock: Pick<Clock, "now">
   random: Random
   sites: Pick<Sites, "list">
+  permissions: Permissions
+  settings: Pick<InstanceSettings, "get">
 }
 
 /** How often a use is written down. */
 const USE_WRITTEN_EVERY_MS = 60_000
+const AGENT_CHARACTERS = 200
 /** What an unknown key is compared with, so that it takes as long as a known one. */
 const NO_HASH = new Uint8Array(32)
 
-export function createKeys({ catalog, clock, random, sites }: KeysOptions): Keys {
+export function createKeys({ catalog, clock, random, sites, permissions, settings }: KeysOptions): Keys {
   const writtenUses = new Map<number, number>()
 
   /** The answer does not wait for it, and a full disk does not turn readers away. */
-  function noteUse(key: ApiKey, now: number): void {
+  function noteUse(key: ApiKey, now: number, { ipPrefix, userAgent }: KeyUse): void {
     if (now - (writtenUses.get(key.id) ?? key.last_used_at ?? 0) < USE_WRITTEN_EVERY_MS) return
     writtenUses.set(key.id, now)
-    markKeyUsed(catalog, key.id, now).catch(() => {}) // the store's state is known elsewhere; a use in a minute is written
+    const agent = userAgent?.slice(0, AGENT_CHARACTERS).toWellFormed() || null
+    // The store's state is known elsewhere; a use in a minute is written.
+    markKeyUsed(catalog, key.id, { at: now, ipPrefix: ipPrefix || null, agent }).catch(() => {})
   }
+  /** Whoever asks again after the clock was set back gets the same answer. */
+  const endSoon = () => void expireKeys(catalog, clock.now()).catch(() => {}) // it is done again with every minute
+  async function termsOf(statements: Statements, organizationId: number): Promise<KeyTerms> {
+    const organization = await organizationById(statements, organizationId)
+    if (!organization) throw organizationNotFound()
+    const ownSites = new Set((await sites.list(organizationId)).map(({ id }) => id))
+    return { now: clock.now(), ownSites, life: keyLife(organization.policy, settings.get("key_max_days")), isRange }
+  }
+  async function find(statements: Statements, organizationId: number, id: string | number | undefined): Promise<ApiKey> {
+    const key = await keyById(statements, organizationId, parseId(id) ?? 0)
+    if (!key) throw keyNotFound()
+    return key
+  }
+  async function findLive(statements: Statements, organizationId: number, id: string | number | undefined): Promise<ApiKey> {
+    const key = await find(statements, organizationId, id)
+    const state = keyState(key, clock.now())
+    if (state !== "active") throw keyEnded(state)
+    return key
+  }
+  /** Nobody gives a key what they lack. */
+  async function refuseBeyond(statements: Statements, organizationId: number, fields: KeyFields, by: number | undefined): Promise<void> {
+    if (by === undefined) return
+    const creator = await creatorById(statements, organizationId, by)
+    const lacked = creator ? lackedFor(fields, creator, permissions) : "keys:write"
+    if (lacked !== undefined) throw lacking(lacked, `The key would do what you may not: ${lacked}.`)
+  }
+
   return {
-    async create(organizationId, body) {
-      const ownSites = new Set((await sites.list(organizationId)).map(({ id }) => id))
-      const fields = parseKey(body, clock.now(), ownSites, isRange)
-      const { keyId, token } = composeKey(random(KEY_RANDOM_BYTES))
-      const key = await catalog.transaction(async (statements) => {
+    create: (organizationId, body, { alongside, told, by, site } = {}) =>
+      catalog.transaction(async (statements) => {
+        const { personal, ...fields } = parseKey(body, await termsOf(statements, organizationId), site)
+        await refuseBeyond(statements, organizationId, fields, by)
         const now = clock.now()
         if ((await countLiveKeys(statements, organizationId, now)) >= API.keysPerOrganization) throw tooManyKeys()
+        const { keyId, token } = composeKey(random(KEY_RANDOM_BYTES))
+        const owner = { organization_id: organizationId, created_by: by ?? null, owner_user_id: personal ? (by ?? null) : null }
         const stored = { key_id: keyId, secret_hash: hashOf(token), last4: token.slice(-4), created_at: now }
-        return insertKey(statements, { ...fields, ...stored, organization_id: organizationId })
-      })
-      return { key, secret: token }
+        const key = await insertKey(statements, { ...fields, ...owner, ...stored })
+        await alongside?.(statements, { after: key })
+        await told?.(statements, { after: { key, secret: token } })
+        return { key, secret: token }
+      }),
+    async list(organizationId, state) {
+      const [all, now] = [await inSlices((slice) => listKeys(catalog, organizationId, slice)), clock.now()]
+      return state === undefined ? all : all.filter((key) => keyState(key, now) === state)
     },
-    list: (organizationId) => inSlices((slice) => listKeys(catalog, organizationId, slice)),
-    async find(token, address) {
+    get: (organizationId, id) => find(catalog, organizationId, id),
+    async listed(organizationId, keys) {
+      const range = { first: keys[0]?.id ?? 0, last: keys.at(-1)?.id ?? 0 }
+      const makers = new Map((await listKeyMakers(catalog, organizationId, range)).map((maker) => [maker.key_id, maker]))
+      const now = clock.now()
+      return keys.map((key) => {
+        const maker = makers.get(key.id)
+        const creator = maker ? { user_id: maker.user_id, name: maker.name, email: maker.email } : null
+        return { ...key, state: keyState(key, now), creator, owner_left: maker?.is_member === 0 }
+      })
+    },
+    async find(token, use = {}) {
       const keyId = keyIdOf(token)
       if (keyId === undefined) return undefined
       const found = await keyByKeyId(catalog, keyId)
       const now = clock.now()
-      if (!isProven(hashOf(token), found, now) || !found || !isLive(found.key, now) || !isFrom(address, found.key)) return undefined
-      noteUse(found.key, now)
-      return found.key
+      if (!isProven(hashOf(token), found, now) || !found) {
+        if (found?.previous && found.previous.validUntil <= now) endSoon()
+        return undefined
+      }
+      if (keyState(found.key, now) === "expired" && found.key.expired_at === null) endSoon()
+      if (keyState(found.key, now) !== "active" || !isFrom(use.address, found.key) || isOrphaned(found)) return undefined
+      noteUse(found.key, now, use)
+      return found.creator ? cappedKey(found.key, found.creator, permissions) : found.key
     },
-    async rotate(organizationId, id, body) {
+    update: (organizationId, id, patch, { expected, alongside, by, current = (key: ApiKey): object => key } = {}) =>
+      catalog.transaction(async (statements) => {
+        const before = await find(statements, organizationId, id)
+        const { version, ...fields } = patchKey(before, patch, await termsOf(statements, organizationId))
+        const isChange = !Bun.deepEquals({ ...before, ...fields }, before)
+        if (isChange) await refuseBeyond(statements, organizationId, fields, by)
+        const state = keyState(before, clock.now())
+        if (state !== "active") throw keyEnded(state)
+        refuseOtherVersion(before, expected)
+        refuseStaleBody(before, version, current)
+        if (!isChange) return before
+        const after = await updateKey(statements, before.id, fields)
+        await alongside?.(statements, { before, after })
+        return after
+      }),
+    async rotate(organizationId, id, body, { expected, alongside, told } = {}) {
       const { grace_hours } = parseRotation(body)
       return catalog.transaction(async (statements) => {
-        const now = clock.now()
-        const old = await keyById(statements, organizationId, parseId(id) ?? 0)
-        if (!old || !isLive(old, now)) throw noKey()
-        const { token } = composeKey(random(KEY_RANDOM_BYTES), old.prefix.slice(KEY_PREFIX.length))
-        const secret = { hash: hashOf(token), last4: token.slice(-4), graceEnds: now + grace_hours * HOUR_MS }
-        const key = await replaceSecret(statements, old.id, secret)
-        if (!key) throw noKey()
+        const before = await findLive(statements, organizationId, id)
+        refuseOtherVersion(before, expected)
+        const { token } = composeKey(random(KEY_RANDOM_BYTES), before.prefix.slice(KEY_PREFIX.length))
+        const graceEnds = clock.now() + grace_hours * HOUR_MS
+        const key = await replaceSecret(statements, before.id, { hash: hashOf(token), last4: token.slice(-4), graceEnds })
+        await alongside?.(statements, { before, after: key })
+        await told?.(statements, { after: { key, secret: token } })
         return { key, secret: token }
       })
     },
-    async revoke(organizationId, id) {
-      const key = await revokeKey(catalog, organizationId, parseId(id) ?? 0, clock.now())
-      if (!key) throw noKey()
-      return key
-    },
+    revoke: (organizationId, id, { expected, alongside, by = null } = {}) =>
+      catalog.transaction(async (statements) => {
+        const before = await find(statements, organizationId, id)
+        refuseOtherVersion(before, expected)
+        if (before.revoked_at !== null) return before
+        const after = await revokeKey(statements, before.id, { now: clock.now(), by })
+        await alongside?.(statements, { before, after })
+        return after
+      }),
+    expire: () => expireKeys(catalog, clock.now()),
   }
 }
 
 const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest()
-
-const isLive = ({ revoked_at, expires_at }: ApiKey, now: number): boolean =>
-  revoked_at === null && (expires_at === null || expires_at > now)
 
 const HOUR_MS = 3_600_000
 
@@ -126,7 +255,9 @@ function isFrom(address: string | undefined, { ip_allow }: ApiKey): boolean {
   return client !== undefined && addressRanges(ip_allow).find(client) !== undefined
 }
 
-const noKey = () => new AppError("not_found", "The organization has no live key with this id")
+/** A personal key lives as long as its owner is an active member. */
+const isOrphaned = ({ key, creator, ownerIsActive }: StoredKey): boolean =>
+  key.owner_user_id !== null && (creator === null || !ownerIsActive)
 
 const tooManyKeys = () =>
   new AppError("limit_reached", `An organization may have ${API.keysPerOrganization} live keys`, {

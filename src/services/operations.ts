@@ -2,6 +2,7 @@ import type { Actor } from "../domain/audit.ts"
 import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { ApiKey } from "../domain/key.ts"
+import { instantText } from "../domain/moment.ts"
 import type { Shield } from "../domain/shield.ts"
 import type { Site } from "../domain/site.ts"
 import type { User } from "../domain/user.ts"
@@ -105,10 +106,11 @@ export function createOperations(options: OperationsOptions): Operations {
     "shield.add": async ({ site, shield }) => shields(site).add(shield),
     "shield.set": async ({ site, id, patch }) => shields(site).update(shieldId(id), patch),
     "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id)),
-    async "key.create"({ organization, expires_days, ...fields }) {
+    async "key.create"({ organization, expires_days, site_ids, ...fields }) {
       const owner = await ownerOf(organizations, organization)
-      const expires_at = expires_days === null ? null : options.now() + expires_days * 86_400_000
-      const { key, secret } = await keys.create(owner, { ...fields, expires_at })
+      const expires_at = expires_days === null ? null : instantText(options.now() + expires_days * 86_400_000)
+      const site_access = site_ids === null ? "all" : "list"
+      const { key, secret } = await keys.create(owner, { ...fields, site_access, site_ids, expires_at })
       return { ...key, key: secret }
     },
     async "key.list"({ organization }) {

@@ -1,22 +1,106 @@
 import type { Clock } from "../domain/clock.ts"
-import { type Organization, parseOrganization } from "../domain/organization.ts"
+import { AppError } from "../domain/error.ts"
+import { type Organization, parseConfirmation, parseOrganization, patchOrganization } from "../domain/organization.ts"
+import type { User } from "../domain/user.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
-import { insertOrganization, listOrganizations, organizationById } from "../store/catalog/organizations.ts"
+import { listOwnerIds } from "../store/catalog/members.ts"
+import { insertMembership } from "../store/catalog/memberships.ts"
+import {
+  deleteOrganization,
+  insertOrganization,
+  listOrganizations,
+  type OrganizationCounts,
+  organizationById,
+  organizationCounts,
+  updateOrganization,
+} from "../store/catalog/organizations.ts"
+import { organizationNotFound } from "./access.ts"
+import type { InstanceSettings } from "./instance-settings.ts"
+import type { Alongside } from "./site-things.ts"
+import type { Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
 
+/** What a change of an organization may say besides. */
+export interface OrganizationTerms {
+  expected?: Expected
+  alongside?: Alongside<Organization>
+  /** The organization as answers show it, for a caller whose version is old. */
+  current?(organization: Organization): object
+}
+
 export interface Organizations {
-  create(body: unknown): Promise<Organization>
+  /** Without an owner: for the command line and set-up. Throws `validation_failed`. */
+  create(body: unknown, alongside?: Alongside<Organization>): Promise<Organization>
+  /** The creator is its owner. Throws `forbidden` where only instance admins make organizations. */
+  createOwned(owner: Pick<User, "id" | "is_instance_admin">, body: unknown, alongside?: Alongside<Organization>): Promise<Organization>
   /** By id ascending. */
   list(): Promise<Organization[]>
   get(id: number): Promise<Organization | undefined>
+  counts(id: number): Promise<OrganizationCounts>
+  /** A merge patch; of the policy too. Throws `validation_failed`, `precondition_failed`, `version_conflict`. */
+  update(id: number, patch: unknown, terms?: OrganizationTerms): Promise<Organization>
+  /**
+   * From now on nobody finds it, its sites or its keys; its data goes as that of deleted sites goes. The body says its name
+   * once more: `{confirm}`. Throws `validation_failed`, `precondition_failed`.
+   */
+  remove(id: number, body: unknown, by: number | null, terms?: OrganizationTerms): Promise<void>
 }
 
-export function createOrganizations({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Organizations {
+interface OrganizationsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  settings: Pick<InstanceSettings, "get">
+  sites: Pick<Sites, "forget">
+}
+
+export function createOrganizations({ catalog, clock, settings, sites }: OrganizationsOptions): Organizations {
+  /** What the instance has chosen for keys is where an organization begins. */
+  const firstPolicy = () => ({ key_default_days: settings.get("key_default_days") })
+
+  function make(body: unknown, owner: number | undefined, alongside: Alongside<Organization> | undefined): Promise<Organization> {
+    const { name } = parseOrganization(body)
+    return catalog.transaction(async (statements) => {
+      const now = clock.now()
+      const organization = await insertOrganization(statements, { name, policy: firstPolicy(), now })
+      if (owner !== undefined) await insertMembership(statements, { organizationId: organization.id, userId: owner, role: "owner", now })
+      await alongside?.(statements, { after: organization })
+      return organization
+    })
+  }
+
   return {
-    async create(body) {
-      return insertOrganization(catalog, { ...parseOrganization(body), now: clock.now() })
+    create: async (body, alongside) => make(body, undefined, alongside),
+    async createOwned(owner, body, alongside) {
+      if (settings.get("organization_creation") === "admins" && !owner.is_instance_admin)
+        throw new AppError("forbidden", "On this instance its admins make organizations.", { required_permission: "instance_admin" })
+      return make(body, owner.id, alongside)
     },
     list: () => inSlices((slice) => listOrganizations(catalog, slice)),
     get: (id) => organizationById(catalog, id),
+    counts: (id) => organizationCounts(catalog, id, clock.now()),
+    update: (id, patch, { expected, alongside, current = (organization: Organization): object => organization } = {}) =>
+      catalog.transaction(async (statements) => {
+        const before = await organizationById(statements, id)
+        if (!before) throw organizationNotFound()
+        const { version, ...fields } = patchOrganization(before, patch, new Set(await listOwnerIds(statements, id)))
+        refuseOtherVersion(before, expected)
+        refuseStaleBody(before, version, current)
+        if (Bun.deepEquals({ ...before, ...fields }, before)) return before
+        const after = await updateOrganization(statements, id, fields, clock.now())
+        await alongside?.(statements, { before, after })
+        return after
+      }),
+    async remove(id, body, by, { expected, alongside } = {}) {
+      await catalog.transaction(async (statements) => {
+        const before = await organizationById(statements, id)
+        if (!before) throw organizationNotFound()
+        parseConfirmation(body, before.name)
+        refuseOtherVersion(before, expected)
+        const hidden = await deleteOrganization(statements, id, { now: clock.now(), by })
+        await alongside?.(statements, { before })
+        return hidden
+      }, sites.forget)
+    },
   }
 }

@@ -47,6 +47,14 @@ interface SitesOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   random: Random
+  /** A site that was deleted within the last 30 days. Throws `site_not_found`. */
+  deleted(id: number): Promise<Site>
+  /** Brings a deleted site back. Throws `limit_reached`, and `compat_id_taken` for an id that another site has by now. */
+  restore(id: number, terms?: Terms<Site>): Promise<Site>
+  /** To another organization; the keys and site members of the old one lose it. Throws `limit_reached`. */
+  transfer(id: number, organizationId: number, terms?: Terms<Site>): Promise<Site>
+  /** Of sites that were hidden together with their organization: to be called right after the commit. */
+  forget(ids: readonly number[]): void
   keys: Pick<SiteKeys, "make" | "replaceIdentityKey" | "forget">
   defaults: SiteDefaults
   /** Sites per organization. */
@@ -172,3 +180,4 @@ function uuid(bytes: Uint8Array): string {
   marked[8] = (marked[8]! & 0x3f) | 0x80
   return marked.toHex().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
+    forget: (ids) => ids.forEach(directory.remove),

@@ -44,9 +44,14 @@ beforeAll(async () => {
   const { id: other } = await organizations.create({ name: SENTINEL })
   const second = await sites.create(1, { name: "Second", hosts: ["second.example"] })
   const theirs = await sites.create(other, { name: SENTINEL, hosts: [`${SENTINEL}.example`] })
-  const theirKey = (await service.create(other, { name: SENTINEL, scopes: SCOPES, site_ids: null })).secret
-  const expired = await service.create(1, { name: "expired", scopes: SCOPES, site_ids: null, expires_at: clock.now() + 1 })
-  const revoked = await service.create(1, { name: "revoked", scopes: SCOPES, site_ids: null })
+  const theirKey = (await service.create(other, { name: SENTINEL, scopes: SCOPES, site_access: "all" })).secret
+  const expired = await service.create(1, {
+    name: "expired",
+    scopes: SCOPES,
+    site_access: "all",
+    expires_at: new Date(clock.now() + 1).toISOString(),
+  })
+  const revoked = await service.create(1, { name: "revoked", scopes: SCOPES, site_access: "all" })
   await service.revoke(1, revoked.key.id)
   clock.advance(1)
   const single = await Promise.all(SCOPES.map(async (scope) => [`only ${scope}`, await makeKey([scope])] as const))

@@ -87,7 +87,12 @@ const REFUSALS: Readonly<Record<string, (operation: Declared) => Promise<Answer>
   "415": (operation) => send(withBody(operation, "a=1"), instance.key, { "content-type": "text/csv" }),
   "422": (operation) => (operation.name === "getFunnelReport" ? longWindow() : send(withBody(operation, { odd: 1 }), instance.key)),
   "429": async (operation) => {
-    const { secret } = await instance.app.instance.keys.create(1, { name: "slow", scopes: operation.scopes, site_ids: null, rate_limit: 1 })
+    const { secret } = await instance.app.instance.keys.create(1, {
+      name: "slow",
+      scopes: operation.scopes,
+      site_access: "all",
+      rate_limit: 1,
+    })
     const call = await doomed(operation)
     await send(call, secret)
     return send(call, secret)

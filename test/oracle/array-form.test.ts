@@ -37,10 +37,16 @@ const KEY: ApiKey = {
   site_ids: null,
   ip_allow: [],
   rate_limit: null,
+  owner_user_id: null,
+  created_by: null,
   created_at: 0,
   expires_at: null,
+  expired_at: null,
   last_used_at: null,
+  last_used_ip_prefix: null,
+  last_used_agent: null,
   revoked_at: null,
+  version: 1,
 }
 
 /** The service over the world's store as it is now, answered on this thread. */

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { AppError } from "../../src/domain/error.ts"
 import { parseFunnel } from "../../src/domain/funnel.ts"
 import { parseGoal } from "../../src/domain/goal.ts"
-import { parseKey } from "../../src/domain/key.ts"
+import { parseKey } from "../../src/domain/key-input.ts"
 import { parseSite } from "../../src/domain/site-input.ts"
 import { parseSetUp } from "../../src/domain/user.ts"
 import { isRange } from "../../src/ingest/client-address.ts"
@@ -25,8 +25,16 @@ const READERS: Record<string, { read(body: unknown): object; sound: object }> = 
     },
   },
   key: {
-    read: (body) => parseKey(body, 0, new Set([1]), isRange),
-    sound: { name: "K", scopes: ["stats:read"], site_ids: [1], expires_at: 5, ip_allow: ["::1/128"], rate_limit: 1 },
+    read: (body) => parseKey(body, { now: 0, ownSites: new Set([1]), life: { usual: 365, most: null }, isRange }),
+    sound: {
+      name: "K",
+      scopes: ["stats:read"],
+      site_access: "list",
+      site_ids: [1],
+      expires_at: "2027-01-01T00:00:00Z",
+      ip_allow: ["::1/128"],
+      rate_limit: 1,
+    },
   },
   "first user": {
     read: (body) => parseSetUp(body, { isCommon: () => false, siteDefaults: defaults }),

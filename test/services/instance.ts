@@ -1,8 +1,9 @@
 import { join } from "node:path"
+import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
 import { createFunnels } from "../../src/services/funnels.ts"
 import { createGoals } from "../../src/services/goals.ts"
-import { createInstanceShields } from "../../src/services/instance-shields.ts"
 import { createInstanceSettings } from "../../src/services/instance-settings.ts"
+import { createInstanceShields } from "../../src/services/instance-shields.ts"
 import { createKeys } from "../../src/services/keys.ts"
 import { createOrganizations } from "../../src/services/organizations.ts"
 import { createPasswords } from "../../src/services/passwords.ts"
@@ -38,14 +39,16 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults, ...(maxSites === undefined ? {} : { maxSites }) })
+  const settings = await createInstanceSettings({ catalog, clock })
   return {
     clock,
     catalog,
+    settings,
     sites,
     goals: await createGoals({ catalog, clock }),
     funnels: await createFunnels({ catalog, clock }),
-    keys: createKeys({ catalog, clock, random, sites }),
-    organizations: createOrganizations({ catalog, clock, settings: await createInstanceSettings({ catalog, clock }), sites }),
+    keys: createKeys({ catalog, clock, random, sites, permissions: CORE_PERMISSIONS, settings }),
+    organizations: createOrganizations({ catalog, clock, settings, sites }),
     users: createUsers({ catalog, clock, passwords: createPasswords(), siteDefaults: defaults }),
     salts: createSalts({ catalog, clock, random, secrets }),
     siteKeys,

@@ -5,7 +5,7 @@ import { sql } from "../../src/store/catalog/sql.ts"
 import { faultsOf } from "./faults.ts"
 import { openServices } from "./instance.ts"
 
-const reader = { name: "Reader", scopes: ["stats:read"], site_ids: null }
+const reader = { name: "Reader", scopes: ["stats:read"], site_access: "all" }
 
 async function withOrganization() {
   const services = await openServices()
@@ -35,7 +35,12 @@ test("a mistyped key is refused by its checksum", () => {
 test("a key is found by its whole text, and kept as a hash alone", async () => {
   await using services = await withOrganization()
   const { keys, catalog, organizationId } = services
-  const { key, secret } = await keys.create(organizationId, { name: " Reader ", scopes: ["stats:read", "events:write"], site_ids: [1] })
+  const { key, secret } = await keys.create(organizationId, {
+    name: " Reader ",
+    scopes: ["stats:read", "events:write"],
+    site_access: "list",
+    site_ids: [1],
+  })
   expect(key).toEqual({
     id: 1,
     organization_id: 1,
@@ -46,10 +51,16 @@ test("a key is found by its whole text, and kept as a hash alone", async () => {
     site_ids: [1],
     ip_allow: [],
     rate_limit: null,
+    owner_user_id: null,
+    created_by: null,
     created_at: Date.parse("2026-11-21T12:00:00Z"),
     expires_at: Date.parse("2027-11-21T12:00:00Z"),
+    expired_at: null,
     last_used_at: null,
+    last_used_ip_prefix: null,
+    last_used_agent: null,
     revoked_at: null,
+    version: 1,
   })
   expect(await keys.find(secret)).toEqual(key)
   const [row] = await catalog.all<Record<string, unknown>>(sql`select * from api_keys`)
@@ -79,7 +90,7 @@ test("a malformed key asks the store nothing", async () => {
 test("expiry and revocation hold with the next request", async () => {
   await using services = await withOrganization()
   const { keys, clock, organizationId } = services
-  const short = await keys.create(organizationId, { ...reader, expires_at: clock.now() + 1000 })
+  const short = await keys.create(organizationId, { ...reader, expires_at: new Date(clock.now() + 1000).toISOString() })
   const endless = await keys.create(organizationId, { ...reader, expires_at: null })
   expect(endless.key.expires_at).toBeNull()
   clock.advance(999)
@@ -101,10 +112,12 @@ test("a key belongs to one organization", async () => {
   const { keys, organizations, organizationId } = services
   await keys.create(organizationId, reader)
   const stranger = await organizations.create({ name: "Stranger" })
-  expect(await faultsOf(keys.revoke(stranger.id, 1))).toBe("not_found")
-  expect(await faultsOf(keys.revoke(organizationId, "x"))).toBe("not_found")
+  expect(await faultsOf(keys.revoke(stranger.id, 1))).toBe("api_key_not_found")
+  expect(await faultsOf(keys.revoke(organizationId, "x"))).toBe("api_key_not_found")
   expect(await keys.list(stranger.id)).toEqual([])
-  expect(await faultsOf(keys.create(stranger.id, { ...reader, site_ids: [1] }))).toEqual(["/site_ids/0 invalid_choice"])
+  expect(await faultsOf(keys.create(stranger.id, { ...reader, site_access: "list", site_ids: [1] }))).toEqual([
+    "/site_ids/0 invalid_choice",
+  ])
 })
 
 test("a use is written at most once a minute", async () => {
@@ -124,13 +137,18 @@ test("a use is written at most once a minute", async () => {
 })
 
 test.each([
-  ["nothing", {}, ["/name required", "/scopes required", "/site_ids required"]],
+  ["nothing", {}, ["/name required", "/scopes required", "/site_access required"]],
   ["no scope", { ...reader, scopes: [] }, ["/scopes too_few"]],
   ["an unknown scope", { ...reader, scopes: ["stats:read", "admin"] }, ["/scopes/1 invalid_choice"]],
   ["a scope twice", { ...reader, scopes: ["stats:read", "stats:read"] }, ["/scopes not_unique"]],
-  ["a site that is not there", { ...reader, site_ids: [1, 2] }, ["/site_ids/1 invalid_choice"]],
-  ["a site as text", { ...reader, site_ids: ["1"] }, ["/site_ids/0 invalid_type"]],
-  ["an end that is over", { ...reader, expires_at: Date.parse("2026-11-21T12:00:00Z") }, ["/expires_at out_of_range"]],
+  ["a site that is not there", { ...reader, site_access: "list", site_ids: [1, 2] }, ["/site_ids/1 invalid_choice"]],
+  ["a site as text", { ...reader, site_access: "list", site_ids: ["1"] }, ["/site_ids/0 invalid_type"]],
+  ["a list that is missing", { ...reader, site_access: "list" }, ["/site_ids required"]],
+  ["a list for all sites", { ...reader, site_ids: [1] }, ["/site_ids invalid_choice"]],
+  ["another access", { ...reader, site_access: "some" }, ["/site_access invalid_choice"]],
+  ["an end that is over", { ...reader, expires_at: "2026-11-21T12:00:00Z" }, ["/expires_at out_of_range"]],
+  ["an end that is a number", { ...reader, expires_at: 1_800_000_000_000 }, ["/expires_at invalid_type"]],
+  ["an end that is no time", { ...reader, expires_at: "2027-02-30T12:00:00Z" }, ["/expires_at invalid_date"]],
   ["no name", { ...reader, name: "" }, ["/name too_short"]],
 ])("refuses a key with %s", async (_, body, faults) => {
   await using services = await withOrganization()
@@ -167,7 +185,7 @@ test("after a rotation the old secret works until its grace ends, and no longer"
   const first = await keys.create(organizationId, { ...reader, expires_at: null })
   const second = await keys.rotate(organizationId, first.key.id, {})
   expect(second.secret).not.toBe(first.secret)
-  expect(second.key).toEqual({ ...first.key, last4: second.secret.slice(-4) })
+  expect(second.key).toEqual({ ...first.key, last4: second.secret.slice(-4), version: 2 })
   clock.advance(24 * 3_600_000 - 1)
   expect(await keys.find(first.secret)).toMatchObject({ id: 1 })
   clock.advance(1)
@@ -180,7 +198,7 @@ test("after a rotation the old secret works until its grace ends, and no longer"
   expect(await keys.find(third.secret)).toMatchObject({ id: 1 })
   await keys.revoke(organizationId, 1)
   expect(await keys.find(third.secret)).toBeUndefined()
-  await expect(keys.rotate(organizationId, 1, {})).rejects.toMatchObject({ code: "not_found" })
+  await expect(keys.rotate(organizationId, 1, {})).rejects.toMatchObject({ code: "invalid_state", members: { state: "revoked" } })
 })
 
 test("a grace is a number of hours within its bounds, and a foreign key is not rotated", async () => {
@@ -192,7 +210,7 @@ test("a grace is a number of hours within its bounds, and a foreign key is not r
       expect.stringMatching(/^\/grace_hours (out_of_range|invalid_type)$/),
     ])
   const other = await organizations.create({ name: "Other" })
-  await expect(keys.rotate(other.id, 1, {})).rejects.toMatchObject({ code: "not_found" })
+  await expect(keys.rotate(other.id, 1, {})).rejects.toMatchObject({ code: "api_key_not_found" })
 })
 
 test("a key with a list of addresses works from these alone", async () => {
@@ -200,8 +218,8 @@ test("a key with a list of addresses works from these alone", async () => {
   const { keys, organizationId } = services
   const { secret } = await keys.create(organizationId, { ...reader, ip_allow: ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7"] })
   for (const address of ["203.0.113.9", "2001:db8::5", "198.51.100.7", "::ffff:203.0.113.1"])
-    expect(await keys.find(secret, address)).toMatchObject({ id: 1 })
-  for (const address of ["203.0.114.1", "2001:db9::1", "", undefined]) expect(await keys.find(secret, address)).toBeUndefined()
+    expect(await keys.find(secret, { address })).toMatchObject({ id: 1 })
+  for (const address of ["203.0.114.1", "2001:db9::1", "", undefined]) expect(await keys.find(secret, { address })).toBeUndefined()
   expect(await faultsOf(keys.create(organizationId, { ...reader, ip_allow: ["home", "10.0.0.0/8"] }))).toEqual([
     "/ip_allow/0 invalid_choice",
   ])

@@ -174,7 +174,12 @@ test("a removed site is gone at once, and its id is not used again", async () =>
   const { sites, keys, organizationId } = services
   const site = await sites.create(organizationId, shop)
   const other = await sites.create(organizationId, { name: "Other", hosts: ["other.example"] })
-  const { secret } = await keys.create(organizationId, { name: "Two", scopes: ["stats:read"], site_ids: [site.id, other.id] })
+  const { secret } = await keys.create(organizationId, {
+    name: "Two",
+    scopes: ["stats:read"],
+    site_access: "list",
+    site_ids: [site.id, other.id],
+  })
   await sites.remove(site.id)
   expect(await faultsOf(sites.get(site.id))).toBe("site_not_found")
   expect(await faultsOf(sites.remove(site.id))).toBe("site_not_found")
@@ -235,7 +240,7 @@ test.each([
   await sites.create(organizationId, shop)
   const stranger = await organizations.create({ name: "Stranger" })
   await sites.create(stranger.id, shop)
-  const { key } = await keys.create(organizationId, { name: "One", scopes: ["stats:read"], site_ids: [1] })
+  const { key } = await keys.create(organizationId, { name: "One", scopes: ["stats:read"], site_access: "list", site_ids: [1] })
   expect(await sites.visible(key, "1")).toMatchObject({ id: 1 })
   await expect(sites.visible(key, id)).rejects.toMatchObject({ code: "site_not_found", message: "No site with this id is visible to you" })
 })
@@ -284,7 +289,7 @@ test("a restart keeps everything, and goes on counting ids", async () => {
         { type: "event", value: "order" },
       ],
     })
-    const { secret } = await keys.create(organizationId, { name: "All", scopes: ["stats:read"], site_ids: null })
+    const { secret } = await keys.create(organizationId, { name: "All", scopes: ["stats:read"], site_access: "all" })
     return {
       site,
       secret,

@@ -17,7 +17,8 @@ interface Creating {
 /** How a new thing is answered. */
 interface Created<Shown> {
   location: string
-  etag: string
+  /** Of a thing that counts its changes. */
+  etag?: string
   body: Shown
 }
 
@@ -64,13 +65,13 @@ const scopeOf = ({ apiKey, user, request }: Creating): string =>
 function answer<Shown>({ set }: Creating, { location, etag, body }: Created<Shown>): Shown {
   set.status = 201
   set.headers.location = location
-  set.headers.etag = etag
+  if (etag !== undefined) set.headers.etag = etag
   return body
 }
 
 const keptCreation = <Shown>({ location, etag, body }: Created<Shown>): KeptAnswer => ({
   status: 201,
-  headers: { location, etag },
+  headers: { location, ...(etag !== undefined && { etag }) },
   body: JSON.stringify(body),
 })
 

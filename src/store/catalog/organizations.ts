@@ -5,10 +5,14 @@ import { sql } from "./sql.ts"
 const COLUMNS = sql`id, name, policy_json, created_at, updated_at, version`
 type OrganizationRow = Omit<Organization, "policy"> & { policy_json: string }
 
-export async function insertOrganization(catalog: Statements, { name, now }: { name: string; now: number }): Promise<Organization> {
+/** With what its policy has chosen; the rest has its defaults. */
+export async function insertOrganization(
+  catalog: Statements,
+  { name, policy = {}, now }: { name: string; policy?: Partial<OrganizationPolicy>; now: number },
+): Promise<Organization> {
   const row = await catalog.get<OrganizationRow>(sql`
-    insert into organizations (name, created_at, updated_at)
-    values (${name}, ${now}, ${now})
+    insert into organizations (name, policy_json, created_at, updated_at)
+    values (${name}, ${JSON.stringify(policy)}, ${now}, ${now})
     returning ${COLUMNS}`)
   return toOrganization(row!) // an insert that returns has a row
 }
@@ -23,6 +27,60 @@ export async function listOrganizations(catalog: Statements, { after, limit }: S
 export async function organizationById(catalog: Statements, id: number): Promise<Organization | undefined> {
   const row = await catalog.get<OrganizationRow>(sql`select ${COLUMNS} from organizations where id = ${id} and deleted_at is null`)
   return row && toOrganization(row)
+}
+
+export async function updateOrganization(
+  catalog: Statements,
+  id: number,
+  { name, policy }: Pick<Organization, "name" | "policy">,
+  now: number,
+): Promise<Organization> {
+  const row = await catalog.get<OrganizationRow>(sql`
+    update organizations set name = ${name}, policy_json = ${JSON.stringify(policy)}, updated_at = ${now}, version = version + 1
+    where id = ${id}
+    returning ${COLUMNS}`)
+  return toOrganization(row!) // the caller has seen it in this transaction
+}
+
+/** What an organization has: members, sites, keys that work. */
+export interface OrganizationCounts {
+  members: number
+  sites: number
+  keys: number
+}
+
+export async function organizationCounts(catalog: Statements, id: number, now: number): Promise<OrganizationCounts> {
+  const row = await catalog.get<OrganizationCounts>(sql`
+    select
+      (select count(*) from memberships where organization_id = ${id}) as members,
+      (select count(*) from sites where organization_id = ${id} and deleted_at is null) as sites,
+      (select count(*) from api_keys
+        where organization_id = ${id} and revoked_at is null and expired_at is null and (expires_at is null or expires_at > ${now})
+      ) as keys`)
+  return row! // a select of counts has a row
+}
+
+/**
+ * Hides it, and ends what opens it: memberships, rows of sites, invitations, keys, proved domains, its provider and the
+ * sessions that the provider gave. Its sites are hidden; the ids of those come back.
+ */
+export async function deleteOrganization(
+  catalog: Statements,
+  id: number,
+  { now, by }: { now: number; by: number | null },
+): Promise<number[]> {
+  await catalog.run(sql`update organizations set deleted_at = ${now}, version = version + 1 where id = ${id}`)
+  await catalog.run(sql`delete from site_members where site_id in (select id from sites where organization_id = ${id})`)
+  await catalog.run(sql`delete from memberships where organization_id = ${id}`)
+  await catalog.run(sql`
+    update invitations set revoked_at = ${now} where organization_id = ${id} and accepted_at is null and revoked_at is null`)
+  await catalog.run(sql`update api_keys set revoked_at = ${now}, revoked_by = ${by} where organization_id = ${id} and revoked_at is null`)
+  await catalog.run(sql`delete from organization_domains where organization_id = ${id}`)
+  await catalog.run(sql`update oidc_providers set enabled = 0 where organization_id = ${id}`)
+  await catalog.run(sql`update sessions set revoked_at = ${now} where organization_id = ${id} and revoked_at is null`)
+  const sites = await catalog.all<{ id: number }>(sql`
+    update sites set deleted_at = ${now} where organization_id = ${id} and deleted_at is null returning id`)
+  return sites.map((site) => site.id)
 }
 
 /** A demand that a row lacks has its default. */

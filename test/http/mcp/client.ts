@@ -49,6 +49,6 @@ export async function keyWith(
   { app, site }: TestInstance,
   more: { scopes?: readonly Scope[]; site_ids?: readonly number[] | null; rate_limit?: number },
 ) {
-  const wanted = { name: "Assistant", scopes: ["stats:read"], site_ids: null, ...more }
+  const wanted = { name: "Assistant", scopes: ["stats:read"], site_access: more.site_ids ? "list" : "all", ...more }
   return app.instance.keys.create(site.organization_id, wanted)
 }

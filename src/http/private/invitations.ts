@@ -1,0 +1,180 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import { InvitationInput, isOver } from "../../domain/invitation.ts"
+import { API } from "../../domain/limits.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Organization } from "../../domain/organization.ts"
+import { leaveUnread, readOptionalJson } from "../../plugin/body.ts"
+import type { PrivateRouter } from "../../plugin/router.ts"
+import type { Acceptance } from "../../services/acceptance.ts"
+import { type Audit, recorded } from "../../services/audit.ts"
+import { type Invitations, invitationDeed, type SentInvitation } from "../../services/invitations.ts"
+import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
+import type { creation } from "../public/creation.ts"
+import { NoQuery, Sent, takes } from "../public/things.ts"
+import { type GuestOptions, guests } from "./auth-guest.ts"
+import { Id, Instant, Listed, ListQuery } from "./tagged.ts"
+
+export interface InvitationRoutesOptions extends GuestOptions {
+  invitations: Invitations
+  acceptance: Acceptance
+  audit: Audit
+}
+
+const InvitationShown = t.Object(
+  {
+    id: Id,
+    email: t.String(),
+    role: t.String(),
+    site_ids: t.Array(Id),
+    invited_by: t.Union([Id, t.Null()]),
+    created_at: Instant,
+    expires_at: Instant,
+    sent_at: t.Union([Instant, t.Null()]),
+    state: t.String({ description: "open or expired" }),
+    link: t.Optional(t.String({ description: "To hand on, where no mail is sent; shown this once" })),
+  },
+  { title: "Invitation" },
+)
+type InvitationShown = Static<typeof InvitationShown>
+
+const OfferShown = t.Object({
+  organization: t.Object({ id: Id, name: t.String() }),
+  role: t.String(),
+  email: t.String(),
+  sites: t.Array(t.Object({ id: Id, name: t.String() })),
+  expires_at: Instant,
+  has_account: t.Boolean(),
+})
+const JoinedShown = t.Object({ organization: t.Object({ id: Id, name: t.String() }) })
+
+const says = (summary: string) => ({ summary, tags: ["invitations"] })
+const PATH = "/api/private/organizations/:organization"
+
+/** Asking people to join an organization. */
+export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeof creation>, options: InvitationRoutesOptions) {
+  const { invitations, audit, now } = options
+  const show = (invitation: SentInvitation) => shownInvitation(invitation, now())
+  const find = ({ id }: Record<string, string | undefined>, { organization }: { organization?: Organization }) =>
+    invitations.get(organization!.id, id) // routes below an organization have one
+
+  return new Elysia({ prefix: PATH })
+    .use(router)
+    .post(
+      "/members/invite",
+      ({ organization, user, actor, ...call }) =>
+        create<SentInvitation, InvitationShown>(
+          { ...call, user },
+          (body, told) =>
+            invitations.create(organization, body, user.id, {
+              alongside: recorded(audit, actor, invitationDeed("create")),
+              ...(told && { told }),
+            }),
+          (invitation) => ({
+            location: `/api/private/organizations/${organization.id}/invitations/${invitation.id}`,
+            body: show(invitation),
+          }),
+        ),
+      {
+        canOrganization: { permission: "members:write", personal: true },
+        query: NoQuery,
+        body: Sent,
+        response: { 201: InvitationShown },
+        detail: { ...says("Invite somebody"), ...takes(InvitationInput) },
+      },
+    )
+    .get(
+      "/invitations",
+      async ({ organization, query }) => {
+        const paging = readPlainPaging(`invitations/${organization.id}`, query)
+        const page = await pageOfAll(paging, await invitations.list(organization.id))
+        return { ...page, data: page.data.map(show) }
+      },
+      { canOrganization: "members:read", query: ListQuery, response: { 200: Listed(InvitationShown) }, detail: says("List invitations") },
+    )
+    .post(
+      "/invitations/:id/resend",
+      async ({ organization, user, params, actor }) =>
+        show(await invitations.resend(organization, params.id, user.id, recorded(audit, actor, invitationDeed("resend")))),
+      {
+        canOrganization: { permission: "members:write", personal: true, find, read: leaveUnread },
+        query: NoQuery,
+        response: { 200: InvitationShown },
+        detail: says("Send an invitation again, under a new link"),
+      },
+    )
+    .delete(
+      "/invitations/:id",
+      async ({ organization, params, actor, status }) => {
+        await invitations.remove(organization.id, params.id, recorded(audit, actor, invitationDeed("delete")))
+        return status(204, undefined)
+      },
+      {
+        canOrganization: { permission: "members:write", personal: true, read: leaveUnread },
+        query: NoQuery,
+        detail: says("Withdraw an invitation"),
+      },
+    )
+}
+
+/** What the link of an invitation leads to. */
+export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoutesOptions) {
+  const { acceptance, cookie } = options
+  const { guestOf, welcome } = guests(options)
+  const find = ({ token = "" }: Record<string, string | undefined>) => acceptance.look(token)
+
+  return new Elysia({ prefix: "/api/private/invitations" })
+    .use(router)
+    .use(cookie.writer())
+    .get(
+      "/:token",
+      async ({ params }) => {
+        const { invitation, organization, sites, hasAccount } = await acceptance.look(params.token)
+        return {
+          organization: { id: organization.id, name: organization.name },
+          role: invitation.role,
+          email: invitation.email,
+          sites: sites.map(({ id, name }) => ({ id, name })),
+          expires_at: instantText(invitation.expires_at),
+          has_account: hasAccount,
+        }
+      },
+      { open: true, query: NoQuery, response: { 200: OfferShown }, detail: says("What an invitation offers") },
+    )
+    .post(
+      "/:token/accept",
+      async (context) => {
+        const { params, body, person } = context
+        const guest = guestOf(context)
+        if (person) return shownJoined(await acceptance.bySignedIn(params.token, body.value, person, guest))
+        const joined = await acceptance.bySigningUp(params.token, body.value, guest)
+        welcome(context, joined)
+        return shownJoined(joined.organization)
+      },
+      {
+        open: { waits: true, find, read: readOptionalJson(API.privateBodyBytes) },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: JoinedShown },
+        detail: says("Accept an invitation, signed in or by signing up"),
+      },
+    )
+}
+
+const shownJoined = ({ id, name }: Organization): Static<typeof JoinedShown> => ({ organization: { id, name } })
+
+function shownInvitation(invitation: SentInvitation, now: number): InvitationShown {
+  const { id, email, role, site_ids, invited_by, created_at, expires_at, sent_at, link } = invitation
+  return {
+    id,
+    email,
+    role,
+    site_ids: [...site_ids],
+    invited_by,
+    created_at: instantText(created_at),
+    expires_at: instantText(expires_at),
+    sent_at: sent_at === null ? null : instantText(sent_at),
+    state: isOver(invitation, now) ? "expired" : "open",
+    ...(link !== undefined && { link }),
+  }
+}

@@ -1,0 +1,23 @@
+import { Type as t } from "@sinclair/typebox"
+import { etagOf, type Versioned } from "../../domain/version.ts"
+
+/** The parser of each list judges its parameters, so that all that is wrong is said at once. */
+export const ListQuery = t.Object({}, { additionalProperties: true })
+
+/** Says the version of what is answered. */
+export function tagged<Shown>({ headers }: { headers: Record<string, unknown> }, thing: Versioned, shown: Shown): Shown {
+  headers.etag = etagOf(thing)
+  return shown
+}
+
+/** A page of a list as it is answered. */
+export const Listed = <Row extends ReturnType<typeof t.Object>>(row: Row) =>
+  t.Object({
+    data: t.Array(row),
+    has_more: t.Boolean(),
+    next_cursor: t.Union([t.String(), t.Null()]),
+    total: t.Optional(t.Integer()),
+  })
+
+export const Id = t.Integer({ minimum: 1 })
+export const Instant = t.String({ format: "date-time" })

@@ -1,0 +1,165 @@
+import type { Deed } from "../domain/audit.ts"
+import type { Clock } from "../domain/clock.ts"
+import { AppError } from "../domain/error.ts"
+import { parseId } from "../domain/id.ts"
+import { alreadyMember, type Invitation, invitationNotFound, parseInvitation, tooManyInvitations } from "../domain/invitation.ts"
+import { ORGANIZATION } from "../domain/limits.ts"
+import { isAbove, lacking, tooManyMembers } from "../domain/membership.ts"
+import type { Organization, Role } from "../domain/organization.ts"
+import { organizationPermissions, type Permissions } from "../domain/permission.ts"
+import { caseKey } from "../domain/text.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import {
+  countInvitations,
+  insertInvitation,
+  listPendingInvitations,
+  pendingInvitation,
+  renewInvitation,
+  revokeInvitation,
+  revokeInvitationsTo,
+} from "../store/catalog/invitations.ts"
+import { countMembers, memberByEmailKey } from "../store/catalog/members.ts"
+import { membershipOf } from "../store/catalog/memberships.ts"
+import { invitationMail } from "./invitation-mail.ts"
+import type { PostedMail } from "./mail.ts"
+import type { Giver } from "./members.ts"
+import type { Random } from "./secrets.ts"
+import { tokenHash } from "./sessions.ts"
+import type { Alongside } from "./site-things.ts"
+import type { Sites } from "./sites.ts"
+import { inSlices } from "./slices.ts"
+
+/** An invitation with the link that leads to it, where no mail brings it: shown this once. */
+export type SentInvitation = Invitation & { link?: string }
+
+export interface InvitationTerms {
+  alongside?: Alongside<Invitation>
+  /** With the link, for an answer that is kept. */
+  told?: Alongside<SentInvitation>
+}
+
+/** Asking people to join an organization. */
+export interface Invitations {
+  /**
+   * Voids one to the same address. Throws `validation_failed`, `forbidden` for a role above the giver's, `already_member`,
+   * `limit_reached`.
+   */
+  create(organization: Organization, body: unknown, by: Giver, terms?: InvitationTerms): Promise<SentInvitation>
+  /** Those that nobody has accepted or withdrawn, by id ascending; those that are over too. */
+  list(organizationId: number): Promise<Invitation[]>
+  /** Throws `invitation_not_found`. */
+  get(organizationId: number, id: string | undefined): Promise<Invitation>
+  /** Under a new token and for another week. Throws `forbidden`, and `rate_limited` soon after the last mail. */
+  resend(organization: Organization, id: string | undefined, by: Giver, alongside?: Alongside<Invitation>): Promise<SentInvitation>
+  remove(organizationId: number, id: string | undefined, alongside?: Alongside<Invitation>): Promise<void>
+}
+
+interface InvitationsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  random: Random
+  permissions: Permissions
+  sites: Pick<Sites, "list">
+  mail: Pick<PostedMail, "isOn" | "post" | "wake">
+  /** Under which people reach the instance. */
+  publicUrl(): string
+}
+
+const DAY_MS = 86_400_000
+const TOKEN_BYTES = 32
+
+export function createInvitations({ catalog, clock, random, permissions, sites, mail, publicUrl }: InvitationsOptions): Invitations {
+  const newToken = () => random(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true })
+  const linkTo = (token: string) => `${publicUrl()}/invite/${token}`
+  const endFrom = (now: number) => now + ORGANIZATION.invitationDays * DAY_MS
+  const told = (invitation: Invitation, token: string): SentInvitation =>
+    mail.isOn() ? invitation : { ...invitation, link: linkTo(token) }
+
+  async function refuseGiver(statements: Statements, organizationId: number, by: Giver, role: Role): Promise<void> {
+    if (by === "instance") return
+    const giver = await membershipOf(statements, organizationId, by)
+    if (!giver || !organizationPermissions(giver, permissions).has("members:write")) throw lacking("members:write")
+    if (isAbove(role, giver.role)) throw new AppError("forbidden", "The role is above your own.")
+  }
+  async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<Invitation> {
+    const invitation = await pendingInvitation(statements, organizationId, parseId(id) ?? 0)
+    if (!invitation) throw invitationNotFound()
+    return invitation
+  }
+  /** In the transaction that makes the token; it goes out when that is committed. */
+  const post = (statements: Statements, organization: Organization, invitation: Invitation, token: string) =>
+    mail.post(statements, invitationMail(organization, invitation, linkTo(token)))
+
+  return {
+    async create(organization, body, by, { alongside, told: keep } = {}) {
+      const own = new Set((await sites.list(organization.id)).map(({ id }) => id))
+      const fields = parseInvitation(body, own)
+      const token = newToken()
+      const invitation = await catalog.transaction(async (statements) => {
+        const now = clock.now()
+        const email_key = caseKey(fields.email)
+        await refuseGiver(statements, organization.id, by, fields.role)
+        if (await memberByEmailKey(statements, organization.id, email_key)) throw alreadyMember()
+        await revokeInvitationsTo(statements, organization.id, email_key, now)
+        await refuseTooMany(statements, organization.id, now)
+        const terms = { organization_id: organization.id, invited_by: by === "instance" ? null : by, sent_at: mail.isOn() ? now : null }
+        const made = { ...fields, ...terms, email_key, created_at: now, expires_at: endFrom(now) }
+        const inserted = await insertInvitation(statements, made, tokenHash(token))
+        await post(statements, organization, inserted, token)
+        await alongside?.(statements, { after: inserted })
+        await keep?.(statements, { after: told(inserted, token) })
+        return inserted
+      })
+      mail.wake()
+      return told(invitation, token)
+    },
+    list: (organizationId) => inSlices((slice) => listPendingInvitations(catalog, organizationId, slice)),
+    get: (organizationId, id) => find(catalog, organizationId, id),
+    async resend(organization, id, by, alongside) {
+      const token = newToken()
+      const invitation = await catalog.transaction(async (statements) => {
+        const now = clock.now()
+        const before = await find(statements, organization.id, id)
+        await refuseGiver(statements, organization.id, by, before.role)
+        refuseHaste(before, now)
+        const terms = { invited_by: by === "instance" ? null : by, expires_at: endFrom(now), sent_at: mail.isOn() ? now : null }
+        const after = await renewInvitation(statements, before.id, tokenHash(token), terms)
+        await post(statements, organization, after, token)
+        await alongside?.(statements, { before, after })
+        return after
+      })
+      mail.wake()
+      return told(invitation, token)
+    },
+    async remove(organizationId, id, alongside) {
+      await catalog.transaction(async (statements) => {
+        const before = await find(statements, organizationId, id)
+        await revokeInvitation(statements, before.id, clock.now())
+        await alongside?.(statements, { before })
+      })
+    },
+  }
+}
+
+async function refuseTooMany(statements: Statements, organizationId: number, now: number): Promise<void> {
+  const { open, recent } = await countInvitations(statements, organizationId, { now, since: now - DAY_MS })
+  if (open >= ORGANIZATION.openInvitations) throw tooManyInvitations(ORGANIZATION.openInvitations, "open invitations")
+  if (recent >= ORGANIZATION.invitationsPerDay) throw tooManyInvitations(ORGANIZATION.invitationsPerDay, "invitations a day")
+  if ((await countMembers(statements, organizationId)) >= ORGANIZATION.members) throw tooManyMembers()
+}
+
+/** Nobody's mailbox is filled by a button. */
+function refuseHaste({ sent_at }: Invitation, now: number): void {
+  const wait = (sent_at ?? 0) + ORGANIZATION.invitationPauseMs - now
+  if (sent_at !== null && wait > 0)
+    throw new AppError("rate_limited", "The mail was sent a moment ago.", { retry_after: Math.ceil(wait / 1_000) })
+}
+
+/** What the log says of an invitation. */
+export const invitationDeed =
+  (verb: string) =>
+  ({ id, email, organization_id }: Invitation): Deed => ({
+    action: `accounts.invitation.${verb}`,
+    target: { type: "invitation", id, label: email },
+    organizationId: organization_id,
+  })

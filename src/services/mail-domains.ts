@@ -1,0 +1,94 @@
+import type { Clock } from "../domain/clock.ts"
+import { AppError } from "../domain/error.ts"
+import { parseId } from "../domain/id.ts"
+import { ORGANIZATION } from "../domain/limits.ts"
+import { domainNotFound, domainNotVerified, domainTaken, type MailDomain, parseDomain, proofOf } from "../domain/mail-domain.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import { deleteDomain, domainById, insertDomain, listDomains, provedDomain, verifyDomain } from "../store/catalog/mail-domains.ts"
+import type { Random } from "./secrets.ts"
+import type { Alongside } from "./site-things.ts"
+
+/** The texts of a domain's TXT records; an empty list for a domain without any. Rejects when nobody answers. */
+export type ResolveTxt = (domain: string) => Promise<readonly string[]>
+
+/** Domains of e-mail addresses that an organization proves to be its own, by a TXT record. One of another organization is `domain_not_found`. */
+export interface MailDomains {
+  /** By id ascending. */
+  list(organizationId: number): Promise<MailDomain[]>
+  get(organizationId: number, id: string | undefined): Promise<MailDomain>
+  /** One that was named before is answered as it is. Throws `validation_failed`, `domain_taken`, `limit_reached`. */
+  create(organizationId: number, body: unknown, alongside?: Alongside<MailDomain>): Promise<MailDomain>
+  /** Asks the DNS. Throws `domain_not_verified`, `domain_taken`. */
+  verify(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<MailDomain>
+  remove(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<void>
+}
+
+interface MailDomainsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  random: Random
+  resolveTxt: ResolveTxt
+}
+
+const TOKEN_BYTES = 20
+
+export function createMailDomains({ catalog, clock, random, resolveTxt }: MailDomainsOptions): MailDomains {
+  async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<MailDomain> {
+    const domain = await domainById(statements, organizationId, parseId(id) ?? 0)
+    if (!domain) throw domainNotFound()
+    return domain
+  }
+  async function refuseTaken(
+    statements: Statements,
+    { domain, organizationId }: { domain: string; organizationId: number },
+  ): Promise<void> {
+    const proved = await provedDomain(statements, domain)
+    if (proved && proved.organization_id !== organizationId) throw domainTaken()
+  }
+
+  return {
+    list: (organizationId) => listDomains(catalog, organizationId),
+    get: (organizationId, id) => find(catalog, organizationId, id),
+    create(organizationId, body, alongside) {
+      const { domain } = parseDomain(body)
+      return catalog.transaction(async (statements) => {
+        await refuseTaken(statements, { domain, organizationId })
+        const own = await listDomains(statements, organizationId)
+        const known = own.find((other) => other.domain === domain)
+        if (known) return known
+        if (own.length >= ORGANIZATION.domains) throw tooManyDomains()
+        const token = random(TOKEN_BYTES).toHex()
+        const made = await insertDomain(statements, { organization_id: organizationId, domain, token, created_at: clock.now() })
+        await alongside?.(statements, { after: made! }) // it was not there just now
+        return made!
+      })
+    },
+    async verify(organizationId, id, alongside) {
+      const { domain, verified_at, ...named } = await find(catalog, organizationId, id)
+      if (verified_at !== null) return { ...named, domain, verified_at }
+      const records = await resolveTxt(domain).catch((): readonly string[] => [])
+      if (!records.includes(proofOf(named))) throw domainNotVerified()
+      return catalog.transaction(async (statements) => {
+        const before = await find(statements, organizationId, id)
+        await refuseTaken(statements, { domain, organizationId })
+        await verifyDomain(statements, before.id, clock.now())
+        const after = await find(statements, organizationId, id)
+        await alongside?.(statements, { before, after })
+        return after
+      })
+    },
+    async remove(organizationId, id, alongside) {
+      await catalog.transaction(async (statements) => {
+        const before = await find(statements, organizationId, id)
+        await deleteDomain(statements, before.id)
+        await alongside?.(statements, { before })
+      })
+    },
+  }
+}
+
+const tooManyDomains = () =>
+  new AppError("limit_reached", `An organization may name ${ORGANIZATION.domains} domains`, {
+    limit: ORGANIZATION.domains,
+    resource: "domains",
+  })
