@@ -137,7 +137,13 @@ export async function startInstance({
   })
   const makeKey: TestInstance["makeKey"] = async (scopes, site_ids = null) =>
     (await keys.create(organization, { name: `${scopes.length} scopes`, scopes, site_access: site_ids ? "list" : "all", site_ids })).secret
-  const fetch: TestInstance["fetch"] = (request, address = "198.51.100.7") => app.fetch(request, { requestIP: () => ({ address }) })
+  // One server for all, as the real one: requests at the same time must not be taken for one another's.
+  const addresses = new WeakMap<Request, string>()
+  const server = { requestIP: (request: Request) => ({ address: addresses.get(request) ?? "" }) }
+  const fetch: TestInstance["fetch"] = (request, address = "198.51.100.7") => {
+    addresses.set(request, address)
+    return app.fetch(request, server)
+  }
   const api = apiOver(fetch)
   return {
     app,

@@ -1,0 +1,258 @@
+import { expect, test } from "bun:test"
+import { createHmac } from "node:crypto"
+import { sql } from "../../../src/store/catalog/sql.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+/** RFC 6238 once more, so that the server's library is not its own witness. */
+function codeAt(secret: string, at: number): string {
+  const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0")).join("")
+  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
+  const hash = createHmac("sha1", key).update(counter).digest()
+  const offset = hash[19]! & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0")
+}
+
+/** Ada has an app; her session is fresh. */
+async function withApp(instance: TestInstance) {
+  const ada = await setUp(instance)
+  const { body: start } = await ada.post("/me/totp/start")
+  const code = codeAt(start.secret, instance.clock.now())
+  const { body: confirmed } = await ada.post("/me/totp/confirm", { ticket: start.ticket, code })
+  // A code of the present period is used up.
+  instance.clock.advance(60_000)
+  return { ada, secret: start.secret as string, codes: confirmed.recovery_codes as string[] }
+}
+
+let network = 0
+async function ticketFor(instance: TestInstance): Promise<{ browser: Browser; ticket: string }> {
+  const browser = browserOf(instance, `192.0.${network++}.1`)
+  const { body } = await browser.post("/auth/login", { email: ADA.email, password: ADA.password })
+  return { browser, ticket: body.ticket }
+}
+
+test("an app is added by its first code, with ten codes for emergencies", async () => {
+  await using instance = await startInstance()
+  const ada = await setUp(instance)
+  const elsewhere = browserOf(instance)
+  await elsewhere.post("/auth/login", { email: ADA.email, password: ADA.password })
+  const start = await ada.post("/me/totp/start")
+  expect(start.body).toEqual({
+    secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
+    otpauth_uri: expect.stringMatching(
+      /^otpauth:\/\/totp\/Footfall:ada%40example\.org\?issuer=Footfall&secret=[A-Z2-7]{32}&algorithm=SHA1&digits=6&period=30$/,
+    ),
+    qr_svg: expect.stringMatching(/^<svg /),
+    ticket: expect.any(String),
+  })
+  // Nothing is active yet.
+  expect((await ada.get("/me")).body.user.mfa).toEqual({ totp: false, passkeys: 0, recovery_codes_left: 0 })
+  const { secret, ticket } = start.body
+  const right = codeAt(secret, instance.clock.now())
+  const wrong = String((Number(right) + 1) % 1_000_000).padStart(6, "0")
+  expect(await ada.post("/me/totp/confirm", { ticket, code: wrong })).toMatchObject({ status: 401, code: "invalid_code" })
+  const confirmed = await ada.post("/me/totp/confirm", { ticket, code: right })
+  expect(confirmed.status).toBe(200)
+  const codes: string[] = confirmed.body.recovery_codes
+  expect(codes).toHaveLength(10)
+  expect(new Set(codes).size).toBe(10)
+  for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}$/)
+  expect((await ada.get("/me")).body.user.mfa).toEqual({ totp: true, passkeys: 0, recovery_codes_left: 10 })
+  // All other sessions have ended, this one goes on; the ticket is used up.
+  expect((await elsewhere.get("/me")).status).toBe(401)
+  expect(await ada.post("/me/totp/confirm", { ticket, code: right })).toMatchObject({ status: 401, code: "ticket_invalid" })
+})
+
+test("a password alone no longer opens a session", async () => {
+  await using instance = await startInstance()
+  const { secret } = await withApp(instance)
+  const { browser, ticket } = await ticketFor(instance)
+  const answer = await browser.post("/auth/login", { email: ADA.email, password: ADA.password })
+  expect(answer).toMatchObject({ status: 200, body: { mfa_required: true, methods: ["totp", "recovery"], ticket: expect.any(String) } })
+  expect(answer.headers.getSetCookie()).toEqual([])
+  // The ticket is no session.
+  browser.cookies.set("sid", ticket)
+  expect((await browser.get("/me")).status).toBe(401)
+  browser.cookies.clear()
+  const entered = await browser.post("/auth/mfa", { ticket, code: codeAt(secret, instance.clock.now()) })
+  expect(entered).toMatchObject({ status: 200, body: { user: { id: 1 } } })
+  expect(entered.body).not.toHaveProperty("recovery_codes_left")
+  expect((await browser.get("/me")).status).toBe(200)
+  expect(await instance.app.instance.catalog.get(sql`select mfa, method from sessions order by id desc limit 1`)).toEqual({
+    mfa: 1,
+    method: "password",
+  })
+})
+
+test.each<[string, number, number]>([
+  ["of this period", 0, 200],
+  ["of the period before", -30_000, 200],
+  ["of the period to come", 30_000, 200],
+  ["of two periods before", -60_000, 401],
+  ["of two periods ahead", 60_000, 401],
+])("a code %s", async (_, offset, status) => {
+  await using instance = await startInstance()
+  const { secret } = await withApp(instance)
+  instance.clock.advance(90_000)
+  const { browser, ticket } = await ticketFor(instance)
+  expect((await browser.post("/auth/mfa", { ticket, code: codeAt(secret, instance.clock.now() + offset) })).status).toBe(status)
+})
+
+test("a code works once, also of two requests at the same time, and none of an earlier period after it", async () => {
+  await using instance = await startInstance()
+  const { secret } = await withApp(instance)
+  const tries = await Promise.all(Array.from({ length: 6 }, () => ticketFor(instance)))
+  const code = codeAt(secret, instance.clock.now())
+  const answers = await Promise.all(tries.map(({ browser, ticket }) => browser.post("/auth/mfa", { ticket, code })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401, 401])
+  const late = await ticketFor(instance)
+  for (const offset of [0, -30_000])
+    expect(
+      await late.browser.post("/auth/mfa", { ticket: late.ticket, code: codeAt(secret, instance.clock.now() + offset) }),
+    ).toMatchObject({
+      status: 401,
+      code: "invalid_code",
+    })
+  instance.clock.advance(60_000)
+  const next = { ticket: late.ticket, code: codeAt(secret, instance.clock.now()) }
+  expect((await late.browser.post("/auth/mfa", next)).status).toBe(200)
+})
+
+test("a ticket is used once, lives for five minutes and allows five tries", async () => {
+  await using instance = await startInstance()
+  const { secret } = await withApp(instance)
+  const now = () => codeAt(secret, instance.clock.now())
+  const used = await ticketFor(instance)
+  expect((await used.browser.post("/auth/mfa", { ticket: used.ticket, code: now() })).status).toBe(200)
+  instance.clock.advance(60_000)
+  expect(await used.browser.post("/auth/mfa", { ticket: used.ticket, code: now() })).toMatchObject({ status: 401, code: "ticket_invalid" })
+
+  const old = await ticketFor(instance)
+  instance.clock.advance(5 * 60_000)
+  expect(await old.browser.post("/auth/mfa", { ticket: old.ticket, code: now() })).toMatchObject({ status: 401, code: "ticket_invalid" })
+  // A clock that is set back does not revive it.
+  instance.clock.advance(-60_000)
+  expect(await old.browser.post("/auth/mfa", { ticket: old.ticket, code: now() })).toMatchObject({ status: 401, code: "ticket_invalid" })
+  instance.clock.advance(120_000)
+
+  const tried = await ticketFor(instance)
+  for (let i = 0; i < 5; i++)
+    // From everywhere, so that no other limit is met first.
+    expect(await browserOf(instance, `203.0.${i}.1`).post("/auth/mfa", { ticket: tried.ticket, code: "000000" })).toMatchObject({
+      code: "invalid_code",
+    })
+  expect(await tried.browser.post("/auth/mfa", { ticket: tried.ticket, code: now() })).toMatchObject({
+    status: 401,
+    code: "ticket_invalid",
+  })
+})
+
+test("five wrong codes in a quarter of an hour are borne from one neighbourhood, whatever the tickets", async () => {
+  await using instance = await startInstance()
+  const { secret } = await withApp(instance)
+  const { browser } = await ticketFor(instance)
+  const login = async () => (await browser.post("/auth/login", { email: ADA.email, password: ADA.password })).body.ticket
+  for (let i = 0; i < 5; i++) expect((await browser.post("/auth/mfa", { ticket: await login(), code: "000000" })).status).toBe(401)
+  const refused = await browser.post("/auth/mfa", { ticket: await login(), code: codeAt(secret, instance.clock.now()) })
+  expect(refused).toMatchObject({ status: 429, code: "rate_limited" })
+  const other = await ticketFor(instance)
+  const code = codeAt(secret, instance.clock.now())
+  expect((await other.browser.post("/auth/mfa", { ticket: other.ticket, code })).status).toBe(200)
+})
+
+test("a recovery code works once, however it is written down; a new set voids the old one", async () => {
+  await using instance = await startInstance()
+  const { ada, codes } = await withApp(instance)
+  const first = await ticketFor(instance)
+  const written = codes[0]!.toUpperCase().replace("-", " ").replaceAll("0", "O").replaceAll("1", "l")
+  expect(await first.browser.post("/auth/mfa", { ticket: first.ticket, recovery_code: written })).toMatchObject({
+    status: 200,
+    body: { recovery_codes_left: 9 },
+  })
+  const again = await ticketFor(instance)
+  expect(await again.browser.post("/auth/mfa", { ticket: again.ticket, recovery_code: codes[0] })).toMatchObject({ code: "invalid_code" })
+  const tries = await Promise.all(Array.from({ length: 4 }, () => ticketFor(instance)))
+  const answers = await Promise.all(tries.map(({ browser, ticket }) => browser.post("/auth/mfa", { ticket, recovery_code: codes[1] })))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+
+  const fresh = await ada.post("/me/recovery-codes")
+  expect(fresh.body.recovery_codes).toHaveLength(10)
+  const old = await ticketFor(instance)
+  expect(await old.browser.post("/auth/mfa", { ticket: old.ticket, recovery_code: codes[2] })).toMatchObject({ code: "invalid_code" })
+  expect((await old.browser.post("/auth/mfa", { ticket: old.ticket, recovery_code: fresh.body.recovery_codes[2] })).status).toBe(200)
+})
+
+test("with a lost key of the instance recovery codes still let people in", async () => {
+  await using instance = await startInstance()
+  const { secret, codes } = await withApp(instance)
+  // What was sealed with another key cannot be opened.
+  await instance.app.instance.catalog.run(sql`update users set totp_sealed = ${new Uint8Array(80).fill(1)} where id = 1`)
+  const { browser, ticket } = await ticketFor(instance)
+  expect(await browser.post("/auth/mfa", { ticket, code: codeAt(secret, instance.clock.now()) })).toMatchObject({ code: "invalid_code" })
+  expect((await browser.post("/auth/mfa", { ticket, recovery_code: codes[0] })).status).toBe(200)
+})
+
+test("the last factor stays while a policy wants one", async () => {
+  await using instance = await startInstance()
+  const { ada } = await withApp(instance)
+  const { catalog } = instance.app.instance
+  const want = (value: boolean) =>
+    catalog.run(sql`update organizations set policy_json = ${JSON.stringify({ require_mfa: value })} where name = 'Acme'`)
+  await want(true)
+  expect(await ada.post("/me/totp/disable")).toMatchObject({ status: 409, code: "mfa_required_by_policy" })
+  expect((await ada.get("/me")).body.user.mfa).toMatchObject({ totp: true, recovery_codes_left: 10 })
+  await want(false)
+  expect((await ada.post("/me/totp/disable")).status).toBe(204)
+  expect((await ada.get("/me")).body.user.mfa).toEqual({ totp: false, passkeys: 0, recovery_codes_left: 0 })
+  expect(await ada.post("/me/totp/disable")).toMatchObject({ status: 409, code: "invalid_state" })
+  expect(await ada.post("/me/recovery-codes")).toMatchObject({ status: 409, code: "invalid_state" })
+})
+
+test("without a factor that a policy wants only the own account is open, until one is added", async () => {
+  await using instance = await startInstance()
+  const ada = await setUp(instance)
+  await instance.app.instance.catalog.run(sql`update organizations set policy_json = '{"require_mfa":true}' where name = 'Acme'`)
+  expect((await ada.get("/me")).status).toBe(200)
+  expect((await ada.get("/auth/session")).status).toBe(200)
+  expect(await ada.get("/organizations/2")).toMatchObject({ status: 403, code: "mfa_enrollment_required" })
+  const { body } = await ada.post("/me/totp/start")
+  await ada.post("/me/totp/confirm", { ticket: body.ticket, code: codeAt(body.secret, instance.clock.now()) })
+  expect((await ada.get("/organizations/2")).status).toBe(200)
+})
+
+test.each<[string, string, unknown]>([
+  ["start", "/me/totp/start", undefined],
+  ["confirm", "/me/totp/confirm", { ticket: "x", code: "000000" }],
+  ["disable", "/me/totp/disable", undefined],
+  ["new codes", "/me/recovery-codes", undefined],
+])("%s asks who it is when the last proof is over ten minutes old", async (_, path, body) => {
+  await using instance = await startInstance()
+  const { ada, secret } = await withApp(instance)
+  instance.clock.advance(10 * 60_000)
+  expect(await ada.post(path, body)).toMatchObject({ status: 403, code: "reauth_required" })
+  const before = ada.cookies.get("sid")
+  expect((await ada.post("/auth/reauth", { code: codeAt(secret, instance.clock.now()) })).status).toBe(204)
+  expect(ada.cookies.get("sid")).not.toBe(before)
+  expect((await ada.post(path, body)).code).not.toBe("reauth_required")
+})
+
+test("neither secret nor codes are in the catalog in clear", async () => {
+  await using instance = await startInstance()
+  const { secret, codes } = await withApp(instance)
+  const { catalog } = instance.app.instance
+  await catalog.checkpoint("truncate")
+  await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
+  const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
+  const raw = Buffer.from(
+    [...secret]
+      .map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"))
+      .join("")
+      .match(/.{8}/g)!
+      .map((b) => Number.parseInt(b, 2)),
+  )
+  for (const clear of [secret, raw, codes[0]!, codes[0]!.replace("-", "")]) expect(bytes.includes(clear)).toBe(false)
+})
