@@ -93,6 +93,12 @@ export const origins = (about: string): Setting<readonly string[]> =>
     return list.every((origin) => URL.parse(origin)?.origin === origin && /^https?:/.test(origin)) ? list : undefined
   })
 
+export const ports = (fallback: readonly number[], about: string): Setting<readonly number[]> =>
+  setting(fallback, about, "a list of ports such as 443,8443", (given) => {
+    const list = (Array.isArray(given) ? given : String(given).split(",")).map((port) => Number(String(port).trim()))
+    return list.every((port) => Number.isInteger(port) && port > 0 && port < 65_536) ? list : undefined
+  })
+
 export const timeOfDay = (fallback: string, about: string): Setting<string> =>
   setting(fallback, about, "a time such as 03:00, or off", (given) =>
     given === "off" || /^([01]\d|2[0-3]):[0-5]\d$/.test(String(given)) ? String(given) : undefined,

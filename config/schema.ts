@@ -1,4 +1,4 @@
-import { choice, cidrs, hosts, integer, origins, place, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
+import { choice, cidrs, hosts, integer, origins, place, ports, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
 
 /**
  * Every setting of an instance. A key is written `base_url` in the file, `FOOTFALL_BASE_URL` in the environment and
@@ -71,6 +71,10 @@ export const SETTINGS = {
   backup_time: timeOfDay("03:00", "UTC time of the daily backup; `off` for none."),
   backup_keep_daily: integer(7, { min: 1, max: 365 }, "Daily backups to keep."),
   backup_keep_weekly: integer(4, { min: 0, max: 520 }, "Weekly backups to keep besides."),
+  outbound: choice("on", ["on", "off"], "`off`: nothing is called outside but the mail server and a catalog on a server."),
+  outbound_ports: ports([80, 443, 8080, 8443], "Ports on which addresses that people enter may be called."),
+  allow_http_webhooks: toggle(false, "Let addresses that people enter be called over plain HTTP."),
+  allow_private_webhooks: cidrs([], "Address ranges of your own network that such addresses may lie in; `none` for none."),
   server_name: text("footfall", "Name under which the instance speaks of itself to programs."),
   hsts: toggle(true, "Tell browsers to come back by https only, when the base address is https; 0 leaves that to the proxy."),
   log_level: choice("info", ["debug", "info", "warn", "error"], "Least important messages to log."),

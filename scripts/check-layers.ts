@@ -26,7 +26,7 @@ const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/assets.d.ts"
 /** They run in a browser, where talking to their own server is their work. */
 const BROWSER = /^src\/(ui|tracker)\/|^plugins\/[^/]+\/ui\//
 /** Parts of the outbound client: what else asks the network is refused. */
-const OUTBOUND = ["src/services/txt-records.ts"]
+const OUTBOUND = ["src/services/txt-records.ts", "src/services/outbound-socket.ts"]
 const NETWORK_MODULES = /^(node:)?(http|https|http2|net|tls|dgram|dns)(\/|$)|^(undici|ws|axios|node-fetch)$/
 const NETWORK_NAMES = ["fetch", "WebSocket", "EventSource", "Bun.fetch", "Bun.connect", "Bun.udpSocket", "Bun.dns", "Bun.redis", "Bun.sql"]
 

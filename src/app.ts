@@ -186,6 +186,12 @@ export const instanceOptions = ({
   publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,
   plugins: pluginFacts(plugins),
+  outbound: {
+    enabled: config.outbound === "on",
+    allowHttp: config.allow_http_webhooks,
+    ports: config.outbound_ports,
+    privateRanges: config.allow_private_webhooks,
+  },
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,

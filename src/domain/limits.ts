@@ -98,6 +98,16 @@ export const ORGANIZATION = {
   keyUsageDays: 90,
 } as const
 
+/** Requests to the outside (areas/00 section 16). */
+export const OUTBOUND = {
+  /** In all, redirects included. */
+  timeoutMs: 10_000,
+  answerBytes: 1 << 20,
+  hops: 3,
+  /** Of an answer's text that people are shown. */
+  excerptBytes: 2_048,
+} as const
+
 export const QUERY = {
   points: 1_000,
   groupings: 3,

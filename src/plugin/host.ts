@@ -3,6 +3,7 @@ import type { Log } from "../domain/log.ts"
 import { type Audit, recorded } from "../services/audit.ts"
 import type { Exports } from "../services/exports.ts"
 import type { Instance } from "../services/instance.ts"
+import type { Outbound } from "../services/outbound.ts"
 import type { Alongside } from "../services/site-things.ts"
 import type { Stats } from "../services/stats.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
@@ -34,6 +35,9 @@ export interface Host<Settings = object> {
   readonly db: OwnTables
   readonly audit: PluginAudit
   readonly log: Log
+  /** The one way to the outside: `check` when a URL is saved, the rest with each request. */
+  readonly outbound: Pick<Outbound, "enabled" | "check">
+  readonly fetch: Outbound["fetch"]
   /** Epoch ms. Nothing else tells the time. */
   now(): number
   /** From the system's generator. */

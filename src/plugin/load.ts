@@ -76,6 +76,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       db: ownTables(instance.catalog, id),
       audit: pluginAudit(instance.audit, id),
       log: logOf(options.log, id),
+      outbound: instance.outbound,
+      fetch: instance.outbound.fetch,
       now: options.clock.now,
       random: options.random,
       throttle: throttle.make,

@@ -31,6 +31,7 @@ import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
+import { createOutbound, type Outbound, type OutboundSettings } from "./outbound.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "./plugins.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
@@ -60,6 +61,7 @@ export interface InstanceOptions {
   publicUrl(): string
   maxSites: number
   plugins: readonly PluginFacts[]
+  outbound: OutboundSettings
   keep: KeepRules
   backupWorkerUrl: string
   /** False: migrate without a backup before. */
@@ -84,6 +86,7 @@ export interface Instance {
   /** Of the core and of all plugins. */
   permissions: Permissions
   plugins: Plugins
+  outbound: Outbound
   accounts: Accounts
   audit: Audit
   /** Keys that sign cookies; the first one is used, the others still verify. */
@@ -172,6 +175,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites }),
     access: createAccess({ catalog, sites, permissions }),
     permissions,
+    outbound: createOutbound({ settings: options.outbound, clock }),
     plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
     audit,
     cookieSecrets: [cookieSecret(key)],

@@ -19,6 +19,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   defaults: { timezone: "UTC", retention_days: null, revenue_currency: "EUR" },
   maxSites: 10,
   plugins: [],
+  outbound: { enabled: false, allowHttp: false, ports: [443], privateRanges: [] },
   accounts: {
     hashesAtOnce: 4,
     signIn: { perMinute: 20, failuresPerHour: 50, failuresBeforeDelay: 10, delaySeconds: 10, maxDelaySeconds: 900 },

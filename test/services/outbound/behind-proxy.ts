@@ -1,0 +1,7 @@
+/** Sends one request in an environment that names a proxy; the address is the first word. */
+import { createOutbound } from "../../../src/services/outbound.ts"
+
+const [url = ""] = Bun.argv.slice(2)
+const settings = { enabled: true, allowHttp: true, ports: [Number(URL.parse(url)?.port)], privateRanges: ["127.0.0.0/8"] }
+const { fetch } = createOutbound({ settings, clock: { monotonic: () => performance.now() } })
+console.log(new TextDecoder().decode((await fetch(url)).body))

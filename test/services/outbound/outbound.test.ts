@@ -1,0 +1,377 @@
+import { expect, test } from "bun:test"
+import { createOutbound, excerptOf, type Outbound, type OutboundSettings } from "../../../src/services/outbound.ts"
+import { mayReach } from "../../../src/services/outbound-address.ts"
+import { fixedClock, temporaryFolder } from "../../kit.ts"
+import { certificateFor, noOpenssl } from "./certificate.ts"
+
+const clock = fixedClock("2026-11-21T12:00:00Z")
+const STRICT: OutboundSettings = { enabled: true, allowHttp: false, ports: [80, 443, 8080, 8443], privateRanges: [] }
+
+/** A client whose names lead where the test says, and that notes for which it asked. */
+function client(settings: Partial<OutboundSettings>, names: Record<string, readonly string[]> = {}, ca?: string) {
+  const asked: string[] = []
+  const resolve = async (name: string) => {
+    asked.push(name)
+    const addresses = names[name]
+    if (!addresses) throw new Error("ENOTFOUND")
+    return addresses
+  }
+  return { asked, ...createOutbound({ settings: { ...STRICT, ...settings }, clock, resolve, ...(ca !== undefined && { ca }) }) }
+}
+
+/** The server nobody may reach: it counts who did. */
+function canary(answer: (request: Request) => Response = () => new Response("inside")) {
+  let calls = 0
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      calls++
+      return answer(request)
+    },
+  })
+  const port = server.port!
+  return { port, calls: () => calls, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+/** May reach the loopback over plain HTTP on this port, for what is not about addresses. */
+const open = (port: number): Partial<OutboundSettings> => ({ allowHttp: true, ports: [port], privateRanges: ["127.0.0.0/8"] })
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "answered",
+    (error: { code: string; message: string }) => error.code,
+  )
+
+const SPELLINGS = [
+  "http://127.0.0.1:PORT/",
+  "http://127.1:PORT/",
+  "http://2130706433:PORT/",
+  "http://0x7f000001:PORT/",
+  "http://0x7f.0.0.1:PORT/",
+  "http://0177.0.0.1:PORT/",
+  "http://017700000001:PORT/",
+  "http://127.0.0.1.:PORT/",
+  "http://①②⑦.0.0.1:PORT/",
+  "http://0:PORT/",
+  "http://0.0.0.0:PORT/",
+  "http://[::]:PORT/",
+  "http://[::1]:PORT/",
+  "http://[0:0:0:0:0:0:0:1]:PORT/",
+  "http://[::ffff:127.0.0.1]:PORT/",
+  "http://[::ffff:7f00:1]:PORT/",
+  "http://[::127.0.0.1]:PORT/",
+  "http://[64:ff9b::7f00:1]:PORT/",
+  "http://[2002:7f00:1::]:PORT/",
+  "http://[fe80::1]:PORT/",
+  "http://[fc00::1]:PORT/",
+  "http://localhost:PORT/",
+  "http://LOCALHOST:PORT/",
+  "http://localhost.:PORT/",
+  "http://a.localhost:PORT/",
+  "http://printer.local:PORT/",
+  "http://db.internal:PORT/",
+  "http://db.internal.:PORT/",
+  "http://hooks.example@127.0.0.1:PORT/",
+  "http://127.0.0.1:PORT@hooks.example/",
+  "http://user:pass@hooks.example:PORT/",
+  "http://inward.example:PORT/",
+  "http://mixed.example:PORT/",
+  "http://mapped.example:PORT/",
+  "http://empty.example:PORT/",
+  "http://nonsense.example:PORT/",
+  "http:\\\\127.0.0.1:PORT\\",
+  "http:127.0.0.1:PORT/",
+  "ftp://hooks.example/",
+  "file:///etc/passwd",
+  "gopher://127.0.0.1:PORT/",
+  "//127.0.0.1:PORT/",
+  "hooks.example",
+  "",
+]
+
+test.each(SPELLINGS)("no spelling of an address reaches the inside: %s", async (spelling) => {
+  using inside = canary()
+  const names = {
+    "inward.example": ["127.0.0.1"],
+    "mixed.example": ["93.184.215.14", "127.0.0.1"],
+    "mapped.example": ["::ffff:127.0.0.1"],
+    "empty.example": [],
+    "nonsense.example": ["127.0.0.1.nip"],
+    "hooks.example": ["127.0.0.1"],
+  }
+  const { fetch } = client({ allowHttp: true, ports: [80, 443, inside.port] }, names)
+  const failure = await fetch(spelling.replaceAll("PORT", String(inside.port))).catch((error: unknown) => error)
+  expect(failure).toMatchObject({
+    name: "AppError",
+    code: "blocked_address",
+    message: "This address may not be called from here.",
+    members: {},
+  })
+  expect(inside.calls()).toBe(0)
+})
+
+test.each([
+  ["93.184.215.14", true],
+  ["1.1.1.1", true],
+  ["0.0.0.0", false],
+  ["10.1.2.3", false],
+  ["100.64.0.1", false],
+  ["100.128.0.1", true],
+  ["169.254.169.254", false],
+  ["172.15.0.1", true],
+  ["172.16.0.1", false],
+  ["172.31.255.255", false],
+  ["172.32.0.1", true],
+  ["192.0.0.9", false],
+  ["192.0.2.1", false],
+  ["192.88.99.1", false],
+  ["192.168.0.1", false],
+  ["198.17.255.255", true],
+  ["198.18.0.1", false],
+  ["198.19.255.255", false],
+  ["198.51.100.1", false],
+  ["203.0.113.1", false],
+  ["224.0.0.1", false],
+  ["240.0.0.1", false],
+  ["255.255.255.255", false],
+  ["2606:2800:21f:cb07:6820:80da:af6b:8b2c", true],
+  ["2001:200::1", true],
+  ["2001:1ff::1", false],
+  ["2001::1", false],
+  ["2001:db8::1", false],
+  ["2002::1", false],
+  ["2003::1", true],
+  ["3fff:fff::1", false],
+  ["3ffe::1", true],
+  ["4000::1", false],
+  ["::", false],
+  ["::1", false],
+  ["::ffff:93.184.215.14", false],
+  ["64:ff9b::5db8:d70e", false],
+  ["fd00::1", false],
+  ["fe80::1", false],
+  ["ff02::1", false],
+  ["fe80::1%eth0", false],
+  ["no address", false],
+])("%s is in the outside world: %p", (address, expected) => {
+  expect(mayReach(address, [])).toBe(expected)
+})
+
+test("saving a URL asks the rules that need no look-up", () => {
+  const { check, asked } = client({})
+  const refused = (url: string) => {
+    try {
+      check(url)
+      return false
+    } catch (error) {
+      return (error as { code: string }).code
+    }
+  }
+  expect(refused("https://hooks.example/x")).toBe(false)
+  expect(refused("https://hooks.example:8443/x")).toBe(false)
+  expect(["http://hooks.example/", "https://hooks.example:22/", "https://a@hooks.example/", "https://x.local./", "x"].map(refused)).toEqual(
+    Array(5).fill("blocked_address"),
+  )
+  expect(asked).toEqual([])
+})
+
+test("the operator opens plain HTTP, ports and ranges, and no more than those", async () => {
+  using server = canary((request) => new Response(request.headers.get("host")))
+  const names = { "nas.example": ["127.0.0.1"], "other.example": ["10.0.0.1"] }
+  const { fetch } = client(open(server.port), names)
+  const answer = await fetch(`http://nas.example:${server.port}/`)
+  expect(answer).toMatchObject({ status: 200, url: `http://nas.example:${server.port}/` })
+  expect(new TextDecoder().decode(answer.body)).toBe(`nas.example:${server.port}`)
+  expect(await codeOf(fetch(`http://other.example:${server.port}/`))).toBe("blocked_address")
+  expect(await codeOf(fetch("http://nas.example:9999/"))).toBe("blocked_address")
+  expect(await codeOf(fetch(`http://localhost:${server.port}/`))).toBe("blocked_address")
+})
+
+test("a name is looked up once: what it leads to later does not count", async () => {
+  using inside = canary()
+  let looks = 0
+  const resolve = async () => (looks++ === 0 ? ["192.0.2.99"] : ["127.0.0.1"])
+  const settings = { ...STRICT, allowHttp: true, ports: [inside.port], privateRanges: ["192.0.2.0/24"] }
+  const { fetch } = createOutbound({ settings, clock, resolve })
+  const abort = AbortSignal.timeout(300)
+  expect(await codeOf(fetch(`http://rebinding.example:${inside.port}/`, { signal: abort }))).toBe("outbound_failed")
+  expect({ looks, calls: inside.calls() }).toEqual({ looks: 1, calls: 0 })
+})
+
+test("each redirect is judged anew, and at most three are followed", async () => {
+  using inside = canary()
+  using server = canary((request) => {
+    const { pathname, searchParams } = new URL(request.url)
+    const left = Number(searchParams.get("left"))
+    if (pathname === "/in") return Response.redirect(`http://169.254.169.254:${inside.port}/latest/meta-data`, 302)
+    if (pathname === "/name") return Response.redirect(`http://inward.example:${inside.port}/`, 307)
+    if (pathname === "/file") return new Response(null, { status: 302, headers: { location: "file:///etc/passwd" } })
+    return left > 0 ? Response.redirect(`/?left=${left - 1}`, 302) : new Response("there")
+  })
+  const names = { "a.example": ["127.0.0.1"], "inward.example": ["10.0.0.1"] }
+  const { fetch } = client({ ...open(server.port), ports: [server.port, inside.port] }, names)
+  const base = `http://a.example:${server.port}`
+  expect(await fetch(`${base}/?left=3`)).toMatchObject({ status: 200, url: `${base}/?left=0` })
+  expect(await codeOf(fetch(`${base}/?left=4`))).toBe("outbound_failed")
+  for (const path of ["/in", "/name", "/file"]) expect(await codeOf(fetch(base + path))).toBe("blocked_address")
+  expect(inside.calls()).toBe(0)
+})
+
+test("secrets stay with the origin they were meant for", async () => {
+  const seen: Record<string, string | null>[] = []
+  const note = ({ headers }: Request) =>
+    void seen.push(Object.fromEntries(["authorization", "x-signature", "x-plain", "cookie"].map((name) => [name, headers.get(name)])))
+  using second = canary((request) => {
+    note(request)
+    return new Response("ok")
+  })
+  using first = canary((request) => {
+    note(request)
+    const { pathname } = new URL(request.url)
+    return pathname === "/same" ? Response.redirect("/", 307) : Response.redirect(`http://b.example:${second.port}/`, 307)
+  })
+  const names = { "a.example": ["127.0.0.1"], "b.example": ["127.0.0.1"] }
+  const { fetch } = client({ ...open(first.port), ports: [first.port, second.port] }, names)
+  const headers = { Authorization: "Bearer x", "X-Signature": "s", "X-Plain": "p", Cookie: "c" }
+  await fetch(`http://a.example:${first.port}/same`, { method: "POST", body: "{}", headers, secretHeaders: ["X-Signature"] })
+  const all = { authorization: "Bearer x", "x-signature": "s", "x-plain": "p", cookie: "c" }
+  expect(seen).toEqual([all, all, { authorization: null, "x-signature": null, "x-plain": "p", cookie: null }])
+})
+
+test.each([
+  [307, "POST", "POST hello"],
+  [308, "POST", "POST hello"],
+  [301, "POST", "GET "],
+  [302, "POST", "GET "],
+  [303, "POST", "GET "],
+  [303, "PUT", "GET "],
+  [302, "PUT", "PUT hello"],
+])("a redirect by %p of a %s goes on as %s", async (status, method, expected) => {
+  using server = canary(() => new Response())
+  const echo = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) =>
+      new URL(request.url).pathname === "/end"
+        ? new Response(`${request.method} ${await request.text()}`)
+        : new Response(null, { status, headers: { location: "/end" } }),
+  })
+  const { fetch } = client(open(echo.port!), { "a.example": ["127.0.0.1"] })
+  const { body } = await fetch(`http://a.example:${echo.port}/`, { method, body: "hello" })
+  echo.stop(true)
+  expect(new TextDecoder().decode(body)).toBe(expected)
+  expect(server.calls()).toBe(0)
+})
+
+test("an answer is read up to its limit", async () => {
+  using server = canary((request) => new Response(Buffer.alloc(Number(new URL(request.url).searchParams.get("bytes")), 97)))
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const size = async (bytes: number) => (await fetch(`http://a.example:${server.port}/?bytes=${bytes}`)).body.byteLength
+  expect(await size(1 << 20)).toBe(1 << 20)
+  expect(await codeOf(size((1 << 20) + 1))).toBe("outbound_failed")
+  expect(await codeOf(size(50 << 20))).toBe("outbound_failed")
+})
+
+test("a packed answer does not unpack to more than its limit", async () => {
+  const packed = Bun.gzipSync(Buffer.alloc(20 << 20, 97))
+  using server = canary(() => new Response(packed, { headers: { "content-encoding": "gzip" } }))
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  expect(await codeOf(fetch(`http://a.example:${server.port}/`))).toBe("outbound_failed")
+})
+
+test("nobody waits longer than ten seconds, however slowly the other side speaks", async () => {
+  const trickle = () =>
+    new Response(
+      new ReadableStream({
+        async pull(controller) {
+          await Bun.sleep(200)
+          controller.enqueue(new Uint8Array([97]))
+        },
+      }),
+    )
+  using server = canary(trickle)
+  const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
+  const begun = performance.now()
+  const failure = await fetch(`http://a.example:${server.port}/`).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: "outbound_failed", message: "The answer took too long." })
+  expect(performance.now() - begun).toBeWithin(9_500, 12_000)
+}, 15_000)
+
+test("a look-up that never ends is given up with the request", async () => {
+  const { fetch } = createOutbound({ settings: STRICT, clock, resolve: () => new Promise(() => {}) })
+  expect(await codeOf(fetch("https://slow.example/", { signal: AbortSignal.timeout(50) }))).toBe("outbound_failed")
+})
+
+test("switched off, nothing is looked up and nothing is sent", async () => {
+  using server = canary()
+  const { fetch, asked, enabled } = client({ ...open(server.port), enabled: false }, { "a.example": ["127.0.0.1"] })
+  expect(enabled).toBe(false)
+  expect(await codeOf(fetch(`http://a.example:${server.port}/`))).toBe("outbound_disabled")
+  expect(await codeOf(fetch(`http://127.0.0.1:${server.port}/`, { byOperator: true }))).toBe("outbound_disabled")
+  expect({ asked, calls: server.calls() }).toEqual({ asked: [], calls: 0 })
+})
+
+test("an address of the operator is trusted, where it redirects to is not", async () => {
+  using inside = canary()
+  using server = canary((request) =>
+    new URL(request.url).pathname === "/away" ? Response.redirect(`http://127.0.0.1:${inside.port}/`, 302) : new Response("rates"),
+  )
+  const { fetch } = client({})
+  const base = `http://127.0.0.1:${server.port}`
+  expect(await fetch(`${base}/`, { byOperator: true })).toMatchObject({ status: 200 })
+  expect(await codeOf(fetch(`${base}/`))).toBe("blocked_address")
+  expect(await codeOf(fetch(`${base}/away`, { byOperator: true }))).toBe("blocked_address")
+  expect(inside.calls()).toBe(0)
+})
+
+test.skipIf(noOpenssl)("over TLS the name is asked for, and the certificate must be of it, each time", async () => {
+  using folder = temporaryFolder()
+  const { key, cert } = await certificateFor(folder.path, "hooks.example")
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { key, cert },
+    fetch: (request) => new Response(request.headers.get("host")),
+  })
+  const names = { "hooks.example": ["127.0.0.1"], "other.example": ["127.0.0.1"] }
+  const settings = { ports: [server.port!], privateRanges: ["127.0.0.0/8"] }
+  const { fetch } = client(settings, names, cert)
+  const unknown = client(settings, names)
+  const at = (name: string) => `https://${name}:${server.port}/`
+  const failures = async (work: Promise<unknown>) => work.catch(({ code, message }: { code: string; message: string }) => [code, message])
+  const wrong = ["outbound_failed", "The certificate is not of this name."]
+  expect(new TextDecoder().decode((await fetch(at("hooks.example"))).body)).toBe(`hooks.example:${server.port}`)
+  // The same address once more, with a connection to it that was good for another name.
+  expect(await failures(fetch(at("other.example")))).toEqual(wrong)
+  expect(await failures(fetch(at("127.0.0.1")))).toEqual(wrong)
+  expect((await fetch(at("hooks.example."))).status).toBe(200)
+  expect(await failures(unknown.fetch(at("hooks.example")))).toEqual(wrong)
+  server.stop(true)
+})
+
+test("a proxy that the environment names is not asked", async () => {
+  using proxy = canary(() => new Response("the proxy"))
+  using server = canary(() => new Response("the server"))
+  const script = new URL("behind-proxy.ts", import.meta.url).pathname
+  const child = Bun.spawn([process.execPath, script, `http://127.0.0.1:${server.port}/`], {
+    env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` },
+    stdout: "pipe",
+  })
+  expect(await new Response(child.stdout).text()).toBe("the server\n")
+  expect(proxy.calls()).toBe(0)
+})
+
+test("an excerpt is short and harmless", () => {
+  const text = `ok\u0000\u001b[31m\u202e${"x".repeat(4_000)}`
+  const excerpt = excerptOf(new TextEncoder().encode(text))
+  expect(excerpt.startsWith("ok  [31m x")).toBe(true)
+  expect(excerpt.length).toBeLessThanOrEqual(2_048)
+})
+
+test("what is refused tells neither the rule nor the address", async () => {
+  const messages = new Set<string>()
+  const { fetch }: Outbound = client({}, { "a.example": ["10.0.0.1"] })
+  for (const url of ["https://a.example/", "https://10.0.0.1/", "http://x.example/", "https://x.example:22/"])
+    await fetch(url).catch(({ code, message, members }) => messages.add(JSON.stringify({ code, message, members })))
+  expect([...messages]).toEqual(['{"code":"blocked_address","message":"This address may not be called from here.","members":{}}'])
+})
