@@ -48,6 +48,10 @@ export const DROP_REASONS = [
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]
 
+/** What became of an event that arrived: stored, dropped by a rule, or refused because it could not be stored. */
+export const INGEST_OUTCOMES = ["accepted", ...DROP_REASONS, "refused_storage", "refused_queue"] as const
+export type IngestOutcome = (typeof INGEST_OUTCOMES)[number]
+
 /** Things counted beside the drops: the event was kept, a part of it was not. */
 const COUNTERS = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"] as const
 export type Counter = (typeof COUNTERS)[number]

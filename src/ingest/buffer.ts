@@ -6,6 +6,7 @@ import type { EventStore } from "../store/events/events.ts"
 import { type FaultKind, StoreFault } from "../store/events/fault.ts"
 import type { Candidate } from "./candidate.ts"
 import { createDropTally, type DropNote } from "./drop-tally.ts"
+import type { IngestCounts } from "./ingest-counts.ts"
 import { recordEvent } from "./visits.ts"
 
 /** Why an event that was taken was not stored; undefined when it was. */
@@ -17,6 +18,8 @@ export type Hindrance = FaultKind | "queue_full"
 export interface BufferOptions {
   store: Pick<EventStore, "write" | "probe">
   clock: Clock
+  /** Counts what becomes of events. */
+  counts?: IngestCounts
   /** Told when storing begins to fail, and when it works again. */
   onHindrance?(kind: Hindrance, hinders: boolean): void
   /** Told of a fault in our own code: the request that met it is answered, the others of its group are stored. */
@@ -49,6 +52,7 @@ export class EventBuffer {
   readonly #clock: Clock
   readonly #onHindrance: NonNullable<BufferOptions["onHindrance"]>
   readonly #onError: NonNullable<BufferOptions["onError"]>
+  readonly #counts: IngestCounts | undefined
   readonly #tally = createDropTally()
   readonly #hindrances = new Set<Hindrance>()
   #jobs: Job[] = []
@@ -61,9 +65,10 @@ export class EventBuffer {
   #probing: ReturnType<typeof setInterval> | undefined
   #isStopped = false
 
-  constructor({ store, clock, onHindrance = () => {}, onError = () => {} }: BufferOptions) {
+  constructor({ store, clock, counts, onHindrance = () => {}, onError = () => {} }: BufferOptions) {
     this.#store = store
     this.#clock = clock
+    this.#counts = counts
     this.#onHindrance = onHindrance
     this.#onError = onError
   }
@@ -79,7 +84,10 @@ export class EventBuffer {
    */
   store(candidates: readonly Candidate[], bytes: number): Promise<Outcome[]> {
     const refusal = this.#refusal(candidates.length, bytes)
-    if (refusal) return Promise.reject(refusal)
+    if (refusal) {
+      this.#countRefused(candidates)
+      return Promise.reject(refusal)
+    }
     return new Promise((resolve, reject) => {
       this.#jobs.push({ candidates, bytes, resolve, reject })
       this.#depth += candidates.length
@@ -93,6 +101,7 @@ export class EventBuffer {
   /** Counts a drop; it travels with the next commit. */
   drop(note: DropNote): void {
     this.#tally.add(note)
+    this.#counts?.add(note.siteId, note.reason)
     if (!this.#isStopped) this.#schedule(DROPS_MS)
   }
 
@@ -157,6 +166,7 @@ export class EventBuffer {
   /** Whether to go on with the next group. */
   #writeGroup(): boolean {
     const group = firstGroup(this.#jobs)
+    const begun = this.#clock.monotonic()
     let current: Job | undefined
     try {
       const outcomes = this.#store.write(this.#clock.now(), (writer) => {
@@ -169,6 +179,7 @@ export class EventBuffer {
         return recorded
       })
       this.#settle(group, outcomes)
+      if (group.length > 0) this.#counts?.took(this.#clock.monotonic() - begun)
       return true
     } catch (error) {
       if (error instanceof StoreFault) return this.#meetFault(error.kind, group)
@@ -185,7 +196,9 @@ export class EventBuffer {
     this.#lockedSince = undefined
     for (const kind of [...this.#hindrances]) this.#leave(kind)
     group.forEach((job, index) => {
-      job.resolve(outcomes[index]!)
+      const own = outcomes[index]!
+      for (const [at, reason] of own.entries()) this.#counts?.add(job.candidates[at]!.siteId, reason ?? "accepted")
+      job.resolve(own)
     })
   }
 
@@ -240,7 +253,16 @@ export class EventBuffer {
 
   #reject(jobs: readonly Job[], reason: unknown): void {
     this.#remove(jobs)
-    for (const { reject } of jobs) reject(reason)
+    for (const { candidates, reject } of jobs) {
+      this.#countRefused(candidates)
+      reject(reason)
+    }
+  }
+
+  /** Those that the queue has no room for, and those that the store does not take. */
+  #countRefused(candidates: readonly Candidate[]): void {
+    const isQueue = !this.#isClosed && this.#hindrances.has("queue_full")
+    for (const { siteId } of candidates) this.#counts?.add(siteId, isQueue ? "refused_queue" : "refused_storage")
   }
 
   #remove(jobs: readonly Job[]): void {

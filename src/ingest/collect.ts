@@ -30,7 +30,7 @@ import { collectFromServer, type ServerAnswer } from "./server-events.ts"
 import { createShields } from "./shields.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
-export interface CollectorOptions extends Pick<BufferOptions, "onHindrance"> {
+export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "counts"> {
   directory: SiteDirectory
   store: Pick<EventStore, "write" | "probe" | "forgetVisitors">
   salts: Salts

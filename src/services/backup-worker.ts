@@ -1,5 +1,7 @@
 import { copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../store/events/copy.ts"
+import { openForReading } from "../store/events/database.ts"
 import { openEventReader } from "../store/events/reader.ts"
+import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../store/events/usage.ts"
 import { hashFile } from "./file-hash.ts"
 
 /** What a backup does with the event store beside the main thread. */
@@ -8,6 +10,7 @@ export type Task =
   | { do: "examine"; path: string; full: boolean }
   | { do: "count"; path: string; sites: readonly number[] }
   | { do: "hash"; path: string }
+  | { do: "measure"; path: string }
 
 export interface Outcomes {
   copy: null
@@ -15,6 +18,7 @@ export interface Outcomes {
   /** Events by site. */
   count: Record<string, number>
   hash: { bytes: number; sha256: string }
+  measure: { tables: TableUsage[]; segments: SegmentUsage[] }
 }
 
 /** An outcome, or what went wrong by name, kind and message: errors lose their class on the way. */
@@ -35,6 +39,7 @@ function perform(task: Task): unknown {
   if (task.do === "copy") return copy(task)
   if (task.do === "examine") return examineEventFile(task.path, task)
   if (task.do === "count") return count(task)
+  if (task.do === "measure") return measure(task.path)
   return hashFile(task.path)
 }
 
@@ -50,6 +55,15 @@ function count({ path, sites }: { path: string; sites: readonly number[] }): Rec
     return Object.fromEntries(sites.map((id) => [id, reader.snapshot(id).parts.reduce((sum, part) => sum + part.events, 0)]))
   } finally {
     reader.close()
+  }
+}
+
+function measure(path: string): Outcomes["measure"] {
+  const db = openForReading(path)
+  try {
+    return { tables: listTableUsage(db), segments: listSegmentUsage(db) }
+  } finally {
+    db.close()
   }
 }
 

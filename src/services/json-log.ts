@@ -24,7 +24,8 @@ export function jsonLog({ level, now, write }: JsonLogOptions): Log {
   return { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") }
 }
 
-function toldError(error: Error): Record<string, unknown> {
+/** An error with its stack and what caused it, as plain values. */
+export function toldError(error: Error): Record<string, unknown> {
   const code = "code" in error ? { code: error.code } : {}
   const cause = error.cause instanceof Error ? { cause: toldError(error.cause) } : {}
   return { name: error.name, message: error.message, ...code, stack: error.stack, ...cause }

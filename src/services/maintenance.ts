@@ -1,10 +1,19 @@
-import { AppError } from "../domain/error.ts"
+import { Type as t } from "@sinclair/typebox"
+import { Value } from "@sinclair/typebox/value"
+import type { Actor } from "../domain/audit.ts"
+import type { Clock } from "../domain/clock.ts"
+import { AppError, refuseFaults } from "../domain/error.ts"
+import { instantText, parseInstant } from "../domain/moment.ts"
+import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
+import type { Catalog } from "../store/catalog/catalog.ts"
+import { listSettings, putSetting } from "../store/catalog/settings.ts"
+import type { Audit } from "./audit.ts"
 
 /** While it is on, reading and collecting go on and other writes wait. */
 export interface Maintenance {
   enabled: boolean
   message?: string
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; then it ends by itself. */
   until?: number
 }
 
@@ -13,4 +22,78 @@ export function refuseWrites({ enabled, message, until }: Maintenance, code: "ma
   if (!enabled) return
   const wait = until === undefined ? 60 : Math.max(1, Math.ceil((until - now) / 1_000))
   throw new AppError(code, message ?? "The instance is being maintained.", { retry_after: wait })
+}
+
+/** The switch, which outlives restarts. */
+export interface MaintenanceMode {
+  current(): Maintenance
+  /** The body has `enabled`, and perhaps `message` and `until`. Throws `validation_failed`. */
+  change(actor: Actor, body: unknown): Promise<Maintenance>
+}
+
+export const MaintenanceInput = t.Object(
+  {
+    enabled: t.Boolean(),
+    message: t.Optional(t.String({ minLength: 1, maxLength: 500 })),
+    until: t.Optional(t.String({ minLength: 20, maxLength: 40, description: "RFC 3339; then it ends by itself" })),
+  },
+  { additionalProperties: false, title: "MaintenanceInput" },
+)
+
+const KEY = "maintenance"
+const Stored = t.Object({ enabled: t.Boolean(), message: t.Optional(t.String()), until: t.Optional(t.Integer()) })
+
+interface MaintenanceOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  audit: Pick<Audit, "write">
+}
+
+export async function createMaintenance({ catalog, clock, audit }: MaintenanceOptions): Promise<MaintenanceMode> {
+  const stored = (await listSettings(catalog)).find(({ key }) => key === KEY)?.value
+  let mode: Maintenance = Value.Check(Stored, stored) ? stored : { enabled: false }
+  const current = (): Maintenance =>
+    mode.enabled && mode.until !== undefined && mode.until <= clock.now() ? { enabled: false } : { ...mode }
+
+  return {
+    current,
+    async change(actor, body) {
+      const wanted = parseMaintenance(body, clock.now())
+      return catalog.transaction(
+        async (statements) => {
+          const before = shownMode(current())
+          const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
+          await putSetting(statements, { key: KEY, value: wanted, updated_by, updated_at: clock.now() })
+          await audit.write(statements, actor, {
+            action: "admin.maintenance.change",
+            target: { type: "instance", id: "instance", label: "" },
+            changes: { maintenance: [before, shownMode(wanted)] },
+          })
+          return wanted
+        },
+        (changed) => {
+          mode = changed
+        },
+      )
+    },
+  }
+}
+
+/** As answers show it. */
+export const shownMode = ({ enabled, message, until }: Maintenance) => ({
+  enabled,
+  message: message ?? null,
+  until: until === undefined ? null : instantText(until),
+})
+
+function parseMaintenance(body: unknown, now: number): Maintenance {
+  const { fields, faults } = inspect(MaintenanceInput, body)
+  const { enabled, message } = fields
+  const until = fields.until === undefined ? undefined : parseInstant(fields.until)
+  const wrong = fields.until !== undefined && (until === undefined || until <= now)
+  refuseFaults(
+    inDocumentOrder([...faults, ...(wrong ? [fault("/until", "out_of_range", "must be a moment to come, RFC 3339")] : [])], body),
+  )
+  if (!enabled) return { enabled: false }
+  return { enabled: true, ...(message !== undefined && { message }), ...(until !== undefined && { until }) }
 }

@@ -3,11 +3,18 @@ import { type AppliedMigration, type MigrationList, type MigrationStamp, pending
 import { foreignFile } from "../refusal.ts"
 import { StoreFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
+import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
 
-export const EVENT_SCHEMA: MigrationList = { owner: "core", migrations: [{ name: "0001_events", sql: firstMigration }] }
+export const EVENT_SCHEMA: MigrationList = {
+  owner: "core",
+  migrations: [
+    { name: "0001_events", sql: firstMigration },
+    { name: "0002_ingest_minutes", sql: ingestMinutes },
+  ],
+}
 
 /** Set at open and read back: a value that did not take stops the start. */
 const SETTINGS: readonly (readonly [name: string, value: number | string, readBack: number | string])[] = [

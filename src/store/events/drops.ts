@@ -82,6 +82,13 @@ export function listDropSamples(db: Database, siteId: number): DropSample[] {
   return db.query<DropSample, [number]>(sql).all(siteId)
 }
 
+/** The youngest first, of all sites. */
+export function latestDropSamples(db: Database, reason: DropReason | undefined, limit: number): (DropSample & { site_id: number })[] {
+  const sql = `select site_id, at, reason, hostname, page, browser, country from drop_samples
+    where $reason is null or reason = $reason order by id desc limit $limit`
+  return db.query<DropSample & { site_id: number }, Record<string, string | number | null>>(sql).all({ reason: reason ?? null, limit })
+}
+
 /** Forgets counts and counted new values of days before this one. */
 export function forgetDays(db: Database, before: string): void {
   db.query("delete from drops where day < ?").run(before)

@@ -6,13 +6,15 @@
  * in one transaction.
  */
 import type { Database } from "bun:sqlite"
+import type { DropReason } from "../../domain/event.ts"
 import { buildSegments } from "./build.ts"
 import { openDatabase } from "./database.ts"
-import { type DropRow, forgetDays, listDropSamples, listDrops } from "./drops.ts"
+import { type DropRow, forgetDays, latestDropSamples, listDropSamples, listDrops } from "./drops.ts"
 import { translated } from "./fault.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
 import { Group } from "./group.ts"
 import { type ImportedVisit, importTail } from "./import.ts"
+import { addIngestMinutes, type IngestMinute, listIngestMinutes, oldestRecordAt } from "./ingest-minutes.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
@@ -66,8 +68,16 @@ export interface EventStore {
   firstAt(siteId: number): number | undefined
   drops(siteId: number, fromDay: string, toDay: string): DropRow[]
   dropSamples(siteId: number): DropSample[]
+  /** The youngest over all sites, the instance's own included, with the site; at most `limit`. */
+  latestDropSamples(reason: DropReason | undefined, limit: number): (DropSample & { site_id: number })[]
   /** Forgets drop counts of days before this one. */
   forgetDays(before: string): void
+  /** Adds to the counts of minutes, and forgets those before an epoch minute. */
+  addIngestMinutes(rows: readonly IngestMinute[], forgetBefore: number): void
+  /** Epoch minutes, both ends included; of all sites together, or of one. */
+  ingestMinutes(range: { from: number; to: number; siteId: number | undefined }): Omit<IngestMinute, "site_id">[]
+  /** Epoch ms at which the oldest of what is not sealed yet arrived. */
+  oldestUnsealedAt(): number | undefined
   checkpoint(mode: "passive" | "truncate"): void
   /** Throws StoreFault while nothing can be written; a write that changes nothing. */
   probe(): void
@@ -209,6 +219,22 @@ class Store implements EventStore {
 
   dropSamples(siteId: number): DropSample[] {
     return translated(() => listDropSamples(this.#db, siteId))
+  }
+
+  latestDropSamples(reason: DropReason | undefined, limit: number): (DropSample & { site_id: number })[] {
+    return translated(() => latestDropSamples(this.#db, reason, limit))
+  }
+
+  addIngestMinutes(rows: readonly IngestMinute[], forgetBefore: number): void {
+    this.#journal.commit(() => addIngestMinutes(this.#db, rows, forgetBefore))
+  }
+
+  ingestMinutes(range: { from: number; to: number; siteId: number | undefined }): Omit<IngestMinute, "site_id">[] {
+    return translated(() => listIngestMinutes(this.#db, range))
+  }
+
+  oldestUnsealedAt(): number | undefined {
+    return translated(() => oldestRecordAt(this.#db))
   }
 
   forgetDays(before: string): void {

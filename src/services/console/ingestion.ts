@@ -1,0 +1,123 @@
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { DROP_REASONS, type DropReason, INGEST_OUTCOMES, type IngestOutcome } from "../../domain/event.ts"
+import { instantText, parseInstant } from "../../domain/moment.ts"
+import type { IngestCounts } from "../../ingest/ingest-counts.ts"
+import { ArgumentReader, refuseArguments } from "../../query/arguments.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { DropSample } from "../../store/events/writer.ts"
+import type { Task } from "../timers.ts"
+
+/** What became of the events of a minute. */
+export interface IngestionMinute {
+  at: string
+  accepted: number
+  dropped: Partial<Record<DropReason, number>>
+  refused_storage: number
+  refused_queue: number
+}
+
+export interface Ingestion {
+  data: IngestionMinute[]
+  totals: Omit<IngestionMinute, "at">
+  queue_depth: number
+  /** Null before the first commit. */
+  commit: { p50_ms: number; p99_ms: number } | null
+  /** When the oldest event that is not in a columnar segment yet arrived; null when all are. */
+  oldest_unsealed_at: string | null
+}
+
+/** How events come in, of the whole instance. */
+export interface ConsoleIngestion {
+  /** Minutes between two moments, at most a day of them; the last hour unless something else is said. Throws `invalid_query`. */
+  minutes(query: Record<string, unknown>): Ingestion
+  /** The youngest dropped events that were kept, of all sites. Throws `invalid_query`. */
+  rejected(query: Record<string, unknown>): (DropSample & { site_id: number })[]
+  /** Writes down what was counted. */
+  task: Task
+  flush(): void
+}
+
+interface IngestionOptions {
+  clock: Pick<Clock, "now">
+  counts: IngestCounts
+  events: Pick<EventStore, "addIngestMinutes" | "ingestMinutes" | "latestDropSamples" | "oldestUnsealedAt">
+  queueDepth(): number
+}
+
+const MINUTE_MS = 60_000
+const MINUTES_AT_ONCE = 24 * 60
+const USUAL_MINUTES = 60
+const KEPT_MINUTES = 7 * 24 * 60
+const SAMPLES = 100
+
+export function createIngestion({ clock, counts, events, queueDepth }: IngestionOptions): ConsoleIngestion {
+  const minuteOf = (at: number) => Math.floor(at / MINUTE_MS)
+  function flush(): void {
+    const rows = counts.waiting()
+    events.addIngestMinutes(rows, minuteOf(clock.now()) - KEPT_MINUTES)
+    counts.stored(rows)
+  }
+  return {
+    flush,
+    task: { name: "write-ingest-minutes", every: 60, run: async () => flush() },
+    minutes(query) {
+      const range = readRange(query, clock.now())
+      // What waits is part of the answer, whether it can be written or not.
+      const isAsked = ({ minute, site_id }: { minute: number; site_id: number }) =>
+        minute >= range.from && minute <= range.to && (range.siteId === undefined || range.siteId === site_id)
+      const rows = [...events.ingestMinutes(range), ...counts.waiting().filter(isAsked)]
+      const byMinute = Map.groupBy(rows, ({ minute }) => minute)
+      const oldest = events.oldestUnsealedAt()
+      return {
+        data: Array.from({ length: range.to - range.from + 1 }, (_, i) => ({
+          at: instantText((range.from + i) * MINUTE_MS),
+          ...countsOf(byMinute.get(range.from + i) ?? []),
+        })),
+        totals: countsOf(rows),
+        queue_depth: queueDepth(),
+        commit: counts.commits() ?? null,
+        oldest_unsealed_at: oldest === undefined ? null : instantText(oldest),
+      }
+    },
+    rejected(query) {
+      const reader = new ArgumentReader(query, ["reason"])
+      const reason = reader.choice("reason", DROP_REASONS)
+      refuseArguments(reader, "text")
+      return events.latestDropSamples(reason, SAMPLES)
+    },
+  }
+}
+
+function countsOf(rows: readonly { outcome: IngestOutcome; count: number }[]): Omit<IngestionMinute, "at"> {
+  const sums = new Map<IngestOutcome, number>()
+  for (const { outcome, count } of rows) sums.set(outcome, (sums.get(outcome) ?? 0) + count)
+  const dropped = INGEST_OUTCOMES.filter((outcome): outcome is DropReason => DROP_REASONS.some((reason) => reason === outcome))
+  return {
+    accepted: sums.get("accepted") ?? 0,
+    dropped: Object.fromEntries(dropped.flatMap((reason) => (sums.has(reason) ? [[reason, sums.get(reason)!]] : []))),
+    refused_storage: sums.get("refused_storage") ?? 0,
+    refused_queue: sums.get("refused_queue") ?? 0,
+  }
+}
+
+function readRange(query: Record<string, unknown>, now: number): { from: number; to: number; siteId: number | undefined } {
+  const reader = new ArgumentReader(query, ["from", "to", "site"])
+  const moment = (name: "from" | "to"): number | undefined => {
+    const text = reader.text(name, { min: 20, max: 40 })
+    const at = text === undefined ? undefined : parseInstant(text)
+    if (text !== undefined && at === undefined)
+      reader.refuse({ pointer: `/${name}`, code: "invalid_date", detail: `${name} must be a moment, RFC 3339.` })
+    return at
+  }
+  const [from, to] = [moment("from"), moment("to")]
+  const siteId = reader.integer("site", { min: 0, max: Number.MAX_SAFE_INTEGER })
+  refuseArguments(reader, "text")
+  const last = Math.floor(Math.min(to ?? now, now) / MINUTE_MS)
+  const first = from === undefined ? last - USUAL_MINUTES + 1 : Math.floor(from / MINUTE_MS)
+  if (first > last || last - first >= MINUTES_AT_ONCE)
+    throw new AppError("invalid_query", "1 parameter is not valid.", {
+      errors: [{ pointer: "/from", code: "invalid_range", detail: `from must lie before to, by ${MINUTES_AT_ONCE} minutes at most.` }],
+    })
+  return { from: first, to: last, siteId }
+}
