@@ -79,7 +79,7 @@ export const OrganizationPatch = t.Object(
 /** Throws `validation_failed`. */
 export function parseOrganization(body: unknown): { name: string } {
   const { fields, faults } = inspect(OrganizationInput, body)
-  refuseFaults(faults)
+  refuseFaults(inDocumentOrder(faults, body))
   return { name: fields.name! } // no fault: it is there
 }
 

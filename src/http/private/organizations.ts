@@ -111,10 +111,10 @@ export function organizationRoutes(
     )
     .delete(
       "/:organization",
-      async ({ organization, user, actor, body, request, status }) => {
+      async ({ organization, user, actor, body, request, set }) => {
         const alongside = recorded(audit, actor, deedOf("delete"))
         await organizations.remove(organization.id, body.value, user.id, { expected: expectedVersions(request), alongside })
-        return status(202, undefined)
+        set.status = 202
       },
       {
         canOrganization: { permission: "org:delete", sudo: true, personal: true },
