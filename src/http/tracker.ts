@@ -16,6 +16,7 @@ export interface TrackerOptions {
 
 const NATIVE = trackerScript("native")
 const PLAUSIBLE = trackerScript("plausible")
+const UMAMI = trackerScript("umami")
 const GOATCOUNTER = trackerScript("goatcounter")
 
 const EXTENSIONS = "hash|outbound-links|file-downloads|tagged-events|pageview-props|revenue|exclusions|compat|local|manual"
@@ -46,6 +47,7 @@ interface Wanted {
 
 function wantedScript(path: string, scriptPath: string | undefined): Wanted | undefined {
   if (path === "/js/script.js" || path === scriptPath) return { name: "", text: NATIVE }
+  if (path === "/script.js") return { name: "umami", text: UMAMI }
   if (path === "/count.js") return { name: "count", text: GOATCOUNTER }
   // Every other request of an instance passes here too.
   if (!path.startsWith("/js/")) return undefined

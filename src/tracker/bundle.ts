@@ -1,5 +1,5 @@
-/** `native` is `/js/script.js`; `plausible` is served under the names of Plausible's scripts, `goatcounter` as `/count.js`. */
-export type Variant = "native" | "plausible" | "goatcounter"
+/** `native` is `/js/script.js`; `plausible` is served under the names of Plausible's scripts, `umami` as `/script.js`, `goatcounter` as `/count.js`. */
+export type Variant = "native" | "plausible" | "umami" | "goatcounter"
 
 /** What the server replaces in the text of a script: where events go, and under which name a variant was asked for. */
 export const COLLECT_PATH = '"/api/event"'

@@ -1,11 +1,11 @@
 /**
  * What runs on visitors' pages: it counts page views, engagement and what people do, and by default stores nothing.
  *
- * One source gives `/js/script.js`, the variant under Plausible's script names and GoatCounter's `/count.js`: `bundle.ts` sets
+ * One source gives `/js/script.js`, the variant under Plausible's script names, Umami's `/script.js` and GoatCounter's `/count.js`: `bundle.ts` sets
  * `VARIANT`, and the bundler leaves out the branches of the others. Every byte is paid by every visitor (`size.ts`), so this file is terser than the rest of
  * the house: short keys of the payload (metrics.md 18.2), one handler where events overlap, no guard against what cannot happen.
  */
-declare const VARIANT: "native" | "plausible" | "goatcounter"
+declare const VARIANT: "native" | "plausible" | "goatcounter" | "umami"
 /** What stands before `.js` in the Plausible script's name, put in by the server: `script.hash.local`, `pa-<id>`. */
 declare const NAME: string
 
@@ -73,8 +73,29 @@ interface Goatcounter extends Counted {
   get_query(name: string): string | undefined
 }
 
+/** An event as Umami's pages see and change it. */
+interface UmamiPayload {
+  website?: string | undefined
+  hostname?: string
+  language?: string
+  screen?: string
+  title?: string
+  url?: string
+  referrer?: string
+  tag?: string | undefined
+  id?: string | undefined
+  name?: string | undefined
+  data?: Props | undefined
+}
+interface Umami {
+  track(what?: string | UmamiPayload | ((own: UmamiPayload) => UmamiPayload), data?: Props): void
+  identify(id: string | { id?: string }): void
+  getSession(): { cache: undefined; website: string | undefined }
+}
+
 declare global {
   interface Window {
+    umami?: Umami
     goatcounter?: Goatcounter
     footfall?: Call
     plausible?: Call
@@ -132,16 +153,19 @@ try {
   ignored ||= localStorage[flag] === "true"
   if (VARIANT === "plausible") ignored ||= localStorage.plausible_ignore === "true"
   if (VARIANT === "goatcounter") ignored ||= localStorage.skipgc === "t"
+  if (VARIANT === "umami") ignored ||= localStorage["umami.disabled"]
 } catch {}
 
-/** Whether one of the patterns, between commas, is the whole page; `*` is any run of characters. */
+/** Whether one of the patterns, between commas, is the whole page; `*` is any run of characters. Umami has no such lists. */
 const matches = (patterns = "") =>
-  RegExp(
-    `^(${patterns
-      .replace(/[^\w\s*,]/g, "\\$&")
-      .replace(/[\s,]+/g, "|")
-      .replace(/\*+/g, ".*")})$`,
-  ).test(page())
+  VARIANT === "umami"
+    ? patterns === "*"
+    : RegExp(
+        `^(${patterns
+          .replace(/[^\w\s*,]/g, "\\$&")
+          .replace(/[\s,]+/g, "|")
+          .replace(/\*+/g, ".*")})$`,
+      ).test(page())
 
 /** The id is the event's own, so that a retry counts once; `randomUUID` would be missing on plain HTTP. */
 const send = (fields: object, done?: Done, born = now(), id = `${Math.random()}`.slice(2) + Date.now(), tries = 0) => {
@@ -221,7 +245,7 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
       tz: Intl.DateTimeFormat().resolvedOptions().timeZone,
       w: innerWidth,
     }
-    if (VARIANT === "goatcounter") Object.assign(fields, instead)
+    if (VARIANT === "goatcounter" || VARIANT === "umami") Object.assign(fields, instead)
     if (VARIANT === "plausible" && plausible?.transformRequest) {
       fields = plausible.transformRequest({ d: data.site, ...fields })
       if (!fields) return callback?.({ error: "ignored" })
@@ -273,7 +297,8 @@ const navigated = () => {
       goat.count()
       // There is no other automatic view: pages count those of single-page navigation themselves.
       data.manual = ""
-    } else track("pageview")
+    } else if (VARIANT === "umami") window.umami!.track()
+    else track("pageview")
   }
 }
 
@@ -302,6 +327,11 @@ const acted = ({ type, target, button }: MouseEvent) => {
   declared(element, form)
   const link = element.closest("a")
   if (VARIANT === "plausible" && tagged(element, form, link)) return
+  if (VARIANT === "umami") {
+    const marked = element.closest(`[${UMAMI_EVENT}]`)
+    if (bound && !form && marked) told(marked)
+    return
+  }
   if (VARIANT === "goatcounter") {
     // Files, forms and outbound links are for those who take our own script: their bytes are needed here.
     if (!form && bound) clicked(element.closest("[data-goatcounter-click]"))
@@ -340,6 +370,17 @@ const tagged = (element: Element | null, form: boolean, link: HTMLAnchorElement 
   if (!name || (element.tagName === "FORM") !== form) return tagged(element.parentElement, form, link, steps - 1)
   track(`${name}`, { props: { ...own, url: link?.href }, revenue: found.revenue!.amount ? found.revenue : undefined })
   return true
+}
+
+const UMAMI_EVENT = "data-umami-event"
+/** An element that is marked for Umami. */
+const told = (element: Element) => {
+  const found: Props = {}
+  for (const { name, value } of element.attributes) {
+    const key = name.split(`${UMAMI_EVENT}-`)[1]
+    if (key) found[key] = value
+  }
+  window.umami!.track(element.getAttribute(UMAMI_EVENT)!, found)
 }
 
 /** An element that is marked for GoatCounter. */
@@ -454,6 +495,60 @@ if (VARIANT === "goatcounter") {
   data.site ||= endpoint().searchParams.get("site") ?? ""
   data.hostUrl ||= endpoint().href
   if (goat.no_onload) data.manual = ""
+}
+if (VARIANT === "umami") {
+  const own = (): UmamiPayload => {
+    const address = new URL(location.href)
+    if (data.excludeSearch === "true") address.search = ""
+    if (data.excludeHash === "true") address.hash = ""
+    return {
+      website: data.websiteId,
+      hostname: location.hostname,
+      language: navigator.language,
+      screen: `${screen.width}x${screen.height}`,
+      title: document.title,
+      url: address.href,
+      referrer: document.referrer,
+      tag: data.tag,
+      id: user,
+    }
+  }
+  const flat = (values: object, above = ""): [key: string, value: unknown][] =>
+    Object.entries(values).flatMap(([key, value]) =>
+      value instanceof Object && !Array.isArray(value) ? flat(value, `${above}${key}.`) : [[above + key, value] as [string, unknown]],
+    )
+  const post = (payload?: UmamiPayload) => {
+    if (!payload) return
+    const { website, language, title, url, referrer, tag, id, name, data: given = {} } = payload
+    const { revenue, currency } = given
+    instead = { d: website, l: language, t: title, r: referrer, x: id }
+    track(name || "pageview", {
+      url: new URL(url ?? "", location.href).href,
+      props: Object.fromEntries(flat({ ...given, tag })),
+      revenue: revenue && currency ? { amount: revenue, currency } : undefined,
+    })
+    instead = undefined
+  }
+  window.umami = {
+    track(what, given) {
+      const payload = typeof what === "function" ? what(own()) : what instanceof Object ? what : { ...own(), name: what, data: given }
+      // Any function of the page, by its name.
+      const edit = (window as unknown as Record<string, unknown>)[data.beforeSend as string]
+      if (typeof edit === "function") Promise.resolve(edit("event", payload)).then(post)
+      else post(payload)
+    },
+    identify(id) {
+      user = typeof id === "string" ? id : (id.id ?? user)
+    },
+    getSession: () => ({ cache: undefined, website: data.websiteId }),
+  }
+  bound = data.autoTrack !== "false"
+  ignored ||=
+    (data.domains && !data.domains.split(/[\s,]+/).includes(location.hostname)) ||
+    (data.doNotTrack === "true" && navigator.doNotTrack === "1")
+  data.include = data.exclude = ""
+  if (!bound) data.manual = ""
+  if (data.excludeHash !== "true") data.hash = ""
 }
 navigated()
 for (const name of ["footfall", "plausible"] as const) {

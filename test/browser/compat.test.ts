@@ -121,3 +121,15 @@ test.skipIf(noBrowser)("GoatCounter's snippet with two addresses changed counts 
   for (let tries = 0; tries < 100 && ((await shop.rows("event")) as unknown[]).length < 1; tries++) await Bun.sleep(20)
   expect([await shop.rows("page"), await shop.rows("event"), await shop.rows("source")]).toEqual([["/shoes 2"], ["buy 1"], ["news 2"]])
 })
+
+test.skipIf(noBrowser)("Umami's snippet with one address changed counts in the product", async () => {
+  await using shop = await openShop()
+  const page = await shop.open(
+    "/shoes?utm_source=news",
+    `<script defer src="${shop.stats}/script.js" data-website-id="${WEBSITE}"></script>`,
+  )
+  await page.waitForFunction(() => window.umami?.track)
+  await page.evaluate(() => window.umami?.track("signup", { plan: "pro" }))
+  for (let tries = 0; tries < 100 && ((await shop.rows("event")) as unknown[]).length < 1; tries++) await Bun.sleep(20)
+  expect([await shop.rows("page"), await shop.rows("event"), await shop.rows("source")]).toEqual([["/shoes 2"], ["signup 1"], ["news 2"]])
+})

@@ -20,6 +20,7 @@ test.each([
   ["/js/plausible.outbound-links.js", 200],
   ["/js/pa-Ab_1-9.js", 200],
   ["/own/s.js", 200],
+  ["/script.js", 200],
   ["/count.js", 200],
   ["/js/script.nothing.js", 404],
   ["/js/script.hash.nothing.js", 404],
@@ -30,7 +31,7 @@ test.each([
   ["/js/pa-a%22b.js", 404],
   ["/js/vitals.js", 404],
   ["/js/", 404],
-  ["/script.js", 404],
+  ["/script.hash.js", 404],
 ])("%s answers %d", async (path, status) => {
   expect((await ask(path)).status).toBe(status)
 })
