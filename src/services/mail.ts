@@ -45,7 +45,7 @@ const PAUSES = [1, 2, 5, 10, 30, 60, 120, 240, 480]
 const AT_ONCE = 50
 const PATIENCE_MS = 20_000
 
-const placeOf = (id: string) => ({ table: "mails", row: id, purpose: "letter" })
+const placeOf = (name: string) => ({ table: "mails", row: name, purpose: "letter" })
 
 export function createMail({ catalog, clock, random, secrets, log, smtp }: MailOptions): PostedMail {
   let transport: Promise<Transporter> | undefined
@@ -54,9 +54,9 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
 
   async function post(statements: Statements, letter: Letter): Promise<void> {
     if (!smtp) return
-    const id = random(16).toHex()
-    const sealed = secrets.seal(new TextEncoder().encode(JSON.stringify(letter)), placeOf(id))
-    await insertMail(statements, { id, sealed, now: clock.now() })
+    const name = random(16).toHex()
+    const sealed = secrets.seal(new TextEncoder().encode(JSON.stringify(letter)), placeOf(name))
+    await insertMail(statements, { name, sealed, now: clock.now() })
   }
 
   async function sendAll(): Promise<void> {
@@ -67,7 +67,7 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
   }
 
   async function sendOne(mail: WaitingMail): Promise<void> {
-    const opened = secrets.open(mail.sealed, placeOf(mail.id))
+    const opened = secrets.open(mail.sealed, placeOf(mail.name))
     // Sealed with a key that is lost: nobody can ever send it.
     if (!opened || !smtp) return deleteMail(catalog, mail.id)
     const { to, subject, text } = JSON.parse(new TextDecoder().decode(opened)) as Letter // written by `post`

@@ -14,12 +14,13 @@ create index sessions_previous_hash on sessions (previous_hash) where previous_h
 alter table memberships add column provider text;
 alter table site_members add column provider text;
 
--- Mails that wait to be sent. They hold links that let people in, so they are sealed.
+-- Mails that wait to be sent. They hold links that let people in, so they are sealed, each under a name of its own.
 create table mails (
-  id text primary key,
+  id integer primary key autoincrement,
+  name text not null,
   sealed blob not null,
   attempts integer not null default 0,
   due_at integer not null,
   created_at integer not null
-) strict, without rowid;
-create index mails_due_at on mails (due_at);
+) strict;
+create index mails_due_at on mails (due_at, id);

@@ -1,0 +1,143 @@
+import { expect, test } from "bun:test"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { startInstance } from "../kit.ts"
+import { smtpServer } from "./smtp-server.ts"
+
+const settings = (port: number, more: Record<string, string> = {}) => ({
+  base_url: "https://stats.example.org",
+  smtp_host: "127.0.0.1",
+  smtp_port: String(port),
+  smtp_security: "none",
+  ...more,
+})
+const letter = {
+  to: "bob@example.org",
+  subject: "Grüße an Bob",
+  text: "Hello <Bob> & all,\n\nopen this:\nhttps://stats.example.org/reset/abc_-\n\nBye",
+}
+
+test("a letter arrives as text and as a page, from the configured sender", async () => {
+  await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
+  const more = { smtp_user: "footfall", smtp_password: "s3cret", mail_from: "stats@example.org" }
+  await using instance = await startInstance({ settings: settings(server.port, more) })
+  const { mail } = instance.app.instance.accounts
+  await mail.send(letter)
+  await mail.deliver()
+  const [received] = server.mails
+  expect(received).toMatchObject({ from: "stats@example.org", to: ["bob@example.org"] })
+  expect(received!.headers.get("subject")).toBe("=?UTF-8?Q?Gr=C3=BC=C3=9Fe_an_Bob?=")
+  expect(received!.text.trim()).toBe(letter.text)
+  expect(received!.html).toContain("Hello &lt;Bob&gt; &amp; all,")
+  expect(received!.html).toContain('<a href="https://stats.example.org/reset/abc_-">https://stats.example.org/reset/abc_-</a>')
+  expect(server.mails).toHaveLength(1)
+})
+
+test("what the server does not take yet is tried again, and given up after a day of tries", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { mail } = instance.app.instance.accounts
+  server.refuse("451 try later", 2)
+  await mail.send(letter)
+  await mail.deliver()
+  await mail.deliver()
+  expect(server.mails).toEqual([])
+  instance.clock.advance(60_000)
+  await mail.deliver()
+  instance.clock.advance(60_000)
+  await mail.deliver()
+  expect(server.mails).toEqual([])
+  instance.clock.advance(60_000)
+  await mail.deliver()
+  expect(server.mails).toHaveLength(1)
+
+  server.refuse("451 never", 10)
+  await mail.send(letter)
+  for (let hour = 0; hour < 48; hour++) {
+    await mail.deliver()
+    instance.clock.advance(3_600_000)
+  }
+  expect(server.mails).toHaveLength(1)
+  expect(await instance.app.instance.catalog.all(sql`select id from mails`)).toEqual([])
+})
+
+test("what the server refuses for good is not tried again", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { mail } = instance.app.instance.accounts
+  server.refuse("550 no such mailbox")
+  await mail.send(letter)
+  await mail.deliver()
+  instance.clock.advance(86_400_000)
+  await mail.deliver()
+  expect(server.mails).toEqual([])
+  expect(instance.log.lines.at(-1)).toMatchObject({ level: "warn", message: "a mail could not be sent", fields: { smtp_code: 550 } })
+  expect(JSON.stringify(instance.log.lines)).not.toContain("bob@example.org")
+})
+
+test("a mail that was cut off comes again rather than never, and what waits survives the server's absence", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { mail } = instance.app.instance.accounts
+  server.cutOff()
+  await mail.send(letter)
+  await mail.deliver()
+  instance.clock.advance(60_000)
+  await mail.deliver()
+  expect(server.mails).toHaveLength(2)
+})
+
+test("a letter is part of the transaction that makes its link: both are there, or neither", async () => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { catalog, accounts } = instance.app.instance
+  const failing = catalog.transaction(async (statements) => {
+    await accounts.mail.post(statements, letter)
+    throw new Error("no")
+  })
+  await expect(failing).rejects.toThrow("no")
+  await accounts.mail.deliver()
+  expect(server.mails).toEqual([])
+})
+
+test("what waits is sealed", async () => {
+  await using instance = await startInstance({ settings: settings(1) })
+  const { catalog, accounts } = instance.app.instance
+  await catalog.transaction((statements) => accounts.mail.post(statements, letter))
+  await catalog.checkpoint("truncate")
+  await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
+  const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
+  for (const clear of ["bob@example.org", "/reset/abc_-", "Bye"]) expect(bytes.includes(clear)).toBe(false)
+})
+
+test.each<[string, string]>([
+  ["a line in the subject", "Hi\r\nBcc: eve@example.org"],
+  ["a bare line feed", "Hi\nBcc: eve@example.org"],
+  ["a line separator", "Hi\u2028Bcc: eve@example.org"],
+])("%s adds no line to the head", async (_, subject) => {
+  await using server = await smtpServer()
+  await using instance = await startInstance({ settings: settings(server.port) })
+  const { mail } = instance.app.instance.accounts
+  await mail.send({ ...letter, subject })
+  await mail.deliver()
+  expect(server.mails[0]!.to).toEqual(["bob@example.org"])
+  expect([...server.mails[0]!.headers.keys()]).not.toContain("bcc")
+})
+
+test("without a mail server nothing is kept", async () => {
+  await using instance = await startInstance()
+  const { mail } = instance.app.instance.accounts
+  expect(mail.isOn()).toBe(false)
+  await mail.send(letter)
+  expect(await instance.app.instance.catalog.all(sql`select id from mails`)).toEqual([])
+})
+
+test("a way that must be safe is not taken otherwise: neither letter nor password go out in clear", async () => {
+  await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
+  const more = { smtp_security: "starttls", smtp_user: "footfall", smtp_password: "s3cret" }
+  await using instance = await startInstance({ settings: settings(server.port, more) })
+  const { mail } = instance.app.instance.accounts
+  await mail.send(letter)
+  await mail.deliver()
+  expect(server.mails).toEqual([])
+  expect(server.said.map((line) => line.split(" ")[0])).toEqual(["EHLO", "STARTTLS"])
+})
