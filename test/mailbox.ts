@@ -1,0 +1,60 @@
+/** A mail server on loopback that takes everything and keeps it, for tests of what is mailed. */
+import { createServer, type Socket } from "node:net"
+
+export interface Mailbox extends AsyncDisposable {
+  /** For `startInstance`. */
+  settings: Record<string, string>
+  /** Decoded texts, as they came. */
+  letters: { to: string; text: string }[]
+}
+
+export async function openMailbox(): Promise<Mailbox> {
+  const letters: Mailbox["letters"] = []
+  const server = createServer((socket) => speak(socket, letters))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as { port: number } // it listens on a port
+  return {
+    letters,
+    settings: { smtp_host: "127.0.0.1", smtp_port: String(port), smtp_security: "none", mail_from: "footfall@example.org" },
+    async [Symbol.asyncDispose]() {
+      server.close()
+    },
+  }
+}
+
+/** As much of SMTP as a client needs to hand a letter over. */
+function speak(socket: Socket, letters: Mailbox["letters"]): void {
+  let waiting = ""
+  let to = ""
+  let letter: string | undefined
+  const say = (line: string) => void socket.write(`${line}\r\n`)
+
+  function take(line: string): void {
+    if (letter !== undefined) {
+      if (line !== ".") letter += `${line}\n`
+      else {
+        letters.push({ to, text: decoded(letter) })
+        letter = undefined
+        say("250 taken")
+      }
+      return
+    }
+    const word = line.slice(0, 4).toUpperCase()
+    if (word === "RCPT") to = /<(.*)>/.exec(line)?.[1] ?? ""
+    if (word === "DATA") letter = ""
+    if (word === "QUIT") socket.end("221 bye\r\n")
+    else say(word === "DATA" ? "354 go on" : "250 ok")
+  }
+
+  socket.on("error", () => {})
+  socket.on("data", (bytes) => {
+    const lines = (waiting + bytes).split("\r\n")
+    waiting = lines.pop()!
+    for (const line of lines) take(line)
+  })
+  say("220 test")
+}
+
+/** Quoted-printable and soft line ends, as far as ASCII texts need it. */
+const decoded = (letter: string): string =>
+  letter.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
