@@ -30,7 +30,7 @@ const CREATE_MIGRATIONS = sql`
   ) strict`
 
 /** Oldest first; none for a store that is new. */
-async function appliedMigrations(catalog: Statements): Promise<AppliedMigration[]> {
+export async function appliedMigrations(catalog: Statements): Promise<AppliedMigration[]> {
   const exists = await catalog.get(sql`select 1 from sqlite_schema where type = 'table' and name = 'migrations'`)
   return exists ? catalog.all(sql`select owner, name, version from migrations order by id`) : []
 }

@@ -84,7 +84,7 @@ function apply(db: Database, [name, value, readBack]: (typeof SETTINGS)[number])
   if (found !== readBack) throw new StoreFault("io", `The event store did not take ${name} = ${value}`)
 }
 
-function appliedMigrations(db: Database): AppliedMigration[] {
+export function appliedMigrations(db: Database): AppliedMigration[] {
   const exists = db.query("select 1 from sqlite_schema where name = 'migrations'").get()
   return exists ? db.query<AppliedMigration, []>("select owner, name, version from migrations order by name").all() : []
 }

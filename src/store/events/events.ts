@@ -8,7 +8,7 @@
 import type { Database } from "bun:sqlite"
 import type { DropReason } from "../../domain/event.ts"
 import { buildSegments } from "./build.ts"
-import { openDatabase } from "./database.ts"
+import { appliedMigrations, openDatabase } from "./database.ts"
 import { type DropRow, forgetDays, latestDropSamples, listDropSamples, listDrops } from "./drops.ts"
 import { translated } from "./fault.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
@@ -66,6 +66,8 @@ export interface EventStore {
   dropRetired(now: number): Promise<void>
   /** Epoch ms of the site's first visit, hidden imports left out; undefined without any. */
   firstAt(siteId: number): number | undefined
+  /** Epoch ms of the site's youngest event of its own, imports left out; undefined without any. */
+  lastAt(siteId: number): number | undefined
   drops(siteId: number, fromDay: string, toDay: string): DropRow[]
   dropSamples(siteId: number): DropSample[]
   /** The youngest over all sites, the instance's own included, with the site; at most `limit`. */
@@ -78,6 +80,8 @@ export interface EventStore {
   ingestMinutes(range: { from: number; to: number; siteId: number | undefined }): Omit<IngestMinute, "site_id">[]
   /** Epoch ms at which the oldest of what is not sealed yet arrived. */
   oldestUnsealedAt(): number | undefined
+  /** Names of the migrations it has, columnar segments in use, and events that are in none yet. */
+  facts(): { schema: string[]; segments: number; hotRows: number }
   checkpoint(mode: "passive" | "truncate"): void
   /** Throws StoreFault while nothing can be written; a write that changes nothing. */
   probe(): void
@@ -213,6 +217,13 @@ class Store implements EventStore {
     return first === Number.POSITIVE_INFINITY ? undefined : first
   }
 
+  lastAt(siteId: number): number | undefined {
+    const sql = `select max(max_at) as at from segments where site_id = ? and kind = 'visits' and import_id = 0 and retired_at is null`
+    const sealed = translated(() => this.#db.query<{ at: number | null }, [number]>(sql).get(siteId)?.at)
+    const last = Math.max(sealed ?? 0, this.#memory.tails.find(siteId)?.maxAt ?? 0)
+    return last === 0 ? undefined : last
+  }
+
   drops(siteId: number, fromDay: string, toDay: string): DropRow[] {
     return translated(() => listDrops(this.#db, siteId, fromDay, toDay))
   }
@@ -239,6 +250,14 @@ class Store implements EventStore {
 
   forgetDays(before: string): void {
     this.#journal.commit(() => forgetDays(this.#db, before))
+  }
+
+  facts(): { schema: string[]; segments: number; hotRows: number } {
+    return translated(() => ({
+      schema: appliedMigrations(this.#db).map(({ name }) => name),
+      segments: this.#db.query<{ n: number }, []>("select count(*) as n from segments where retired_at is null").get()!.n,
+      hotRows: [...this.#memory.tails.all()].reduce((sum, tail) => sum + tail.events, 0),
+    }))
   }
 
   checkpoint(mode: "passive" | "truncate"): void {
