@@ -21,7 +21,7 @@ import { examine } from "./services/doctor.ts"
 import { ExitFault } from "./services/exit.ts"
 import { createExports } from "./services/exports.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
-import { createMemberships } from "./services/memberships.ts"
+import { createMemberships, type Memberships } from "./services/memberships.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
 import { createStats } from "./services/stats.ts"
@@ -46,6 +46,8 @@ export interface App extends HttpServer {
   collector: Collector
   engine: Engine
   operations: Operations
+  /** Who belongs to which organization. */
+  memberships: Memberships
   /** Where people set the instance up, while nobody has; `tellLater` gets each token that takes the place of an expired one. */
   inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
@@ -136,6 +138,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     engine,
     collector,
     operations,
+    memberships,
     async inviteToSetUp(tellLater) {
       if (await instance.accounts.users.isSetUp()) return undefined
       const url = `${baseUrlOf(config, address)}/setup`

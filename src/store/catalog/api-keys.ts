@@ -80,14 +80,14 @@ export async function keyByKeyId(catalog: Statements, keyId: string): Promise<St
   const row = await catalog.get<KeyRow & ProofRow>(sql`
     with named as (select ${COLUMNS}, secret_hash, prev_hash, prev_valid_until from api_keys where key_id = ${keyId})
     select named.*, creators.role as creator_role, creators.grants_json as creator_grants, creators.denies_json as creator_denies,
-      (select status from users where users.id = owner_user_id) as owner_status,
+      (select status from users where users.id = named.owner_user_id) as owner_status,
       (
         select json_group_array(json_array(site_id, site_members.role)) from site_members
         join sites on sites.id = site_id and sites.organization_id = named.organization_id
-        where site_members.user_id = created_by
+        where site_members.user_id = named.created_by
       ) as creator_sites
     from named
-    left join memberships creators on creators.organization_id = named.organization_id and creators.user_id = created_by`)
+    left join memberships creators on creators.organization_id = named.organization_id and creators.user_id = named.created_by`)
   if (!row) return undefined
   const { secret_hash, prev_hash, prev_valid_until, creator_role, creator_grants, creator_denies, creator_sites, owner_status, ...rest } =
     row
