@@ -57,9 +57,9 @@ export function roleOnSite({ role, siteRole }: Standing): Rank | undefined {
   return siteRole ?? (role === "guest" ? undefined : role)
 }
 
-/** What a member may do on the organization as a whole: never by the row of a site. */
+/** What a member may do on the organization as a whole: never by the row of a site, and nothing as a guest. */
 export const organizationPermissions = (standing: Standing, all: Permissions): Set<string> =>
-  permitted(standing, standing.role, only(all, "organization"))
+  standing.role === "guest" ? new Set() : permitted(standing, standing.role, only(all, "organization"))
 
 /** Whoever is admin of a site by its row decides who else has one: the only thing of the organization that a row gives. */
 const OF_SITE_ADMINS = ["members:read", "members:write"]

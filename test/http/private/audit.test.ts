@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { createAuditList } from "../../../src/services/audit-list.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { ORGANIZATION, type Someone, someone } from "./people.ts"
+
+let instance: TestInstance
+let owner: Someone
+let admin: Someone
+beforeAll(async () => {
+  instance = await startInstance()
+  owner = await someone(instance, { role: "owner" })
+  admin = await someone(instance, { role: "admin" })
+  const { organizations } = instance.app.instance
+  const other = await organizations.create({ name: "Other" })
+  const stranger = await someone(instance, { role: "owner", organizationId: other.id })
+  // In this order, a day apart.
+  await owner.send("PATCH", ORGANIZATION, { name: "Shops" })
+  instance.clock.advance(DAY)
+  owner = await someone(instance, { role: "owner" })
+  admin = await someone(instance, { role: "admin" })
+  await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog", hosts: ["blog.example"] })
+  await stranger.send("PATCH", `/api/private/organizations/${other.id}`, { name: "Others" })
+  await admin.send("POST", `${ORGANIZATION}/domains`, { domain: "example.org" })
+  instance.clock.advance(DAY / 2)
+  await owner.send("POST", `${ORGANIZATION}/domains`, { domain: "example.com" })
+})
+afterAll(() => instance[Symbol.asyncDispose]())
+
+const DAY = 86_400_000
+const AUDIT = `${ORGANIZATION}/audit`
+const list = async (query = "", who = owner) => (await who.get(AUDIT + query)).body
+const actionsOf = async (query = "") => ((await list(query)).data as { action: string }[]).map(({ action }) => action)
+const ALL_ACTIONS = ["accounts.mail_domain.create", "accounts.mail_domain.create", "sites.site.create", "accounts.organization.update"]
+
+test("an organization sees its own rows, newest first, with all that was noted", async () => {
+  expect(await actionsOf()).toEqual(ALL_ACTIONS)
+  const { data } = await list("?limit=1")
+  expect(data).toEqual(
+    [
+      {
+        id: expect.any(Number),
+        at: "2026-11-23T00:00:00Z",
+        actor_kind: "user",
+        actor_id: owner.id,
+        actor_email: owner.email,
+        impersonator_id: null,
+        impersonator_email: null,
+        action: "accounts.mail_domain.create",
+        target_type: "mail_domain",
+        target_id: "2",
+        target_label: "example.com",
+        organization_id: 1,
+        site_id: null,
+        outcome: "ok",
+        ip_prefix: "198.51.100.0/24",
+        user_agent: "",
+        request_id: expect.any(String),
+        changes: { domain: [null, "example.com"], token: [null, expect.any(String)], verified_at: expect.anything() },
+      },
+    ].map(({ changes: _, ...row }) => expect.objectContaining(row)),
+  )
+})
+
+test.each<[string, string[]]>([
+  ["?action=sites.site.create", ["sites.site.create"]],
+  ["?action=accounts.*", ALL_ACTIONS.filter((action) => action.startsWith("accounts"))],
+  ["?action=accounts", []],
+  ["?target=mail_domain", ALL_ACTIONS.slice(0, 2)],
+  ["?target=mail_domain:1", ALL_ACTIONS.slice(0, 1)],
+  ["?target=mail_domain:9", []],
+  ["?site=2", ["sites.site.create"]],
+  ["?outcome=failed", []],
+  ["?outcome=ok", ALL_ACTIONS],
+  ["?ip=198.51.", ALL_ACTIONS],
+  ["?ip=203.", []],
+  ["?from=2026-11-22", ALL_ACTIONS.slice(0, 3)],
+  ["?to=2026-11-21", ALL_ACTIONS.slice(3)],
+  ["?from=2026-11-22&to=2026-11-22", ALL_ACTIONS.slice(1, 3)],
+  ["?from=2026-11-22&action=accounts.*", ALL_ACTIONS.slice(0, 2)],
+])("filters by %s", async (query, actions) => {
+  expect(await actionsOf(query)).toEqual(actions)
+})
+
+test("filters by who did it: an id, or an address in any case", async () => {
+  expect(await actionsOf(`?actor=${admin.id}`)).toEqual(["accounts.mail_domain.create", "sites.site.create"])
+  expect(await actionsOf(`?actor=${admin.email.toUpperCase()}`)).toEqual(["accounts.mail_domain.create", "sites.site.create"])
+  expect(await actionsOf("?actor=nobody@example.com")).toEqual([])
+})
+
+test("goes on behind a cursor, without gaps while rows come in", async () => {
+  const first = await list("?limit=2&count=true")
+  expect(first).toMatchObject({ has_more: true, total: 4 })
+  await owner.send("POST", `${ORGANIZATION}/domains`, { domain: "example.net" })
+  const second = await list(`?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)
+  expect(second).toMatchObject({ has_more: false, next_cursor: null })
+  expect([...first.data, ...second.data].map(({ action }: { action: string }) => action)).toEqual(ALL_ACTIONS)
+  const answer = await owner.get(`${AUDIT}?action=x&cursor=${encodeURIComponent(first.next_cursor)}`)
+  expect(answer).toMatchObject({ status: 400, body: { code: "invalid_cursor" } })
+})
+
+test.each(["?actor=", "?from=yesterday", "?from=2026-11-22&to=2026-11-21", "?site=x", "?outcome=maybe", "?colour=1", "?limit=201"])(
+  "refuses %s",
+  async (query) => {
+    expect(await owner.get(AUDIT + query)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+  },
+)
+
+test("only who may read it does, and never that of another organization", async () => {
+  const editor = await someone(instance, { role: "editor" })
+  expect((await editor.get(AUDIT)).body).toMatchObject({ code: "forbidden", required_permission: "audit:read" })
+  const boss = await someone(instance, { role: "owner" })
+  await boss.send("PATCH", `${ORGANIZATION}/members/${editor.id}`, { grants: ["audit:read"] })
+  expect((await editor.get(AUDIT)).status).toBe(200)
+  expect((await owner.get("/api/private/organizations/2/audit")).body.code).toBe("organization_not_found")
+  expect((await owner.get(`${AUDIT}?organization=2`)).body.code).toBe("invalid_query")
+})
+
+test("a rare row is found behind thousands of others, and the log still holds together", async () => {
+  await using own = await startInstance()
+  const { audit, catalog } = own.app.instance
+  const actor = { kind: "system", email: "", ipPrefix: "", userAgent: "", requestId: "" } as const
+  const deed = (action: string) => ({ action, target: { type: "x", id: 1, label: "x" }, organizationId: 1 })
+  await catalog.transaction(async (statements) => {
+    await audit.write(statements, actor, deed("rare.thing.done"))
+    for (let i = 0; i < 2_500; i++) await audit.write(statements, actor, deed("usual.thing.done"))
+  })
+  const auditList = createAuditList({ catalog })
+  const rare = { organizationId: 1, action: { name: "rare.", isPrefix: true } }
+  expect((await auditList.list(rare, undefined, 50)).map(({ id }) => id)).toEqual([1])
+  expect(await auditList.count(rare)).toBe(1)
+  expect(await auditList.count({ organizationId: 1 })).toBe(2_501)
+  expect(await auditList.list({ organizationId: 2 }, undefined, 50)).toEqual([])
+  expect(await audit.verify()).toEqual({ ok: true, rows: 2_501 })
+})
