@@ -16,6 +16,8 @@ export interface Terms {
   reads?: boolean
   /** Turns the body into a value; JSON that must be there unless something else is said. */
   read?: Read
+  /** The site in the path is one that was deleted. */
+  deleted?: boolean
   /** The plugin whose switch turns the route off. */
   feature?: string
   /** Answers before the instance is set up. */
@@ -65,6 +67,20 @@ const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permissio
 
 const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
+/** What the documents say of a rule. */
+export interface Gate extends Pick<Terms, "sudo" | "reads" | "personal" | "waits" | "beforeSetUp" | "deleted" | "feature"> {
+  ask: Rule["ask"]
+}
+
+/** The framework keeps what a macro describes, and nothing else of it. */
+function described(rule: Rule, permission: string, plugin: string | undefined): object {
+  const { ask, sudo, reads, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
+  const terms = { sudo, reads, personal, waits, beforeSetUp, deleted, feature }
+  const said = Object.entries(terms).filter(([, value]) => value !== undefined)
+  const gate: Gate = { ask, ...Object.fromEntries(said) }
+  return { "x-permission": permission, "x-gate": gate }
+}
+
 /**
  * Private routes name what they ask of their caller: `{ can: "links:write" }` on the site in the path, `{ canOrganization: … }`
  * on the organization in it, `self` of anybody who is signed in on the own account, `signedIn` on anything else, `instanceAdmin`,
@@ -72,34 +88,35 @@ const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
  * caller, which is a type error; a route without one stops the start.
  */
 export function privateRouter(authorize: Authorize, name = "core") {
+  const detailOf = (rule: Rule, permission: string) => described(rule, permission, name === "core" ? undefined : name)
   // A name of its own each: Elysia takes two of one name for the same, and would ask the first one's `authorize`.
   return new Elysia({ name: `privateRouter ${name}` }).macro({
     open: (terms: true | Terms) => {
       const rule: Rule = { ask: "open", ...(terms === true ? {} : terms) }
-      return { detail: { "x-permission": "open" } as object, ...guard(admitting(authorize.open, rule), rule.read ?? usualRead) }
+      return { detail: detailOf(rule, "open"), ...guard(admitting(authorize.open, rule), rule.read ?? usualRead) }
     },
     self: (terms: true | Terms) => {
       const rule: Rule = { ask: "self", ...(terms === true ? {} : terms) }
-      return { detail: { "x-permission": "self" } as object, ...guard(admitting(authorize.self, rule), rule.read ?? usualRead) }
+      return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.self, rule), rule.read ?? usualRead) }
     },
     /** The checks of every other route hold: the second factor that a policy wants, and maintenance. */
     signedIn: (terms: true | Terms) => {
       const rule: Rule = { ask: "signed_in", ...(terms === true ? {} : terms) }
-      return { detail: { "x-permission": "self" } as object, ...guard(admitting(authorize.signedIn, rule), rule.read ?? usualRead) }
+      return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.signedIn, rule), rule.read ?? usualRead) }
     },
     instanceAdmin: (terms: true | Terms) => {
       const rule: Rule = { ask: "instance_admin", ...(terms === true ? {} : terms) }
-      const detail = { "x-permission": "instance_admin" } as object
+      const detail = detailOf(rule, "instance_admin")
       return { detail, ...guard(admitting(authorize.instanceAdmin, rule), rule.read ?? usualRead) }
     },
     can: (wanted: Permitted) => {
       const rule = { ask: "site" as const, ...termsOf(wanted) }
-      const detail = { "x-permission": rule.permission } as object
+      const detail = detailOf(rule, rule.permission)
       return { detail, ...guard(admitting(authorize.site, rule), rule.read ?? usualRead) }
     },
     canOrganization: (wanted: Permitted) => {
       const rule = { ask: "organization" as const, ...termsOf(wanted) }
-      const detail = { "x-permission": rule.permission } as object
+      const detail = detailOf(rule, rule.permission)
       return { detail, ...guard(admitting(authorize.organization, rule), rule.read ?? usualRead) }
     },
   })
