@@ -8,6 +8,7 @@ import { demo } from "./demo.ts"
 import { doctor } from "./doctor.ts"
 import { keyCommands } from "./key.ts"
 import { migrate } from "./migrate.ts"
+import { organizationCommands } from "./organization.ts"
 import { serve } from "./serve.ts"
 import { setup } from "./setup.ts"
 import { shieldCommands } from "./shield.ts"
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   serve,
   demo,
   setup,
+  ...organizationCommands,
   ...siteCommands,
   ...shieldCommands,
   ...keyCommands,

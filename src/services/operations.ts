@@ -3,12 +3,15 @@ import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { ApiKey } from "../domain/key.ts"
 import { instantText } from "../domain/moment.ts"
+import type { Organization } from "../domain/organization.ts"
 import type { Shield } from "../domain/shield.ts"
 import type { Site } from "../domain/site.ts"
 import type { User } from "../domain/user.ts"
+import { type Audit, recorded } from "./audit.ts"
 import type { Backups } from "./backup.ts"
 import type { Manifest } from "./backup-folder.ts"
 import type { Report } from "./control.ts"
+import { keyDeed, organizationDeed } from "./deeds.ts"
 import type { Check } from "./doctor.ts"
 import { ExitFault } from "./exit.ts"
 import type { InstanceShields } from "./instance-shields.ts"
@@ -27,6 +30,7 @@ export interface OperationsOptions {
   setup: Pick<Setup, "byOperator">
   /** Whoever sits at the command line. */
   actor: Actor
+  audit: Audit
   backups: Backups
   instanceShields: InstanceShields
   examine(report: Report): Promise<Check[]>
@@ -72,6 +76,9 @@ export interface Operations {
   /** A merge patch. */
   "shield.set"(input: { site?: string | undefined; id: string; patch: object }): Promise<Shield>
   "shield.remove"(input: { site?: string | undefined; id: string }): Promise<void>
+  /** The owner by address. */
+  "organization.create"(input: { name: string; owner: string }): Promise<Organization>
+  "organization.list"(input: object): Promise<Organization[]>
   "key.create"(input: OfOrganization & NewKey): Promise<Omit<ApiKey, "key"> & { key: string }>
   "key.list"(input: OfOrganization): Promise<ApiKey[]>
   "key.rotate"(input: { id: string; grace_hours?: number }): Promise<ApiKey & { key: string }>
@@ -86,7 +93,8 @@ export interface Operations {
 }
 
 export function createOperations(options: OperationsOptions): Operations {
-  const { sites, keys, users, backups, organizations } = options
+  const { sites, keys, users, backups, organizations, audit, actor } = options
+  const noted = (verb: string) => ({ alongside: recorded(audit, actor, keyDeed(verb)) })
   const siteShields = createSiteShields(sites)
   const shields = (site: string | undefined) => (site === undefined ? options.instanceShields : siteShields.of(siteId(site)))
   const shown = (site: Site): Shown => ({
@@ -106,21 +114,27 @@ export function createOperations(options: OperationsOptions): Operations {
     "shield.add": async ({ site, shield }) => shields(site).add(shield),
     "shield.set": async ({ site, id, patch }) => shields(site).update(shieldId(id), patch),
     "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id)),
+    async "organization.create"({ name, owner }) {
+      const user = await users.byEmail(owner)
+      if (user?.status !== "active") throw new AppError("user_not_found", `Nobody who can sign in has the address ${owner}`)
+      return organizations.create({ name }, { owner: user.id, alongside: recorded(audit, actor, organizationDeed("create")) })
+    },
+    "organization.list": () => organizations.list(),
     async "key.create"({ organization, expires_days, site_ids, ...fields }) {
       const owner = await ownerOf(organizations, organization)
       const expires_at = expires_days === null ? null : instantText(options.now() + expires_days * 86_400_000)
       const site_access = site_ids === null ? "all" : "list"
-      const { key, secret } = await keys.create(owner, { ...fields, site_access, site_ids, expires_at })
+      const { key, secret } = await keys.create(owner, { ...fields, site_access, site_ids, expires_at }, noted("create"))
       return { ...key, key: secret }
     },
     async "key.list"({ organization }) {
       return (await Promise.all((await ownersOf(organizations, organization)).map((id) => keys.list(id)))).flat()
     },
     async "key.rotate"({ id, ...body }) {
-      const { key, secret } = await keys.rotate(await ownerOfKey(options, id), id, body)
+      const { key, secret } = await keys.rotate(await ownerOfKey(options, id), id, body, noted("rotate"))
       return { ...key, key: secret }
     },
-    "key.revoke": async ({ id }) => keys.revoke(await ownerOfKey(options, id), id),
+    "key.revoke": async ({ id }) => keys.revoke(await ownerOfKey(options, id), id, noted("revoke")),
     async setup(input) {
       const { user, organization } = await options.setup.byOperator(input, options.actor)
       return { user, organization: organization.name }

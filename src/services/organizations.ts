@@ -30,8 +30,8 @@ export interface OrganizationTerms {
 }
 
 export interface Organizations {
-  /** Without an owner: for the command line and set-up. Throws `validation_failed`. */
-  create(body: unknown, alongside?: Alongside<Organization>): Promise<Organization>
+  /** For the command line. Throws `validation_failed`. */
+  create(body: unknown, terms?: { owner?: number; alongside?: Alongside<Organization> }): Promise<Organization>
   /** The creator is its owner. Throws `forbidden` where only instance admins make organizations. */
   createOwned(owner: Pick<User, "id" | "is_instance_admin">, body: unknown, alongside?: Alongside<Organization>): Promise<Organization>
   /** By id ascending. */
@@ -70,7 +70,7 @@ export function createOrganizations({ catalog, clock, settings, sites }: Organiz
   }
 
   return {
-    create: async (body, alongside) => make(body, undefined, alongside),
+    create: async (body, { owner, alongside } = {}) => make(body, owner, alongside),
     async createOwned(owner, body, alongside) {
       if (settings.get("organization_creation") === "admins" && !owner.is_instance_admin)
         throw new AppError("forbidden", "On this instance its admins make organizations.", { required_permission: "instance_admin" })

@@ -1,6 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Deed } from "../../domain/audit.ts"
 import { type ApiKey, impliedBy, KEY_STATES, reachesSite, SCOPE_TITLES, SCOPES } from "../../domain/key.ts"
 import { KeyInput, KeyPatch, SiteKeyInput } from "../../domain/key-input.ts"
 import { API } from "../../domain/limits.ts"
@@ -10,6 +9,7 @@ import { etagOf } from "../../domain/version.ts"
 import { leaveUnread, readOptionalJson } from "../../plugin/body.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import { type Audit, recorded } from "../../services/audit.ts"
+import { keyDeed } from "../../services/deeds.ts"
 import type { KeyUsage } from "../../services/key-usage.ts"
 import type { Keys, ListedKey, NewSecret } from "../../services/keys.ts"
 import { type Paging, pageOfAll, readPaging } from "../../services/paging.ts"
@@ -100,7 +100,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
           (body, told) =>
             keys.create(organization.id, body, {
               by: user.id,
-              alongside: recorded(audit, actor, deedOf("create")),
+              alongside: recorded(audit, actor, keyDeed("create")),
               ...(told && { told }),
             }),
           (made) => newKey(made, user),
@@ -128,7 +128,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         const key = await keys.update(organization.id, params.id, body.value, {
           by: user.id,
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, deedOf("update")),
+          alongside: recorded(audit, actor, keyDeed("update")),
           current: (now) => shownKey({ ...before!, ...now }),
         })
         return tagged(set, key, shownKey({ ...before!, ...key }))
@@ -144,7 +144,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
     .delete(
       "/:id",
       async ({ organization, user, params, actor, request, status }) => {
-        const terms = { by: user.id, expected: expectedVersions(request), alongside: recorded(audit, actor, deedOf("revoke")) }
+        const terms = { by: user.id, expected: expectedVersions(request), alongside: recorded(audit, actor, keyDeed("revoke")) }
         await keys.revoke(organization.id, params.id, terms)
         return status(204, undefined)
       },
@@ -155,7 +155,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
       async ({ organization, params, actor, body, request, set }) => {
         const { key, secret } = await keys.rotate(organization.id, params.id, body.value, {
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, deedOf("rotate")),
+          alongside: recorded(audit, actor, keyDeed("rotate")),
         })
         return tagged(set, key, { ...(await show(key)), key: secret })
       },
@@ -197,7 +197,7 @@ export const siteApiKeyRoutes = (router: PrivateRouter, create: ReturnType<typeo
             keys.create(site.organization_id, body, {
               by: user.id,
               site: site.id,
-              alongside: recorded(audit, actor, deedOf("create")),
+              alongside: recorded(audit, actor, keyDeed("create")),
               ...(told && { told }),
             }),
           (made) => newKey(made, user),
@@ -253,11 +253,3 @@ const shownKey = (key: ListedKey): KeyShown => ({
 })
 
 const textOrNull = (at: number | null): string | null => (at === null ? null : instantText(at))
-
-const deedOf =
-  (verb: string) =>
-  ({ id, name, prefix, organization_id }: ApiKey): Deed => ({
-    action: `accounts.api_key.${verb}`,
-    target: { type: "api_key", id, label: `${name} (${prefix})` },
-    organizationId: organization_id,
-  })

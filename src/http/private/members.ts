@@ -8,6 +8,7 @@ import type { Organization } from "../../domain/organization.ts"
 import { readOptionalJson } from "../../plugin/body.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import { type Audit, recorded } from "../../services/audit.ts"
+import { organizationDeed } from "../../services/deeds.ts"
 import type { ListedMember, Members } from "../../services/members.ts"
 import type { Organizations } from "../../services/organizations.ts"
 import { pageOfAll, readPaging } from "../../services/paging.ts"
@@ -99,7 +100,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
           organization.id,
           body.value,
           user.id,
-          recorded(audit, actor, () => ownershipPassed(organization)),
+          recorded(audit, actor, () => organizationDeed("transfer")(organization)),
         )
         const { id } = organization
         return tagged(set, organization, shownOrganization(organization, "admin", await organizations.counts(id)))
@@ -133,9 +134,3 @@ const deedOf =
     target: { type: "user", id: member.user_id, label: member.email },
     organizationId: id,
   })
-
-const ownershipPassed = ({ id, name }: Organization): Deed => ({
-  action: "accounts.organization.transfer",
-  target: { type: "organization", id, label: name },
-  organizationId: id,
-})

@@ -8,6 +8,7 @@ import { etagOf } from "../../domain/version.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
 import { type Audit, recorded } from "../../services/audit.ts"
+import { organizationDeed } from "../../services/deeds.ts"
 import type { Organizations } from "../../services/organizations.ts"
 import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
 import type { Sites } from "../../services/sites.ts"
@@ -69,7 +70,7 @@ export function organizationRoutes(
       ({ user, actor, ...call }) =>
         create<Organization, Static<typeof OrganizationShown>>(
           { ...call, user },
-          (body, also) => organizations.createOwned(user, body, recorded(audit, actor, deedOf("create"), also)),
+          (body, also) => organizations.createOwned(user, body, recorded(audit, actor, organizationDeed("create"), also)),
           (organization) => ({
             location: `${PATH}/${organization.id}`,
             etag: etagOf(organization),
@@ -96,7 +97,7 @@ export function organizationRoutes(
         const counts = await organizations.counts(organization.id)
         const changed = await organizations.update(organization.id, body.value, {
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, deedOf("update")),
+          alongside: recorded(audit, actor, organizationDeed("update")),
           current: (now) => shownOrganization(now, role, counts),
         })
         return tagged(set, changed, shownOrganization(changed, role, counts))
@@ -112,7 +113,7 @@ export function organizationRoutes(
     .delete(
       "/:organization",
       async ({ organization, user, actor, body, request, set }) => {
-        const alongside = recorded(audit, actor, deedOf("delete"))
+        const alongside = recorded(audit, actor, organizationDeed("delete"))
         await organizations.remove(organization.id, body.value, user.id, { expected: expectedVersions(request), alongside })
         set.status = 202
       },
@@ -153,14 +154,6 @@ export const shownOrganization = (
   counts,
   version,
 })
-
-const deedOf =
-  (verb: string) =>
-  ({ id, name }: Organization): Deed => ({
-    action: `accounts.organization.${verb}`,
-    target: { type: "organization", id, label: name },
-    organizationId: id,
-  })
 
 const siteCreated = ({ id, name, organization_id }: Site): Deed => ({
   action: "sites.site.create",

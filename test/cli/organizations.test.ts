@@ -1,0 +1,51 @@
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { join } from "node:path"
+import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { temporaryFolder } from "../kit.ts"
+import { footfall } from "./footfall.ts"
+
+// Each command is a process, on a machine that may be busy.
+setDefaultTimeout(60_000)
+
+test("organizations are made for a user and listed, and each write is in the log", async () => {
+  using folder = temporaryFolder()
+  const run = (words: string[], input?: string) =>
+    footfall([...words, "--data-dir", folder.path], ...(input === undefined ? [] : [{ input }]))
+  const owner = ["--owner", "ada@example.org"]
+  expect(await run(["organization", "create", "--name", "Acme", ...owner])).toMatchObject({
+    code: 64,
+    err: "footfall: Nobody who can sign in has the address ada@example.org\n",
+  })
+  const setup = ["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "First", "--password-stdin"]
+  expect(await run(setup, "correct horse battery staple\n")).toMatchObject({ code: 0 })
+  expect(await run(["organization", "create", "--name", "Acme", ...owner])).toMatchObject({
+    code: 0,
+    out: "Organization 2, Acme, belongs to ada@example.org.\n",
+  })
+  expect(await run(["organization", "create", "--name", " ", ...owner])).toMatchObject({ code: 64 })
+  const { out } = await run(["organization", "list", "--json"])
+  expect(JSON.parse(out)).toMatchObject([
+    { id: 1, name: "First" },
+    { id: 2, name: "Acme" },
+  ])
+  expect((await run(["organization", "list"])).out.split("\n")[0]).toMatch(/^id {2}name/)
+
+  const key = ["key", "create", "--name", "K", "--scopes", "stats:read", "--json"]
+  expect(await run(key)).toMatchObject({ code: 64, err: "footfall: There are several organizations: name one with --organization\n" })
+  const made = JSON.parse((await run([...key, "--organization", "Acme"])).out)
+  expect(made).toMatchObject({ organization_id: 2, site_ids: null, created_by: null })
+  await run(["key", "rotate", String(made.id)])
+  await run(["key", "revoke", String(made.id)])
+
+  await using catalog = Object.assign(await openCatalog(catalogUrl(join(folder.path, "catalog.db"))), {
+    [Symbol.asyncDispose]: () => catalog.close(),
+  })
+  const rows = await catalog.all(sql`select action, actor_kind, target_label, organization_id from audit_log order by id`)
+  expect(rows.slice(1)).toEqual([
+    { action: "accounts.organization.create", actor_kind: "cli", target_label: "Acme", organization_id: 2 },
+    { action: "accounts.api_key.create", actor_kind: "cli", target_label: `K (${made.prefix})`, organization_id: 2 },
+    { action: "accounts.api_key.rotate", actor_kind: "cli", target_label: `K (${made.prefix})`, organization_id: 2 },
+    { action: "accounts.api_key.revoke", actor_kind: "cli", target_label: `K (${made.prefix})`, organization_id: 2 },
+  ])
+})
