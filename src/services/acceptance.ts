@@ -18,6 +18,7 @@ import type { Audit } from "./audit.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
 import { invitationDeed } from "./invitations.ts"
 import type { Passwords } from "./passwords.ts"
+import type { SecondFactors } from "./second-factors.ts"
 import { type Person, tokenHash } from "./sessions.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
 import type { Sites } from "./sites.ts"
@@ -36,7 +37,7 @@ export interface OpenInvitation {
  */
 export interface Acceptance {
   look(token: string): Promise<OpenInvitation & { hasAccount: boolean }>
-  /** Throws `invitation_for_other_email`, `already_member`, `limit_reached`. */
+  /** Throws `invitation_for_other_email`, `already_member`, `limit_reached`, `mfa_enrollment_required`. */
   bySignedIn(token: string, body: unknown, person: Person, guest: Guest): Promise<Organization>
   /**
    * Makes the user, whose address counts as shown. Throws `session_required` when the address has an account: its owner signs
@@ -54,10 +55,11 @@ interface AcceptanceOptions {
   passwords: Passwords
   openSession: OpenSession
   audit: Audit
+  secondFactors: Pick<SecondFactors, "isMissing">
 }
 
 export function createAcceptance(options: AcceptanceOptions): Acceptance {
-  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit } = options
+  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit, secondFactors } = options
 
   /** Whoever invited could still do so. */
   async function isUpheld(statements: Statements, { invited_by, organization_id, role }: Invitation): Promise<boolean> {
@@ -104,6 +106,7 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
       const { invitation } = await find(catalog, token)
       if (session.impersonator_id !== null)
         throw new AppError("impersonation_read_only", "This cannot be done in the name of somebody else.")
+      if (await secondFactors.isMissing(user)) throw new AppError("mfa_enrollment_required", "Add a second factor to your account first.")
       // A session that an organization's provider gave reaches that organization alone.
       if (session.organization_id !== null && session.organization_id !== invitation.organization_id)
         throw new AppError("forbidden", "This session reaches another organization alone.")

@@ -14,6 +14,7 @@ import type { PostedMail } from "./mail.ts"
 import { createMailDomains, type MailDomains, type ResolveTxt } from "./mail-domains.ts"
 import { createMembers, type Members } from "./members.ts"
 import type { Passwords } from "./passwords.ts"
+import type { SecondFactors } from "./second-factors.ts"
 import type { Random } from "./secrets.ts"
 import type { OpenSession } from "./sign-in-session.ts"
 import { createSiteMembers, type SiteMembers } from "./site-members.ts"
@@ -43,6 +44,7 @@ interface MembershipsOptions {
   keys: Keys
   audit: Audit
   passwords: Passwords
+  secondFactors: SecondFactors
   openSession: OpenSession
   mail: PostedMail
   resolveTxt: ResolveTxt

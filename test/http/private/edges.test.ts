@@ -1,0 +1,196 @@
+import { expect, test } from "bun:test"
+import { announceEndingKeys } from "../../../src/services/key-notices.ts"
+import { sql } from "../../../src/store/catalog/sql.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { openMailbox } from "../../mailbox.ts"
+import { ORGANIZATION, type Someone, signedIn, someone, type Told } from "./people.ts"
+
+const DAY = 86_400_000
+const plain = ({ status, body }: Told) => {
+  const { request_id: _, ...rest } = body
+  return JSON.stringify([status, rest])
+}
+
+/** Two organizations, A (1) and B (2), each with a site, a member, a key, an invitation and a domain. */
+async function twoOrganizations(instance: TestInstance) {
+  const { organizations, sites } = instance.app.instance
+  const b = await organizations.create({ name: "Sentinel Ltd" })
+  const site = await sites.create(b.id, { name: "Sentinel shop", hosts: ["sentinel.example"] })
+  const owner = await someone(instance, { role: "owner", organizationId: b.id })
+  const path = `/api/private/organizations/${b.id}`
+  const key = await owner.send("POST", `${path}/api-keys`, { name: "Sentinel key", scopes: ["stats:read"], site_access: "all" })
+  const invitation = await owner.send("POST", `${path}/members/invite`, { email: "sentinel@example.com", role: "viewer" })
+  await owner.send("POST", `${path}/domains`, { domain: "sentinel.example" })
+  expect([key.status, invitation.status]).toEqual([201, 201])
+  return { path, site, owner, key, invitation }
+}
+
+test("a member of one organization sees nothing of another, on no list, search, count or refusal", async () => {
+  await using instance = await startInstance()
+  const foreign = await twoOrganizations(instance)
+  const sitePath = `/api/private/sites/${foreign.site.id}`
+  for (const role of ["viewer", "admin", "owner"] as const) {
+    const who = await someone(instance, { role })
+    const of = (path: string) => path.replace(foreign.path, "/api/private/organizations/9999").replace(sitePath, "/api/private/sites/9999")
+    const asked: [string, string, unknown?][] = [
+      ["GET", foreign.path],
+      ["PATCH", foreign.path, { name: "Mine" }],
+      ["DELETE", foreign.path, { confirm: "Sentinel Ltd" }],
+      ["POST", `${foreign.path}/sites`, { name: "X", hosts: ["x.example"] }],
+      ["GET", `${foreign.path}/members?q=sentinel&count=true`],
+      ["PATCH", `${foreign.path}/members/${foreign.owner.id}`, { role: "viewer" }],
+      ["POST", `${foreign.path}/members/invite`, { email: who.email, role: "owner" }],
+      ["POST", `${foreign.path}/transfer-ownership`, { user_id: who.id }],
+      ["GET", `${foreign.path}/invitations`],
+      ["GET", `${foreign.path}/audit`],
+      ["GET", `${foreign.path}/domains`],
+      ["GET", `${foreign.path}/api-keys/${foreign.key.body.id}`],
+      ["POST", `${foreign.path}/api-keys/${foreign.key.body.id}/rotate`, {}],
+      ["GET", `${sitePath}/members`],
+      ["PUT", `${sitePath}/members/${who.id}`, { role: "admin" }],
+      ["GET", `${sitePath}/api-keys`],
+    ]
+    for (const [method, path, body] of asked) {
+      const answer = await who.send(method, path, body)
+      expect(answer.status, path).toBe(404)
+      expect(plain(answer)).toBe(plain(await who.send(method, of(path), body)))
+    }
+    // What is one's own names nothing of the other.
+    for (const path of [
+      "/api/private/me",
+      "/api/private/organizations",
+      `${ORGANIZATION}/members`,
+      `${ORGANIZATION}/api-keys`,
+      `${ORGANIZATION}/audit`,
+    ])
+      expect(JSON.stringify((await who.get(path)).body).toLowerCase()).not.toContain("sentinel")
+  }
+  // Ids of the other organization in a body are as unknown as those of nobody.
+  const owner = await someone(instance, { role: "owner" })
+  const bodies: [string, string, (id: number) => unknown, number, number][] = [
+    [
+      "POST",
+      `${ORGANIZATION}/api-keys`,
+      (id) => ({ name: "K", scopes: ["stats:read"], site_access: "list", site_ids: [id] }),
+      foreign.site.id,
+      9_999,
+    ],
+    ["POST", `${ORGANIZATION}/members/invite`, (id) => ({ email: "a@example.com", role: "guest", site_ids: [id] }), foreign.site.id, 9_999],
+    ["POST", `${ORGANIZATION}/transfer-ownership`, (id) => ({ user_id: id }), foreign.owner.id, 9_999],
+    ["PATCH", ORGANIZATION, (id) => ({ policy: { break_glass_user_ids: [id] } }), foreign.owner.id, 9_999],
+  ]
+  for (const [method, path, body, theirs, nobodys] of bodies)
+    expect(plain(await owner.send(method, path, body(theirs)))).toBe(plain(await owner.send(method, path, body(nobodys))))
+  for (const [method, theirs, nobodys] of [
+    ["PATCH", `${ORGANIZATION}/members/${foreign.owner.id}`, `${ORGANIZATION}/members/9999`],
+    ["DELETE", `${ORGANIZATION}/members/${foreign.owner.id}`, `${ORGANIZATION}/members/9999`],
+    ["DELETE", `${ORGANIZATION}/api-keys/${foreign.key.body.id}`, `${ORGANIZATION}/api-keys/9999`],
+    ["DELETE", `${ORGANIZATION}/invitations/${foreign.invitation.body.id}`, `${ORGANIZATION}/invitations/9999`],
+    ["DELETE", `${ORGANIZATION}/domains/1`, `${ORGANIZATION}/domains/9999`],
+    ["PUT", `/api/private/sites/1/members/${foreign.owner.id}`, "/api/private/sites/1/members/9999"],
+  ] as const)
+    expect(plain(await owner.send(method, theirs, {}))).toBe(plain(await owner.send(method, nobodys, {})))
+})
+
+test("an invitation to an address that has an account is answered like any other", async () => {
+  await using mailbox = await openMailbox()
+  await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
+  const owner = await someone(instance, { role: "owner" })
+  const known = await someone(instance)
+  const answers: Told[] = []
+  for (const email of [known.email, "nobody-known@example.com"])
+    answers.push(await owner.send("POST", `${ORGANIZATION}/members/invite`, { email, role: "viewer" }))
+  const [first, second] = answers.map(({ status, body: { id: _, email: __, ...body } }) => ({ status, body }))
+  expect(first).toEqual(second!)
+  const listed = (await owner.get(`${ORGANIZATION}/invitations`)).body.data as object[]
+  expect(listed.map((row) => Object.keys(row))).toEqual([Object.keys(listed[0]!), Object.keys(listed[0]!)])
+})
+
+test("under a second-factor policy members without a factor reach their own account alone", async () => {
+  await using instance = await startInstance()
+  const owner = await someone(instance, { role: "owner" })
+  const member = await someone(instance, { role: "editor" })
+  const elsewhere = await instance.app.instance.organizations.create({ name: "Elsewhere" })
+  const chief = await someone(instance, { role: "owner", organizationId: elsewhere.id })
+  const invitation = await chief.send("POST", `/api/private/organizations/${elsewhere.id}/members/invite`, {
+    email: member.email,
+    role: "viewer",
+  })
+  const token = invitation.body.link.split("/").at(-1)
+  expect((await owner.send("PATCH", ORGANIZATION, { policy: { require_mfa: true } })).status).toBe(200)
+
+  for (const [method, path] of [
+    ["GET", "/api/private/organizations"],
+    ["POST", "/api/private/organizations"],
+    ["GET", ORGANIZATION],
+    ["GET", `${ORGANIZATION}/members`],
+    ["GET", "/api/private/sites/1/members"],
+    ["GET", "/api/private/api-scopes"],
+    ["POST", `/api/private/invitations/${token}/accept`],
+    // Also of an organization that asks for nothing, and what does not exist.
+    ["GET", `/api/private/organizations/${elsewhere.id}`],
+    ["GET", "/api/private/sites/9999/members"],
+  ] as const)
+    expect(await member.send(method, path, method === "POST" ? {} : undefined), path).toMatchObject({
+      status: 403,
+      body: { code: "mfa_enrollment_required" },
+    })
+  expect((await member.get("/api/private/me")).status).toBe(200)
+  await instance.app.instance.catalog.run(sql`update users set totp_sealed = x'00' where id = ${member.id}`)
+  expect((await member.get(ORGANIZATION)).status).toBe(200)
+})
+
+test("a session that an organization's provider gave reaches that organization alone", async () => {
+  await using instance = await startInstance()
+  const { catalog, sessions, cookieSecrets, organizations } = instance.app.instance
+  const second = await organizations.create({ name: "Second" })
+  const member = await someone(instance, { role: "admin" })
+  await catalog.run(
+    sql`insert into memberships (organization_id, user_id, role, created_at) values (${second.id}, ${member.id}, 'admin', 0)`,
+  )
+  const { token } = await catalog.transaction((statements) =>
+    sessions.create(
+      statements,
+      { id: member.id },
+      { method: "oidc", mfa: true, client: { userAgent: "", ipPrefix: "" }, organizationId: second.id },
+    ),
+  )
+  const signature = new Bun.CryptoHasher("sha256", cookieSecrets[0]).update(token).digest("base64").replace(/=+$/, "")
+  const narrow = await signedIn(instance, `sid=${encodeURIComponent(`${token}.${signature}`)}`)
+  const listed = async (who: Someone) => (await who.get("/api/private/organizations")).body.data.map(({ id }: { id: number }) => id)
+  expect([await listed(member), await listed(narrow)]).toEqual([[1, second.id], [second.id]])
+  expect((await narrow.get(`/api/private/organizations/${second.id}`)).status).toBe(200)
+  expect((await narrow.get(ORGANIZATION)).body.code).toBe("organization_not_found")
+  expect((await narrow.get("/api/private/sites/1/members")).body.code).toBe("site_not_found")
+})
+
+test("the end of a key is announced 14 and 3 days before, once each, to who made it or to the owners", async () => {
+  await using mailbox = await openMailbox()
+  await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
+  const { app, clock } = instance
+  const { catalog, accounts, keys } = app.instance
+  const { mail } = accounts
+  const owner = await someone(instance, { role: "owner" })
+  const admin = await someone(instance, { role: "admin" })
+  const ends = (days: number) => new Date(clock.now() + days * DAY).toISOString()
+  const key = { scopes: ["stats:read"], site_access: "all" }
+  await keys.create(1, { ...key, name: "By admin", expires_at: ends(20) }, { by: admin.id })
+  const gone = await keys.create(1, { ...key, name: "Revoked", expires_at: ends(20) })
+  await keys.revoke(1, gone.key.id)
+  await keys.create(1, { ...key, name: "By nobody", expires_at: ends(2) })
+  const announce = async () => {
+    mailbox.letters.length = 0
+    await announceEndingKeys({ catalog, clock, mail })
+    await mail.deliver()
+    return mailbox.letters.map(({ to, text }) => [to, /The API key "([^"]+)"/.exec(text)?.[1]]).sort()
+  }
+  expect(await announce()).toEqual([[owner.email, "By nobody"]])
+  expect(await announce()).toEqual([])
+  clock.advance(6 * DAY)
+  expect(await announce()).toEqual([[admin.email, "By admin"]])
+  clock.advance(10 * DAY)
+  expect(await announce()).toEqual([])
+  clock.advance(DAY)
+  expect(await announce()).toEqual([[admin.email, "By admin"]])
+  expect(await announce()).toEqual([])
+})
