@@ -1,3 +1,4 @@
+import { ofInstance } from "./instance.ts"
 import { choice, cidrs, hosts, integer, origins, place, ports, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
 
 /**
@@ -75,6 +76,18 @@ export const SETTINGS = {
   outbound_ports: ports([80, 443, 8080, 8443], "Ports on which addresses that people enter may be called."),
   allow_http_webhooks: toggle(false, "Let addresses that people enter be called over plain HTTP."),
   allow_private_webhooks: cidrs([], "Address ranges of your own network that such addresses may lie in; `none` for none."),
+  registration: ofInstance("registration"),
+  registration_domains: ofInstance("registration_domains"),
+  organization_creation: ofInstance("organization_creation"),
+  require_mfa: ofInstance("require_mfa"),
+  session_idle_days: ofInstance("session_idle_days"),
+  session_absolute_days: ofInstance("session_absolute_days"),
+  key_default_days: ofInstance("key_default_days"),
+  key_max_days: ofInstance("key_max_days"),
+  public_links: ofInstance("public_links"),
+  share_min_group: ofInstance("share_min_group"),
+  impersonation: ofInstance("impersonation"),
+  impersonation_notify: ofInstance("impersonation_notify"),
   server_name: text("footfall", "Name under which the instance speaks of itself to programs."),
   hsts: toggle(true, "Tell browsers to come back by https only, when the base address is https; 0 leaves that to the proxy."),
   log_level: choice("info", ["debug", "info", "warn", "error"], "Least important messages to log."),

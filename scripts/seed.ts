@@ -22,8 +22,9 @@ const { values } = parseArgs({
 })
 const shape = { days: wholeNumber("days"), events: wholeNumber("events"), seed: wholeNumber("seed"), sites: wholeNumber("sites") }
 const flags = values["data-dir"] === undefined ? {} : { data_dir: values["data-dir"] }
-const { config } = loadConfig({ flags, environment: process.env, workingDirectory: process.cwd(), plugins })
+const { config, described } = loadConfig({ flags, environment: process.env, workingDirectory: process.cwd(), plugins })
 const options = {
+  described,
   plugins,
   // Invented people come as fast as we can send them.
   config: { ...config, limit_site_events: 0, limit_instance_events: 0, limit_visitor_events: 0 },

@@ -1,6 +1,8 @@
 /** Everything is wired here; no rule stands here. */
 import { totalmem, userInfo } from "node:os"
+import type { Described } from "../config/load.ts"
 import type { Config } from "../config/schema.ts"
+import { toldOf } from "../config/told.ts"
 import type { DemoShape, Invitation } from "./cli/command.ts"
 import type { Actor } from "./domain/audit.ts"
 import type { Clock } from "./domain/clock.ts"
@@ -9,18 +11,23 @@ import type { Log } from "./domain/log.ts"
 import { sessionCookie } from "./http/private/session-cookie.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect.ts"
+import { createIngestCounts } from "./ingest/ingest-counts.ts"
 import { openPlaceFile, type PlaceFile } from "./ingest/places.ts"
 import type { AnyPlugin } from "./plugin/contract.ts"
 import { loadPlugins, pluginFacts } from "./plugin/load.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
 import { accountTasks } from "./services/accounts.ts"
+import { type Console, createConsole } from "./services/console/console.ts"
+import { sourceOf } from "./services/console/system.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
 import { placesIn } from "./services/data-folder.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
-import { examine } from "./services/doctor.ts"
+import { type DoctorOptions, examine } from "./services/doctor.ts"
 import { ExitFault } from "./services/exit.ts"
 import { createExports } from "./services/exports.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
+import { configuredSettings } from "./services/instance-settings.ts"
+import { createLogLines } from "./services/log-lines.ts"
 import { createMemberships, type Memberships } from "./services/memberships.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
@@ -31,6 +38,10 @@ import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.
 
 export interface AppOptions {
   config: Config
+  /** Where each setting comes from. */
+  described: readonly Described[]
+  /** Of the source, where the build knows it. */
+  commit?: string
   plugins: readonly AnyPlugin[]
   version: string
   clock: Clock
@@ -48,6 +59,7 @@ export interface App extends HttpServer {
   operations: Operations
   /** Who belongs to which organization. */
   memberships: Memberships
+  console: Console
   /** Where people set the instance up, while nobody has; `tellLater` gets each token that takes the place of an expired one. */
   inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
@@ -56,7 +68,9 @@ export interface App extends HttpServer {
   stop(): Promise<void>
 }
 
-export async function createApp(options: AppOptions): Promise<App> {
+export async function createApp(given: AppOptions): Promise<App> {
+  const logLines = createLogLines(given.log, { now: given.clock.now, level: given.config.log_level })
+  const options = { ...given, log: logLines.log }
   const { config, clock, log } = options
   const placeFile = await placesOf(config)
   const engine = openEngine({
@@ -72,15 +86,36 @@ export async function createApp(options: AppOptions): Promise<App> {
     throw error
   })
   await makeFirstUser(options, instance)
-  const collector = createCollector({ ...collectorOptions(options, instance), placeFile, store: instance.events })
+  const counts = createIngestCounts({ now: clock.now })
+  const collector = createCollector({ ...collectorOptions(options, instance), counts, placeFile, store: instance.events })
   const operations = operationsOf(options, instance, () => address)
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
-  const plugins = await loadPlugins({ ...options, settings: config.plugins, instance, stats, exports }).catch(async (error) => {
-    await closeUnserved(engine, instance)
-    throw error
-  })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
+  const cookie = sessionCookie({
+    secrets: instance.cookieSecrets,
+    secure: config.base_url?.startsWith("https:") ?? false,
+    allowInsecure: config.allow_insecure_http,
+  })
+  const admin = createConsole({
+    ...options,
+    ...consoleSettings(options),
+    instance,
+    memberships,
+    stats,
+    counts,
+    logLines,
+    publicUrl,
+    queueDepth: () => collector.depth,
+    cookies: cookie.impersonation,
+    examine: (report, host) => examine({ ...doctorOptions(options, instance), requestHost: host }, report),
+  })
+  const plugins = await loadPlugins({ ...options, settings: config.plugins, instance, stats, exports, console: admin }).catch(
+    async (error) => {
+      await closeUnserved(engine, instance)
+      throw error
+    },
+  )
   const server = createServer({
     baseUrl: config.base_url ?? "",
     hsts: config.hsts,
@@ -110,13 +145,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     siteDefaults: siteDefaults(config),
     publicUrl,
     sessions: instance.sessions,
-    cookie: sessionCookie({
-      secrets: instance.cookieSecrets,
-      secure: config.base_url?.startsWith("https:") ?? false,
-      allowInsecure: config.allow_insecure_http,
-    }),
+    cookie,
     access: instance.access,
-    maintenance: () => ({ enabled: false }),
+    maintenance: instance.maintenance.current,
     isOn: instance.plugins.isOn,
     features: instance.plugins.features,
     mountPlugins: plugins.mountPlugins,
@@ -129,7 +160,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
   const upkeep = { ...upkeepOptions(options, instance), refreshPlaces: () => placeFile?.refresh() ?? Promise.resolve(undefined) }
   const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
-  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions), ...memberships.tasks]
+  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions), ...memberships.tasks, ...admin.tasks]
   const timers = createTimers(tasks, { clock, log, onJump })
   let control: { stop(): void } | undefined
   return {
@@ -139,6 +170,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     collector,
     operations,
     memberships,
+    console: admin,
     async inviteToSetUp(tellLater) {
       if (await instance.accounts.users.isSetUp()) return undefined
       const url = `${baseUrlOf(config, address)}/setup`
@@ -155,6 +187,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await instance.accounts.background.settled()
       // Counts are a help to people: a full disk must not hold up the end.
       await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
+      await admin.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
       await plugins.stop()
       await engine.close()
       await instance.close()
@@ -175,6 +208,7 @@ export const instanceOptions = ({
   log,
   random,
   workers,
+  described,
   backUpBeforeMigrating = true,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
@@ -189,6 +223,7 @@ export const instanceOptions = ({
   publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,
   plugins: pluginFacts(plugins),
+  configured: configuredSettings(config, (key) => whereIs(described, key)),
   outbound: {
     enabled: config.outbound === "on",
     allowHttp: config.allow_http_webhooks,
@@ -199,6 +234,10 @@ export const instanceOptions = ({
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
 })
+
+/** A flag counts as environment: both are said where the process is started. */
+const whereIs = (described: readonly Described[], key: string): "env" | "file" =>
+  sourceOf(described.find((row) => row.key === key)?.source ?? "") === "file" ? "file" : "env"
 
 const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
   timezone: config.default_timezone,
@@ -240,30 +279,40 @@ const scriptUrlOf = (config: Config, address: string | undefined): string =>
 const baseUrlOf = (config: Config, address: string | undefined): string => config.base_url ?? address ?? `http://localhost:${config.port}`
 
 /** What the command line may ask of this instance, whether it serves or not. */
-export function operationsOf(
-  { config, clock, version, workers }: AppOptions,
-  instance: Instance,
-  address: () => string | undefined,
-): Operations {
+export function operationsOf(options: AppOptions, instance: Instance, address: () => string | undefined): Operations {
+  const { config, clock, version } = options
   return createOperations({
     ...instance,
     ...instance.accounts,
     actor: operatorActor(version),
     now: clock.now,
     scriptUrl: () => scriptUrlOf(config, address()),
-    examine: (report) => {
-      const keyIsConfigured = config.secret_key !== undefined
-      const told = {
-        dataDir: config.data_dir,
-        backupWorkerUrl: workers.backup,
-        baseUrl: config.base_url,
-        geoDb: config.geo_db,
-        keyIsConfigured,
-      }
-      return examine({ ...instance, ...told, now: clock.now }, report)
-    },
+    examine: (report) => examine(doctorOptions(options, instance), report),
   })
 }
+
+const doctorOptions = ({ config, clock, version, workers, plugins }: AppOptions, instance: Instance): DoctorOptions => ({
+  ...instance,
+  now: clock.now,
+  version,
+  plugins: pluginFacts(plugins),
+  dataDir: config.data_dir,
+  backupWorkerUrl: workers.backup,
+  baseUrl: config.base_url,
+  geoDb: config.geo_db,
+  keyIsConfigured: config.secret_key !== undefined,
+  smtp: smtpSettings(config),
+})
+
+/** What the console shows of how the instance is set. */
+const consoleSettings = ({ config, workers, commit, described, plugins }: AppOptions) => ({
+  dataDir: config.data_dir,
+  commit,
+  baseUrl: config.base_url,
+  smtp: smtpSettings(config),
+  backupWorkerUrl: workers.backup,
+  described: described.map((row) => ({ ...row, ...toldOf(row.key, plugins) })),
+})
 
 /** Named by the settings, so that no browser is needed. */
 async function makeFirstUser({ config, log, version }: AppOptions, { accounts, close }: Instance): Promise<void> {

@@ -90,9 +90,10 @@ function load(settings: Settings): Loaded {
 }
 
 function appOptions(settings: Settings, logTo: number): AppOptions {
-  const { config } = load(settings)
+  const { config, described } = load(settings)
   return {
     config,
+    described,
     plugins,
     version,
     clock: CLOCK,

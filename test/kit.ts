@@ -124,9 +124,9 @@ export async function startInstance({
   const clock = fixedClock(now)
   const log = memoryLog()
   const flags = { ...settings, data_dir: folder.path }
-  const { config } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
+  const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
-  const app = await createApp({ config, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS })
+  const app = await createApp({ config, described, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS })
   const { organizations, sites, keys } = app.instance
   const { id: organization } = await organizations.create({ name: "Shop" })
   const site = await sites.create(organization, {

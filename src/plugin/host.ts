@@ -1,6 +1,7 @@
 import type { Actor, Deed } from "../domain/audit.ts"
 import type { Log } from "../domain/log.ts"
 import { type Audit, recorded } from "../services/audit.ts"
+import type { Console } from "../services/console/console.ts"
 import type { Exports } from "../services/exports.ts"
 import type { Instance } from "../services/instance.ts"
 import type { Outbound } from "../services/outbound.ts"
@@ -19,6 +20,8 @@ export interface HostServices
   > {
   backups: Instance["backups"]
   health: Instance["health"]
+  /** Of the whole instance: for the area of instance admins alone. */
+  console: Console
   stats: Stats
   exports: Exports
 }

@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
+import type { Console } from "../services/console/console.ts"
 import type { Exports } from "../services/exports.ts"
 import type { Instance } from "../services/instance.ts"
 import type { PluginFacts } from "../services/plugins.ts"
@@ -23,6 +24,7 @@ export interface LoadOptions {
   /** Sections of the configuration by plugin. */
   settings: Readonly<Record<string, Record<string, unknown>>>
   instance: Instance
+  console: Console
   stats: Stats
   exports: Exports
   clock: Pick<Clock, "now">
@@ -72,7 +74,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     return {
       id,
       settings: options.settings[id] ?? {},
-      services: { ...instance, stats: options.stats, exports: options.exports },
+      services: { ...instance, console: options.console, stats: options.stats, exports: options.exports },
       db: ownTables(instance.catalog, id),
       audit: pluginAudit(instance.audit, id),
       log: logOf(options.log, id),

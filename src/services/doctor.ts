@@ -1,13 +1,20 @@
 import { statSync } from "node:fs"
 import type { Catalog } from "../store/catalog/catalog.ts"
+import { oldestDueJobAt } from "../store/catalog/due-jobs.ts"
+import { pendingMigrations } from "../store/catalog/migrate.ts"
+import { catalogSchemas } from "../store/catalog/schema.ts"
 import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
+import type { Audit } from "./audit.ts"
 import type { Backups } from "./backup.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
 import { diskSpace, isLow } from "./disk.ts"
 import type { Health } from "./health.ts"
+import type { SmtpSettings } from "./mail.ts"
+import type { PluginFacts } from "./plugins.ts"
+import { askMailServer } from "./smtp-dialogue.ts"
 
 export interface Check {
   name: string
@@ -30,6 +37,16 @@ export interface DoctorOptions {
   geoDb: string | undefined
   /** Whether the key comes from the configuration: then there is no file to look at. */
   keyIsConfigured: boolean
+  audit: Pick<Audit, "verify">
+  /** Where mails go out; undefined without a mail server. */
+  smtp: SmtpSettings | undefined
+  /** Whether anything may be called outside. */
+  outbound: { readonly enabled: boolean }
+  /** What the stores must have to be of this version. */
+  plugins: readonly PluginFacts[]
+  version: string
+  /** Of the request that asks, when a browser does. */
+  requestHost?: string | undefined
 }
 
 /** Looks at everything that can be wrong with an instance. A check that throws has failed. */
@@ -76,8 +93,11 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
   },
   clock_skew: ({ health, now }) =>
     health.has("clock_jump") ? warn("the clock has jumped", "Keep it right by NTP") : ok(new Date(now()).toISOString()),
-  base_url: ({ baseUrl }) =>
-    baseUrl === undefined ? warn("not set", "Set FOOTFALL_BASE_URL to the address under which pages reach the instance") : ok(baseUrl),
+  base_url: ({ baseUrl, requestHost }) => {
+    if (baseUrl === undefined) return warn("not set", "Set FOOTFALL_BASE_URL to the address under which pages reach the instance")
+    if (requestHost === undefined || requestHost === new URL(baseUrl).host) return ok(baseUrl)
+    return warn(`${baseUrl}, but this page was asked for at ${requestHost}`, "Set FOOTFALL_BASE_URL to the address that people use")
+  },
   tls: ({ baseUrl }) =>
     baseUrl?.startsWith("http:") === true
       ? warn("the base address is not https", "Put a proxy with a certificate before the instance")
@@ -107,6 +127,38 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
       ? fail(`failed: ${failed.join(", ")}`, "Look at the disk, make a new backup, delete the failed ones")
       : ok("none has failed")
   },
+  audit_chain: async ({ audit }) => {
+    const { ok: isWhole, rows, first_broken_id } = await audit.verify()
+    return isWhole
+      ? ok(`${rows} rows follow from one another`)
+      : fail(`row ${first_broken_id} does not follow from the one before`, "Somebody has changed the audit log: compare it with a backup")
+  },
+  schema: async ({ catalog, plugins, version }) => {
+    const pending = await pendingMigrations(catalog, catalogSchemas(plugins), version)
+    return pending.length === 0
+      ? ok(`version ${version}`)
+      : fail(`not migrated: ${pending.map(({ name }) => name).join(", ")}`, "footfall migrate")
+  },
+  job_lag: async ({ catalog, now }) => {
+    const oldest = await oldestDueJobAt(catalog, now())
+    const minutes = oldest === undefined ? 0 : Math.floor((now() - oldest) / 60_000)
+    const found = oldest === undefined ? "nothing is due" : `the oldest job has been due for ${minutes} minutes`
+    return minutes > 15 ? warn(found, "Look at the running jobs; one of them may hang") : ok(found)
+  },
+  ingest_lag: ({ events, now }) => {
+    const oldest = events.oldestUnsealedAt()
+    const hours = oldest === undefined ? 0 : Math.floor((now() - oldest) / 3_600_000)
+    const found = oldest === undefined ? "every event is in a columnar segment" : `the oldest unsealed event came ${hours} hours ago`
+    return hours > 50 ? warn(found, "Look in the log why sealing fails") : ok(found)
+  },
+  smtp: async ({ smtp }) => {
+    if (!smtp) return ok("no mail server is set; links are shown instead")
+    const { ok: isTaken, steps } = await askMailServer(smtp)
+    return isTaken
+      ? ok(`${smtp.host} lets us in`)
+      : warn(steps.at(-1)?.received ?? "no answer", "POST /api/private/admin/settings/smtp/test")
+  },
+  outbound: ({ outbound }) => ok(outbound.enabled ? "on, for what people switch on" : "off: nothing is called outside"),
   geo_database_age: ({ geoDb, now }) => {
     if (geoDb === undefined) return ok("none; the country comes from the browser's time zone")
     const days = Math.floor((now() - statSync(geoDb).mtimeMs) / 86_400_000)

@@ -1,13 +1,25 @@
 import type { Clock } from "../domain/clock.ts"
-import { INSTANCE_SETTINGS, isSettingKey, isSettingValue, type SettingKey, type SettingValue } from "../domain/instance-settings.ts"
+import {
+  INSTANCE_SETTINGS,
+  isSettingKey,
+  isSettingValue,
+  SETTING_KEYS,
+  type SettingKey,
+  type SettingValue,
+} from "../domain/instance-settings.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { deleteSetting, listSettings, putSetting } from "../store/catalog/settings.ts"
+
+/** Values that environment or file hold; they are changed there alone. */
+export type ConfiguredSettings = { readonly [Key in SettingKey]?: { value: SettingValue<Key>; source: "env" | "file" } }
 
 /** Settings that are changed while the instance runs; from memory, always exact. */
 export interface InstanceSettings {
   get<Key extends SettingKey>(key: Key): SettingValue<Key>
   /** Whether a value was chosen, or the default holds. */
   isChosen(key: SettingKey): boolean
+  /** Where the value comes from. */
+  sourceOf(key: SettingKey): "env" | "file" | "db" | "default"
   /**
    * Changes several at once; null goes back to the default unless it is a value of the setting. The values have been judged.
    * `alongside` runs in the same transaction.
@@ -22,17 +34,25 @@ export interface InstanceSettings {
 export async function createInstanceSettings({
   catalog,
   clock,
+  configured = {},
 }: {
   catalog: Catalog
   clock: Pick<Clock, "now">
+  configured?: ConfiguredSettings
 }): Promise<InstanceSettings> {
   const chosen = new Map<string, unknown>()
   for (const { key, value } of await listSettings(catalog)) if (isSettingKey(key) && isSettingValue(key, value)) chosen.set(key, value)
 
+  function valueOf(key: SettingKey): unknown {
+    const told = configured[key]
+    if (told) return told.value
+    return chosen.has(key) ? chosen.get(key) : INSTANCE_SETTINGS[key].default
+  }
+
   return {
-    // Only values that fit the setting get in.
-    get: <Key extends SettingKey>(key: Key) => (chosen.has(key) ? chosen.get(key) : INSTANCE_SETTINGS[key].default) as SettingValue<Key>,
-    isChosen: (key) => chosen.has(key),
+    get: <Key extends SettingKey>(key: Key) => valueOf(key) as SettingValue<Key>, // only values that fit the setting get in
+    isChosen: (key) => configured[key] !== undefined || chosen.has(key),
+    sourceOf: (key) => configured[key]?.source ?? (chosen.has(key) ? "db" : "default"),
     async change(changes, by, alongside) {
       const entries = Object.entries(changes) as [SettingKey, unknown][] // the names are keys
       await catalog.transaction(
@@ -49,4 +69,13 @@ export async function createInstanceSettings({
       )
     },
   }
+}
+
+/** What of a configuration are settings of the instance. */
+export function configuredSettings(
+  values: { readonly [Key in SettingKey]?: SettingValue<Key> | undefined },
+  sourceOf: (key: SettingKey) => "env" | "file",
+): ConfiguredSettings {
+  const told = SETTING_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, { value: values[key], source: sourceOf(key) }]]))
+  return Object.fromEntries(told) as ConfiguredSettings // each value is that of its key
 }

@@ -24,12 +24,13 @@ import { createFunnels, type Funnels } from "./funnels.ts"
 import { createGoals, type Goals } from "./goals.ts"
 import { createHealth, type Health } from "./health.ts"
 import { createIdempotency, type Idempotency } from "./idempotency.ts"
-import { createInstanceSettings, type InstanceSettings } from "./instance-settings.ts"
+import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "./instance-settings.ts"
 import { createInstanceShields, type InstanceShields } from "./instance-shields.ts"
 import { createJobSlots, type JobSlots } from "./job-slots.ts"
 import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
+import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "./outbound.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "./plugins.ts"
@@ -57,6 +58,8 @@ export interface InstanceOptions {
   remoteCatalog: RemoteCatalog | undefined
   defaults: SiteDefaults
   accounts: AccountSettings
+  /** Settings of the instance that environment or file hold. */
+  configured?: ConfiguredSettings
   /** Under which people reach the instance. */
   publicUrl(): string
   maxSites: number
@@ -81,6 +84,7 @@ export interface Instance {
   annotations: Annotations
   instanceShields: InstanceShields
   settings: InstanceSettings
+  maintenance: MaintenanceMode
   sessions: Sessions
   access: Access
   /** Of the core and of all plugins. */
@@ -155,7 +159,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   const secrets = createSecrets({ secretKey: key, random })
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults: options.defaults, maxSites: options.maxSites })
-  const settings = await createInstanceSettings({ catalog, clock })
+  const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
@@ -171,6 +175,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     goals,
     funnels,
     settings,
+    maintenance: await createMaintenance({ catalog, clock, audit }),
     sessions,
     accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites }),
     access: createAccess({ catalog, sites, permissions }),

@@ -295,6 +295,9 @@ test("doctor tells what is wrong and what to do", async () => {
         baseUrl: "http://numbers.example",
         geoDb: undefined,
         keyIsConfigured: false,
+        smtp: undefined,
+        plugins: [],
+        version: "1.0.0",
       },
       () => {},
     )

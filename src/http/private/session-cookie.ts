@@ -16,32 +16,59 @@ export interface CookieOptions {
   allowInsecure: boolean
 }
 
+/** Longer than anybody may act as somebody else; the row of the session decides whether it is good. */
+const WAITING_SECONDS = 2 * 3_600
+
 export type SessionCookie = ReturnType<typeof sessionCookie>
 
 /** The one place that knows the library. A cookie that is forged or of another key reads as none. */
 export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions) {
   // Browsers take the __Host- prefix on https only.
   const name = secure ? "__Host-sid" : "sid"
+  const ticketName = secure ? "__Host-oidc" : "oidc"
+  /** Holds the session of an instance admin while the other one is that of a user. */
+  const waiting = secure ? "__Host-own-sid" : "own-sid"
   // Spread, because the option type of the library does not follow cookie 1.x.
   const attributes = { httpOnly: true, secure, sameSite: "lax", path: "/" } as const
   const plugin = (secret: string) => cookie({ secret, ...attributes })
   // `unsignCookie` looks at one secret, so there is one per secret. It exists at run time although its type is missing.
   const unsigners = secrets.map((secret) => (plugin(secret) as unknown as { decorator: { unsignCookie: Unsign } }).decorator.unsignCookie)
 
+  function readNamed(request: Request, wanted: string): string | undefined {
+    const signed = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(wanted)
+    // `unsignCookie(undefined)` throws.
+    if (!signed) return undefined
+    for (const unsign of unsigners) {
+      const result = unsign(signed)
+      if (result.valid) return result.value
+    }
+    return undefined
+  }
+  /** Signed as the library signs. */
+  function lineOf(wanted: string, token: string, maxAge: number): string {
+    const signature = new Bun.CryptoHasher("sha256", secrets[0]).update(token).digest("base64").replace(/=+$/, "")
+    return new Bun.Cookie(wanted, `${token}.${signature}`, { ...attributes, maxAge }).serialize()
+  }
+  const endOf = (wanted: string): string => new Bun.Cookie(wanted, "", { ...attributes, maxAge: 0 }).serialize()
+
   return {
     /** Only the routes that sign in and out use this: in its scope the library replaces Elysia's own `cookie`. */
     writer: () => plugin(secrets[0]).as("scoped") as unknown as Elysia,
 
     /** The session's token. */
-    read(request: Request): string | undefined {
-      const signed = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name)
-      // `unsignCookie(undefined)` throws.
-      if (!signed) return undefined
-      for (const unsign of unsigners) {
-        const result = unsign(signed)
-        if (result.valid) return result.value
-      }
-      return undefined
+    read: (request: Request): string | undefined => readNamed(request, name),
+
+    /** Acting as a user and back, as lines of an answer's head; ages in seconds. */
+    impersonation: {
+      begin: (request: Request, { renewedToken }: { renewedToken?: string }, as: { token: string; seconds: number }): string[] => {
+        const own = renewedToken ?? readNamed(request, name)
+        return [lineOf(name, as.token, as.seconds), ...(own === undefined ? [] : [lineOf(waiting, own, WAITING_SECONDS)])]
+      },
+      waiting: (request: Request): string | undefined => readNamed(request, waiting),
+      end: (own: { token: string; seconds: number } | undefined): string[] => [
+        own ? lineOf(name, own.token, own.seconds) : endOf(name),
+        endOf(waiting),
+      ],
     },
 
     /** Throws `insecure_connection` where a cookie could be read on its way: over plain HTTP from another machine. */
@@ -51,10 +78,12 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     },
 
     /** The same for an answer outside that scope, as a line of its head; signed as the library signs. */
-    line(token: string, maxAge: number): string {
-      const signature = new Bun.CryptoHasher("sha256", secrets[0]).update(token).digest("base64").replace(/=+$/, "")
-      return new Bun.Cookie(name, `${token}.${signature}`, { ...attributes, maxAge }).serialize()
-    },
+    line: (token: string, maxAge: number): string => lineOf(name, token, maxAge),
+
+    /** What ties the answer of an identity provider to the browser that asked. It needs no signature: it is looked up. */
+    setTicket: (context: unknown, ticket: string, maxAge: number) => (context as Writer).setCookie(ticketName, ticket, { maxAge }),
+    readTicket: (request: Request): string | undefined =>
+      new Bun.CookieMap(request.headers.get("cookie") ?? "").get(ticketName) ?? undefined,
 
     /** `maxAge` in seconds. */
     set: (context: unknown, token: string, maxAge: number) => (context as Writer).setCookie(name, token, { signed: true, maxAge }),

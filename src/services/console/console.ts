@@ -1,0 +1,103 @@
+/**
+ * What whoever runs the instance sees and does: its people, its state, its storage, and no visitor's data beyond counts and
+ * sizes. One object of services, made when the instance is, for the plugin `admin` and the command line.
+ */
+import type { Clock } from "../../domain/clock.ts"
+import type { IngestCounts } from "../../ingest/ingest-counts.ts"
+import type { Audit } from "../audit.ts"
+import type { AuditList } from "../audit-list.ts"
+import type { Report } from "../control.ts"
+import type { Check } from "../doctor.ts"
+import type { Instance } from "../instance.ts"
+import type { LogLines } from "../log-lines.ts"
+import type { SmtpSettings } from "../mail.ts"
+import type { MaintenanceMode } from "../maintenance.ts"
+import type { Memberships } from "../memberships.ts"
+import { askMailServer, type SmtpDialogue } from "../smtp-dialogue.ts"
+import type { Stats } from "../stats.ts"
+import type { Task } from "../timers.ts"
+import { createImpersonation, type Impersonation } from "./impersonation.ts"
+import { type ConsoleIngestion, createIngestion } from "./ingestion.ts"
+import { type ConsoleLists, createLists } from "./lists.ts"
+import { type ConsoleSettings, createConsoleSettings } from "./settings.ts"
+import { type ConsoleStorage, createStorage } from "./storage.ts"
+import { createSystem, type SystemReport } from "./system.ts"
+import { type ConsoleUsers, createConsoleUsers } from "./users.ts"
+
+export interface Console extends Pick<Memberships, "members" | "invitations"> {
+  users: ConsoleUsers
+  lists: ConsoleLists
+  audit: Pick<Audit, "verify">
+  auditList: AuditList
+  settings: ConsoleSettings
+  maintenance: MaintenanceMode
+  impersonation: Impersonation
+  /** Where the session waits with which an admin who acts as a user was signed in. */
+  cookies: ImpersonationCookies
+  ingestion: ConsoleIngestion
+  storage: ConsoleStorage
+  logLines: Pick<LogLines, "list">
+  system(): Promise<SystemReport>
+  /** The same checks as `footfall doctor`; `host` is that of the request that asks. */
+  health(host: string | undefined): Promise<Check[]>
+  /** Undefined without a mail server. */
+  testMail: ((to: string) => Promise<SmtpDialogue>) | undefined
+  tasks: Task[]
+}
+
+/** Lines of a `Set-Cookie` head. */
+export interface ImpersonationCookies {
+  /** From now on the browser acts as the user; its own session waits beside. Seconds. */
+  begin(request: Request, own: { renewedToken?: string }, as: { token: string; seconds: number }): string[]
+  /** The token of the session that waits. */
+  waiting(request: Request): string | undefined
+  /** Back to the own session; without one nobody is signed in. */
+  end(own: { token: string; seconds: number } | undefined): string[]
+}
+
+export interface ConsoleOptions {
+  instance: Instance
+  memberships: Memberships
+  stats: Pick<Stats, "summary">
+  dataDir: string
+  version: string
+  commit: string | undefined
+  baseUrl: string | undefined
+  clock: Clock
+  described: Parameters<typeof createConsoleSettings>[0]["described"]
+  smtp: SmtpSettings | undefined
+  counts: IngestCounts
+  queueDepth(): number
+  logLines: Pick<LogLines, "list">
+  cookies: ImpersonationCookies
+  backupWorkerUrl: string
+  publicUrl(): string
+  examine(report: Report, host: string | undefined): Promise<Check[]>
+}
+
+export function createConsole(options: ConsoleOptions): Console {
+  const { instance, memberships, clock, smtp } = options
+  const shared = { ...options, ...instance, ...instance.accounts, ...memberships, clock }
+  const storage = createStorage(shared)
+  const ingestion = createIngestion(shared)
+  const system = createSystem(shared)
+  return {
+    members: memberships.members,
+    invitations: memberships.invitations,
+    auditList: memberships.auditList,
+    audit: instance.audit,
+    users: createConsoleUsers(shared),
+    lists: createLists({ ...shared, directory: instance.sites.directory, segments: storage.segments }),
+    settings: createConsoleSettings(shared),
+    maintenance: instance.maintenance,
+    impersonation: createImpersonation(shared),
+    cookies: options.cookies,
+    ingestion,
+    storage,
+    logLines: options.logLines,
+    system: system.report,
+    health: (host) => options.examine(() => {}, host),
+    testMail: smtp && ((to) => askMailServer(smtp, to)),
+    tasks: [ingestion.task, storage.task],
+  }
+}

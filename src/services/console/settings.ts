@@ -1,0 +1,122 @@
+import { Value } from "@sinclair/typebox/value"
+import type { Actor } from "../../domain/audit.ts"
+import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
+import { INSTANCE_SETTINGS, isSettingKey, SETTING_KEYS, type SettingKey } from "../../domain/instance-settings.ts"
+import { fault, inDocumentOrder, isObject, toFaults } from "../../domain/shape.ts"
+import { isClean } from "../../domain/text.ts"
+import type { Audit } from "../audit.ts"
+import type { InstanceSettings } from "../instance-settings.ts"
+import { type Described, sourceOf } from "./system.ts"
+
+/** A setting as the console shows one. */
+export interface ShownSetting {
+  key: string
+  group: string
+  value: unknown
+  default: unknown
+  source: "env" | "file" | "db" | "default"
+  /** False: environment or file hold it, or it takes a start to change it. */
+  editable: boolean
+  /** Of a secret, whose value is never shown. */
+  secret?: { set: boolean }
+  description: string
+  /** JSON Schema of a value; of settings that can be changed here. */
+  schema?: unknown
+}
+
+/** Settings of the instance with where each comes from. */
+export interface ConsoleSettings {
+  list(): ShownSetting[]
+  /**
+   * `{changes: {key: value}}`; null goes back to the default. All or nothing. Throws `validation_failed`, `setting_not_found`,
+   * `set_elsewhere` with the key and its source.
+   */
+  change(actor: Actor, body: unknown): Promise<ShownSetting[]>
+}
+
+interface SettingsOptions {
+  settings: InstanceSettings
+  audit: Pick<Audit, "write">
+  described: readonly (Described & { about: string; secret: boolean; default: unknown })[]
+}
+
+export function createConsoleSettings({ settings, audit, described }: SettingsOptions): ConsoleSettings {
+  const ofOperator = described.filter(({ key }) => !isSettingKey(key))
+
+  const list = (): ShownSetting[] => [
+    ...SETTING_KEYS.map((key) => shownSetting(key, settings)),
+    ...ofOperator.map(
+      ({ key, value, source, about, secret, default: fallback }): ShownSetting => ({
+        key,
+        group: "operator",
+        value: secret ? null : (value ?? null),
+        default: fallback ?? null,
+        source: sourceOf(source),
+        editable: false,
+        ...(secret && { secret: { set: value !== null && value !== undefined } }),
+        description: about,
+      }),
+    ),
+  ]
+
+  return {
+    list,
+    async change(actor, body) {
+      const changes = parseChanges(body, ofOperator)
+      const elsewhere = [...changes.keys()].find((key) => settings.sourceOf(key) === "env" || settings.sourceOf(key) === "file")
+      if (elsewhere !== undefined) throw setElsewhere(elsewhere, settings.sourceOf(elsewhere))
+      const before = [...changes.keys()].map((key) => [key, settings.get(key)] as const)
+      const told = Object.fromEntries(
+        before.map(([key, value]) => [key, [value, changes.get(key) ?? INSTANCE_SETTINGS[key].default] as const]),
+      )
+      const by = actor.kind === "user" ? (actor.id ?? null) : null
+      await settings.change(Object.fromEntries(changes), by, (statements) =>
+        audit.write(statements, actor, {
+          action: "admin.setting.update",
+          target: { type: "instance", id: "settings", label: [...changes.keys()].join(", ") },
+          changes: told,
+        }),
+      )
+      return list()
+    },
+  }
+}
+
+function shownSetting(key: SettingKey, settings: InstanceSettings): ShownSetting {
+  const { group, about, schema, default: fallback } = INSTANCE_SETTINGS[key]
+  const source = settings.sourceOf(key)
+  const editable = source === "db" || source === "default"
+  return { key, group, value: settings.get(key), default: fallback, source, editable, description: about, schema }
+}
+
+function parseChanges(body: unknown, ofOperator: readonly Described[]): Map<SettingKey, unknown> {
+  const { changes } = isObject(body) ? body : {}
+  const extra = isObject(body) ? Object.keys(body).filter((name) => name !== "changes") : []
+  const faults: Fault[] = extra.map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
+  if (!isObject(body)) faults.push(fault("", "invalid_type", "must be an object"))
+  else if (changes === undefined) faults.push(fault("/changes", "required", "is required"))
+  else if (!isObject(changes)) faults.push(fault("/changes", "invalid_type", "must be an object"))
+  const wanted = new Map<SettingKey, unknown>()
+  for (const [key, value] of Object.entries(isObject(changes) ? changes : {})) {
+    const operators = ofOperator.find((each) => each.key === key)
+    if (operators) throw setElsewhere(key, sourceOf(operators.source))
+    if (!isSettingKey(key)) throw new AppError("setting_not_found", `There is no setting ${key.slice(0, 60)}.`)
+    if (value !== null) faults.push(...faultsOf(key, value))
+    wanted.set(key, value)
+  }
+  refuseFaults(inDocumentOrder(faults, body))
+  return wanted
+}
+
+function faultsOf(key: SettingKey, value: unknown): Fault[] {
+  const pointer = `/changes/${key}`
+  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
+  if (!texts.every(isClean)) return [fault(pointer, "invalid_characters", "holds characters that no text may have")]
+  return [...Value.Errors(INSTANCE_SETTINGS[key].schema, value)].flatMap((error) => toFaults(error, pointer)).slice(0, 1)
+}
+
+const setElsewhere = (key: string, source: string) =>
+  new AppError("set_elsewhere", `${key} is changed where the operator keeps the settings, and takes effect with a start.`, {
+    key: key.slice(0, 60),
+    source,
+  })

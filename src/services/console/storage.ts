@@ -1,0 +1,114 @@
+import { statSync } from "node:fs"
+import type { Clock } from "../../domain/clock.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import {
+  type CatalogTableUsage,
+  deleteStorageDays,
+  listCatalogUsage,
+  listFirstStorageDays,
+  putStorageDay,
+  type StorageDay,
+} from "../../store/catalog/usage.ts"
+import type { SegmentUsage, TableUsage } from "../../store/events/usage.ts"
+import { inBackupThread } from "../backup-thread.ts"
+import { placesIn } from "../data-folder.ts"
+import { diskSpace } from "../disk.ts"
+import type { JobSlots } from "../job-slots.ts"
+import type { Task } from "../timers.ts"
+
+/** A store with what is in it. */
+interface StoreReport<Table> {
+  bytes: number
+  wal_bytes: number
+  /** Null until it was measured on two days. */
+  bytes_per_day: number | null
+  tables: Table[]
+}
+
+export interface StorageReport {
+  /** Null where the catalog is on a server. */
+  catalog: StoreReport<CatalogTableUsage> | null
+  events: StoreReport<TableUsage>
+  sites: (SegmentUsage & { bytes_per_day: number | null })[]
+  disk: { free_bytes: number; total_bytes: number; days_to_full: number | null }
+}
+
+/** What the stores take, how they grow, and when the disk will be full. */
+export interface ConsoleStorage {
+  report(): Promise<StorageReport>
+  /** Of columnar segments, from a thread of its own. */
+  segments(): Promise<SegmentUsage[]>
+  /** Writes the day's sizes down, once a day. */
+  task: Task
+}
+
+interface StorageOptions {
+  dataDir: string
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  slots: JobSlots
+  backupWorkerUrl: string
+}
+
+const DAY_MS = 86_400_000
+/** Counting bytes by table reads the whole file on the event loop. */
+const SMALL_CATALOG = 32 << 20
+const GROWTH_DAYS = 30
+const KEPT_DAYS = 400
+const ALL = "file"
+
+export function createStorage({ dataDir, catalog, clock, slots, backupWorkerUrl }: StorageOptions): ConsoleStorage {
+  const places = placesIn(dataDir)
+  const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+  const measure = () => inBackupThread<"measure">(backupWorkerUrl, { do: "measure", path: places.events })
+
+  async function note(): Promise<void> {
+    const { segments, tables } = await measure()
+    const day = dayOf(clock.now())
+    const whole: StorageDay[] = catalog.remote
+      ? []
+      : [{ day, site_id: 0, store: "catalog", kind: ALL, rows: 0, bytes: sizeOf(places.catalog) }]
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    whole.push({ day, site_id: 0, store: "events", kind: ALL, rows, bytes: sizeOf(places.events) })
+    const bySite = segments.map(
+      ({ site_id, kind, events, bytes }): StorageDay => ({ day, site_id, store: "events", kind, rows: events, bytes }),
+    )
+    await catalog.transaction(async (statements) => {
+      for (const row of [...whole, ...bySite]) await putStorageDay(statements, row)
+      await deleteStorageDays(statements, dayOf(clock.now() - KEPT_DAYS * DAY_MS))
+    })
+  }
+
+  return {
+    task: { name: "measure-storage", every: 600, run: () => slots.once({ name: "measure-storage", due: dayOf(clock.now()) }, note) },
+    segments: async () => (await measure()).segments,
+    async report() {
+      const { tables, segments } = await measure()
+      const since = await listFirstStorageDays(catalog, dayOf(clock.now() - GROWTH_DAYS * DAY_MS))
+      const growth = (site_id: number, store: string, kind: string, bytes: number): number | null => {
+        const first = since.find((row) => row.site_id === site_id && row.store === store && row.kind === kind)
+        const days = first ? Math.round((Date.parse(dayOf(clock.now())) - Date.parse(first.day)) / DAY_MS) : 0
+        return first && days > 0 ? Math.round((bytes - first.bytes) / days) : null
+      }
+      const fileOf = <Table>(store: "catalog" | "events", found: Table[]): StoreReport<Table> => ({
+        bytes: sizeOf(places[store]),
+        wal_bytes: sizeOf(`${places[store]}-wal`),
+        bytes_per_day: growth(0, store, ALL, sizeOf(places[store])),
+        tables: found,
+      })
+      const events = fileOf("events", tables)
+      const withBytes = sizeOf(places.catalog) <= SMALL_CATALOG
+      const ofCatalog = catalog.remote ? null : fileOf("catalog", await listCatalogUsage(catalog, { withBytes }))
+      const { freeBytes, totalBytes } = diskSpace(dataDir)
+      const perDay = (events.bytes_per_day ?? 0) + (ofCatalog?.bytes_per_day ?? 0)
+      return {
+        catalog: ofCatalog,
+        events,
+        sites: segments.map((each) => ({ ...each, bytes_per_day: growth(each.site_id, "events", each.kind, each.bytes) })),
+        disk: { free_bytes: freeBytes, total_bytes: totalBytes, days_to_full: perDay > 0 ? Math.floor(freeBytes / perDay) : null },
+      }
+    },
+  }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

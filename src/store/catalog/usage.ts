@@ -1,0 +1,56 @@
+import type { Statements } from "./catalog.ts"
+import { raw, sql } from "./sql.ts"
+
+/** Rows of a table; bytes with its indexes, null where they were not counted. */
+export interface CatalogTableUsage {
+  table: string
+  rows: number
+  bytes: number | null
+}
+
+/** Pages are read one by one to count bytes: on the event loop, so only of a small catalog. */
+export async function listCatalogUsage(catalog: Statements, { withBytes }: { withBytes: boolean }): Promise<CatalogTableUsage[]> {
+  const tables = await catalog.all<{ name: string }>(sql`
+    select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name`)
+  const bytes = withBytes ? await bytesByTable(catalog) : undefined
+  const usage: CatalogTableUsage[] = []
+  for (const { name } of tables) {
+    const row = await catalog.get<{ n: number }>(raw(`select count(*) as n from "${name}"`)) // a name of the schema
+    usage.push({ table: name, rows: row!.n, bytes: bytes?.get(name) ?? null }) // a count has a row
+  }
+  return usage
+}
+
+async function bytesByTable(catalog: Statements): Promise<Map<string, number>> {
+  const rows = await catalog.all<{ name: string; bytes: number }>(
+    raw(`
+    select coalesce(s.tbl_name, d.name) as name, sum(d.pgsize) as bytes
+    from dbstat d left join sqlite_schema s on s.name = d.name group by 1`),
+  )
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]))
+}
+
+/** What a site took on a day. */
+export interface StorageDay {
+  day: string
+  site_id: number
+  /** `catalog` and `events` have one row each, of the whole file; kinds of columnar segments have one a site. */
+  store: "catalog" | "events"
+  kind: string
+  rows: number
+  bytes: number
+}
+
+export const putStorageDay = (catalog: Statements, { day, site_id, store, kind, rows, bytes }: StorageDay): Promise<void> =>
+  catalog.run(sql`
+    insert into storage_days (day, site_id, store, kind, rows, bytes) values (${day}, ${site_id}, ${store}, ${kind}, ${rows}, ${bytes})
+    on conflict do update set rows = excluded.rows, bytes = excluded.bytes`)
+
+/** The oldest row of each kind of each site since a day: what growth is counted from. */
+export const listFirstStorageDays = (catalog: Statements, from: string): Promise<StorageDay[]> =>
+  catalog.all(sql`
+    select min(day) as day, site_id, store, kind, rows, bytes from storage_days
+    where day >= ${from} group by site_id, store, kind limit 1000`)
+
+export const deleteStorageDays = (catalog: Statements, before: string): Promise<void> =>
+  catalog.run(sql`delete from storage_days where day < ${before}`)
