@@ -31,6 +31,8 @@ interface WantedFacts {
   scopes: readonly Scope[]
   /** Only a key for all sites of the organization will do. */
   unrestricted?: boolean
+  /** Throws when what else the path names below a site is not there: a caller learns that before anything of the rest. */
+  finds?(site: Site, call: Call): Promise<unknown>
   /** Turns the body into a value; of JSON unless something else is said. */
   read?: Read
   /** Media types of the answer; JSON unless something else is said. */
@@ -73,6 +75,7 @@ export function apiKeyAuth({ admit, siteOf }: KeyGate) {
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
         const site = await siteOf(apiKey, call)
+        await factsOf(wanted).finds?.(site, call)
         refuseFormat(call, factsOf(wanted))
         return { apiKey, site }
       }, factsOf(wanted).read),

@@ -1,5 +1,7 @@
 import { FunnelInput } from "../../domain/funnel.ts"
 import { FunnelReport } from "../../domain/report.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Call } from "../../plugin/guard.ts"
 import type { Funnels } from "../../services/funnels.ts"
 import type { Stats } from "../../services/stats.ts"
 import type { ApiKeyAuth } from "../auth.ts"
@@ -28,13 +30,9 @@ export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creatio
     show: shownFunnel,
   }).get(
     "/:id/report",
-    async ({ site, params, query, request }) => {
-      // Which funnel it is comes before what is asked of it.
-      const { id } = await funnels.get(site, params.id)
-      return stats.funnel(site, query, { ...asking(request), funnelId: id })
-    },
+    ({ site, params, query, request }) => stats.funnel(site, query, { ...asking(request), funnelId: Number(params.id) }),
     {
-      siteScope: "stats:read",
+      siteScope: { scopes: ["stats:read"], finds: (site: Site, { params }: Call) => funnels.get(site, params.id) },
       query: parameters(RANGED),
       response: { 200: FunnelReport },
       detail: told({

@@ -6,6 +6,7 @@ import { API } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
 import { readJsonAsSent, type SentJson } from "../../plugin/body.ts"
+import type { Call } from "../../plugin/guard.ts"
 import { type Listing, pageOf, parseListing } from "../../services/listing.ts"
 import type { SiteThings } from "../../services/site-things.ts"
 import type { ApiKeyAuth } from "../auth.ts"
@@ -71,6 +72,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
   create: ReturnType<typeof creation>,
   { path, noun, read, write, things, input, taken, shown, show, listed }: Kind<Thing>,
 ) {
+  const named = { finds: (site: Site, { params }: Call) => things.get(site, params.id) }
   const listName = (site: Site) => `${path}/${site.id}`
   const article = /^[aeiou]/.test(noun) ? "an" : "a"
   const says = (verb: string, summary = `${WORDS[verb]} ${article} ${noun}`, things: string = noun) => ({
@@ -126,7 +128,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         set.headers.etag = etagOf(thing)
         return show(thing, site)
       },
-      { siteScope: { scopes: read }, query: NoQuery, response: { 200: shown }, detail: told(says("get")) },
+      { siteScope: { scopes: read, ...named }, query: NoQuery, response: { 200: shown }, detail: told(says("get")) },
     )
     .patch(
       "/:id",
@@ -136,7 +138,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         return show(thing, site)
       },
       {
-        siteScope: writes(write),
+        siteScope: { ...writes(write), ...named },
         query: NoQuery,
         body: Sent,
         response: { 200: shown },
@@ -149,6 +151,6 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         await things.remove(site, params.id, { expected: expectedVersions(request) })
         return status(204, undefined)
       },
-      { siteScope: { scopes: write }, query: NoQuery, detail: told(says("delete")) },
+      { siteScope: { scopes: write, ...named }, query: NoQuery, detail: told(says("delete")) },
     )
 }
