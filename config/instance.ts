@@ -14,7 +14,7 @@ export function ofInstance<Key extends SettingKey>(key: Key): Setting<SettingVal
     about,
     secret: false,
     read(given) {
-      const value = valueOf(wanted, given)
+      const value = valueIn(wanted, given)
       return isSettingValue(key, value) ? (value as SettingValue<Key>) : undefined // just looked at
     },
   }
@@ -45,8 +45,8 @@ const TOGGLES = new Map([
 ])
 
 /** Variables and flags hold text; a file holds values. What does not fit stays as it is, and is refused. */
-function valueOf({ type, anyOf }: Form, given: unknown): unknown {
-  if (anyOf?.some((choice) => choice.type === "null")) return given === "none" ? null : valueOf(anyOf[0]!, given)
+function valueIn({ type, anyOf }: Form, given: unknown): unknown {
+  if (anyOf?.some((choice) => choice.type === "null")) return given === "none" ? null : valueIn(anyOf[0]!, given)
   if (typeof given !== "string") return given
   if (type === "integer") return /^\d{1,9}$/.test(given) ? Number(given) : given
   if (type === "boolean") return TOGGLES.get(given)

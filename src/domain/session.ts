@@ -1,3 +1,5 @@
+import { AppError } from "./error.ts"
+
 /** How somebody came in. */
 export type SignInMethod = "password" | "passkey" | "oidc" | "setup" | "invitation" | "impersonation"
 
@@ -30,6 +32,14 @@ export interface Session {
   /** Rights have changed: the next answer brings a new token. */
   renewal_wanted: boolean
   revoked_at: number | null
+}
+
+/** How long a proof of who somebody is holds. */
+export const SUDO_MS = 10 * 60_000
+
+/** Throws `reauth_required` when who it is was proved too long ago. */
+export function refuseUnproved({ reauth_at }: Pick<Session, "reauth_at">, now: number): void {
+  if (now - reauth_at > SUDO_MS) throw new AppError("reauth_required", "Prove again who you are: POST /api/private/auth/reauth.")
 }
 
 /** Who asks, as far as a session or an audit row says it. */

@@ -17,6 +17,20 @@ export function refuseStaleBody<Thing extends Versioned>(thing: Thing, named: nu
     throw new AppError("version_conflict", "Somebody has changed it since it was read.", { current: current(thing) })
 }
 
+/**
+ * The versions that a header `If-Match` names; undefined without one and for `*`, which only asks that the thing exists. A weak
+ * tag, and what is no tag of ours, fits no version.
+ */
+export function versionsIn(ifMatch: string | null): Expected {
+  const given = ifMatch?.trim()
+  if (given === undefined || given === "*") return undefined
+  return given.split(",").flatMap((tag) => {
+    // Behind the dot a site's tag says more than its version.
+    const version = /^"([1-9]\d{0,14})(\.[0-9a-z]+)?"$/.exec(tag.trim())?.[1]
+    return version === undefined ? [] : [Number(version)]
+  })
+}
+
 /** The strong entity tag of a thing's present version. */
 export const etagOf = ({ version }: Versioned): string => `"${version}"`
 

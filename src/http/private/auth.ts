@@ -1,6 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { instantText } from "../../domain/moment.ts"
+import { SUDO_MS } from "../../domain/session.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { OwnEmail } from "../../services/own-email.ts"
 import type { Passkeys } from "../../services/passkeys.ts"
@@ -11,7 +12,6 @@ import type { SignOut } from "../../services/sign-out.ts"
 import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { MaybeBody, SignedInShown, shownUser, UserShown } from "./auth-shown.ts"
-import { SUDO_MS } from "./authorize.ts"
 import { selves } from "./me-account.ts"
 
 export interface AuthRoutesOptions extends GuestOptions {

@@ -1,6 +1,6 @@
 import type { Actor } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
-import type { Client } from "../../domain/session.ts"
+import { type Client, refuseUnproved } from "../../domain/session.ts"
 import type { Call } from "../../plugin/guard.ts"
 import type { Authorize, Caller, Rule } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
@@ -28,8 +28,6 @@ export interface AuthorizeOptions {
   addressOf(call: Call): string | undefined
 }
 
-/** How long a proof of who somebody is holds. */
-export const SUDO_MS = 10 * 60_000
 const BURST_SECONDS = 10
 
 /** The checks 3 to 12 of areas/00-conventions.md section 4; what the path names besides, and the body, are the route's. */
@@ -76,8 +74,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     const writes = call.request.method !== "GET" && call.request.method !== "HEAD" && !rule.reads
     refuseImpersonation(caller, rule, writes)
     if (writes && !caller.user.is_instance_admin) refuseWrites(options.maintenance(), "maintenance", now())
-    if (rule.sudo && now() - caller.session.reauth_at > SUDO_MS)
-      throw new AppError("reauth_required", "Prove again who you are: POST /api/private/auth/reauth.")
+    if (rule.sudo) refuseUnproved(caller.session, now())
     const { taken, retryAfter } = buckets.take(String(caller.session.id))
     if (!taken) throw new AppError("rate_limited", "Too many requests of this session.", { retry_after: retryAfter })
   }

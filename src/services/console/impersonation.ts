@@ -1,6 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Actor } from "../../domain/audit.ts"
-import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
 import { instantText } from "../../domain/moment.ts"
@@ -43,14 +42,13 @@ export interface Impersonation {
 
 interface ImpersonationOptions {
   catalog: Catalog
-  clock: Pick<Clock, "now">
   audit: Pick<Audit, "write">
   sessions: Sessions
   settings: Pick<InstanceSettings, "get">
   mail: PostedMail
 }
 
-export function createImpersonation({ catalog, clock, audit, sessions, settings, mail }: ImpersonationOptions): Impersonation {
+export function createImpersonation({ catalog, audit, sessions, settings, mail }: ImpersonationOptions): Impersonation {
   return {
     async start(actor, id, body) {
       const { reason, minutes = USUAL_MINUTES, mode = "read_only" } = parsed(ImpersonationInput, body)

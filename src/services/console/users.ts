@@ -26,7 +26,7 @@ import { resetLink } from "../password-reset.ts"
 import type { Passwords } from "../passwords.ts"
 import type { Sessions } from "../sessions.ts"
 import { factorsResetLetter, welcomeLetter } from "./user-letters.ts"
-import { type ListedUser, listedUsers, pageOfUsers, type readUserPaging } from "./user-list.ts"
+import { type ListedUser, listedUsers, pageOfUsers, readUserPaging } from "./user-list.ts"
 
 /** A user with the link to choose a password, where no mail brings it: shown this once. */
 export type LinkedUser = { user: ListedUser; link?: string }
@@ -36,7 +36,8 @@ export type LinkedUser = { user: ListedUser; link?: string }
  * an instance admin is left is looked up there too, so that two requests cannot take each other down.
  */
 export interface ConsoleUsers {
-  list(paging: ReturnType<typeof readUserPaging>): Promise<PrivatePage<ListedUser>>
+  /** Throws `invalid_query`, `invalid_cursor`. */
+  list(query: Record<string, unknown>): Promise<PrivatePage<ListedUser>>
   /** Throws `user_not_found`, also for one that was deleted. */
   get(id: string | number | undefined): Promise<ListedUser>
   /** Throws `validation_failed`, `email_taken`, `organization_not_found`. */
@@ -113,7 +114,10 @@ export function createConsoleUsers(options: ConsoleUsersOptions): ConsoleUsers {
   }
 
   return {
-    list: async (paging) => pageOfUsers(await listedUsers(catalog, clock.now()), paging),
+    async list(query) {
+      const paging = readUserPaging(query)
+      return pageOfUsers(await listedUsers(catalog, clock.now()), paging)
+    },
     get: (id) => shown(parseId(id) ?? 0),
     async create(actor, body) {
       const { password, membership, send_invitation, ...fields } = parseNewUser(body)
