@@ -48,6 +48,6 @@ export function crossOrigin(origins: readonly string[]): Cors {
   }
 }
 
-/** MCP has a rule of its own about origins. */
+/** MCP has a rule of its own about origins. Routes answer with a slash behind them too. */
 const isPublic = (path: string): boolean =>
-  (path.startsWith("/api/public/v1/") && path !== "/api/public/v1/mcp") || path === "/api/v2/query"
+  (path.startsWith("/api/public/v1/") && !/^\/api\/public\/v1\/mcp\/?$/.test(path)) || /^\/api\/v2\/query\/?$/.test(path)

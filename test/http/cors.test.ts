@@ -45,10 +45,10 @@ test("a chosen origin is echoed, on answers and refusals alike, and never with c
 
 test("it holds for the public API alone, and not for MCP", async () => {
   await using instance = await startInstance({ settings: { api_cors_origins: PAGE } })
-  for (const path of ["/api/public/v1/mcp", "/health", "/api/private/me", "/errors/not_found", "/api/v2/other"]) {
+  for (const path of ["/api/public/v1/mcp", "/api/public/v1/mcp/", "/health", "/api/private/me", "/errors/not_found", "/api/v2/other"]) {
     const answer = await instance.fetch(request("OPTIONS", PAGE, path))
     expect({ path, headers: allowed(answer) }).toEqual({ path, headers: [] })
     expect(answer.status).not.toBe(204)
   }
-  expect((await instance.fetch(request("OPTIONS", PAGE, "/api/v2/query"))).status).toBe(204)
+  for (const path of ["/api/v2/query", "/api/v2/query/"]) expect((await instance.fetch(request("OPTIONS", PAGE, path))).status).toBe(204)
 })
