@@ -55,14 +55,14 @@ export class ArgumentReader {
   }
 
   /** An integer, also written as digits. */
-  integer(name: string, bounds: Bounds): number | undefined {
+  integer(name: string, { min, max }: Bounds): number | undefined {
     const value = this.raw(name)
     if (value === undefined) return undefined
     const number = typeof value === "string" && /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value
     if (typeof number !== "number" || !Number.isSafeInteger(number)) return this.refuse(wrongType(name, "a whole number"))
-    if (within(bounds, number)) return number
-    const detail = `${name} must be ${bounds.min} to ${bounds.max}.`
-    return this.refuse({ pointer: `/${name}`, code: "out_of_range", detail, allowed: bounds })
+    const allowed = { min, max }
+    if (within(allowed, number)) return number
+    return this.refuse({ pointer: `/${name}`, code: "out_of_range", detail: `${name} must be ${min} to ${max}.`, allowed })
   }
 
   boolean(name: string): boolean | undefined {

@@ -43,7 +43,11 @@ export function argumentExample(name: string, allowed?: Fault["allowed"]): strin
 /** Of a whole call. */
 export function callExample(tool: ToolName): string {
   if (tool === "list_sites") return sentence({ search: VALUES.search })
-  return sentence({ site_id: VALUES.site_id, ...(tool === "get_breakdown" && { dimension: VALUES.dimension }) })
+  return sentence({
+    site_id: VALUES.site_id,
+    ...(tool === "get_breakdown" && { dimension: VALUES.dimension }),
+    ...(tool === "run_funnel" && { steps: VALUES.steps }),
+  })
 }
 
 function rightValue(value: unknown, allowed: Fault["allowed"]): unknown {

@@ -182,6 +182,17 @@ test.each<[string, object, Failure]>([
   expect({ code: failure.code, message: failure.message }).toEqual({ code, message })
 })
 
+test("the example of a whole call is one that works", async () => {
+  const { message } = await mcp.failure("run_funnel", { site_id: 1, colour: "red", steps })
+  expect(message).toEndWith('Example: {"site_id":1,"steps":[{"type":"page","value":"/pricing"},{"type":"event","value":"signup"}]}.')
+  const example = JSON.parse(/Example: (.*)\.$/.exec(message)![1]!)
+  expect(await mcp.call("run_funnel", example)).toMatchObject({ structuredContent: { entered: 4, completed: 2 } })
+})
+
+test("the bounds of a list's limit are its bounds alone", async () => {
+  expect((await mcp.failure("list_sites", { limit: 101 })).errors![0]!.allowed).toEqual({ min: 1, max: 100 })
+})
+
 test("too many points name the interval that fits", async () => {
   expect(await mcp.failure("get_timeseries", on({ from: "2020-01-01", to: "2025-12-31", interval: "day" }))).toEqual({
     code: "too_many_points",
