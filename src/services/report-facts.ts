@@ -48,7 +48,9 @@ export function shownRange({ range, from, to, timezone, hours }: LocalRange, now
 function notesOf({ site, facts, question, now }: OpenReport, otherCurrencies: readonly string[]): string[] {
   const { report, metrics, dimension, filtered } = question
   const notes = rangeNotes(site, question, now)
-  const asksGoals = report !== "funnel" && (metrics.includes("conversions") || metrics.includes("conversion_rate"))
+  // Of an event or a property the rate is its own, whatever goals there are.
+  const hasOwnRate = dimension === "event" || dimension === "property"
+  const asksGoals = report !== "funnel" && (metrics.includes("conversions") || (metrics.includes("conversion_rate") && !hasOwnRate))
   const isByGoal = asksGoals || dimension === "goal" || filtered.includes("goal")
   if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
   if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))

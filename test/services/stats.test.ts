@@ -479,6 +479,17 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, string[] | 
   expect((await shop.stats.summary(shop.site, given)).notes).toEqual(notes as string[])
 })
 
+test.each<[dimension: string, given: object, notes: string[] | undefined]>([
+  ["event", {}, undefined],
+  ["property", { property: "plan", metrics: ["conversion_rate"] }, undefined],
+  ["event", { metrics: ["conversions"] }, ["The site has no goals: conversions are 0."]],
+  ["page", { metrics: ["conversion_rate"] }, ["The site has no goals: conversions are 0."]],
+])("a rate of its own is no conversion of a goal: %s with %j", async (dimension, given, notes) => {
+  await using shop = await openShop()
+  recordWeek(shop)
+  expect((await shop.stats.breakdown(shop.site, { dimension, ...given })).notes).toEqual(notes as string[])
+})
+
 test("revenue is rounded to what the currency has, and 0 without any", async () => {
   await using shop = await openShop({ revenue_currency: "KWD" })
   shop.traffic.visit({ visitor: 1, events: [{ at: at(NOW), name: "Buy", revenue: { amount: 1234, currency: "KWD" } }] })
