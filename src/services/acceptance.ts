@@ -19,7 +19,7 @@ import type { InstanceSettings } from "./instance-settings.ts"
 import { invitationDeed } from "./invitations.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
-import { type Person, tokenHash } from "./sessions.ts"
+import { type Person, type Sessions, tokenHash } from "./sessions.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
 import type { Sites } from "./sites.ts"
 
@@ -56,10 +56,11 @@ interface AcceptanceOptions {
   openSession: OpenSession
   audit: Audit
   secondFactors: Pick<SecondFactors, "isMissing">
+  sessions: Pick<Sessions, "renewAll">
 }
 
 export function createAcceptance(options: AcceptanceOptions): Acceptance {
-  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit, secondFactors } = options
+  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit, secondFactors, sessions } = options
 
   /** Whoever invited could still do so. */
   async function isUpheld(statements: Statements, { invited_by, organization_id, role }: Invitation): Promise<boolean> {
@@ -116,6 +117,7 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
       return catalog.transaction(async (statements) => {
         const found = await find(statements, token)
         await join(statements, found, user, guest)
+        await sessions.renewAll(statements, user.id)
         return found.organization
       })
     },

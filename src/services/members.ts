@@ -26,6 +26,7 @@ import {
   updateMembership,
 } from "../store/catalog/members.ts"
 import { countOwners, type Membership, membershipOf, siteRolesOf } from "../store/catalog/memberships.ts"
+import type { Sessions } from "./sessions.ts"
 import type { Alongside } from "./site-things.ts"
 
 /** A member with the rows of sites. */
@@ -68,12 +69,14 @@ export interface Members {
 }
 
 interface MembersOptions {
+  /** Whose rights change goes on under another token. */
+  sessions: Pick<Sessions, "renewAll">
   catalog: Catalog
   clock: Pick<Clock, "now">
   permissions: Permissions
 }
 
-export function createMembers({ catalog, clock, permissions }: MembersOptions): Members {
+export function createMembers({ catalog, clock, permissions, sessions }: MembersOptions): Members {
   async function find(statements: Statements, organizationId: number, user: string | number | undefined): Promise<Member> {
     const member = await memberOf(statements, organizationId, parseId(user) ?? 0)
     if (!member) throw userNotFound()
@@ -120,6 +123,7 @@ export function createMembers({ catalog, clock, permissions }: MembersOptions): 
         if (!Bun.deepEquals({ ...before, ...position }, before)) {
           await updateMembership(statements, before.id, position)
           if (before.role === "owner" && (await countOwners(statements, organizationId)) === 0) throw lastOwner()
+          await sessions.renewAll(statements, before.user_id)
           if (position.role === "guest") await refuseTooManyGuests(statements, organizationId, before.user_id)
           await alongside?.(statements, { before, after: await find(statements, organizationId, user) })
         }
@@ -155,6 +159,7 @@ export function createMembers({ catalog, clock, permissions }: MembersOptions): 
         const heir = heirs.find((member) => member.user_id === user_id)! // it was just looked for
         await updateMembership(statements, heir.id, { role: "owner", grants: [], denies: [] })
         await updateMembership(statements, giver.id, { role: "admin", grants: [], denies: [] })
+        for (const user of [heir, giver]) await sessions.renewAll(statements, user.user_id)
         await alongside?.(statements, { before: { owner: giver.email }, after: { owner: heir.email } })
       })
     },

@@ -16,6 +16,7 @@ import { createMembers, type Members } from "./members.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
 import type { Random } from "./secrets.ts"
+import type { Sessions } from "./sessions.ts"
 import type { OpenSession } from "./sign-in-session.ts"
 import { createSiteMembers, type SiteMembers } from "./site-members.ts"
 import type { Sites } from "./sites.ts"
@@ -44,6 +45,7 @@ interface MembershipsOptions {
   keys: Keys
   audit: Audit
   passwords: Passwords
+  sessions: Sessions
   secondFactors: SecondFactors
   openSession: OpenSession
   mail: PostedMail

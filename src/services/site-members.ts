@@ -8,6 +8,7 @@ import type { Site } from "../domain/site.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { countGuests, listSiteMembers, memberOf, type SiteMember } from "../store/catalog/members.ts"
 import { deleteSiteMember, membershipOf, putSiteMember, siteRoleOf } from "../store/catalog/memberships.ts"
+import type { Sessions } from "./sessions.ts"
 import type { Alongside } from "./site-things.ts"
 
 /**
@@ -26,12 +27,14 @@ export interface SiteMembers {
 }
 
 interface SiteMembersOptions {
+  /** Whose rights change goes on under another token. */
+  sessions: Pick<Sessions, "renewAll">
   catalog: Catalog
   clock: Pick<Clock, "now">
   permissions: Permissions
 }
 
-export function createSiteMembers({ catalog, clock, permissions }: SiteMembersOptions): SiteMembers {
+export function createSiteMembers({ catalog, clock, permissions, sessions }: SiteMembersOptions): SiteMembers {
   async function find(statements: Statements, site: Site, user: string | number | undefined): Promise<SiteMember | undefined> {
     const id = parseId(user)
     return (await listSiteMembers(statements, site.id)).find(({ user_id }) => user_id === id)
@@ -69,6 +72,7 @@ export function createSiteMembers({ catalog, clock, permissions }: SiteMembersOp
           (await countGuests(statements, site.organization_id, site.id)) > ORGANIZATION.guestsPerSite
         )
           throw tooManyGuests()
+        await sessions.renewAll(statements, member.user_id)
         const after = await have(statements, site, user)
         await alongside?.(statements, { ...(before && { before }), after })
         return after
@@ -80,6 +84,7 @@ export function createSiteMembers({ catalog, clock, permissions }: SiteMembersOp
         if (own === undefined || isAbove(before.role, own))
           throw new AppError("forbidden", "The member's role on the site is above your own.")
         await deleteSiteMember(statements, site.id, before.user_id)
+        await sessions.renewAll(statements, before.user_id)
         await alongside?.(statements, { before })
       })
     },

@@ -317,3 +317,26 @@ test("an organization has at most 500 members", async () => {
     body: { code: "limit_reached", limit: 500, resource: "members" },
   })
 })
+
+test("whoever's rights change goes on under another token; the old one ends", async () => {
+  await using own = await startInstance()
+  const { api, clock } = own
+  const boss = await someone(own, { role: "owner" })
+  const heir = await someone(own, { role: "viewer" })
+  const changes: [string, Someone, () => Promise<{ status: number }>][] = [
+    ["role", heir, () => change(boss, heir, { role: "editor" })],
+    ["grants", heir, () => change(boss, heir, { grants: ["keys:write"] })],
+    ["row of a site", heir, () => boss.send("PUT", `/api/private/sites/1/members/${heir.id}`, { role: "viewer" })],
+    ["row taken away", heir, () => boss.send("DELETE", `/api/private/sites/1/members/${heir.id}`)],
+    ["ownership", heir, () => boss.send("POST", TRANSFER, { user_id: heir.id })],
+  ]
+  for (const [name, whom, change] of changes) {
+    const old = whom.cookie
+    expect((await change()).status, name).toBeLessThan(300)
+    expect((await whom.get("/api/private/me")).status).toBe(200)
+    expect(whom.cookie, name).not.toBe(old)
+    clock.advance(11_000)
+    expect((await api.get("/api/private/me", undefined, { cookie: old })).status, name).toBe(401)
+    expect((await whom.get("/api/private/me")).status).toBe(200)
+  }
+})

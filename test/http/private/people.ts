@@ -6,7 +6,8 @@ import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
 export interface Someone {
   id: number
   email: string
-  cookie: string
+  /** As it is now. */
+  readonly cookie: string
   get(path: string): Promise<Told>
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Told>
 }
@@ -24,13 +25,26 @@ export async function someone(instance: TestInstance, as: SignInAs = {}): Promis
   return signedIn(instance, await instance.signIn(as))
 }
 
-/** Whoever has this session. */
-export async function signedIn({ api }: TestInstance, cookie: string): Promise<Someone> {
-  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    api.send(method, path, body, undefined, { cookie, ...headers }) as Promise<Told>
+/** Whoever has this session. As a browser does, they go on with the cookie that an answer gives them. */
+export async function signedIn({ api }: TestInstance, first: string): Promise<Someone> {
+  let cookie = first
+  const send: Someone["send"] = async (method, path, body, headers = {}) => {
+    const told = await api.send(method, path, body, undefined, { cookie, ...headers })
+    const given = /^sid=[^;]+/.exec(told.headers.get("set-cookie") ?? "")?.[0]
+    if (given !== undefined) cookie = given
+    return told
+  }
   const get = (path: string) => send("GET", path)
   const { user } = (await get("/api/private/me")).body
-  return { id: user.id, email: user.email, cookie, get, send }
+  return {
+    id: user.id,
+    email: user.email,
+    get cookie() {
+      return cookie
+    },
+    get,
+    send,
+  }
 }
 
 /** The newest rows of the log, newest first. */
