@@ -5,6 +5,7 @@ import { requestId } from "./headers.ts"
 import { jsonAnswers } from "./json-answers.ts"
 import { methodTable } from "./methods.ts"
 import { openApiDocument } from "./openapi/document.ts"
+import { describedPrivateRoutes } from "./openapi/private-document.ts"
 import { describedRoutes } from "./openapi/route.ts"
 import { referenceRoutes } from "./public/reference.ts"
 
@@ -30,9 +31,10 @@ export function router({ baseUrl, log, headers }: RouterOptions, routes: readonl
     .use(jsonAnswers)
   for (const group of routes) app.use(group)
   app.use(referenceRoutes(() => openApiDocument(app.routes, { baseUrl })))
-  // Throws for a public route that is missing in the documents.
-  describedRoutes(app.routes)
   requireGuards(app)
+  // Throws for a route that is missing in the documents.
+  describedRoutes(app.routes)
+  describedPrivateRoutes(app.routes)
   const table = methodTable(app)
   // Now, not while the first caller waits.
   return app.compile()

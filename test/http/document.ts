@@ -5,9 +5,11 @@
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
 import type { OpenApiDocument, Operation } from "../../src/http/openapi/document.ts"
+import type { Gate } from "../../src/plugin/router.ts"
 import type { Answer } from "../kit.ts"
 
 export const DOCUMENT_PATH = "/api/public/v1/openapi.json"
+export const PRIVATE_DOCUMENT_PATH = "/api/private/openapi.json"
 
 export interface Declared {
   name: string
@@ -17,6 +19,9 @@ export interface Declared {
   ids: readonly string[]
   scopes: readonly string[]
   needsUnrestricted: boolean
+  /** Of private operations. */
+  permission: string
+  gate: Gate
   parameters: readonly DeclaredParameter[]
   /** Media types of bodies that it takes, with an example of each. */
   bodies: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>>
@@ -59,7 +64,9 @@ function declared(document: OpenApiDocument, path: string, method: string, opera
     method: method.toUpperCase(),
     path,
     ids: [...path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id!),
-    scopes: operation["x-required-scopes"],
+    scopes: operation["x-required-scopes"] ?? [],
+    permission: operation["x-permission"] ?? "",
+    gate: operation["x-gate"] ?? { ask: "open" },
     needsUnrestricted: operation["x-unrestricted-key"] === true,
     parameters: operation.parameters.map((parameter) => declaredParameter(resolved(document, parameter as never))),
     bodies: (operation.requestBody?.content ?? {}) as Declared["bodies"],

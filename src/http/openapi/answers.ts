@@ -2,9 +2,9 @@ import type { ErrorCode } from "../../domain/error.ts"
 import { answerOf } from "../errors.ts"
 import { meaningOf } from "../public/errors.ts"
 import { answerExample } from "./examples.ts"
-import { failuresOf, isTagged } from "./failures.ts"
+import { isTagged } from "./failures.ts"
 import { answerHeaders, headerRef } from "./headers.ts"
-import { Problem, RpcFailureAnswer } from "./problem.ts"
+import { PrivateProblem, Problem, RpcFailureAnswer } from "./problem.ts"
 import type { DescribedRoute } from "./route.ts"
 import type { Schema, SchemaCollection } from "./schema.ts"
 
@@ -34,7 +34,7 @@ export function collectAnswers(schemas: SchemaCollection): AnswerCollection {
 
   return {
     of(route) {
-      const byStatus = Object.groupBy(failuresOf(route), (code) => String(answerOf(code).status))
+      const byStatus = Object.groupBy(route.failures, (code) => String(answerOf(code).status))
       const failures = Object.entries(byStatus).map(([status, codes = []]) => [status, failure(route, status, codes)] as const)
       return { ...successes(route, schemas), ...Object.fromEntries(failures) }
     },
@@ -46,7 +46,8 @@ const GOOD: Readonly<Record<string, string>> = {
   200: "What was asked for.",
   201: "It is made.",
   202: "It is stored.",
-  204: "It is gone.",
+  204: "It is done.",
+  303: "It goes on there.",
   304: "You have the present version.",
 }
 
@@ -58,9 +59,13 @@ function successes(route: DescribedRoute, schemas: SchemaCollection): Record<str
     ...own.map(([status, answer]) => [status, success(route, status, answer, schemas)] as [string, Answer]),
   ]
   if (isTagged(route)) answers.push(["304", success(route, "304", {}, schemas)])
-  if (route.method === "delete") answers.push(["204", success(route, "204", {}, schemas)])
+  if (isSilent(route, answers)) answers.push(["204", success(route, "204", {}, schemas)])
   return Object.fromEntries(answers)
 }
+
+/** What a route that declares no answer says when it has done its work. */
+const isSilent = ({ method, access }: DescribedRoute, answers: readonly [string, Answer][]): boolean =>
+  access ? !answers.some(([status]) => status < "304") : method === "delete"
 
 type OwnAnswer = NonNullable<DescribedRoute["detail"]["responses"]>[string]
 
@@ -83,7 +88,10 @@ function success(
 }
 
 function failureAnswer(route: DescribedRoute, status: string, codes: readonly ErrorCode[], schemas: SchemaCollection): Answer {
-  const schema = { ...schemas.of(Problem), properties: { status: { const: Number(status) }, code: { enum: codes } } }
+  const schema = {
+    ...schemas.of(route.access ? PrivateProblem : Problem),
+    properties: { status: { const: Number(status) }, code: { enum: codes } },
+  }
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   // A message that is no JSON-RPC is refused in the words of JSON-RPC.
   const isRpc = route.path.endsWith("/mcp") && status === "400"

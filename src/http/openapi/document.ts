@@ -1,8 +1,8 @@
 import { ERROR_CODES } from "../../domain/error.ts"
 import type { Scope } from "../../domain/key.ts"
+import type { Gate } from "../../plugin/router.ts"
 import { type Answer, collectAnswers } from "./answers.ts"
 import { requestExample } from "./examples.ts"
-import { failuresOf } from "./failures.ts"
 import { ANSWER_HEADERS } from "./headers.ts"
 import { type Parameter, parametersOf, sharedParameters } from "./parameters.ts"
 import { problemExample } from "./problem.ts"
@@ -14,10 +14,14 @@ export interface Operation {
   summary: string
   description?: string
   tags: readonly string[]
-  /** Any one of them is enough; without any no key is needed. */
-  "x-required-scopes": readonly Scope[]
+  /** Of the public API: any one of them is enough; without any no key is needed. */
+  "x-required-scopes"?: readonly Scope[]
   /** Only a key for all sites of the organization will do. */
   "x-unrestricted-key"?: true
+  /** Of the private API: a permission, or who else may ask. */
+  "x-permission"?: string
+  /** The terms beside the permission. */
+  "x-gate"?: Gate
   security: readonly Readonly<Record<string, readonly string[]>>[]
   parameters: readonly Parameter[]
   requestBody?: { required: boolean; content: Record<string, Schema> }
@@ -39,19 +43,44 @@ export interface OpenApiDocument {
  * its scopes and its place. Throws for a route that does not say what it is.
  */
 export function openApiDocument(running: readonly RunningRoute[], { baseUrl }: { baseUrl: string }): OpenApiDocument {
-  const routes = describedRoutes(running)
+  return documentOf(describedRoutes(running), {
+    baseUrl,
+    title: "Footfall API",
+    about: ABOUT,
+    tags: TAGS,
+    securitySchemes: {
+      apiKey: {
+        type: "http",
+        scheme: "bearer",
+        description: "An API key of an organization, made in the dashboard or by `footfall key create`.",
+      },
+    },
+  })
+}
+
+/** What of a document does not follow from its routes. */
+export interface About {
+  baseUrl: string
+  title: string
+  about: string
+  /** In the order in which people read them. */
+  tags: readonly (readonly [name: string, description: string])[]
+  securitySchemes: Record<string, Schema>
+}
+
+export function documentOf(routes: readonly DescribedRoute[], { baseUrl, title, about, tags, securitySchemes }: About): OpenApiDocument {
   const schemas = collectSchemas()
   const answers = collectAnswers(schemas)
   const paths: OpenApiDocument["paths"] = {}
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, schemas, answers.of(route)) }
   }
-  const codes = new Set(routes.flatMap(failuresOf))
+  const codes = new Set(routes.flatMap(({ failures }) => failures))
   return {
     openapi: "3.1.0",
-    info: { title: "Footfall API", version: "1", description: ABOUT, license: { name: "MIT", identifier: "MIT" } },
+    info: { title, version: "1", description: about, license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: baseUrl || "/" }],
-    tags: TAGS.map(([name, description]) => ({ name, description })),
+    tags: tags.map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: schemas.components(),
@@ -61,30 +90,39 @@ export function openApiDocument(running: readonly RunningRoute[], { baseUrl }: {
       examples: Object.fromEntries(
         ERROR_CODES.filter((code) => codes.has(code)).map((code) => [code, problemExample(code, baseUrl) as Schema]),
       ),
-      securitySchemes: {
-        apiKey: {
-          type: "http",
-          scheme: "bearer",
-          description: "An API key of an organization, made in the dashboard or by `footfall key create`.",
-        },
-      },
+      securitySchemes,
     },
   }
 }
 
 function operation(route: DescribedRoute, schemas: SchemaCollection, responses: Record<string, Answer>): Operation {
-  const { operationId, summary, detail, scopes } = route
+  const { operationId, summary, detail } = route
   return {
     operationId,
     summary,
     ...(detail.description !== undefined && { description: detail.description }),
     tags: detail.tags ?? [],
-    "x-required-scopes": scopes,
-    ...(detail["x-unrestricted-key"] && { "x-unrestricted-key": true }),
-    security: scopes.length > 0 ? [{ apiKey: [] }] : [],
+    ...standing(route),
     parameters: parametersOf(route, schemas),
     ...(detail.requestBody && { requestBody: requestBody(route, detail.requestBody, schemas) }),
     responses,
+  }
+}
+
+/** What somebody must have to be let in. */
+function standing({
+  scopes,
+  detail,
+  access,
+}: DescribedRoute): Pick<Operation, "x-required-scopes" | "x-permission" | "x-gate" | "security"> {
+  if (access) {
+    const { permission, gate } = access
+    return { "x-permission": permission, "x-gate": gate, security: gate.ask === "open" ? [] : [{ session: [] }] }
+  }
+  return {
+    "x-required-scopes": scopes,
+    ...(detail["x-unrestricted-key"] && { "x-unrestricted-key": true }),
+    security: scopes.length > 0 ? [{ apiKey: [] }] : [],
   }
 }
 

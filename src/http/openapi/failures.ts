@@ -1,9 +1,9 @@
 import type { ErrorCode } from "../../domain/error.ts"
 import { SCOPES } from "../../domain/key.ts"
-import type { DescribedRoute } from "./route.ts"
+import type { PlacedRoute } from "./route.ts"
 
 /** The failures that an operation can answer, in the order in which it is looked for them (api.md section 2). */
-export function failuresOf(route: DescribedRoute): ErrorCode[] {
+export function failuresOf(route: PlacedRoute): ErrorCode[] {
   const { method, path, scopes, ids, detail } = route
   const isWrite = method !== "get" && !scopes.includes("stats:read")
   const groups: (readonly ErrorCode[])[] = [
@@ -27,7 +27,7 @@ export function failuresOf(route: DescribedRoute): ErrorCode[] {
   return [...new Set(groups.flat())]
 }
 
-function keyFailures({ scopes, detail }: DescribedRoute): ErrorCode[] {
+function keyFailures({ scopes, detail }: PlacedRoute): ErrorCode[] {
   const isAnyKeyEnough = SCOPES.every((scope) => scopes.includes(scope))
   return [
     "missing_api_key",
@@ -38,12 +38,14 @@ function keyFailures({ scopes, detail }: DescribedRoute): ErrorCode[] {
   ]
 }
 
-/** Makes a thing, once per `Idempotency-Key`. */
-export const creates = ({ answers }: DescribedRoute): boolean => "201" in answers
+/** Makes a thing, once per `Idempotency-Key`. What people make of themselves needs their presence, and has none. */
+export const creates = ({ method, answers, access }: Pick<PlacedRoute, "method" | "answers" | "access">): boolean =>
+  method === "post" && "201" in answers && access?.gate.ask !== "open" && access?.gate.ask !== "self"
 
 /** Changes or deletes a thing that has a version. */
-export const isVersioned = ({ method }: DescribedRoute): boolean => method === "patch" || method === "delete"
+export const isVersioned = ({ method, access, detail }: Pick<PlacedRoute, "method" | "access" | "detail">): boolean =>
+  method === "patch" || (access ? (detail["x-failures"]?.includes("precondition_failed") ?? false) : method === "delete")
 
 /** Its answer has a tag, and who has the present one is told so. */
-export const isTagged = ({ method, answers, detail }: DescribedRoute): boolean =>
+export const isTagged = ({ method, answers, detail }: Pick<PlacedRoute, "method" | "answers" | "detail">): boolean =>
   method === "get" && ("200" in answers || "304" in (detail.responses ?? {}))

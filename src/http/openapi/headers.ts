@@ -48,7 +48,7 @@ export function answerHeaders(route: DescribedRoute, status: string): AnswerHead
     ...(status === "201" ? (["Location"] as const) : []),
     ...(creates(route) && ["201", "409", "422"].includes(status) ? (["Idempotency-Replayed"] as const) : []),
     ...(["429", "503"].includes(status) || (status === "409" && creates(route)) ? (["Retry-After"] as const) : []),
-    ...(status === "401" || status === "403" ? (["WWW-Authenticate"] as const) : []),
+    ...(!route.access && (status === "401" || status === "403") ? (["WWW-Authenticate"] as const) : []),
   ]
 }
 

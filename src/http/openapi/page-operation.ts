@@ -27,7 +27,7 @@ ${answers(document, operation)}
 const breakable = (path: string): string => escapeHtml(path).replaceAll("/", "<wbr>/")
 
 function scopesText(operation: Operation): string {
-  const scopes = operation["x-required-scopes"]
+  const scopes = operation["x-required-scopes"] ?? []
   if (scopes.length === 0) return "Needs no key."
   const names = scopes.map((scope) => `<code>${scope}</code>`).join(" or ")
   const kind = operation["x-unrestricted-key"] ? ", of a key for all sites of the organization" : ""

@@ -31,6 +31,17 @@ const ID_WORDS: Readonly<Record<string, string>> = {
   goal_id: "A goal of the site.",
   funnel_id: "A funnel of the site.",
   annotation_id: "An annotation of the site.",
+  site: "The site. One that does not exist and one out of sight are answered alike.",
+  organization: "The organization. One that does not exist and one out of sight are answered alike.",
+  user: "The user.",
+}
+/** What stands in a path and is no number. */
+const TEXTS: Readonly<Record<string, string>> = {
+  token: "As it stands in the link.",
+  provider: "The identity provider.",
+  name: "Its name.",
+  backup_id: "The backup.",
+  plugin_id: "The plugin.",
 }
 
 /** Parameters that several operations share, by the name they are referred to. */
@@ -40,11 +51,10 @@ export function sharedParameters(routes: readonly DescribedRoute[]): Record<stri
   return Object.fromEntries([...ids, ...headers])
 }
 
-const idParameter = (name: string): Schema => ({
-  name,
-  in: "path",
-  required: true,
-  description: ID_WORDS[name],
-  schema: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-  example: 1,
-})
+function idParameter(name: string): Schema {
+  const place = { name, in: "path", required: true }
+  const text = TEXTS[name]
+  if (text !== undefined) return { ...place, description: text, schema: { type: "string" } }
+  const description = ID_WORDS[name] ?? `The ${name.replace(/_id$/, "").replaceAll("_", " ")}.`
+  return { ...place, description, schema: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, example: 1 }
+}

@@ -42,6 +42,23 @@ export const Problem = t.Object(
   { title: "Problem", description: "What went wrong, as application/problem+json" },
 )
 
+/** The same of the private API, whose codes have members of their own. */
+export const PrivateProblem = t.Object(
+  {
+    ...Problem.properties,
+    required_permission: t.Optional(t.String({ description: "Of forbidden" })),
+    current: t.Optional(t.Object({}, { additionalProperties: true, description: "The thing as it is now; of version_conflict" })),
+    state: t.Optional(t.String({ description: "Of invalid_state" })),
+    organizations: t.Optional(t.Array(t.Unknown(), { description: "Of sole_owner" })),
+    used_by: t.Optional(t.Array(t.Unknown(), { description: "Of segment_in_use" })),
+    source: t.Optional(t.String({ description: "Of set_elsewhere" })),
+    pointer: t.Optional(t.String({ description: "Of compat_id_taken" })),
+    needed_bytes: t.Optional(t.Integer({ description: "Of not_enough_space, as the next one" })),
+    free_bytes: t.Optional(t.Integer()),
+  },
+  { title: "Problem", description: "What went wrong, as application/problem+json" },
+)
+
 /** What a message to the MCP endpoint that cannot be read, or is no request, is answered. */
 export const RpcFailureAnswer = t.Object(
   {
@@ -65,6 +82,7 @@ const MEMBERS: Partial<Record<ErrorCode, object>> = {
   funnel_exists: { existing_id: 3 },
   body_too_large: { limit_bytes: 65_536 },
   limit_reached: { limit: 200, resource: "goals" },
+  forbidden: { required_permission: "site:write" },
   identity_insufficient: { needed_days: 7, mode: "daily", horizon_days: 1, options: ["weekly", "monthly"] },
 }
 

@@ -52,6 +52,8 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
   const endOf = (wanted: string): string => new Bun.Cookie(wanted, "", { ...attributes, maxAge: 0 }).serialize()
 
   return {
+    name,
+
     /** Only the routes that sign in and out use this: in its scope the library replaces Elysia's own `cookie`. */
     writer: () => plugin(secrets[0]).as("scoped") as unknown as Elysia,
 
