@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { parseHost } from "./host.ts"
-import { fault, inspect } from "./shape.ts"
+import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 /** A domain of e-mail addresses that an organization says is its own. Times are epoch milliseconds. */
 export interface MailDomain {
@@ -28,7 +28,7 @@ export function parseDomain(body: unknown): { domain: string } {
   const host = fields.domain === undefined ? undefined : parseHost(fields.domain)
   const isDomain = host?.includes(".") && !host.startsWith("*.") && !/^[0-9.]+$/.test(host)
   if (fields.domain !== undefined && !isDomain) faults.push(fault("/domain", "invalid_domain", "must be a domain such as example.org"))
-  refuseFaults(faults)
+  refuseFaults(inDocumentOrder(faults, body))
   return { domain: host! } // no fault: it is one
 }
 

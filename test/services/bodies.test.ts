@@ -3,7 +3,13 @@ import fc from "fast-check"
 import { AppError } from "../../src/domain/error.ts"
 import { parseFunnel } from "../../src/domain/funnel.ts"
 import { parseGoal } from "../../src/domain/goal.ts"
-import { parseKey } from "../../src/domain/key-input.ts"
+import { parseInvitation, parseNewAccount } from "../../src/domain/invitation.ts"
+import { type ApiKey, parseRotation } from "../../src/domain/key.ts"
+import { parseKey, patchKey } from "../../src/domain/key-input.ts"
+import { parseDomain } from "../../src/domain/mail-domain.ts"
+import { parseRemoval, parseSiteMember, parseTransfer, patchMember } from "../../src/domain/membership.ts"
+import { DEFAULT_POLICY, parseOrganization, patchOrganization } from "../../src/domain/organization.ts"
+import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
 import { parseSite } from "../../src/domain/site-input.ts"
 import { parseSetUp } from "../../src/domain/user.ts"
 import { isRange } from "../../src/ingest/client-address.ts"
@@ -36,11 +42,45 @@ const READERS: Record<string, { read(body: unknown): object; sound: object }> = 
       rate_limit: 1,
     },
   },
+  "change of a key": {
+    read: (body) => patchKey(KEY, body, { now: 0, ownSites: new Set([1]), life: { usual: 365, most: 10_000 }, isRange }),
+    sound: { name: "L", scopes: ["goals:write"], site_access: "list", site_ids: [1], expires_at: "1980-01-01T00:00:00Z", version: 1 },
+  },
+  "rotation of a key": { read: parseRotation, sound: { grace_hours: 3 } },
+  organization: { read: parseOrganization, sound: { name: "Acme" } },
+  "change of an organization": {
+    read: (body) => patchOrganization(ACME, body, new Set([7])),
+    sound: { name: "B", policy: { require_mfa: true, key_max_days: null, break_glass_user_ids: [7] }, version: 1 },
+  },
+  "change of a member": {
+    read: (body) => patchMember(MEMBER, body, CORE_PERMISSIONS),
+    sound: { role: "editor", grants: ["site:write"], denies: ["goals:write"], version: 1 },
+  },
+  "removal of a member": { read: (body) => parseRemoval(body, new Set([7])), sound: { transfer_to: 7 } },
+  "transfer of ownership": { read: (body) => parseTransfer(body, new Set([7])), sound: { user_id: 7 } },
+  "row of a site": { read: parseSiteMember, sound: { role: "admin" } },
+  invitation: {
+    read: (body) => parseInvitation(body, new Set([1])),
+    sound: { email: "a@b.c", role: "guest", site_ids: [1] },
+  },
+  "new account": {
+    read: (body) => parseNewAccount(body, { isCommon: () => false, email: "a@b.c" }),
+    sound: { name: "A", password: "x".repeat(12) },
+  },
+  "domain of mail": { read: parseDomain, sound: { domain: "example.org" } },
   "first user": {
     read: (body) => parseSetUp(body, { isCommon: () => false, siteDefaults: defaults }),
     sound: { email: "a@b.c", name: "A", password: "x".repeat(12), organization: "O" },
   },
 }
+
+const KEY: ApiKey = {
+  ...{ id: 1, organization_id: 1, name: "K", prefix: "ff_", last4: "0000", scopes: ["stats:read"], site_ids: null, ip_allow: [] },
+  ...{ rate_limit: null, owner_user_id: null, created_by: null, created_at: 0, expires_at: 5, expired_at: null, last_used_at: null },
+  ...{ last_used_ip_prefix: null, last_used_agent: null, revoked_at: null, version: 1 },
+}
+const ACME = { id: 1, name: "Acme", policy: DEFAULT_POLICY, created_at: 0, updated_at: 0, version: 1 }
+const MEMBER = { role: "viewer", grants: [], denies: [] } as const
 
 /** Any JSON, and texts that break things. */
 const value = fc.oneof(

@@ -132,3 +132,60 @@ test("a rare row is found behind thousands of others, and the log still holds to
   expect(await auditList.list({ organizationId: 2 }, undefined, 50)).toEqual([])
   expect(await audit.verify()).toEqual({ ok: true, rows: 2_501 })
 })
+
+test("each write leaves exactly one row; reads, refusals and repetitions leave none", async () => {
+  await using own = await startInstance()
+  const { catalog } = own.app.instance
+  const boss = await someone(own, { role: "owner", isInstanceAdmin: true })
+  const other = await someone(own, { role: "viewer" })
+  const guest = await someone(own)
+  const member = `${ORGANIZATION}/members/${other.id}`
+  const site = "/api/private/sites/1"
+  const key = { name: "K", scopes: ["stats:read"], site_access: "all" }
+  const invited = { email: guest.email, role: "viewer" }
+  let token = ""
+  const writes: [string, string, string, unknown?][] = [
+    ["accounts.organization.create", "POST", "/api/private/organizations", { name: "Second" }],
+    ["accounts.organization.update", "PATCH", ORGANIZATION, { name: "Shops" }],
+    ["sites.site.create", "POST", `${ORGANIZATION}/sites`, { name: "Blog", hosts: ["blog.example"] }],
+    ["accounts.mail_domain.create", "POST", `${ORGANIZATION}/domains`, { domain: "example.org" }],
+    ["accounts.mail_domain.delete", "DELETE", `${ORGANIZATION}/domains/1`],
+    ["accounts.member.update", "PATCH", member, { role: "editor" }],
+    ["accounts.site_member.put", "PUT", `${site}/members/${other.id}`, { role: "viewer" }],
+    ["accounts.site_member.remove", "DELETE", `${site}/members/${other.id}`],
+    ["accounts.api_key.create", "POST", `${ORGANIZATION}/api-keys`, key],
+    ["accounts.api_key.update", "PATCH", `${ORGANIZATION}/api-keys/5`, { name: "L" }],
+    ["accounts.api_key.rotate", "POST", `${ORGANIZATION}/api-keys/5/rotate`, {}],
+    ["accounts.api_key.create", "POST", `${site}/api-keys`, { name: "M", scopes: ["stats:read"] }],
+    ["accounts.api_key.revoke", "DELETE", `${ORGANIZATION}/api-keys/5`],
+    ["accounts.invitation.create", "POST", `${ORGANIZATION}/members/invite`, invited],
+    ["accounts.invitation.resend", "POST", `${ORGANIZATION}/invitations/1/resend`],
+    ["accounts.invitation.delete", "DELETE", `${ORGANIZATION}/invitations/1`],
+    ["accounts.invitation.create", "POST", `${ORGANIZATION}/members/invite`, invited],
+    ["accounts.member.remove", "DELETE", member],
+  ]
+  const auditList = createAuditList({ catalog })
+  const newest = async (count: number) => (await auditList.list({}, undefined, 1_000)).slice(0, count).map(({ action }) => action)
+  let rows = 0
+  for (const [action, method, path, body] of writes) {
+    const { status, body: told } = await boss.send(method, path, body)
+    expect(status, path).toBeLessThan(300)
+    rows++
+    expect(await auditList.count({}), path).toBe(rows)
+    expect(await newest(1), path).toEqual([action])
+    if (typeof told === "object" && told.link) token = told.link.split("/").at(-1)
+  }
+  expect((await guest.send("POST", `/api/private/invitations/${token}/accept`, {})).status).toBe(200)
+  expect(await newest(1)).toEqual(["accounts.invitation.accept"])
+  expect((await boss.send("POST", `${ORGANIZATION}/transfer-ownership`, { user_id: guest.id })).status).toBe(200)
+  expect(await newest(1)).toEqual(["accounts.organization.transfer"])
+  expect((await guest.send("DELETE", ORGANIZATION, { confirm: "Shops" })).status).toBe(202)
+  expect(await newest(1)).toEqual(["accounts.organization.delete"])
+  rows += 3
+
+  for (const [, method, path] of writes) {
+    await boss.send(method, path, { colour: 1 })
+    await boss.get(path)
+  }
+  expect(await auditList.count({})).toBe(rows)
+})
