@@ -46,9 +46,7 @@ function routesOf(host: NotesHost): Contribution {
     .get(
       "/notes",
       async ({ site }) => ({ data: await db.all<Note>(sql`select id, site_id, text from notes_notes where site_id = ${site.id}`) }),
-      {
-        can: "notes:read",
-      },
+      { can: "notes:read", detail: { summary: "List notes" } },
     )
     .post(
       "/notes",
@@ -69,10 +67,11 @@ function routesOf(host: NotesHost): Contribution {
         })
         return status(201, note)
       },
-      { can: "notes:write" },
+      { can: "notes:write", detail: { summary: "Make a note" } },
     )
   const all = host.instanceRouter().get("/all-notes", () => db.get<{ n: number }>(sql`select count(*) as n from notes_notes`), {
     instanceAdmin: true,
+    detail: { summary: "Count the notes of all sites" },
   })
   const slow = host.throttle(2, 60_000)
   const open = host.openRouter().get(`/${settings.prefix}/:id`, async ({ params, request, server }) => {
