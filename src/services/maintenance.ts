@@ -27,8 +27,17 @@ export function refuseWrites({ enabled, message, until }: Maintenance, code: "ma
 /** The switch, which outlives restarts. */
 export interface MaintenanceMode {
   current(): Maintenance
+  /** The same as answers show it. */
+  shown(): ShownMode
   /** The body has `enabled`, and perhaps `message` and `until`. Throws `validation_failed`. */
-  change(actor: Actor, body: unknown): Promise<Maintenance>
+  change(actor: Actor, body: unknown): Promise<ShownMode>
+}
+
+export interface ShownMode {
+  enabled: boolean
+  message: string | null
+  /** RFC 3339. */
+  until: string | null
 }
 
 export const MaintenanceInput = t.Object(
@@ -57,9 +66,10 @@ export async function createMaintenance({ catalog, clock, audit }: MaintenanceOp
 
   return {
     current,
+    shown: () => shownMode(current()),
     async change(actor, body) {
       const wanted = parseMaintenance(body, clock.now())
-      return catalog.transaction(
+      await catalog.transaction(
         async (statements) => {
           const before = shownMode(current())
           const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
@@ -75,12 +85,12 @@ export async function createMaintenance({ catalog, clock, audit }: MaintenanceOp
           mode = changed
         },
       )
+      return shownMode(wanted)
     },
   }
 }
 
-/** As answers show it. */
-export const shownMode = ({ enabled, message, until }: Maintenance) => ({
+const shownMode = ({ enabled, message, until }: Maintenance): ShownMode => ({
   enabled,
   message: message ?? null,
   until: until === undefined ? null : instantText(until),

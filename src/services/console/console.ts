@@ -4,21 +4,23 @@
  */
 import type { Clock } from "../../domain/clock.ts"
 import type { IngestCounts } from "../../ingest/ingest-counts.ts"
-import type { Audit } from "../audit.ts"
-import type { AuditList } from "../audit-list.ts"
 import type { Report } from "../control.ts"
 import type { Check } from "../doctor.ts"
 import type { Instance } from "../instance.ts"
-import type { LogLines } from "../log-lines.ts"
+import type { LogLine, LogLines } from "../log-lines.ts"
 import type { SmtpSettings } from "../mail.ts"
 import type { MaintenanceMode } from "../maintenance.ts"
 import type { Memberships } from "../memberships.ts"
-import { askMailServer, type SmtpDialogue } from "../smtp-dialogue.ts"
+import type { SmtpDialogue } from "../smtp-dialogue.ts"
 import type { Stats } from "../stats.ts"
 import type { Task } from "../timers.ts"
+import { type ConsoleAreas, createAreas } from "./areas.ts"
+import { type ConsoleAudit, createConsoleAudit } from "./audit.ts"
 import { createImpersonation, type Impersonation } from "./impersonation.ts"
 import { type ConsoleIngestion, createIngestion } from "./ingestion.ts"
 import { type ConsoleLists, createLists } from "./lists.ts"
+import { testMail } from "./mail-test.ts"
+import { readLines } from "./read-lines.ts"
 import { type ConsoleSettings, createConsoleSettings } from "./settings.ts"
 import { type ConsoleStorage, createStorage } from "./storage.ts"
 import { createSystem, type SystemReport } from "./system.ts"
@@ -27,21 +29,22 @@ import { type ConsoleUsers, createConsoleUsers } from "./users.ts"
 export interface Console extends Pick<Memberships, "members" | "invitations"> {
   users: ConsoleUsers
   lists: ConsoleLists
-  audit: Pick<Audit, "verify">
-  auditList: AuditList
+  audit: ConsoleAudit
   settings: ConsoleSettings
+  areas: ConsoleAreas
   maintenance: MaintenanceMode
   impersonation: Impersonation
   /** Where the session waits with which an admin who acts as a user was signed in. */
   cookies: ImpersonationCookies
   ingestion: ConsoleIngestion
   storage: ConsoleStorage
-  logLines: Pick<LogLines, "list">
+  /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
+  logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
   /** The same checks as `footfall doctor`; `host` is that of the request that asks. */
   health(host: string | undefined): Promise<Check[]>
-  /** Undefined without a mail server. */
-  testMail: ((to: string) => Promise<SmtpDialogue>) | undefined
+  /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
+  mailTest(body: unknown): Promise<SmtpDialogue>
   tasks: Task[]
 }
 
@@ -84,8 +87,8 @@ export function createConsole(options: ConsoleOptions): Console {
   return {
     members: memberships.members,
     invitations: memberships.invitations,
-    auditList: memberships.auditList,
-    audit: instance.audit,
+    audit: createConsoleAudit(shared),
+    areas: createAreas(shared),
     users: createConsoleUsers(shared),
     lists: createLists({ ...shared, directory: instance.sites.directory, segments: storage.segments }),
     settings: createConsoleSettings(shared),
@@ -94,10 +97,10 @@ export function createConsole(options: ConsoleOptions): Console {
     cookies: options.cookies,
     ingestion,
     storage,
-    logLines: options.logLines,
+    logLines: (query) => readLines(options.logLines, query),
     system: system.report,
     health: (host) => options.examine(() => {}, host),
-    testMail: smtp && ((to) => askMailServer(smtp, to)),
+    mailTest: (body) => testMail(smtp, body),
     tasks: [ingestion.task, storage.task],
   }
 }

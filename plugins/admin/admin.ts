@@ -1,0 +1,16 @@
+/** The console of whoever runs the instance: its people, its state, its storage, and no data of visitors beyond counts and sizes. */
+import { definePlugin } from "#plugin"
+import { auditRoutes } from "./audit.ts"
+import { impersonationRoutes } from "./impersonation.ts"
+import { settingRoutes } from "./settings.ts"
+import { systemRoutes } from "./system.ts"
+import { userRoutes } from "./users.ts"
+
+export default definePlugin({
+  id: "admin",
+  title: "Administration",
+  paths: { instance: ["admin"] },
+  setup: (host) => ({
+    routes: [userRoutes(host), impersonationRoutes(host), auditRoutes(host), systemRoutes(host), settingRoutes(host)],
+  }),
+})

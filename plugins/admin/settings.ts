@@ -1,0 +1,74 @@
+import { Type as t } from "@sinclair/typebox"
+import { type Host, versionsIn } from "#plugin"
+import { NoQuery, Sent, says, tagged } from "./shapes.ts"
+
+const SettingsShown = t.Object({ data: t.Array(t.Any()) })
+const PluginShown = t.Object({
+  id: t.String(),
+  title: t.String(),
+  enabled: t.Boolean(),
+  version: t.Integer(),
+  schema: t.Array(t.String()),
+  tables: t.Array(t.String()),
+  rows: t.Integer(),
+})
+
+/** Settings with where each comes from, the mail server, and the switches of areas. */
+export const settingRoutes = (host: Host) => {
+  const { settings, mailTest, areas } = host.services.console
+
+  return host
+    .instanceRouter()
+    .get("/admin/settings", () => ({ data: settings.list() }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: SettingsShown },
+      detail: says("All settings, with where each comes from"),
+    })
+    .patch("/admin/settings", async ({ actor, body }) => ({ data: await settings.change(actor, body.value) }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      body: Sent,
+      response: { 200: SettingsShown },
+      detail: says("Change settings that are made here"),
+    })
+    .post("/admin/settings/smtp/test", ({ body }) => mailTest(body.value), {
+      instanceAdmin: { reads: true },
+      query: NoQuery,
+      body: Sent,
+      response: {
+        200: t.Object({
+          ok: t.Boolean(),
+          steps: t.Array(t.Object({ name: t.String(), sent: t.String(), received: t.String(), ms: t.Integer() })),
+        }),
+      },
+      detail: says("Send a mail and tell what was said"),
+    })
+    .get("/admin/plugins", async () => ({ data: await areas.list() }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: t.Object({ data: t.Array(PluginShown) }) },
+      detail: says("Areas, and what they keep"),
+    })
+    .patch(
+      "/admin/plugins",
+      async ({ actor, body, request, set }) => {
+        const area = await areas.turn(actor, body.value, versionsIn(request.headers.get("if-match")))
+        return tagged(set, area, area)
+      },
+      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 200: PluginShown }, detail: says("Switch an area on or off") },
+    )
+    .get("/admin/features", () => ({ data: areas.features() }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: t.Object({ data: t.Array(t.String()) }) },
+      detail: says("Areas that are on"),
+    })
+    .patch("/admin/features", async ({ actor, body }) => ({ data: await areas.turnAll(actor, body.value) }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      body: Sent,
+      response: { 200: t.Object({ data: t.Array(t.String()) }) },
+      detail: says("Switch several areas"),
+    })
+}

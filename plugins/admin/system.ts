@@ -1,0 +1,47 @@
+import { Type as t } from "@sinclair/typebox"
+import { type Host, instantText } from "#plugin"
+import { AnyQuery, Instant, NoQuery, orNull, Sent, says } from "./shapes.ts"
+
+const CheckShown = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
+const ModeShown = t.Object({ enabled: t.Boolean(), message: orNull(t.String()), until: orNull(Instant) })
+
+/** What runs, whether it is well, what it says, and the switch that makes others wait. */
+export const systemRoutes = (host: Host) => {
+  const { system, health, maintenance, logLines } = host.services.console
+
+  return host
+    .instanceRouter()
+    .get("/admin/system", () => system(), { instanceAdmin: true, query: NoQuery, detail: says("What runs, and on what") })
+    .get(
+      "/admin/system/health",
+      async ({ request }) => {
+        const checks = await health(request.headers.get("host") ?? undefined)
+        const worst = (["fail", "warn"] as const).find((status) => checks.some((check) => check.status === status)) ?? "ok"
+        return { status: worst, checks }
+      },
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        response: { 200: t.Object({ status: t.String(), checks: t.Array(CheckShown) }) },
+        detail: says("Every check, with its remedy"),
+      },
+    )
+    .get("/admin/logs", ({ query }) => ({ data: logLines(query).map(({ at, ...line }) => ({ at: instantText(at), ...line })) }), {
+      instanceAdmin: true,
+      query: AnyQuery,
+      detail: says("The last lines of the log, without secrets"),
+    })
+    .get("/admin/maintenance", () => maintenance.shown(), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: ModeShown },
+      detail: says("Whether the instance is being maintained"),
+    })
+    .post("/admin/maintenance", ({ actor, body }) => maintenance.change(actor, body.value), {
+      instanceAdmin: true,
+      query: NoQuery,
+      body: Sent,
+      response: { 200: ModeShown },
+      detail: says("Let writes of others wait, or not"),
+    })
+}

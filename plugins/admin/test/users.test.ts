@@ -1,0 +1,268 @@
+import { expect, test } from "bun:test"
+import { actionsOf, startConsole } from "./console.ts"
+
+type Rows = { data: { id: number | null; email: string; status: string }[]; has_more: boolean; next_cursor: string | null; total?: number }
+
+test.each([
+  ["without a session", "nobody", "/users", 401, "session_required"],
+  ["as an owner without the flag", "owner", "/users", 403, "forbidden"],
+  ["as an owner without the flag, of somebody who is not there", "owner", "/users/999", 403, "forbidden"],
+  ["with an unknown sort", "admin", "/users?sort=name", 400, "invalid_query"],
+  ["with a limit out of range", "admin", "/users?limit=201", 400, "invalid_query"],
+  ["with an unknown parameter", "admin", "/users?page=2", 400, "invalid_query"],
+  ["with a cursor of nowhere", "admin", "/users?cursor=abc", 400, "invalid_cursor"],
+  ["of somebody who is not there", "admin", "/users/999", 404, "user_not_found"],
+  ["of an id that is none", "admin", "/users/1e3", 404, "user_not_found"],
+] as const)("refuses users %s", async (_, who, path, status, code) => {
+  await using console = await startConsole()
+  const cookies = { admin: console.cookie, owner: (await console.person({ role: "owner" })).cookie, nobody: "sid=x" }
+  expect(await console.get(path, cookies[who])).toMatchObject({ status, body: { code } })
+})
+
+test("users are listed with what they have, and invitations of strangers among them", async () => {
+  await using console = await startConsole()
+  const viewer = await console.person({ role: "viewer" })
+  const { memberships, instance } = console.instance.app
+  const [shop] = await instance.organizations.list()
+  await memberships.invitations.create(shop!, { email: "new@example.org", role: "editor" }, "instance")
+  const { status, body } = await console.get("/users?count=true")
+  expect(status).toBe(200)
+  const { data, total } = body as Rows
+  expect(total).toBe(3)
+  expect(data.find(({ id }) => id === viewer.id)).toMatchObject({
+    email: viewer.email,
+    status: "active",
+    is_instance_admin: false,
+    organizations: [{ id: 1, name: "Shop", role: "viewer" }],
+    mfa: { totp: false, passkeys: 0 },
+    auth: { password: false, oidc: [] },
+    sessions: 1,
+    api_keys: 0,
+  })
+  expect(data.find(({ id }) => id === null)).toMatchObject({
+    email: "new@example.org",
+    status: "invited",
+    organizations: [{ id: 1, role: "editor" }],
+  })
+})
+
+test("a list goes on from its cursor without gaps or doubles, also while users come", async () => {
+  await using console = await startConsole()
+  for (let i = 0; i < 6; i++) await console.person()
+  const first = (await console.get("/users?limit=3")).body as Rows
+  expect([first.data.length, first.has_more]).toEqual([3, true])
+  await console.person()
+  const seen = first.data.map(({ id }) => id)
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const page = (await console.get(`/users?limit=3&cursor=${cursor}`)).body as Rows
+    seen.push(...page.data.map(({ id }) => id))
+    cursor = page.next_cursor
+  }
+  expect(new Set(seen).size).toBe(seen.length)
+  expect(seen.length).toBeGreaterThanOrEqual(7)
+  // A cursor is good for its own order and filter.
+  expect(await console.get(`/users?limit=3&sort=created_at&cursor=${first.next_cursor}`)).toMatchObject({
+    status: 400,
+    body: { code: "invalid_cursor" },
+  })
+})
+
+test.each([
+  ["?role=viewer", ["viewer"]],
+  ["?role=owner", ["admin"]],
+  ["?status=disabled", ["gone"]],
+  ["?organization=1", ["admin", "viewer"]],
+  ["?organization=2", []],
+  ["?mfa=true", []],
+] as const)("users are filtered by %s", async (query, expected) => {
+  await using console = await startConsole()
+  const ids = {
+    admin: console.adminId,
+    viewer: (await console.person({ role: "viewer" })).id,
+    gone: (await console.person()).id,
+  }
+  await console.send("POST", `/users/${ids.gone}/disable`)
+  const { data } = (await console.get(`/users${query}`)).body as Rows
+  expect(data.map(({ id }) => id).sort()).toEqual(expected.map((name) => ids[name]).sort())
+})
+
+test("a user is made with a link to choose a password, which works", async () => {
+  await using console = await startConsole()
+  const { status, body, headers } = await console.send("POST", "/users", {
+    email: "Ann@Example.org",
+    name: "Ann",
+    organization_id: 1,
+    role: "editor",
+  })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ email: "Ann@Example.org", name: "Ann", status: "active", organizations: [{ id: 1, role: "editor" }] })
+  expect(headers.get("location")).toBe(`/api/private/admin/users/${(body as { id: number }).id}`)
+  const { link } = body as { link: string }
+  const token = link.split("/reset/")[1]
+  const { api } = console.instance
+  expect(await api.post("/api/private/auth/reset", { token, password: "correct horse battery" })).toMatchObject({ status: 204 })
+  expect(await api.post("/api/private/auth/login", { email: "ann@example.org", password: "correct horse battery" })).toMatchObject({
+    status: 200,
+    body: { user: { name: "Ann" } },
+  })
+  expect(await console.send("POST", "/users", { email: "ANN@example.org", name: "Other" })).toMatchObject({
+    status: 409,
+    body: { code: "email_taken" },
+  })
+})
+
+test.each([
+  [{ name: "A" }, "/email", "required"],
+  [{ email: "x", name: "A" }, "/email", "too_short"],
+  [{ email: "no address", name: "A" }, "/email", "invalid_email"],
+  [{ email: "a@b.example", name: " " }, "/name", "too_short"],
+  [{ email: "a@b.example", name: "A", organization_id: 1 }, "/role", "required"],
+  [{ email: "a@b.example", name: "A", role: "viewer" }, "/organization_id", "required"],
+  [{ email: "a@b.example", name: "A", organization_id: 1, role: "guest" }, "/role", "invalid_choice"],
+  [{ email: "a@b.example", name: "A", password: "short" }, "/password", "too_short"],
+  [{ email: "a@b.example", name: "A", is_instance_admin: "yes" }, "/is_instance_admin", "invalid_type"],
+  [{ email: "a@b.example", name: "A", colour: 1 }, "/colour", "unknown_field"],
+] as const)("a user cannot be made of %j", async (body, pointer, code) => {
+  await using console = await startConsole()
+  const answer = await console.send("POST", "/users", body)
+  expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } })
+  expect((answer.body as { errors: object[] }).errors[0]).toMatchObject({ pointer, code })
+})
+
+test("a user of an organization that is not there is not made", async () => {
+  await using console = await startConsole()
+  const fields = { email: "a@b.example", name: "A", organization_id: 77, role: "viewer" }
+  expect(await console.send("POST", "/users", fields)).toMatchObject({ status: 404, body: { code: "organization_not_found" } })
+  expect(((await console.get("/users?q=a@b.example")).body as Rows).data).toEqual([])
+})
+
+test("the flag needs a fresh proof, a name does not", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person()
+  const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
+  const by = { cookie: stale }
+  expect(await console.send("PATCH", `/users/${id}`, { is_instance_admin: true }, by)).toMatchObject({
+    status: 403,
+    body: { code: "reauth_required" },
+  })
+  expect(await console.send("POST", "/users", { email: "a@b.example", name: "A", is_instance_admin: true }, by)).toMatchObject({
+    status: 403,
+    body: { code: "reauth_required" },
+  })
+  expect(await console.send("PATCH", `/users/${id}`, { name: "Other" }, by)).toMatchObject({
+    status: 200,
+    body: { name: "Other", version: 2 },
+  })
+  expect(await console.send("PATCH", `/users/${id}`, { is_instance_admin: true })).toMatchObject({
+    status: 200,
+    body: { is_instance_admin: true },
+  })
+})
+
+test("a change knows the version it was made for", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person()
+  const path = `/users/${id}`
+  expect((await console.get(path)).headers.get("etag")).toBe('"1"')
+  expect(await console.send("PATCH", path, { name: "B", version: 1 })).toMatchObject({ status: 200, body: { version: 2 } })
+  expect(await console.send("PATCH", path, { name: "C", version: 1 })).toMatchObject({
+    status: 409,
+    body: { code: "version_conflict", current: { name: "B", version: 2 } },
+  })
+  expect(await console.send("PATCH", path, { name: "C" }, { headers: { "if-match": '"1"' } })).toMatchObject({
+    status: 412,
+    body: { code: "precondition_failed" },
+  })
+  expect(await console.get(path)).toMatchObject({ body: { name: "B" } })
+})
+
+test("a disabled user's sessions and personal keys end at once; the membership stays", async () => {
+  await using console = await startConsole()
+  const { api, app } = console.instance
+  const owner = await console.person({ role: "owner" })
+  const { secret } = await app.instance.keys.create(
+    1,
+    { name: "Own", scopes: ["sites:read"], site_access: "all", personal: true },
+    { by: owner.id },
+  )
+  expect((await api.get("/api/public/v1/sites", secret)).status).toBe(200)
+  expect(await console.send("POST", `/users/${owner.id}/disable`)).toMatchObject({
+    status: 200,
+    body: { status: "disabled", sessions: 0, api_keys: 0 },
+  })
+  expect((await api.get("/api/private/me", undefined, { cookie: owner.cookie })).status).toBe(401)
+  expect((await api.get("/api/public/v1/sites", secret)).status).toBe(401)
+  expect(await console.send("POST", `/users/${owner.id}/enable`)).toMatchObject({
+    status: 200,
+    body: { status: "active", organizations: [{ id: 1, role: "owner" }] },
+  })
+  // What has ended stays ended.
+  expect((await api.get("/api/private/me", undefined, { cookie: owner.cookie })).status).toBe(401)
+})
+
+test("the last active instance admin stays, also when two take each other down", async () => {
+  await using console = await startConsole()
+  const { adminId } = console
+  for (const [method, path, body] of [
+    ["POST", `/users/${adminId}/disable`, undefined],
+    ["PATCH", `/users/${adminId}`, { is_instance_admin: false }],
+  ] as const)
+    expect(await console.send(method, path, body)).toMatchObject({ status: 409, body: { code: "last_instance_admin" } })
+
+  const other = await console.person({ isInstanceAdmin: true })
+  const answers = await Promise.all([
+    console.send("PATCH", `/users/${other.id}`, { is_instance_admin: false }),
+    console.send("PATCH", `/users/${adminId}`, { is_instance_admin: false }, { cookie: other.cookie }),
+  ])
+  expect(answers.map(({ status }) => status).sort()).not.toEqual([200, 200])
+  const { data } = (await console.instance.app.console.users.list({ status: "active" })) as { data: { is_instance_admin: boolean }[] }
+  expect(data.filter((user) => user.is_instance_admin).length).toBe(1)
+})
+
+test("whoever owns an organization alone goes when somebody else is named its owner", async () => {
+  await using console = await startConsole()
+  const { app } = console.instance
+  const founder = await console.person()
+  const { id } = await app.instance.organizations.createOwned({ id: founder.id, is_instance_admin: true }, { name: "Mill" })
+  const heir = await console.person({ role: "viewer", organizationId: id })
+  const stranger = await console.person()
+  const path = `/users/${founder.id}`
+  expect(await console.send("DELETE", path)).toMatchObject({
+    status: 409,
+    body: { code: "sole_owner", organizations: [{ id, name: "Mill" }] },
+  })
+  const transferTo = (user_id: number) => ({ transfer: [{ organization_id: id, user_id }] })
+  expect(await console.send("DELETE", path, transferTo(stranger.id))).toMatchObject({ status: 409, body: { code: "sole_owner" } })
+  expect(await console.send("DELETE", path, transferTo(heir.id))).toMatchObject({ status: 204 })
+  expect(await console.get(path)).toMatchObject({ status: 404, body: { code: "user_not_found" } })
+  expect(await console.get(`/users/${heir.id}`)).toMatchObject({ body: { organizations: [{ id, role: "owner" }] } })
+  expect((await console.instance.api.get("/api/private/me", undefined, { cookie: founder.cookie })).status).toBe(401)
+  // The address is free again, and the log remembers whose it was.
+  expect(await console.send("POST", "/users", { email: founder.email, name: "Again" })).toMatchObject({ status: 201 })
+  const [row] = await app.memberships.auditList.list({ action: { name: "admin.user.delete", isPrefix: false } }, undefined, 1)
+  expect(row).toMatchObject({ target_label: founder.email, actor_id: console.adminId })
+})
+
+test("every act leaves one row in the log", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person()
+  const before = (await actionsOf(console)).length
+  await console.send("PATCH", `/users/${id}`, { name: "B" })
+  await console.send("PATCH", `/users/${id}`, { name: "B" })
+  await console.send("POST", `/users/${id}/disable`)
+  await console.send("POST", `/users/${id}/disable`)
+  await console.send("POST", `/users/${id}/enable`)
+  await console.send("POST", `/users/${id}/reset-password`)
+  await console.send("POST", `/users/${id}/reset-mfa`)
+  await console.send("POST", `/users/${id}/sign-out`)
+  await console.send("DELETE", `/users/${id}`)
+  expect((await actionsOf(console)).slice(before)).toEqual([
+    "admin.user.update",
+    "admin.user.disable",
+    "admin.user.enable",
+    "admin.user.reset-password",
+    "admin.user.reset-mfa",
+    "admin.user.sign-out",
+    "admin.user.delete",
+  ])
+})

@@ -1,0 +1,136 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { type Console, type Host, instantText, leaveUnread, readOptionalJson, refuseUnproved, versionsIn } from "#plugin"
+import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says, tagged } from "./shapes.ts"
+
+const BODY_BYTES = 64 << 10
+
+const UserShown = t.Object(
+  {
+    id: orNull(Id),
+    invitation_id: t.Optional(Id),
+    email: t.String(),
+    name: t.String(),
+    status: t.String({ description: "active, invited or disabled" }),
+    is_instance_admin: t.Boolean(),
+    organizations: t.Array(t.Object({ id: Id, name: t.String(), role: t.String() })),
+    mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer() }),
+    auth: t.Object({ password: t.Boolean(), oidc: t.Array(t.String()) }),
+    created_at: Instant,
+    last_login_at: orNull(Instant),
+    last_seen_at: orNull(Instant),
+    sessions: t.Integer(),
+    api_keys: t.Integer(),
+    version: t.Integer(),
+  },
+  { title: "InstanceUser" },
+)
+const Link = t.Optional(t.String({ description: "To hand on, where no mail is sent; shown this once" }))
+const LinkedUserShown = t.Composite([UserShown, t.Object({ link: Link })], { title: "LinkedUser" })
+
+type ListedUser = Awaited<ReturnType<Console["users"]["get"]>>
+
+/** Everybody who may sign in, of all organizations. */
+export const userRoutes = (host: Host) => {
+  const { users } = host.services.console
+  const find = async ({ id }: Record<string, string | undefined>) => void (await users.get(id))
+  const quiet = { find, read: leaveUnread }
+
+  return host
+    .instanceRouter()
+    .get(
+      "/admin/users",
+      async ({ query }) => {
+        const page = await users.list(query)
+        return { ...page, data: page.data.map(shownUser) }
+      },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(UserShown) }, detail: says("List users") },
+    )
+    .post(
+      "/admin/users",
+      async ({ actor, session, body, set }) => {
+        if (asksForFlag(body.value)) refuseUnproved(session, host.now())
+        const { user, link } = await users.create(actor, body.value)
+        set.status = 201
+        set.headers.location = `/api/private/admin/users/${user.id}`
+        return tagged(set, user, { ...shownUser(user), ...(link !== undefined && { link }) })
+      },
+      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 201: LinkedUserShown }, detail: says("Make a user") },
+    )
+    .get("/admin/users/:id", async ({ params, set }) => shown(set, await users.get(params.id)), {
+      instanceAdmin: { find },
+      query: NoQuery,
+      response: { 200: UserShown },
+      detail: says("Read a user"),
+    })
+    .patch(
+      "/admin/users/:id",
+      async ({ actor, session, params, body, request, set }) => {
+        if (asksForFlag(body.value)) refuseUnproved(session, host.now())
+        return shown(set, await users.update(actor, params.id, body.value, versionsIn(request.headers.get("if-match"))))
+      },
+      { instanceAdmin: { find }, query: NoQuery, body: Sent, response: { 200: UserShown }, detail: says("Change name, address or flag") },
+    )
+    .post("/admin/users/:id/disable", async ({ actor, params, set }) => shown(set, await users.disable(actor, params.id)), {
+      instanceAdmin: quiet,
+      query: NoQuery,
+      response: { 200: UserShown },
+      detail: says("Shut a user out"),
+    })
+    .post("/admin/users/:id/enable", async ({ actor, params, set }) => shown(set, await users.enable(actor, params.id)), {
+      instanceAdmin: quiet,
+      query: NoQuery,
+      response: { 200: UserShown },
+      detail: says("Let a user in again"),
+    })
+    .post("/admin/users/:id/reset-password", ({ actor, params }) => users.resetPassword(actor, params.id), {
+      instanceAdmin: quiet,
+      query: NoQuery,
+      response: { 200: t.Object({ link: Link }) },
+      detail: says("Let a user choose a new password"),
+    })
+    .post("/admin/users/:id/reset-mfa", async ({ actor, params, set }) => shown(set, await users.resetSecondFactors(actor, params.id)), {
+      instanceAdmin: { ...quiet, sudo: true },
+      query: NoQuery,
+      response: { 200: UserShown },
+      detail: says("Remove all second factors of a user"),
+    })
+    .post(
+      "/admin/users/:id/sign-out",
+      async ({ actor, params, status }) => {
+        await users.signOut(actor, params.id)
+        return status(204, undefined)
+      },
+      { instanceAdmin: quiet, query: NoQuery, detail: says("End all sessions of a user") },
+    )
+    .delete(
+      "/admin/users/:id",
+      async ({ actor, params, body, status }) => {
+        await users.remove(actor, params.id, body.value)
+        return status(204, undefined)
+      },
+      {
+        instanceAdmin: { find, sudo: true, read: readOptionalJson(BODY_BYTES) },
+        query: NoQuery,
+        body: Sent,
+        detail: says("Delete a user"),
+      },
+    )
+}
+
+/** Who it is must have been proved lately to make somebody an instance admin, or none any more. */
+const asksForFlag = (body: unknown): boolean => typeof body === "object" && body !== null && "is_instance_admin" in body
+
+const shown = (set: { headers: Record<string, unknown> }, user: ListedUser) => tagged(set, user, shownUser(user))
+
+const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
+
+function shownUser({ totp, passkeys, password, oidc, ...user }: ListedUser): Static<typeof UserShown> {
+  return {
+    ...user,
+    mfa: { totp, passkeys },
+    auth: { password, oidc },
+    created_at: instantText(user.created_at),
+    last_login_at: instantOrNull(user.last_login_at),
+    last_seen_at: instantOrNull(user.last_seen_at),
+  }
+}
