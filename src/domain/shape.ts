@@ -49,8 +49,11 @@ export function inDocumentOrder(faults: readonly Fault[], body: unknown): Fault[
   return places.sort((a, b) => comparePlaces(a.place, b.place)).map(({ found }) => found)
 }
 
-/** A merge patch applied to what is there. A patch that is no object stays what it is, and is refused as that. */
-export const mergedWith = (present: object, patch: unknown): unknown => (isObject(patch) ? { ...present, ...patch } : patch)
+/**
+ * A merge patch applied to what is there, with the fields of the patch first and in its order, which is that of their faults.
+ * A patch that is no object stays what it is, and is refused as that.
+ */
+export const mergedWith = (present: object, patch: unknown): unknown => (isObject(patch) ? { ...patch, ...present, ...patch } : patch)
 
 /** A JSON object: no list, and not null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -164,7 +164,12 @@ test("a patch changes what it names, by the rules of a new site", async () => {
     id: 1,
     name: "New",
   })
-  expect(await faultsOf(sites.update(made.id, { timezone: null, hosts: [] }))).toEqual(["/hosts too_few", "/timezone invalid_type"])
+  // In the order of the patch, not of what it is merged with.
+  expect(await faultsOf(sites.update(made.id, { colour: 1, timezone: null, hosts: [] }))).toEqual([
+    "/colour unknown_field",
+    "/timezone invalid_type",
+    "/hosts too_few",
+  ])
   expect(await faultsOf(sites.update(made.id, "x"))).toEqual([" invalid_type"])
   expect(await faultsOf(sites.update(7, { name: "x" }))).toBe("site_not_found")
 })
