@@ -66,6 +66,22 @@ export function place(fallback: string | undefined, about: string): Setting<stri
   })
 }
 
+/** An object: a table of the file, elsewhere JSON. */
+export const table = (about: string): Setting<Readonly<Record<string, unknown>> | undefined> =>
+  setting<Readonly<Record<string, unknown>> | undefined>(undefined, about, "a table in the file, else an object in JSON", (given) => {
+    const value = typeof given === "string" ? parsedJson(given) : given
+    // An object that is no list and not null is a record of whatever it holds.
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  })
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A path that the instance itself serves. */
 export const route = (about: string): Setting<string | undefined> =>
   setting<string | undefined>(undefined, about, "a path such as /numbers/in, of letters, digits, ., _, - and /", (given) =>

@@ -1,5 +1,21 @@
 import { ofInstance } from "./instance.ts"
-import { choice, cidrs, hosts, integer, origins, place, ports, route, type Setting, secret, text, timeOfDay, toggle, url } from "./kinds.ts"
+import {
+  choice,
+  cidrs,
+  hosts,
+  integer,
+  origins,
+  place,
+  ports,
+  route,
+  type Setting,
+  secret,
+  table,
+  text,
+  timeOfDay,
+  toggle,
+  url,
+} from "./kinds.ts"
 
 /**
  * Every setting of an instance. A key is written `base_url` in the file, `FOOTFALL_BASE_URL` in the environment and
@@ -52,6 +68,14 @@ export const SETTINGS = {
   smtp_user: text(undefined, "Name under which to sign in there; absent: without."),
   smtp_password: secret("Password for it."),
   mail_from: text(undefined, "Sender of mails; absent: footfall@ and the host of the base address."),
+  oidc_issuer: url(undefined, "Identity provider (OpenID Connect) by which people can sign in, by its issuer."),
+  oidc_client_id: text(undefined, "Name under which it knows this instance."),
+  oidc_client_secret: secret("Secret for it; absent: none, with PKCE alone."),
+  oidc_name: text("Single sign-on", "What the button says."),
+  oidc_scopes: text("openid email profile", "What is asked of it."),
+  oidc_jit: toggle(false, "Whether whoever comes from it for the first time becomes a user, within the domains below."),
+  oidc_allowed_domains: hosts("Domains of verified addresses whose owners become users when they first come."),
+  oidc_role_map: table("Roles by group of the claim `groups`, `*` for all; applied at each sign-in, never to owners."),
   private_rate: integer(
     50,
     { min: 1, max: 100_000 },

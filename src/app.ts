@@ -6,6 +6,7 @@ import { toldOf } from "../config/told.ts"
 import type { DemoShape, Invitation } from "./cli/command.ts"
 import type { Actor } from "./domain/audit.ts"
 import type { Clock } from "./domain/clock.ts"
+import { readRoleMap } from "./domain/identity-provider.ts"
 import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
 import { sessionCookie } from "./http/private/session-cookie.ts"
@@ -14,11 +15,12 @@ import { type Collector, createCollector } from "./ingest/collect.ts"
 import { createIngestCounts } from "./ingest/ingest-counts.ts"
 import { openPlaceFile, type PlaceFile } from "./ingest/places.ts"
 import type { AnyPlugin } from "./plugin/contract.ts"
-import { loadPlugins, pluginFacts } from "./plugin/load.ts"
+import { type LoadedPlugins, loadPlugins, pluginFacts } from "./plugin/load.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
 import { accountTasks } from "./services/accounts.ts"
 import { type Console, createConsole } from "./services/console/console.ts"
 import { sourceOf } from "./services/console/system.ts"
+import { defineCoreJobs, jobTasks } from "./services/core-jobs.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
 import { placesIn } from "./services/data-folder.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
@@ -29,8 +31,10 @@ import { type Instance, type InstanceOptions, openInstance } from "./services/in
 import { configuredSettings } from "./services/instance-settings.ts"
 import { createLogLines } from "./services/log-lines.ts"
 import { createMemberships, type Memberships } from "./services/memberships.ts"
+import { OWN_PROVIDER } from "./services/oidc-providers.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
+import { createSiteAreas } from "./services/site-areas.ts"
 import { createStats } from "./services/stats.ts"
 import { createTimers, type Timers } from "./services/timers.ts"
 import { resolveTxt } from "./services/txt-records.ts"
@@ -57,6 +61,7 @@ export interface App extends HttpServer {
   collector: Collector
   engine: Engine
   operations: Operations
+  plugins: LoadedPlugins
   /** Who belongs to which organization. */
   memberships: Memberships
   console: Console
@@ -91,6 +96,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const operations = operationsOf(options, instance, () => address)
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
+  const siteAreas = createSiteAreas({ ...instance, engine, stats, clock })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
   const cookie = sessionCookie({
     secrets: instance.cookieSecrets,
@@ -116,7 +122,9 @@ export async function createApp(given: AppOptions): Promise<App> {
       throw error
     },
   )
+  defineCoreJobs({ ...instance, erasure: plugins.erasure, clock, log })
   const server = createServer({
+    siteAreas,
     baseUrl: config.base_url ?? "",
     hsts: config.hsts,
     log,
@@ -158,9 +166,13 @@ export async function createApp(given: AppOptions): Promise<App> {
     mcpAllowedOrigins: config.mcp_allowed_origins,
     version: options.version,
   })
-  const upkeep = { ...upkeepOptions(options, instance), refreshPlaces: () => placeFile?.refresh() ?? Promise.resolve(undefined) }
-  const onJump = (milliseconds: number) => instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
-  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions), ...memberships.tasks, ...admin.tasks]
+  const refreshPlaces = () => placeFile?.refresh() ?? Promise.resolve(undefined)
+  const upkeep = { ...upkeepOptions(options, instance), hooks: plugins.hooks, refreshPlaces }
+  const onJump = (milliseconds: number) => {
+    instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
+    instance.schedules.replan().catch((error) => log.error("jobs could not be planned anew", { error }))
+  }
+  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions), ...memberships.tasks, ...admin.tasks, ...jobTasks(instance)]
   const timers = createTimers(tasks, { clock, log, onJump })
   let control: { stop(): void } | undefined
   return {
@@ -169,6 +181,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     engine,
     collector,
     operations,
+    plugins,
     memberships,
     console: admin,
     async inviteToSetUp(tellLater) {
@@ -183,7 +196,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     async stop() {
       collector.stop()
       control?.stop()
-      await timers.stop()
+      await Promise.all([timers.stop(), instance.jobs.stop(), instance.outbox.stop()])
       await instance.accounts.background.settled()
       // Counts are a help to people: a full disk must not hold up the end.
       await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
@@ -255,7 +268,29 @@ const accountSettings = (config: Config): InstanceOptions["accounts"] => ({
     maxDelaySeconds: config.signin_max_delay_seconds,
   },
   smtp: smtpSettings(config),
+  oidc: oidcSettings(config),
 })
+
+/** Undefined without a provider of the whole instance. */
+function oidcSettings(config: Config): InstanceOptions["accounts"]["oidc"] {
+  if (config.oidc_issuer === undefined) return undefined
+  if (config.oidc_client_id === undefined) throw new ExitFault("configuration", "oidc_issuer: oidc_client_id is needed as well")
+  const roleMap = readRoleMap(config.oidc_role_map ?? {})
+  if (!roleMap) throw new ExitFault("configuration", 'oidc_role_map: must be like {"analysts": {"role": "viewer"}}')
+  return {
+    id: OWN_PROVIDER,
+    organizationId: null,
+    name: config.oidc_name,
+    issuer: config.oidc_issuer,
+    clientId: config.oidc_client_id,
+    clientSecret: config.oidc_client_secret,
+    scopes: config.oidc_scopes,
+    allowedDomains: config.oidc_allowed_domains,
+    jit: config.oidc_jit,
+    roleMap,
+    byOperator: true,
+  }
+}
 
 /** Undefined without a mail server. */
 const smtpSettings = (config: Config): InstanceOptions["accounts"]["smtp"] =>
@@ -411,7 +446,7 @@ function collectorOptions({ config, clock, log, random }: AppOptions, instance: 
   }
 }
 
-const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): Omit<UpkeepOptions, "refreshPlaces"> => ({
+const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): Omit<UpkeepOptions, "refreshPlaces" | "hooks"> => ({
   ...instance,
   dataDir: config.data_dir,
   clock,
@@ -424,7 +459,9 @@ async function begin(options: AppOptions, instance: Instance, operations: Operat
   const { config, clock, log, version } = options
   const control = listenForCommands(config.data_dir, (name, input, report) => runOperation(operations, name, input, report))
   instance.lock.announce({ pid: process.pid, started_at: new Date(clock.now()).toISOString(), version, control: control.path })
-  await instance.slots.recover()
+  await instance.jobs.recover()
+  await instance.schedules.start()
+  await instance.outbox.start()
   timers.start()
   if (instance.lock.afterCrash) {
     log.warn("the last run did not end in order; both stores are being checked")

@@ -1,4 +1,5 @@
 import type { Clock } from "../domain/clock.ts"
+import type { IdentityProvider } from "../domain/identity-provider.ts"
 import type { Log } from "../domain/log.ts"
 import { CORE_PERMISSIONS } from "../domain/permission.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
@@ -7,7 +8,12 @@ import { type Background, createBackground } from "./background.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
 import { createMail, type PostedMail, type SmtpSettings } from "./mail.ts"
 import { createMembers } from "./members.ts"
+import { createOidc, type Oidc } from "./oidc.ts"
+import { createOidcExchange } from "./oidc-exchange.ts"
+import { createOidcProviders } from "./oidc-providers.ts"
+import { roleMapping } from "./oidc-roles.ts"
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts"
+import type { Outbound } from "./outbound.ts"
 import { createOwnAccount, type OwnAccount } from "./own-account.ts"
 import { createOwnEmail, type OwnEmail } from "./own-email.ts"
 import { createOwnFactors, type OwnFactors } from "./own-factors.ts"
@@ -37,6 +43,8 @@ export interface AccountSettings {
   hashesAtOnce: number
   signIn: SignInFigures
   smtp: SmtpSettings | undefined
+  /** The identity provider of the whole instance. */
+  oidc: IdentityProvider | undefined
 }
 
 /** Everything about who people are: set-up, signing in, the own account. */
@@ -59,6 +67,7 @@ export interface Accounts {
   tokens: OneTimeTokens
   mail: PostedMail
   background: Background
+  oidc: Oidc
 }
 
 /** What accounts want done again and again. */
@@ -80,6 +89,7 @@ interface AccountsOptions {
   siteDefaults: Parameters<typeof createUsers>[0]["siteDefaults"]
   accounts: AccountSettings
   log: Log
+  outbound: Outbound
   /** Under which people reach the instance: links in mails, and where passkeys belong. */
   publicUrl(): string
 }
@@ -101,6 +111,8 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const ways = { ...options, passwords, tickets, tokens, limits, factors: secondFactors, openSession, noteFailure, mail, background }
   const signIn = createSignIn(ways)
   const passkeys = createPasskeys({ ...ways, relyingParty: () => relyingParty(publicUrl()) })
+  const providers = createOidcProviders({ ...options, own: accounts.oidc })
+  const oidc = createOidc({ ...ways, signIn, providers, exchange: createOidcExchange(options), applyRoleMap: roleMapping(options) })
   return {
     users,
     passwords,
@@ -115,7 +127,8 @@ export function createAccounts(options: AccountsOptions): Accounts {
     passkeys,
     setup: createSetup({ ...options, users, token: createSetupToken(options), openSession, audit }),
     proofs: createProofs({ ...ways, signIn, passkeys }),
-    signOut: createSignOut({ ...options, logoutUrl: async () => undefined }),
+    oidc,
+    signOut: createSignOut({ ...options, logoutUrl: oidc.logoutUrl }),
     ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers({ ...options, permissions: CORE_PERMISSIONS }) }),
     ownEmail: createOwnEmail(ways),
     ownFactors: createOwnFactors({ ...ways, totp, recoveryCodes, relyingParty: () => relyingParty(publicUrl()) }),

@@ -26,23 +26,30 @@ import { createHealth, type Health } from "./health.ts"
 import { createIdempotency, type Idempotency } from "./idempotency.ts"
 import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "./instance-settings.ts"
 import { createInstanceShields, type InstanceShields } from "./instance-shields.ts"
+import { createJobQueue } from "./job-queue.ts"
 import { createJobSlots, type JobSlots } from "./job-slots.ts"
+import type { Jobs } from "./jobs.ts"
 import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
+import type { SavedOf } from "./open-report.ts"
 import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
+import { createOutbox, type Outbox } from "./outbox.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "./outbound.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "./plugins.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
 import { secretKey } from "./secret-key.ts"
+import { createSegments, type Segments } from "./segments.ts"
+import { createSchedules, type Schedules } from "./schedules.ts"
 import { createSecrets, type Random } from "./secrets.ts"
 import { createSessions, type Sessions } from "./sessions.ts"
 import { createSiteKeys, type SiteKeys } from "./site-keys.ts"
 import { createSites, type Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
 import { createStoreStates, type StoreStates } from "./store-states.ts"
+import { type StoredSecrets, storedSecrets } from "./stored-secrets.ts"
 import { openStores } from "./stores.ts"
 import { finishSwap } from "./swap.ts"
 
@@ -82,6 +89,9 @@ export interface Instance {
   goals: Goals
   funnels: Funnels
   annotations: Annotations
+  segments: Segments
+  /** What segments are made of, for the parsers of questions. */
+  saved: SavedOf
   instanceShields: InstanceShields
   settings: InstanceSettings
   maintenance: MaintenanceMode
@@ -107,6 +117,11 @@ export interface Instance {
   states: StoreStates
   exclusive: Exclusive
   slots: JobSlots
+  jobs: Jobs
+  schedules: Schedules
+  outbox: Outbox
+  /** Sealed values of the core, or of a plugin. */
+  secretsOf(owner: string): StoredSecrets
   /** Of a catalog on a server. */
   lease: CatalogLease | undefined
   /** Every site that is not deleted, of all owners. */
@@ -162,10 +177,13 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
+  const segments = await createSegments({ catalog, clock })
   const instanceShields = await createInstanceShields({ catalog, clock })
   kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
+  const outbound = createOutbound({ settings: options.outbound, clock })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
   const audit = createAudit({ catalog, clock })
+  const jobs = createJobQueue({ catalog, clock, log, random })
   const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))
   return {
     lock,
@@ -177,13 +195,15 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     settings,
     maintenance: await createMaintenance({ catalog, clock, audit }),
     sessions,
-    accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites }),
+    accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites, outbound }),
     access: createAccess({ catalog, sites, permissions }),
     permissions,
-    outbound: createOutbound({ settings: options.outbound, clock }),
+    outbound,
     plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
     audit,
     cookieSecrets: [cookieSecret(key)],
+    segments,
+    saved: segments.saved,
     annotations: createAnnotations({ catalog, clock }),
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),
@@ -196,7 +216,11 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     health,
     states,
     exclusive,
-    slots: createJobSlots(catalog, clock.now),
+    slots: createJobSlots(catalog, clock),
+    jobs,
+    schedules: createSchedules({ catalog, clock, jobs, timezone: options.defaults.timezone }),
+    outbox: createOutbox({ catalog, clock, log }),
+    secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
     allSites: () => allSites(catalog),
     migrated: { migrations, backup: safety },

@@ -29,6 +29,8 @@ export interface Entry {
   mfa: boolean
   /** The only organization the session may reach. */
   organizationId?: number
+  /** The identity provider that opens it. */
+  provider?: string
 }
 
 /** The end of every way in: the session, when the user was last here, the row of the audit log, all in the caller's transaction. */
@@ -36,11 +38,12 @@ export type OpenSession = (statements: Statements, user: User, entry: Entry, gue
 
 export function sessionOpening(options: { clock: Pick<Clock, "now">; sessions: Sessions; audit: Audit }): OpenSession {
   const { clock, sessions, audit } = options
-  return async (statements, user, { method, mfa, organizationId }, { actor, former }) => {
+  return async (statements, user, { method, mfa, organizationId, provider }, { actor, former }) => {
     if (former) await sessions.revoke(statements, former.id)
     const { userAgent, ipPrefix } = actor
-    const terms = { method, mfa, client: { userAgent, ipPrefix }, ...(organizationId !== undefined && { organizationId }) }
-    const { token, session } = await sessions.create(statements, user, terms)
+    const client = { userAgent, ipPrefix }
+    const limits = { ...(organizationId !== undefined && { organizationId }), ...(provider !== undefined && { provider }) }
+    const { token, session } = await sessions.create(statements, user, { method, mfa, client, ...limits })
     await updateLastLogin(statements, user.id, clock.now())
     await audit.write(statements, actorAs(actor, user), {
       action: "accounts.session.create",

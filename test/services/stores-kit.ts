@@ -24,6 +24,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
     hashesAtOnce: 4,
     signIn: { perMinute: 20, failuresPerHour: 50, failuresBeforeDelay: 10, delaySeconds: 10, maxDelaySeconds: 900 },
     smtp: undefined,
+    oidc: undefined,
   },
   publicUrl: () => "http://localhost:8080",
   keep: { daily: 7, weekly: 4 },

@@ -1,4 +1,5 @@
 import type { Actor } from "../../domain/audit.ts"
+import type { Session } from "../../domain/session.ts"
 import type { Call } from "../../plugin/guard.ts"
 import type { Person } from "../../services/sessions.ts"
 import type { Origin } from "../../services/sign-in-limits.ts"
@@ -16,6 +17,7 @@ type Asking = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person
 
 /** What the services want to know of somebody who comes in. */
 export function guests({ now, cookie, addressOf }: GuestOptions) {
+  const secondsLeft = (session: Session): number => Math.floor((session.expires_at - now()) / 1_000)
   // Only the request and the server are looked at.
   const originOf = (asking: Asking): Origin => {
     const address = addressOf(asking as unknown as Call)
@@ -30,7 +32,9 @@ export function guests({ now, cookie, addressOf }: GuestOptions) {
     },
     /** Gives the browser its session. */
     welcome(context: unknown, { session, token }: Pick<SignedIn, "session" | "token">): void {
-      cookie.set(context, token, Math.floor((session.expires_at - now()) / 1_000))
+      cookie.set(context, token, secondsLeft(session))
     },
+    /** The same as a line of an answer that has others. */
+    sessionLine: ({ session, token }: SignedIn): string => cookie.line(token, secondsLeft(session)),
   }
 }

@@ -47,8 +47,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     const person = token === undefined ? undefined : await options.sessions.find(token)
     if (person?.renewedToken !== undefined) {
       const left = Math.floor((person.session.expires_at - now()) / 1_000)
-      // Where the library adds its own later on: the last one counts.
-      set.headers["Set-Cookie"] = [options.cookie.line(person.renewedToken, left)]
+      set.headers["set-cookie"] = [options.cookie.line(person.renewedToken, left)]
     }
     return person
   }

@@ -83,13 +83,25 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     line: (token: string, maxAge: number): string => lineOf(name, token, maxAge),
 
     /** What ties the answer of an identity provider to the browser that asked. It needs no signature: it is looked up. */
-    setTicket: (context: unknown, ticket: string, maxAge: number) => (context as Writer).setCookie(ticketName, ticket, { maxAge }),
+    ticketLine: (ticket: string, maxAge: number): string => new Bun.Cookie(ticketName, ticket, { ...attributes, maxAge }).serialize(),
+    ticketEnd: (): string => endOf(ticketName),
     readTicket: (request: Request): string | undefined =>
       new Bun.CookieMap(request.headers.get("cookie") ?? "").get(ticketName) ?? undefined,
 
     /** `maxAge` in seconds. */
-    set: (context: unknown, token: string, maxAge: number) => (context as Writer).setCookie(name, token, { signed: true, maxAge }),
+    set(context: unknown, token: string, maxAge: number): void {
+      dropEarlier(context)
+      ;(context as Writer).setCookie(name, token, { signed: true, maxAge })
+    },
     /** Not `removeCookie`: that one forgets Path and Secure, and the browser keeps the cookie. */
-    clear: (context: unknown) => (context as Writer).setCookie(name, "", { maxAge: 0 }),
+    clear(context: unknown): void {
+      dropEarlier(context)
+      ;(context as Writer).setCookie(name, "", { maxAge: 0 })
+    },
   }
+}
+
+/** A token that was renewed on the way in: what comes now takes its place. */
+function dropEarlier(context: unknown): void {
+  delete (context as { set: { headers: Record<string, unknown> } }).set.headers["set-cookie"]
 }

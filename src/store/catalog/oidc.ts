@@ -1,8 +1,135 @@
+import type { Role } from "../../domain/organization.ts"
+import type { SiteRole } from "../../domain/permission.ts"
 import type { Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
+
+/** An identity provider that somebody entered in the console. */
+export interface StoredProvider {
+  id: string
+  organization_id: number | null
+  name: string
+  issuer: string
+  client_id: string
+  secret_sealed: Uint8Array | null
+  scopes: string
+  allowed_domains: readonly string[]
+  jit: boolean
+  /** As it was entered. */
+  role_map: unknown
+  version: number
+}
+type ProviderRow = Omit<StoredProvider, "allowed_domains" | "jit" | "role_map"> & {
+  allowed_domains_json: string
+  jit: 0 | 1
+  role_map_json: string
+}
+
+const PROVIDER = sql`
+  id, organization_id, name, issuer, client_id, secret_sealed, scopes, allowed_domains_json, jit, role_map_json, version`
+
+/** Those that are on and whose organization is there, by id. */
+export async function listProviders(catalog: Statements): Promise<StoredProvider[]> {
+  const rows = await catalog.all<ProviderRow>(sql`
+    select ${PROVIDER} from oidc_providers
+    where enabled = 1 and (organization_id is null or organization_id in (select id from organizations where deleted_at is null))
+    order by id limit 1000`)
+  return rows.map(toProvider)
+}
+
+/** Undefined also for one that is off. */
+export async function providerById(catalog: Statements, id: string): Promise<StoredProvider | undefined> {
+  const row = await catalog.get<ProviderRow>(sql`
+    select ${PROVIDER} from oidc_providers
+    where id = ${id} and enabled = 1
+      and (organization_id is null or organization_id in (select id from organizations where deleted_at is null))`)
+  return row && toProvider(row)
+}
+
+/** A user as a provider knows one. */
+export const userOfIdentity = async (catalog: Statements, provider: string, subject: string): Promise<number | undefined> =>
+  (
+    await catalog.get<{ user_id: number }>(sql`
+      select user_id from oidc_identities where provider = ${provider} and subject = ${subject}`)
+  )?.user_id
+
+/** False when the identity is that of somebody already. */
+export const insertIdentity = async (
+  catalog: Statements,
+  { userId, provider, subject, email, now }: { userId: number; provider: string; subject: string; email: string; now: number },
+): Promise<boolean> =>
+  (await catalog.get(sql`
+    insert into oidc_identities (user_id, provider, subject, email_at_link, created_at, last_login_at)
+    values (${userId}, ${provider}, ${subject}, ${email}, ${now}, ${now}) on conflict do nothing returning id`)) !== undefined
+
+export const updateIdentityUse = (catalog: Statements, provider: string, subject: string, now: number): Promise<void> =>
+  catalog.run(sql`update oidc_identities set last_login_at = ${now} where provider = ${provider} and subject = ${subject}`)
 
 /** Links of a user that providers of organizations have made: those of the instance's own provider stay. */
 export const deleteOrganizationIdentities = (catalog: Statements, userId: number): Promise<void> =>
   catalog.run(sql`
     delete from oidc_identities
     where user_id = ${userId} and provider in (select id from oidc_providers where organization_id is not null)`)
+
+/** Where a role comes from: the map of a provider, and what people had given before. */
+export interface RoleOrigin {
+  role: Role
+  provider: string | null
+  given_role: Role | null
+}
+
+export const roleOriginOf = (catalog: Statements, organizationId: number, userId: number): Promise<RoleOrigin | undefined> =>
+  catalog.get(sql`
+    select role, provider, given_role from memberships where organization_id = ${organizationId} and user_id = ${userId}`)
+
+/** Organizations in which the map of a provider has given somebody a role. */
+export const organizationsMappedBy = async (catalog: Statements, provider: string, userId: number): Promise<number[]> =>
+  (
+    await catalog.all<{ organization_id: number }>(sql`
+      select organization_id from memberships where user_id = ${userId} and provider = ${provider} order by organization_id`)
+  ).map(({ organization_id }) => organization_id)
+
+/** The role that a map gives; that of people is kept for the day it gives none. */
+export const putMappedRole = (
+  catalog: Statements,
+  { organizationId, userId, role, provider, now }: { organizationId: number; userId: number; role: Role; provider: string; now: number },
+): Promise<void> =>
+  catalog.run(sql`
+    insert into memberships (organization_id, user_id, role, provider, created_at)
+    values (${organizationId}, ${userId}, ${role}, ${provider}, ${now})
+    on conflict (organization_id, user_id) do update set
+      given_role = case when memberships.provider is null then memberships.role else memberships.given_role end,
+      role = excluded.role, provider = excluded.provider, version = memberships.version + 1`)
+
+/** People's role again. */
+export const restoreGivenRole = (catalog: Statements, organizationId: number, userId: number): Promise<void> =>
+  catalog.run(sql`
+    update memberships set role = given_role, provider = null, given_role = null, version = version + 1
+    where organization_id = ${organizationId} and user_id = ${userId} and given_role is not null`)
+
+/** Rows of sites that a map gives, in place of those it gave before; rows that people gave stay. */
+export async function replaceMappedSites(
+  catalog: Statements,
+  {
+    organizationId,
+    userId,
+    siteIds,
+    role,
+    provider,
+    now,
+  }: { organizationId: number; userId: number; siteIds: readonly number[]; role: SiteRole; provider: string; now: number },
+): Promise<void> {
+  await catalog.run(sql`
+    delete from site_members where user_id = ${userId} and provider = ${provider}
+      and site_id in (select id from sites where organization_id = ${organizationId})`)
+  for (const siteId of siteIds)
+    await catalog.run(sql`
+      insert into site_members (site_id, user_id, role, created_at, provider)
+      select id, ${userId}, ${role}, ${now}, ${provider} from sites
+      where id = ${siteId} and organization_id = ${organizationId} and deleted_at is null
+      on conflict do nothing`)
+}
+
+function toProvider({ allowed_domains_json, role_map_json, ...row }: ProviderRow): StoredProvider {
+  // Both are JSON by whoever wrote them; the map is judged by whoever reads it.
+  return { ...row, allowed_domains: JSON.parse(allowed_domains_json) as string[], jit: row.jit === 1, role_map: JSON.parse(role_map_json) }
+}

@@ -10,8 +10,9 @@ alter table sessions add column previous_hash blob;
 alter table sessions add column previous_until integer;
 create index sessions_previous_hash on sessions (previous_hash) where previous_hash is not null;
 
--- The identity provider whose map gave a role; null: people gave it.
+-- The identity provider whose map gave a role; null: people gave it. What they had given before comes back with the map's end.
 alter table memberships add column provider text;
+alter table memberships add column given_role text;
 alter table site_members add column provider text;
 
 -- Mails that wait to be sent. They hold links that let people in, so they are sealed, each under a name of its own.
