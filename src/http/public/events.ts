@@ -6,13 +6,13 @@ import { readJsonOrLines } from "../../plugin/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { EventLines, EventsAnswer, EventsRequest } from "../openapi/bodies.ts"
 import { told } from "../openapi/route.ts"
+import { NoQuery } from "./things.ts"
 
 /** Events are judged one by one, so a bad one does not stop the others. */
 const EventList = t.Object(
   { events: t.Array(t.Unknown(), { minItems: 1, maxItems: COLLECT.serverEvents }) },
   { additionalProperties: false },
 )
-const NoQuery = t.Object({}, { additionalProperties: false })
 
 /** Events that a site's own servers send: as a list in JSON, or one per line. */
 export const eventRoutes = (auth: ApiKeyAuth, collector: Collector) =>

@@ -5,13 +5,13 @@ import type { QueryForm } from "../../services/query-form.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { QueryRequest } from "../openapi/bodies.ts"
 import { told } from "../openapi/route.ts"
-import { takes } from "./things.ts"
+import { NoQuery, takes } from "./things.ts"
 
 /** The parser of the question judges the fields, so that all that is wrong is said at once; the documents list them. */
 const QueryBody = t.Object({}, { additionalProperties: true })
 const QUESTION = {
   scope: "stats:read",
-  query: t.Object({}, { additionalProperties: false }),
+  query: NoQuery,
   body: QueryBody,
   response: { 200: QueryAnswer },
 } as const
