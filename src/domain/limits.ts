@@ -108,6 +108,29 @@ export const OUTBOUND = {
   excerptBytes: 2_048,
 } as const
 
+/** Work in the background (areas/00 section 12). */
+export const JOBS = {
+  atOnce: 8,
+  /** Unless the kind says otherwise. */
+  atOnceOfKind: 2,
+  /** Jobs that are looked at in one round. */
+  looked: 50,
+  leaseMs: 60_000,
+  /** Progress is stored this often at most. */
+  progressMs: 1_000,
+  keptDays: 30,
+  /** What runs is waited for when the process ends. */
+  stopMs: 3_000,
+} as const
+
+/** Product events (areas/00 section 13). */
+export const OUTBOX = {
+  slice: 100,
+  keptDays: 30,
+  longestPauseMs: 5 * 60_000,
+  stopMs: 1_000,
+} as const
+
 export const QUERY = {
   points: 1_000,
   groupings: 3,
@@ -133,6 +156,12 @@ export const QUERY = {
   breakdownLimit: 100,
   breakdownOffset: 10_000,
   realtimeLimit: 50,
+  realtimeEvents: 50,
+  suggestions: { min: 1, max: 100, default: 20 },
+  propertyKeys: { min: 1, max: 20, default: 10 },
+  propertyValues: 10,
+  funnelRows: { min: 1, max: 20, default: 8 },
+  batch: 20,
   shownValueChars: 500,
 } as const
 
@@ -152,6 +181,16 @@ export const THINGS = {
   windowHours: { min: 1, max: 720 },
   persistentDays: { min: 1, max: 395 },
   bounceEngagedSeconds: { min: 0, max: 86_400 },
+  minGroup: { min: 1, max: 100 },
+  segments: 500,
+  segmentNameChars: 100,
+  shares: 20,
+  shareOrigins: 10,
+  shareSections: 20,
+  journeySteps: { min: 2, max: 6, default: 4 },
+  journeyTop: { min: 1, max: 20, default: 8 },
+  /** Fewer visits say little of the ways that people take. */
+  journeySample: 20,
   allowedQueryParams: 20,
   queryParamChars: 100,
   /** Of each product. */

@@ -116,6 +116,22 @@ export interface RealtimeQuery {
   site: SiteFacts
   now: number
   limit: number
+  /** Only events that satisfy it, and their visitors. */
+  filter?: Filter
+  /** How many of the last counted events to tell of; absent: none. */
+  latest?: number
+}
+
+/** A pageview or custom event of the last half hour, without its visitor. "" is the missing value. */
+export interface LatestEvent {
+  at: number
+  name: string
+  page: string
+  hostname: string
+  source: string
+  country: string
+  device: string
+  browser: string
 }
 export interface RealtimeResult {
   visitors: number
@@ -125,6 +141,8 @@ export interface RealtimeResult {
   countries: { value: string | null; visitors: number }[]
   /** The last 30 minutes, oldest first. */
   minutes: { from: number; visitors: number; pageviews: number }[]
+  /** The youngest first; absent when none were asked for. */
+  events?: LatestEvent[]
 }
 
 /** Raw rows: all visits that start in the range, each with all of its events, that have an event satisfying the filter. */
@@ -132,4 +150,82 @@ export interface RowsQuery {
   site: SiteFacts
   range: Range
   filter?: Filter
+}
+
+/** Whether a site is alive. */
+export interface PulseQuery {
+  site: { id: number }
+  now: number
+}
+export interface PulseResult {
+  visitors: number
+  /** Of any name; absent without any. */
+  lastAt?: number
+}
+
+export interface LastMatchQuery {
+  site: { id: number }
+  goal: GoalRule
+}
+
+/** Whole visits, and their pageviews and custom events. */
+export interface VisitsWeight {
+  visits: number
+  events: number
+}
+
+export interface PropertyKeysQuery {
+  site: SiteFacts
+  range: Range
+  filter?: Filter
+}
+export interface PropertyKeyCount {
+  property: string
+  /** Events that carry it. */
+  events: number
+}
+
+/** An item of a journey: a page, or the name of a custom event. */
+export interface PathAnchor {
+  kind: "page" | "event"
+  value: string
+}
+
+/** Paths inside visits that start in the range, from an item on or up to one (metrics.md section 13). */
+export interface PathsQuery {
+  site: SiteFacts
+  range: Range
+  filter?: Filter
+  /** `start`: from the anchor's first occurrence on; `end`: from its last one backwards. */
+  mode: "start" | "end"
+  anchor: PathAnchor
+  /** Columns, that of the anchor included. */
+  steps: number
+  /** Items shown in each column. */
+  top: number
+  /** Items that narrow the columns behind them to the visits that took them. Column 0 is that of the anchor. */
+  pins: readonly (PathAnchor & { column: number })[]
+  group: "page" | "directory"
+  /** What stands behind `?` is no part of a page. */
+  collapseQuery: boolean
+  /** Custom events are items too. */
+  withEvents: boolean
+}
+
+/** `other` stands for the items that are not shown, `end` for the visits that went no further. */
+export interface PathNode {
+  kind: "page" | "event" | "other" | "end"
+  /** "" for `other` and `end`. */
+  value: string
+  visits: number
+}
+
+export interface PathsResult {
+  /** With the anchor. */
+  visits: number
+  columns: PathNode[][]
+  /** From a node of a column to one of the next, by their places there. */
+  edges: { column: number; from: number; to: number; visits: number }[]
+  /** Visits that ended at a node, by column (but the last one) and place. */
+  ended: number[][]
 }

@@ -29,20 +29,20 @@ const VisitorWindow = t.Union(
   { description: "For how long a visitor is counted once; mixed when that changed inside the range" },
 )
 
-const FACTS = {
+export const REPORT_FACTS = {
   site_id: t.Integer(),
   range: ReportRange,
   visitor_window: t.Optional(VisitorWindow),
   notes: t.Optional(t.Array(t.String())),
   revenue_currency: t.Optional(t.String()),
 }
-const ReportFacts = t.Object(FACTS)
+export const ReportFacts = t.Object(REPORT_FACTS)
 /** What every report about a range says. */
 export type ReportFacts = Static<typeof ReportFacts>
 
 export const Summary = t.Object(
   {
-    ...FACTS,
+    ...REPORT_FACTS,
     metrics: Metrics,
     comparison: t.Optional(t.Object({ range: ReportRange, metrics: Metrics, change_percent: Metrics })),
   },
@@ -53,7 +53,7 @@ export type Summary = Static<typeof Summary>
 const Point = t.Object({ time: t.String(), partial: t.Optional(t.Boolean()), ...METRICS })
 export const Timeseries = t.Object(
   {
-    ...FACTS,
+    ...REPORT_FACTS,
     interval: t.String(),
     points: t.Array(Point),
     comparison: t.Optional(t.Object({ range: ReportRange, points: t.Array(Point) })),
@@ -66,7 +66,7 @@ const SHOWN = { value: t.String(), label: t.Optional(t.String()) }
 
 export const Breakdown = t.Object(
   {
-    ...FACTS,
+    ...REPORT_FACTS,
     dimension: t.String(),
     property: t.Optional(t.String()),
     rows: t.Array(t.Object({ ...SHOWN, truncated: t.Optional(t.Boolean()), ...METRICS, share: t.Optional(t.Number()) })),
@@ -97,7 +97,7 @@ const STEP = { type: t.String(), match: t.String(), value: t.String(), name: t.S
 
 export const GoalReport = t.Object(
   {
-    ...FACTS,
+    ...REPORT_FACTS,
     goals: t.Array(
       t.Object({
         goal_id: t.Integer(),
@@ -128,7 +128,7 @@ export type GoalReport = Static<typeof GoalReport>
 
 export const FunnelReport = t.Object(
   {
-    ...FACTS,
+    ...REPORT_FACTS,
     funnel_id: t.Optional(t.Integer()),
     name: t.Optional(t.String()),
     order: t.String(),

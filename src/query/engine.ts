@@ -1,4 +1,20 @@
-import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
+import type {
+  FunnelQuery,
+  FunnelResult,
+  LastMatchQuery,
+  PathsQuery,
+  PathsResult,
+  PropertyKeyCount,
+  PropertyKeysQuery,
+  PulseQuery,
+  PulseResult,
+  Query,
+  RealtimeQuery,
+  RealtimeResult,
+  RowsQuery,
+  Table,
+  VisitsWeight,
+} from "../domain/query.ts"
 import type { BreakdownExport } from "./export-breakdown.ts"
 import type { ExportQuery } from "./export-rows.ts"
 import { type Asker, Pool, type PoolOptions } from "./pool.ts"
@@ -16,6 +32,18 @@ export interface Engine {
   /** Ordered steps per visitor. */
   funnel(query: FunnelQuery, asker: Asker): Promise<FunnelResult>
   realtime(query: RealtimeQuery, asker: Asker): Promise<RealtimeResult>
+  /** Journeys: the items that visits took from one on, or up to one. */
+  paths(query: PathsQuery, asker: Asker): Promise<PathsResult>
+  /** Keys of the properties that events carry. */
+  propertyKeys(query: PropertyKeysQuery, asker: Asker): Promise<PropertyKeyCount[]>
+  /** Current visitors and the last event. */
+  pulse(query: PulseQuery, asker: Asker): Promise<PulseResult>
+  /** Epoch ms of the last completion of a goal; undefined without any. */
+  lastMatch(query: LastMatchQuery, asker: Asker): Promise<number | undefined>
+  /** What an erasure of these visits takes away. */
+  visitsWeight(query: RowsQuery, asker: Asker): Promise<VisitsWeight>
+  /** The same visits by the sequences of their first events, ascending. */
+  chosenVisits(query: RowsQuery, asker: Asker): Promise<Float64Array>
   /** Epoch ms of the site's first event; undefined without data. */
   firstEventAt(siteId: number, asker: Asker): Promise<number | undefined>
   /** Raw visits with their events by start, batch by batch as they are taken. What is removed meanwhile is left out. No time limit. */
@@ -42,6 +70,12 @@ export function openEngine(options: PoolOptions): PooledEngine {
     aggregate: (query, asker) => pool.ask({ kind: "aggregate", query }, asker),
     funnel: (query, asker) => pool.ask({ kind: "funnel", query }, asker),
     realtime: (query, asker) => pool.ask({ kind: "realtime", query }, asker),
+    paths: (query, asker) => pool.ask({ kind: "paths", query }, asker),
+    propertyKeys: (query, asker) => pool.ask({ kind: "property_keys", query }, asker),
+    pulse: (query, asker) => pool.ask({ kind: "pulse", query }, asker),
+    lastMatch: (query, asker) => pool.ask({ kind: "last_match", query }, asker),
+    visitsWeight: (query, asker) => pool.ask({ kind: "visits_weight", query }, asker),
+    chosenVisits: (query, asker) => pool.ask({ kind: "chosen_visits", query }, asker),
     firstEventAt: (siteId, asker) => pool.ask({ kind: "first_event", query: { site: { id: siteId } } }, asker),
     async *rows(query, asker) {
       for await (const { rows } of streams.visits(query, asker.signal)) if (rows.length > 0) yield rows

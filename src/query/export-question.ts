@@ -1,7 +1,7 @@
 import { AppError } from "../domain/error.ts"
 import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, type ExportType, isRowType } from "../domain/export.ts"
 import { ArgumentReader, refuseArguments } from "./arguments.ts"
-import { parseQuestion, type Question, type Report } from "./parse.ts"
+import { parseQuestion, type Question, type Report, type Sight } from "./parse.ts"
 import type { Moment } from "./period.ts"
 
 /** What is to be exported (api.md section 10), with the range of its question fixed. */
@@ -17,26 +17,32 @@ const RANGED = ["period", "from", "to", "timezone", "filters", "imports"]
 const SPECIAL = ["metrics", "interval", "property"]
 
 /** The arguments of an export as text of a query string. All that is wrong with them is thrown at once, as `invalid_query`. */
-export function parseExport(given: Record<string, unknown>, moment: Moment): ExportQuestion {
+export function parseExport(given: Record<string, unknown>, moment: Moment, sight: Sight = {}): ExportQuestion {
   const reader = new ArgumentReader(given, ["type", "format", ...RANGED, ...SPECIAL])
   const type = reader.choice("type", EXPORT_TYPES)
   const format = reader.choice("format", EXPORT_FORMATS) ?? "csv"
   if (!reader.has("type")) reader.refuse({ pointer: "/type", code: "required", detail: "Name what to export.", allowed: EXPORT_TYPES })
-  const question = readQuestion(reader, type, given, moment)
+  const question = readQuestion(reader, type, given, moment, sight)
   refuseArguments(reader, "text")
   // Only faults leave these undefined.
   return { type: type!, format, question: question! }
 }
 
 /** The question behind the export. What its own parser finds wrong goes to the other faults. */
-function readQuestion(reader: ArgumentReader, type: ExportType | undefined, given: Record<string, unknown>, moment: Moment) {
+function readQuestion(
+  reader: ArgumentReader,
+  type: ExportType | undefined,
+  given: Record<string, unknown>,
+  moment: Moment,
+  sight: Sight,
+) {
   const taken = type ? specialOf(type) : []
   for (const name of SPECIAL.filter((special) => type && reader.has(special) && !taken.includes(special)))
     reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} does not go with type=${type}.` })
   const report = type ? reportOf(type) : "goals"
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => RANGED.includes(name) || taken.includes(name)))
   try {
-    const question = parseQuestion(report, { ...own, ...(report === "breakdown" && { dimension: type }) }, moment, "text")
+    const question = parseQuestion(report, { ...own, ...(report === "breakdown" && { dimension: type }) }, moment, "text", sight)
     return { ...question, limit: Number.MAX_SAFE_INTEGER }
   } catch (thrown) {
     if (!(thrown instanceof AppError) || !thrown.members.errors) throw thrown

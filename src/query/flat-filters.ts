@@ -1,10 +1,12 @@
 import { conditionOf } from "../domain/condition.ts"
 import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
 import type { Fault } from "../domain/error.ts"
-import { type Condition, type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
+import { type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
+import { parseId } from "../domain/id.ts"
 import { QUERY } from "../domain/limits.ts"
 import { isClean } from "../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
+import type { SavedFilters } from "./array-filters.ts"
 import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, SET_OPERATORS } from "./filter-values.ts"
 
 /** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
@@ -16,35 +18,40 @@ interface FlatFilters {
 
 const NONE: FlatFilters = { filter: undefined, dimensions: [] }
 /** Saved sets: named by id. */
-const SETS = ["segment", "cohort"]
-const FILTERED = [...FLAT_DIMENSIONS, ...SETS]
+const SETS = ["segment", "cohort"] as const
+const FILTERED: readonly string[] = [...FLAT_DIMENSIONS, ...SETS]
 const FIELDS = ["dimension", "property", "operator", "values"]
 
-export function readFilters(reader: ArgumentReader): FlatFilters {
+/** `saved` says what segments and cohorts are made of. */
+export function readFilters(reader: ArgumentReader, saved: SavedFilters): FlatFilters {
   const given = reader.raw("filters")
   if (given === undefined) return NONE
-  const faults = listFaults(given)
-  const list = Array.isArray(given) && faults.length === 0 ? given : []
-  const conditions = list.map((item, i) => readCondition(item, `/filters/${i}`, faults))
+  const { faults, ...read } = readFilterList(given, "/filters", saved)
   for (const fault of faults) reader.refuse(fault)
-  if (faults.length > 0) return NONE
-  const read = conditions.filter((condition) => condition !== undefined)
-  return { filter: allOf(read.map(toFilter)), dimensions: read.map(({ condition }) => condition.dimension) }
+  return faults.length > 0 ? NONE : read
 }
 
-interface ReadCondition {
-  negative: boolean
-  condition: Condition
+/** The same of a list that is kept, or is about to be: all that is wrong with it is in `faults`. */
+export function readFilterList(given: unknown, pointer: string, saved: SavedFilters): FlatFilters & { faults: Fault[] } {
+  const faults = listFaults(given, pointer)
+  const list = Array.isArray(given) && faults.length === 0 ? given : []
+  const filters = list.map((item, i) => readFilter(item, `${pointer}/${i}`, faults, saved)).filter((filter) => filter !== undefined)
+  return { filter: allOf(filters), dimensions: [...new Set(filters.flatMap(dimensionsOf))], faults }
 }
 
-function listFaults(given: unknown): Fault[] {
+const dimensionsOf = (filter: Filter): Dimension[] => {
+  if ("filters" in filter) return filter.filters.flatMap(dimensionsOf)
+  return "filter" in filter ? dimensionsOf(filter.filter) : [filter.dimension]
+}
+
+function listFaults(given: unknown, pointer: string): Fault[] {
   const allowed = { min: 0, max: QUERY.flatFilters }
-  if (!Array.isArray(given)) return [{ pointer: "/filters", code: "invalid_type", detail: "filters must be a list of filters, as JSON." }]
+  if (!Array.isArray(given)) return [{ pointer, code: "invalid_type", detail: "filters must be a list of filters, as JSON." }]
   if (given.length <= allowed.max) return []
-  return [{ pointer: "/filters", code: "too_many", detail: `At most ${allowed.max} filters.`, allowed }]
+  return [{ pointer, code: "too_many", detail: `At most ${allowed.max} filters.`, allowed }]
 }
 
-function readCondition(item: unknown, pointer: string, faults: Fault[]): ReadCondition | undefined {
+function readFilter(item: unknown, pointer: string, faults: Fault[], saved: SavedFilters): Filter | undefined {
   const before = faults.length
   if (typeof item !== "object" || item === null || Array.isArray(item)) {
     faults.push({ pointer, code: "invalid_type", detail: "A filter is an object with dimension and values." })
@@ -53,7 +60,23 @@ function readCondition(item: unknown, pointer: string, faults: Fault[]): ReadCon
   const fields: Record<string, unknown> = { ...item }
   faults.push(...unknownFields(fields, pointer), ...dimensionFaults(fields, pointer))
   faults.push(...operatorFaults(fields, pointer), ...valuesFaults(fields, pointer))
-  return faults.length === before ? toCondition(fields) : undefined
+  if (faults.length > before) return undefined
+  const set = SETS.find((name) => name === fields.dimension)
+  if (set === undefined) return toFilter(fields)
+  const filter = readSaved(set, fields, saved)
+  if (!filter)
+    faults.push({ pointer: `${pointer}/values`, code: "invalid_choice", detail: `No ${set} with this id is visible to you.`, allowed: [] })
+  return filter
+}
+
+/** Any one of the named ones; undefined when one of them cannot be seen. Ids are numbers, or digits. */
+function readSaved(set: (typeof SETS)[number], { operator, values }: Record<string, unknown>, saved: SavedFilters): Filter | undefined {
+  const named = values as (string | number | undefined)[] // a list; what is in it is looked at now
+  const ids = named.map((value) => parseId(value))
+  const filters = ids.map((id) => id !== undefined && saved(set, id)).filter((filter) => filter !== undefined && filter !== false)
+  if (filters.length < ids.length) return undefined
+  const any: Filter = filters.length === 1 ? filters[0]! : { op: "or", filters }
+  return operator === "is_not" ? { op: "not", filter: any } : any
 }
 
 function unknownFields(fields: Record<string, unknown>, pointer: string): Fault[] {
@@ -105,8 +128,7 @@ function valuesFaults({ dimension, operator, values }: Record<string, unknown>, 
   if (!Array.isArray(values)) return [{ pointer: at, code: "invalid_type", detail: "values must be a list of texts." }]
   if (values.length < allowed.min) return [{ pointer: at, code: "too_few", detail: "Give at least one value.", allowed }]
   if (values.length > allowed.max) return [{ pointer: at, code: "too_many", detail: `At most ${allowed.max} values.`, allowed }]
-  const set = SETS.find((name) => name === dimension)
-  if (set !== undefined) return [{ pointer: at, code: "invalid_choice", detail: `No ${set} with this id is visible to you.`, allowed: [] }]
+  if (SETS.some((name) => name === dimension)) return []
   const wildcard = operator === "matches_wildcard" || operator === "matches_wildcard_not"
   return values.flatMap((value, i) => valueFaults(value, wildcard, `${at}/${i}`))
 }
@@ -121,16 +143,15 @@ function valueFaults(value: unknown, wildcard: boolean, pointer: string): Fault[
 }
 
 /** Called with fields that have been found free of faults. */
-function toCondition({ dimension: name, property, operator = "is", values }: Record<string, unknown>): ReadCondition | undefined {
+function toFilter({ dimension: name, property, operator = "is", values }: Record<string, unknown>): Filter | undefined {
   const dimension = FLAT_DIMENSIONS.find((known) => known === name)
   if (dimension === undefined || !isOperator(operator) || !Array.isArray(values)) return undefined
   const texts = values.filter((value) => typeof value === "string")
-  return conditionOf({ dimension, operator, values: texts, ...(typeof property === "string" && { property }) })
+  const { negative, condition } = conditionOf({ dimension, operator, values: texts, ...(typeof property === "string" && { property }) })
+  return negative ? { op: "not", filter: condition } : condition
 }
 
 const isOperator = (value: unknown): value is Operator => OPERATORS.some((operator) => operator === value)
-
-const toFilter = ({ negative, condition }: ReadCondition): Filter => (negative ? { op: "not", filter: condition } : condition)
 
 function allOf(filters: readonly Filter[]): Filter | undefined {
   return filters.length < 2 ? filters[0] : { op: "and", filters }

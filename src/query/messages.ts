@@ -1,5 +1,21 @@
 import type { ErrorCode } from "../domain/error.ts"
-import type { FunnelQuery, FunnelResult, Query, RealtimeQuery, RealtimeResult, RowsQuery, Table } from "../domain/query.ts"
+import type {
+  FunnelQuery,
+  FunnelResult,
+  LastMatchQuery,
+  PathsQuery,
+  PathsResult,
+  PropertyKeyCount,
+  PropertyKeysQuery,
+  PulseQuery,
+  PulseResult,
+  Query,
+  RealtimeQuery,
+  RealtimeResult,
+  RowsQuery,
+  Table,
+  VisitsWeight,
+} from "../domain/query.ts"
 import type { BreakdownExport } from "./export-breakdown.ts"
 import type { ExportQuery } from "./export-rows.ts"
 import type { RowsPlace } from "./row-places.ts"
@@ -10,6 +26,12 @@ export type Task =
   | { kind: "aggregate"; query: Query }
   | { kind: "funnel"; query: FunnelQuery }
   | { kind: "realtime"; query: RealtimeQuery }
+  | { kind: "paths"; query: PathsQuery }
+  | { kind: "property_keys"; query: PropertyKeysQuery }
+  | { kind: "pulse"; query: PulseQuery }
+  | { kind: "last_match"; query: LastMatchQuery }
+  | { kind: "visits_weight"; query: RowsQuery }
+  | { kind: "chosen_visits"; query: RowsQuery }
   | { kind: "first_event"; query: { site: { id: number } } }
   | { kind: "rows"; query: RowsQuery; place: RowsPlace | undefined }
   | { kind: "export_rows"; query: ExportQuery; place: RowsPlace | undefined }
@@ -19,6 +41,12 @@ export interface Answers {
   aggregate: Table
   funnel: FunnelResult
   realtime: RealtimeResult
+  paths: PathsResult
+  property_keys: PropertyKeyCount[]
+  pulse: PulseResult
+  last_match: number | undefined
+  visits_weight: VisitsWeight
+  chosen_visits: Float64Array
   first_event: number | undefined
   rows: RowsBatch<VisitRow[]>
   export_rows: RowsBatch<Uint8Array>

@@ -6,6 +6,7 @@ import { COMPARISONS, PERIODS } from "../domain/period.ts"
 import type { Interval } from "../domain/query.ts"
 import { parseTimezone } from "../domain/timezone.ts"
 import { ArgumentReader, type Form, fromQueryString, refuseArguments } from "./arguments.ts"
+import type { SavedFilters } from "./array-filters.ts"
 import { refuseCombinations } from "./combinations.ts"
 import { comparedRange } from "./compare.ts"
 import { readFilters } from "./flat-filters.ts"
@@ -25,6 +26,10 @@ const ARGUMENTS = {
   breakdown: ["dimension", "property", ...RANGED, "metrics", "sort", "order", "limit", "offset"],
   goals: RANGED,
   funnel: RANGED,
+  compared_funnel: [...RANGED, ...COMPARED],
+  /** Questions about visits that have arguments of their own besides. */
+  visits: RANGED,
+  days: ["period", "from", "to"],
 } as const
 export type Report = keyof typeof ARGUMENTS
 
@@ -55,16 +60,27 @@ const DEFAULT_METRICS: Record<Report, readonly FlatMetric[]> = {
   breakdown: ["visitors", "pageviews"],
   goals: ["visitors", "conversions", "conversion_rate", "revenue"],
   funnel: [],
+  compared_funnel: [],
+  visits: [],
+  days: [],
 }
 const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {
   event: ["visitors", "events", "conversion_rate"],
   goal: ["visitors", "conversions", "conversion_rate"],
 }
 
+/** What an asker may see. */
+export interface Sight {
+  /** Segments and cohorts that filters may name; absent: none. */
+  saved?: SavedFilters
+  /** Whether revenue is none of their business. */
+  hidesRevenue?: boolean
+}
+
 /** `moment.timezone` is the site's: the argument `timezone` replaces it. */
-export function parseQuestion(report: Report, given: Record<string, unknown>, moment: Moment, form: Form): Question {
+export function parseQuestion(report: Report, given: Record<string, unknown>, moment: Moment, form: Form, sight: Sight = {}): Question {
   const reader = new ArgumentReader(form === "text" ? fromQueryString(given) : given, ARGUMENTS[report])
-  const question = readQuestion(report, reader, moment)
+  const question = readQuestion(report, reader, moment, sight)
   refuseArguments(reader, form)
   // Only faults leave it undefined.
   return question!
@@ -78,14 +94,14 @@ export function parseRealtime(given: Record<string, unknown>, form: Form): { lim
   return { limit }
 }
 
-function readQuestion(report: Report, reader: ArgumentReader, site: Moment): Question | undefined {
+function readQuestion(report: Report, reader: ArgumentReader, site: Moment, sight: Sight): Question | undefined {
   const grouping = report === "breakdown" ? readGrouping(reader) : {}
   const moment = { ...site, timezone: readTimezone(reader) ?? site.timezone }
   const chosen = readRange(reader, moment)
-  const { filter, dimensions: filtered } = readFilters(reader)
+  const { filter, dimensions: filtered } = readFilters(reader, sight.saved ?? (() => undefined))
   reader.boolean("imports")
   const compared = chosen && readComparison(reader, chosen.range, moment)
-  const metrics = readMetrics(reader, report, grouping.dimension)
+  const metrics = readMetrics(reader, report, grouping.dimension, sight.hidesRevenue ?? false)
   const interval = report === "timeseries" ? readInterval(reader, chosen?.range) : undefined
   const page = readPage(reader, metrics)
   refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
@@ -152,9 +168,17 @@ function readComparison(reader: ArgumentReader, range: LocalRange, moment: Momen
   return mode === "none" ? undefined : comparedRange(range, { mode, matchWeekday })
 }
 
-function readMetrics(reader: ArgumentReader, report: Report, dimension: Dimension | undefined): readonly FlatMetric[] {
+function readMetrics(
+  reader: ArgumentReader,
+  report: Report,
+  dimension: Dimension | undefined,
+  hidesRevenue: boolean,
+): readonly FlatMetric[] {
   const defaults = (dimension && DEFAULT_METRICS_BY[dimension]) ?? DEFAULT_METRICS[report]
-  return reader.choices("metrics", FLAT_METRICS, { min: 1, max: QUERY.flatMetrics }) ?? defaults
+  const metrics = reader.choices("metrics", FLAT_METRICS, { min: 1, max: QUERY.flatMetrics })
+  if (hidesRevenue && metrics?.includes("revenue"))
+    reader.refuse({ pointer: "/metrics", code: "unsupported_metric", detail: "Revenue of this site is not shown to you." })
+  return (metrics ?? defaults).filter((metric) => metric !== "revenue" || !hidesRevenue)
 }
 
 function readPage(reader: ArgumentReader, metrics: readonly FlatMetric[]) {

@@ -2,6 +2,8 @@ import { dimensionFacts, PAGEVIEW } from "../domain/dimension.ts"
 import type { RealtimeQuery, RealtimeResult } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { compareCodePoints } from "./code-points.ts"
+import { compileFilter, type Mask } from "./filters.ts"
+import { newestEvents } from "./newest-events.ts"
 
 const MINUTE_MS = 60_000
 const MINUTES = 30
@@ -16,7 +18,10 @@ type Shown = "page" | "source" | "country"
  * What the last minutes hold (metrics.md section 14). Visitors are those with any event, engagement included: who reads a
  * long page is there. Minutes are those of the clock, the running one included.
  */
-export function realtime(snapshot: Snapshot, { now, limit }: RealtimeQuery, check: () => void): RealtimeResult {
+export function realtime(snapshot: Snapshot, query: RealtimeQuery, check: () => void): RealtimeResult {
+  const { now, limit, latest: wanted } = query
+  const filter = compileFilter(snapshot, query.filter, query.site)
+  const newest = newestEvents(snapshot, wanted ?? 0)
   const from = Math.floor(now / MINUTE_MS) * MINUTE_MS - (MINUTES - 1) * MINUTE_MS
   const minutes = Array.from({ length: MINUTES }, (_, i) => ({ from: from + i * MINUTE_MS, visitors: new Set<number>(), pageviews: 0 }))
   const current = new Map<number, Current>()
@@ -24,7 +29,8 @@ export function realtime(snapshot: Snapshot, { now, limit }: RealtimeQuery, chec
   for (const part of snapshot.parts) {
     if (part.events === 0 || part.maxAt < Math.min(from, now - CURRENT_MS)) continue
     check()
-    forEachEvent(part, from, now, (event) => {
+    forEachEvent(part, filter.rows(part), from, now, (event) => {
+      newest.offer(part, event)
       const minute = minutes[Math.floor((event.at - from) / MINUTE_MS)]
       minute?.visitors.add(event.visitor)
       if (minute && event.isPageview) minute.pageviews++
@@ -51,10 +57,12 @@ export function realtime(snapshot: Snapshot, { now, limit }: RealtimeQuery, chec
       seen.map(({ event }) => event.country),
     ),
     minutes: minutes.map((minute) => ({ ...minute, visitors: minute.visitors.size })),
+    ...(wanted !== undefined && { events: newest.list() }),
   }
 }
 
-interface SeenEvent {
+export interface SeenEvent {
+  row: number
   visitor: number
   at: number
   /** Of its visit: orders events of two visits at one moment. */
@@ -82,15 +90,16 @@ const later = (before: SeenEvent | undefined, event: SeenEvent): SeenEvent =>
   before && (before.at > event.at || (before.at === event.at && before.sequence > event.sequence)) ? before : event
 
 /** A visit's events of one moment come in their order, in segments as in the tail; few rows lie in the last half hour. */
-function forEachEvent(part: Part, from: number, to: number, visit: (event: SeenEvent) => void): void {
+function forEachEvent(part: Part, mask: Mask, from: number, to: number, visit: (event: SeenEvent) => void): void {
   const [starts, sequences, visits, offset] = [part.starts(), part.sequences(), part.event("visit"), part.event("offset")]
   const [name, page, visitor, exitPage] = [part.event("name"), part.event("page"), part.visit("visitor"), part.visit("exit_page")]
   const [source, country] = [part.visit("source"), part.visit("country")]
   for (let row = 0; row < part.events; row++) {
     const at = visits[row]!
     const time = starts[at]! + offset[row]!
-    if (time < from || time > to) continue
+    if (time < from || time > to || (mask !== "all" && mask[row] === 0)) continue
     visit({
+      row,
       visitor: visitor[at]!,
       at: time,
       sequence: sequences[at]!,

@@ -1,9 +1,14 @@
 import type { Snapshot } from "../store/events/part.ts"
 import { aggregate } from "./aggregate.ts"
+import { chosenVisits, visitsWeight } from "./chosen-visits.ts"
 import { exportBreakdown } from "./export-breakdown.ts"
 import { exportRows } from "./export-rows.ts"
 import { funnel } from "./funnel.ts"
+import { lastMatch } from "./last-match.ts"
 import type { Answer, Task } from "./messages.ts"
+import { paths } from "./paths.ts"
+import { propertyKeys } from "./property-keys.ts"
+import { pulse } from "./pulse.ts"
 import { realtime } from "./realtime.ts"
 import { visitRows } from "./rows.ts"
 
@@ -16,6 +21,18 @@ export function answerTask(snapshot: Snapshot, task: Task, check: () => void): A
       return funnel(snapshot, task.query, check)
     case "realtime":
       return realtime(snapshot, task.query, check)
+    case "paths":
+      return paths(snapshot, task.query, check)
+    case "property_keys":
+      return propertyKeys(snapshot, task.query, check)
+    case "pulse":
+      return pulse(snapshot, task.query, check)
+    case "last_match":
+      return lastMatch(snapshot, task.query, check)
+    case "visits_weight":
+      return visitsWeight(snapshot, task.query, check)
+    case "chosen_visits":
+      return chosenVisits(snapshot, task.query, check)
     case "first_event":
       return firstEventAt(snapshot)
     case "rows":

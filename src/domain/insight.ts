@@ -1,0 +1,154 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { FLAT_DIMENSIONS } from "./dimension.ts"
+import { COLLECT, THINGS } from "./limits.ts"
+import { FunnelReport, REPORT_FACTS, Realtime, ReportRange } from "./report.ts"
+
+/** Answers of the statistics that the dashboard alone asks (areas/10 section 2). */
+const Count = t.Integer({ minimum: 0 })
+const SHOWN = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
+
+export const RealtimePanel = t.Object(
+  {
+    ...Realtime.properties,
+    minutes: t.Array(t.Object({ time: t.String(), visitors: Count, pageviews: Count })),
+    events: t.Array(
+      t.Object({
+        at: t.String(),
+        name: t.String(),
+        page: t.String(),
+        hostname: t.String(),
+        source: t.String(),
+        country: t.String(),
+        device: t.String(),
+        browser: t.String(),
+      }),
+    ),
+  },
+  { title: "RealtimePanel" },
+)
+export type RealtimePanel = Static<typeof RealtimePanel>
+
+export const Suggestions = t.Object({ data: t.Array(t.Object({ ...SHOWN, visitors: Count })) }, { title: "Suggestions" })
+export type Suggestions = Static<typeof Suggestions>
+
+export const BusyHours = t.Object(
+  {
+    ...REPORT_FACTS,
+    grid: t.Array(t.Array(Count), { description: "Visits by weekday from Monday and hour of the day in which they start" }),
+  },
+  { title: "BusyHours" },
+)
+export type BusyHours = Static<typeof BusyHours>
+
+export const Properties = t.Object(
+  {
+    ...REPORT_FACTS,
+    event: t.Optional(t.String()),
+    data: t.Array(
+      t.Object({
+        property: t.String(),
+        events: Count,
+        values: t.Array(t.Object({ ...SHOWN, visitors: Count, events: Count })),
+        total_values: Count,
+      }),
+    ),
+    total_properties: Count,
+  },
+  { title: "Properties" },
+)
+export type Properties = Static<typeof Properties>
+
+/** Journeys: what is asked. Exactly one of `start` and `end`. */
+const Item = t.Object(
+  {
+    page: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes })),
+    event: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.nameChars })),
+  },
+  { additionalProperties: false },
+)
+const { min: leastSteps, max: mostSteps } = THINGS.journeySteps
+const Pin = t.Object({ column: t.Integer({ minimum: 1, maximum: mostSteps - 1 }), ...Item.properties }, { additionalProperties: false })
+export const JourneyInput = t.Object(
+  {
+    start: t.Optional(Item),
+    end: t.Optional(Item),
+    steps: t.Optional(t.Integer({ minimum: leastSteps, maximum: mostSteps, description: "Columns, that of the anchor included" })),
+    top: t.Optional(t.Integer({ minimum: THINGS.journeyTop.min, maximum: THINGS.journeyTop.max })),
+    collapse_query: t.Optional(t.Boolean()),
+    group: t.Optional(t.Union([t.Literal("page"), t.Literal("directory")])),
+    events: t.Optional(t.Boolean({ description: "Custom events are items too" })),
+    pins: t.Optional(t.Array(Pin, { maxItems: mostSteps - 1 })),
+  },
+  { additionalProperties: false, title: "JourneyInput" },
+)
+export type JourneyInput = Static<typeof JourneyInput>
+export type JourneyItem = Static<typeof Item>
+
+export const Journeys = t.Object(
+  {
+    ...REPORT_FACTS,
+    mode: t.Union([t.Literal("start"), t.Literal("end")]),
+    anchor: Item,
+    columns: t.Array(
+      t.Array(
+        t.Object({
+          kind: t.Union([t.Literal("page"), t.Literal("event"), t.Literal("other"), t.Literal("exit"), t.Literal("entry")]),
+          page: t.String({ description: "Of kind event its name" }),
+          visits: Count,
+          conversion_rate: t.Number(),
+        }),
+      ),
+    ),
+    edges: t.Array(
+      t.Object({
+        column: Count,
+        from: t.String(),
+        to: t.String(),
+        from_node: t.Integer({ description: "Its place in the column" }),
+        to_node: t.Integer({ description: "Its place in the next column" }),
+        visits: Count,
+      }),
+    ),
+    dropped: t.Array(t.Array(Count), {
+      description: "Visits that ended at a node, by column and place; of the last column they are not known",
+    }),
+    sample_visits: Count,
+    sparse: t.Optional(t.Boolean()),
+  },
+  { title: "Journeys" },
+)
+export type Journeys = Static<typeof Journeys>
+
+const { entered, completed, conversion_rate, steps } = FunnelReport.properties
+const FUNNEL_COUNTS = { entered, completed, conversion_rate, steps }
+
+export const FunnelInsight = t.Object(
+  {
+    ...FunnelReport.properties,
+    comparison: t.Optional(
+      t.Object({
+        range: ReportRange,
+        ...FUNNEL_COUNTS,
+        change_percent: t.Object({
+          entered: t.Optional(t.Number()),
+          completed: t.Optional(t.Number()),
+          conversion_rate: t.Optional(t.Number()),
+        }),
+      }),
+    ),
+    breakdown: t.Optional(
+      t.Object({
+        dimension: t.String(),
+        rows: t.Array(t.Object({ ...SHOWN, ...FUNNEL_COUNTS })),
+        total_rows: Count,
+      }),
+    ),
+  },
+  { title: "FunnelInsight" },
+)
+export type FunnelInsight = Static<typeof FunnelInsight>
+
+/** Of the flat form, those that a visit has one value of. */
+export const VISIT_DIMENSIONS = FLAT_DIMENSIONS.filter(
+  (name) => name !== "page" && name !== "title" && name !== "hostname" && name !== "event" && name !== "goal" && name !== "property",
+)
