@@ -1,8 +1,9 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError, refuseFaults } from "./error.ts"
+import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { instantText, parseDay, parseInstant } from "./moment.ts"
-import { fault, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
+import { ScopeInput, type ThingScope } from "./segment.ts"
+import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "./shape.ts"
 import type { Versioned } from "./version.ts"
 
 /** What a caller may send of an annotation: a note at a moment of a site's history. */
@@ -17,10 +18,17 @@ export const AnnotationInput = t.Object(
 /** `at` is a day or an instant in UTC. */
 export type AnnotationFields = Static<typeof AnnotationInput>
 
+/** With whose it is: a person may keep notes that nobody else sees. */
+export interface ScopedAnnotationFields extends AnnotationFields {
+  scope: ThingScope
+}
+
 /** Times are epoch milliseconds. */
-export interface Annotation extends AnnotationFields, Versioned {
+export interface Annotation extends ScopedAnnotationFields, Versioned {
   id: number
   site_id: number
+  /** Null: made by a key, or by a user who is gone. */
+  owner_user_id: number | null
   created_at: number
   updated_at: number
 }
@@ -39,6 +47,31 @@ export function parseAnnotation(body: unknown): AnnotationFields {
 /** The annotation with a merge patch applied, by the same rules as a new one. */
 export const patchAnnotation = ({ at, text }: AnnotationFields, patch: unknown): AnnotationFields =>
   parseAnnotation(mergedWith({ at, text }, patch))
+
+const ScopedInput = t.Object({ ...AnnotationInput.properties, scope: t.Optional(ScopeInput) }, { additionalProperties: false })
+
+/** The same with its scope; that of the site unless another one is named. */
+export function parseScopedAnnotation(body: unknown): ScopedAnnotationFields {
+  if (!isObject(body)) return { ...parseAnnotation(body), scope: "site" }
+  const { scope: sent, owner: _, ...rest } = body
+  const { fields, faults } = inspect(ScopedInput, { ...rest, ...(sent !== undefined && { scope: sent }) })
+  const wrong = faults.filter(({ pointer }) => pointer === "/scope")
+  if (wrong.length === 0) return { ...parseAnnotation(rest), scope: fields.scope ?? "site" }
+  refuseFaults(inDocumentOrder([...wrong, ...faultsOf(() => parseAnnotation(rest))], body))
+  throw new Error("A fault was not refused")
+}
+
+function faultsOf(parse: () => unknown): readonly Fault[] {
+  try {
+    parse()
+    return []
+  } catch (thrown) {
+    return thrown instanceof AppError ? (thrown.members.errors ?? []) : []
+  }
+}
+
+export const patchScopedAnnotation = ({ at, text, scope }: ScopedAnnotationFields, patch: unknown): ScopedAnnotationFields =>
+  parseScopedAnnotation(mergedWith({ at, text, scope }, patch))
 
 /** The local day of an annotation, `YYYY-MM-DD`. */
 export function annotationDay({ at }: AnnotationFields, timezone: string): string {

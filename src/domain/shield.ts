@@ -16,10 +16,12 @@ export interface Shield {
   conditions?: readonly RuleCondition[]
   note: string
   enabled: boolean
+  /** Counts its changes; absent before the first one. */
+  version?: number
 }
 
 /** A shield for all sites. */
-export interface InstanceShield extends Shield, Versioned {
+export interface InstanceShield extends Omit<Shield, "version">, Versioned {
   created_at: number
   updated_at: number
 }

@@ -8,16 +8,24 @@ export interface SiteSettings {
   accept_any_host: boolean
   identity_mode: IdentityMode
   persistent_days: number
+  store_user_ids: boolean
+  /** What holds of a visitor who has said nothing yet. */
+  consent_default: "granted" | "denied"
   respect_gpc: boolean
   drop_bots: boolean
   drop_spam: boolean
   drop_probes: boolean
+  drop_datacenters: boolean
+  /** Smaller groups of people are not shown to strangers. */
+  min_group: number
   bounce_engaged_seconds: number
   allowed_query_params: readonly string[]
   hash_routing: boolean
   /** Lower case; each unique on the instance. */
   compat_ids: Readonly<Record<CompatProduct, readonly string[]>>
   shields: readonly Shield[]
+  /** Everybody may look at the site, through a shared view of its own. */
+  public: boolean
 }
 
 /** Other products whose ids for a site are understood, so that their trackers go on counting. */
@@ -29,15 +37,20 @@ export const DEFAULT_SETTINGS: SiteSettings = {
   accept_any_host: false,
   identity_mode: "daily",
   persistent_days: 180,
+  store_user_ids: false,
+  consent_default: "denied",
   respect_gpc: false,
   drop_bots: true,
   drop_spam: true,
   drop_probes: true,
+  drop_datacenters: false,
+  min_group: 5,
   bounce_engaged_seconds: 0,
   allowed_query_params: [],
   hash_routing: false,
   compat_ids: { plausible: [], umami: [], goatcounter: [] },
   shields: [],
+  public: false,
 }
 
 /** A zone and mode by which a site's visitors were told apart from a moment on. */

@@ -113,25 +113,20 @@ export const answerOf = (code: ErrorCode): Answer => ANSWERS[code]
 
 /** The answer to a failure as problem+json (RFC 9457). `headers` come on top; they hold `x-request-id`. */
 export function problem(failure: AppError, baseUrl: string, given: Headers | Record<string, string>): Response {
-  const { status, title, retryAfter } = ANSWERS[failure.code]
-  const { retry_after = retryAfter, etag, errors, ...members } = failure.members
+  const { status, retryAfter } = ANSWERS[failure.code]
+  const { retry_after = retryAfter, etag } = failure.members
   const headers = new Headers(given)
   headers.set("content-type", "application/problem+json")
   if (retry_after !== undefined) headers.set("retry-after", String(Math.ceil(retry_after)))
   if (etag !== undefined) headers.set("etag", etag)
-  const { code } = failure
-  const request_id = headers.get("x-request-id") ?? undefined
-  const body = {
-    type: `${baseUrl}/errors/${code}`,
-    title,
-    status,
-    detail: failure.message,
-    code,
-    request_id,
-    errors: errors?.map(cut),
-    ...members,
-  }
-  return new Response(JSON.stringify(body), { status, headers })
+  return new Response(JSON.stringify(problemBody(failure, baseUrl, headers.get("x-request-id") ?? undefined)), { status, headers })
+}
+
+/** The same without its headers, for answers that hold several. */
+export function problemBody({ code, message, members }: AppError, baseUrl: string, request_id: string | undefined) {
+  const { status, title } = ANSWERS[code]
+  const { retry_after: _, etag: __, errors, ...others } = members
+  return { type: `${baseUrl}/errors/${code}`, title, status, detail: message, code, request_id, errors: errors?.map(cut), ...others }
 }
 
 /** A pointer holds names that were sent, which may be of any length. */

@@ -8,6 +8,14 @@ import type { Person } from "../services/sessions.ts"
 import { type Read, readJsonAsSent } from "./body.ts"
 import { type Call, guard } from "./guard.ts"
 
+/** Who was let in, and where. */
+export interface Admitted {
+  organization?: Organization
+  site?: Site
+  user?: { id: number }
+  permissions?: ReadonlySet<string>
+}
+
 /** What a route says of itself beside its permission. */
 export interface Terms {
   /** Who it is must have been proved within the last ten minutes. */
@@ -27,7 +35,7 @@ export interface Terms {
   /** Of an open route: its writes wait while the instance is maintained, as those of others do. */
   waits?: boolean
   /** Looks for what else the path names, before a body is read; throws its `<thing>_not_found`. */
-  find?(params: Call["params"], where: { organization?: Organization; site?: Site }): Promise<unknown>
+  find?(params: Call["params"], where: Admitted): Promise<unknown>
 }
 
 /** What a private route asks of who calls it. Every route has exactly one of these. */
@@ -55,8 +63,8 @@ export interface Authorize {
 
 /** Lets a caller in, then looks for what the path names. */
 const admitting =
-  <Wanted extends Rule, Admitted extends object>(admit: (call: Call, rule: Wanted) => Promise<Admitted>, rule: Wanted) =>
-  async (call: Call): Promise<Admitted> => {
+  <Wanted extends Rule, Who extends object>(admit: (call: Call, rule: Wanted) => Promise<Who>, rule: Wanted) =>
+  async (call: Call): Promise<Who> => {
     const admitted = await admit(call, rule)
     await rule.find?.(call.params, admitted)
     return admitted

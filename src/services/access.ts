@@ -1,7 +1,15 @@
 import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { Organization, Role } from "../domain/organization.ts"
-import { organizationPermissions, type Permissions, type Rank, roleOnSite, type Standing, sitePermissions } from "../domain/permission.ts"
+import {
+  organizationPermissions,
+  type Permissions,
+  permissionsOnSite,
+  type Rank,
+  roleOnSite,
+  type Standing,
+  sitePermissions,
+} from "../domain/permission.ts"
 import type { Site } from "../domain/site.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../store/catalog/memberships.ts"
@@ -29,6 +37,8 @@ export type OrganizationAccess = {
  */
 export interface Access {
   onSite(person: Person, id: string | undefined): Promise<SiteAccess>
+  /** The same of a site that was deleted and can still be brought back. */
+  onDeletedSite(person: Person, id: string | undefined): Promise<SiteAccess>
   onOrganization(person: Person, id: string | undefined): Promise<OrganizationAccess>
   /** All organizations of a user, and all sites a user can see, by id. */
   all(person: Person): Promise<{ organizations: OrganizationAccess[]; sites: SiteAccess[] }>
@@ -36,7 +46,7 @@ export interface Access {
 
 interface AccessOptions {
   catalog: Catalog
-  sites: Pick<Sites, "directory" | "list">
+  sites: Pick<Sites, "directory" | "list" | "deleted">
   permissions: Permissions
 }
 
@@ -46,9 +56,9 @@ export function createAccess({ catalog, sites, permissions }: AccessOptions): Ac
     return membershipOf(catalog, organizationId, user.id)
   }
 
-  const siteAccess = (site: Site, standing: Standing): SiteAccess | undefined => {
+  const siteAccess = (site: Site, standing: Standing, permitted = sitePermissions): SiteAccess | undefined => {
     const role = roleOnSite(standing)
-    return role && { site, role, permissions: sitePermissions(standing, permissions) }
+    return role && { site, role, permissions: permitted(standing, permissions) }
   }
   const organizationAccess = (organization: Organization, { role, grants, denies }: Membership): OrganizationAccess => ({
     organization,
@@ -56,15 +66,17 @@ export function createAccess({ catalog, sites, permissions }: AccessOptions): Ac
     permissions: organizationPermissions({ role, grants, denies }, permissions),
   })
 
+  async function accessTo(person: Person, site: Site | undefined): Promise<SiteAccess> {
+    const member = site && (await membership(person, site.organization_id))
+    const siteRole = member && (await siteRoleOf(catalog, site.id, person.user.id))
+    const access = member && siteAccess(site, { ...member, ...(siteRole && { siteRole }) }, permissionsOnSite)
+    if (!access?.permissions.has("site:read")) throw siteNotFound()
+    return access
+  }
+
   return {
-    async onSite(person, idText) {
-      const site = sites.directory.byId(parseId(idText) ?? 0)
-      const member = site && (await membership(person, site.organization_id))
-      const siteRole = member && (await siteRoleOf(catalog, site.id, person.user.id))
-      const access = member && siteAccess(site, { ...member, ...(siteRole && { siteRole }) })
-      if (!access?.permissions.has("site:read")) throw siteNotFound()
-      return access
-    },
+    onSite: (person, idText) => accessTo(person, sites.directory.byId(parseId(idText) ?? 0)),
+    onDeletedSite: async (person, idText) => accessTo(person, await sites.deleted(parseId(idText) ?? 0)),
     async onOrganization(person, idText) {
       const id = parseId(idText) ?? 0
       const [organization, member] = [await organizationById(catalog, id), await membership(person, id)]

@@ -4,7 +4,10 @@ import {
   annotationDay,
   annotationNotFound,
   parseAnnotation,
+  parseScopedAnnotation,
   patchAnnotation,
+  patchScopedAnnotation,
+  type ScopedAnnotationFields,
 } from "../domain/annotation.ts"
 import type { Clock } from "../domain/clock.ts"
 import { THINGS } from "../domain/limits.ts"
@@ -14,12 +17,17 @@ import {
   countAnnotations,
   deleteAnnotation,
   insertAnnotation,
+  insertScopedAnnotation,
   listAnnotations,
+  listScopedAnnotations,
+  scopedAnnotationById,
   updateAnnotation,
+  updateScopedAnnotation,
 } from "../store/catalog/annotations.ts"
 import type { Catalog, Slice } from "../store/catalog/catalog.ts"
 import { createSiteThings, type SiteThings, type ThingKind } from "./site-things.ts"
 import { slicesOf } from "./slices.ts"
+import { createViewedThings, type ViewedKind, type Viewer } from "./viewed-things.ts"
 
 /** Local days, both included. */
 export interface Days {
@@ -27,27 +35,44 @@ export interface Days {
   to: string
 }
 
+/** Notes as one person sees them. */
+export interface ViewedAnnotations extends SiteThings<Annotation> {
+  listWithin(site: Site, days: Days, slice: Slice): Promise<Annotation[]>
+}
+
+/** Those of the site; of a person the own ones too. */
 export interface Annotations extends SiteThings<Annotation> {
+  of(viewer: Viewer): ViewedAnnotations
   /** Those whose local day lies in a range, by id ascending. */
   listWithin(site: Site, days: Days, slice: Slice): Promise<Annotation[]>
 }
 
 export function createAnnotations({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Annotations {
+  const viewed = createViewedThings(VIEWED_ANNOTATIONS, { catalog, clock })
+  const things = createSiteThings(ANNOTATIONS, { catalog, clock })
   return {
-    ...createSiteThings(ANNOTATIONS, { catalog, clock }),
-    async listWithin(site, { from, to }, { after, limit }) {
-      const found: Annotation[] = []
-      for await (const slice of slicesOf((part) => listAnnotations(catalog, site.id, part), after)) {
-        for (const annotation of slice) {
-          const day = annotationDay(annotation, site.timezone)
-          if (from <= day && day <= to) found.push(annotation)
-          if (found.length === limit) return found
-        }
-      }
-      return found
+    ...things,
+    listWithin: within(things),
+    of(viewer) {
+      const own = viewed(viewer)
+      return { ...own, listWithin: within(own) }
     },
   }
 }
+
+const within =
+  ({ list }: Pick<SiteThings<Annotation>, "list">): ViewedAnnotations["listWithin"] =>
+  async (site, { from, to }, { after, limit }) => {
+    const found: Annotation[] = []
+    for await (const slice of slicesOf((part) => list(site, part), after)) {
+      for (const annotation of slice) {
+        const day = annotationDay(annotation, site.timezone)
+        if (from <= day && day <= to) found.push(annotation)
+        if (found.length === limit) return found
+      }
+    }
+    return found
+  }
 
 const ANNOTATIONS: ThingKind<Annotation, AnnotationFields> = {
   resource: "annotations",
@@ -60,5 +85,20 @@ const ANNOTATIONS: ThingKind<Annotation, AnnotationFields> = {
   list: listAnnotations,
   count: countAnnotations,
   update: updateAnnotation,
+  delete: deleteAnnotation,
+}
+
+const VIEWED_ANNOTATIONS: ViewedKind<Annotation, ScopedAnnotationFields> = {
+  resource: "annotations",
+  limit: THINGS.annotations,
+  permission: "annotations:write",
+  parse: parseScopedAnnotation,
+  patch: patchScopedAnnotation,
+  notFound: annotationNotFound,
+  insert: insertScopedAnnotation,
+  byId: scopedAnnotationById,
+  list: listScopedAnnotations,
+  count: countAnnotations,
+  update: updateScopedAnnotation,
   delete: deleteAnnotation,
 }

@@ -1,7 +1,7 @@
 import { AppError, type Fault } from "../domain/error.ts"
 import { DEFAULT_SETTINGS } from "../domain/site.ts"
 import { parseQuestion, parseRealtime } from "../query/parse.ts"
-import { funnelAsked, splitArguments } from "./funnel-report.ts"
+import { funnelAsked, splitFunnel } from "./funnel-report.ts"
 import type { Stats } from "./stats.ts"
 
 /**
@@ -11,11 +11,17 @@ import type { Stats } from "./stats.ts"
 export function argumentFaults(report: keyof Stats, given: Record<string, unknown>, now: number): readonly Fault[] {
   if (report === "realtime") return faultsOf(() => parseRealtime(given, "json"))
   const moment = { now, timezone: "UTC" }
-  if (report !== "funnel") return faultsOf(() => parseQuestion(report, given, moment, "json"))
-  const { asked, ranged } = splitArguments(given)
-  const parsers = [() => funnelAsked(asked, { settings: DEFAULT_SETTINGS }, []), () => parseQuestion(report, ranged, moment, "json")]
+  if (report !== "funnel") return faultsOf(() => parseQuestion(report, given, moment, "json", ANY_SAVED))
+  const { asked, ranged } = splitFunnel(given)
+  const parsers = [
+    () => funnelAsked(asked, { settings: DEFAULT_SETTINGS }, []),
+    () => parseQuestion(report, ranged, moment, "json", ANY_SAVED),
+  ]
   return parsers.flatMap(faultsOf)
 }
+
+/** Which segments there are hangs on the site. */
+const ANY_SAVED = { saved: () => ({ op: "and", filters: [] }) as const }
 
 function faultsOf(parse: () => unknown): readonly Fault[] {
   try {

@@ -5,6 +5,7 @@ import { breakdownColumns } from "../query/export-breakdown.ts"
 import { type ExportQuestion, parseExport } from "../query/export-question.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../query/export-text.ts"
 import { flatQuery } from "../query/flat-query.ts"
+import { type Asking, both } from "./open-report.ts"
 import { decimalsOf, shownRange, siteFacts } from "./report-facts.ts"
 import type { SiteKeys } from "./site-keys.ts"
 import { createStats, type StatsOptions } from "./stats.ts"
@@ -25,8 +26,11 @@ export interface Export {
 /** A site's data to take away (api.md section 10). */
 export interface Exports {
   /** Judges the arguments, which are text of a query string: `invalid_query` with all faults at once. Counts and reads nothing. */
-  open(site: Site, given: Record<string, unknown>, signal: AbortSignal): Promise<Export>
+  open(site: Site, given: Record<string, unknown>, signal: AbortSignal, sight?: ExportSight): Promise<Export>
 }
+
+/** What of the site whoever exports may see. */
+export type ExportSight = Pick<Asking, "userId" | "hidesRevenue" | "locked">
 
 interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
@@ -36,17 +40,21 @@ interface Asked extends ExportQuestion {
   site: Site
   now: number
   range: ReportRange
+  sight: ExportSight
 }
 
 export function createExports(options: ExportsOptions): Exports {
   const { engine, goals, clock } = options
   const askerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
 
-  async function open(site: Site, given: Record<string, unknown>, signal: AbortSignal): Promise<Asked> {
+  async function open(site: Site, given: Record<string, unknown>, signal: AbortSignal, sight: ExportSight): Promise<Asked> {
     const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, askerOf(site, signal)) : undefined
     const now = clock.now()
-    const asked = parseExport(given, { now, timezone: site.timezone, firstAt })
-    return { ...asked, site, now, range: shownRange(asked.question.range, now) }
+    const { userId, hidesRevenue = false, locked } = sight
+    const saved = options.saved?.(site, userId)
+    const { question, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, { ...(saved && { saved }), hidesRevenue })
+    const filter = both(locked, question.filter)
+    return { ...asked, question: { ...question, ...(filter && { filter }) }, site, now, sight, range: shownRange(question.range, now) }
   }
 
   async function* rows({ site, format, range, question }: Asked, of: RowType, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -73,10 +81,10 @@ export function createExports(options: ExportsOptions): Exports {
   }
 
   /** Reports that have few rows are those of the statistics, of the moment that fixed the range. */
-  async function* report({ type, site, format, range, question, now }: Asked, given: Record<string, unknown>, signal: AbortSignal) {
+  async function* report({ type, site, format, range, question, now, sight }: Asked, given: Record<string, unknown>, signal: AbortSignal) {
     const { type: _, format: __, ...own } = given
     const stats = createStats({ ...options, clock: { now: () => now } })
-    const asking = { form: "text" as const, signal }
+    const asking = { ...sight, form: "text" as const, signal }
     const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...question.metrics]
     const records: readonly ExportRecord[] =
       type === "goals"
@@ -87,8 +95,8 @@ export function createExports(options: ExportsOptions): Exports {
   }
 
   return {
-    async open(site, given, signal) {
-      const asked = await open(site, given, signal)
+    async open(site, given, signal, sight = {}) {
+      const asked = await open(site, given, signal, sight)
       const { type, format, range } = asked
       return {
         ...{ type, format, range },

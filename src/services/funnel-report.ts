@@ -2,14 +2,15 @@ import { AppError, type Fault } from "../domain/error.ts"
 import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../domain/funnel.ts"
 import { parseId } from "../domain/id.ts"
 import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
-import type { FunnelReport } from "../domain/report.ts"
+import type { FunnelReport, ReportFacts } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
 import type { IdentityMode } from "../domain/visit.ts"
 import type { Form } from "../query/arguments.ts"
 import { roundedRatio } from "../query/round.ts"
+import { splitArguments, withAllFaults } from "./all-faults.ts"
 import { type OpenReport, reportFacts } from "./report-facts.ts"
 
-interface FunnelAsking {
+export interface FunnelAsking {
   site: Site
   given: Record<string, unknown>
   form: Form
@@ -18,27 +19,42 @@ interface FunnelAsking {
   /** The site's own. */
   saved: readonly Funnel[]
   open(ranged: Record<string, unknown>): Promise<OpenReport>
-  ask(query: FunnelQuery, report: OpenReport): Promise<FunnelResult>
+}
+type AskFunnel = (query: FunnelQuery, report: OpenReport) => Promise<FunnelResult>
+
+/** A funnel that has been asked for, with the question about it. */
+export interface OpenFunnel {
+  report: OpenReport
+  funnel: AskedFunnel
+  query: FunnelQuery
 }
 
 /** A saved funnel by `funnel_id`, or one of `steps`; a saved one equals its steps given inline. */
-export async function funnelReport({ site, given, form, funnelId, saved, open, ask }: FunnelAsking): Promise<FunnelReport> {
-  const { asked, ranged } = funnelId === undefined ? splitArguments(given) : { asked: { funnel_id: funnelId }, ranged: given }
+export async function funnelReport({ ask, ...asking }: FunnelAsking & { ask: AskFunnel }): Promise<FunnelReport> {
+  const opened = await openFunnel(asking)
+  return { ...funnelFacts(opened), ...shownFunnel(opened.funnel, await ask(opened.query, opened.report)) }
+}
+
+export async function openFunnel({ site, given, form, funnelId, saved, open }: FunnelAsking): Promise<OpenFunnel> {
+  const { asked, ranged } = funnelId === undefined ? splitFunnel(given) : { asked: { funnel_id: funnelId }, ranged: given }
   const [report, funnel] = await withAllFaults(form, open(ranged), () => funnelAsked(asked, site, saved))
-  const query = funnelQuery(report, funnel)
-  const result = await ask(query, report)
+  return { report, funnel, query: funnelQuery(report, funnel) }
+}
+
+export function funnelFacts({ report, query }: OpenFunnel): ReportFacts {
   const facts = reportFacts(report, { otherCurrencies: [] }, false)
   const note = "Only identified visitors are counted: others are not known for as long as the window."
   const notes = query.identifiedOnly ? [...(facts.notes ?? []), note] : facts.notes
-  return { ...facts, ...(notes && { notes }), ...shownFunnel(funnel, result) }
+  return { ...facts, ...(notes && { notes }) }
 }
 
 /** What says of which funnel, and what of which range. */
-export function splitArguments({ funnel_id, steps, order, window_hours, ...ranged }: Record<string, unknown>) {
-  return { asked: defined({ funnel_id, steps, order, window_hours }), ranged }
+export function splitFunnel(given: Record<string, unknown>) {
+  const { own, ranged } = splitArguments(given, ["funnel_id", "steps", "order", "window_hours"])
+  return { asked: own, ranged }
 }
 
-type AskedFunnel = FunnelFields & { id?: number }
+export type AskedFunnel = FunnelFields & { id?: number }
 
 export function funnelAsked(asked: Record<string, unknown>, site: Pick<Site, "settings">, saved: readonly Funnel[]): AskedFunnel {
   const { funnel_id, window_hours, ...rest } = asked
@@ -67,18 +83,6 @@ function savedFunnel(given: unknown, saved: readonly Funnel[]): Funnel {
 }
 
 const refusal = (errors: Fault[]) => new AppError("validation_failed", "The funnel is not valid.", { errors })
-
-/** Faults of the range and of the funnel are said together. Anything else that is thrown goes before. */
-async function withAllFaults(form: Form, opening: Promise<OpenReport>, work: () => AskedFunnel): Promise<[OpenReport, AskedFunnel]> {
-  const [report, funnel] = await Promise.allSettled([opening, (async () => work())()])
-  if (report.status === "fulfilled" && funnel.status === "fulfilled") return [report.value, funnel.value]
-  const reasons = [report, funnel].flatMap((part) => (part.status === "rejected" ? [part.reason] : []))
-  const errors = reasons.flatMap((reason) => (reason instanceof AppError ? (reason.members.errors ?? []) : []))
-  const other = reasons.find((reason) => !(reason instanceof AppError) || !reason.members.errors)
-  if (other || errors.length === 0) throw other
-  const count = errors.length === 1 ? "1 argument is" : `${errors.length} arguments are`
-  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors: errors.slice(0, 20) })
-}
 
 /** For how many hours a visitor without a person key is known. */
 const HORIZON_HOURS: Record<IdentityMode, number> = { daily: 24, weekly: 168, monthly: 744, identified: 24, persistent: 24 }
@@ -109,9 +113,9 @@ function identityInsufficient(hours: number, mode: IdentityMode): AppError {
   })
 }
 
-type ShownFunnel = Omit<FunnelReport, "site_id" | "range" | "visitor_window" | "notes" | "revenue_currency">
+export type ShownFunnel = Omit<FunnelReport, "site_id" | "range" | "visitor_window" | "notes" | "revenue_currency">
 
-function shownFunnel({ id, name, steps, order, window_hours }: AskedFunnel, result: FunnelResult): ShownFunnel {
+export function shownFunnel({ id, name, steps, order, window_hours }: AskedFunnel, result: FunnelResult): ShownFunnel {
   const counts = result.steps.map(({ visitors }) => visitors)
   const [entered, completed] = [counts[0] ?? 0, counts.at(-1) ?? 0]
   return {
@@ -140,7 +144,4 @@ function shownFunnel({ id, name, steps, order, window_hours }: AskedFunnel, resu
   }
 }
 
-const percent = (part: number, of: number): number => roundedRatio(100 * part, of, 1)
-
-const defined = (members: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+export const percent = (part: number, of: number): number => roundedRatio(100 * part, of, 1)

@@ -52,7 +52,8 @@ export async function pageOf<Row extends { id: number }>(
   return rows.length > limit ? { data, has_more: true, next_cursor: cursorAfter(list, data.at(-1)!.id) } : { data, has_more: false }
 }
 
-function readDays(reader: ArgumentReader): Days | undefined {
+/** Two local days, both or none. */
+export function readDays(reader: ArgumentReader): Days | undefined {
   const [from, to] = [reader.day("from"), reader.day("to")]
   for (const [name, other] of [
     ["from", "to"],

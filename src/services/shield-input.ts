@@ -21,10 +21,11 @@ const Condition = t.Object(
 )
 type ConditionInput = Static<typeof Condition>
 
-/** A shield as a caller sends it. An id is taken along from what was read, and decides nothing. */
+/** A shield as a caller sends it. An id and a version are taken along from what was read, and decide nothing. */
 export const ShieldInput = t.Object(
   {
     id: t.Optional(t.Integer()),
+    version: t.Optional(t.Integer()),
     kind: t.Union(SHIELD_KINDS.map((kind) => t.Literal(kind))),
     value: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes })),
     conditions: t.Optional(t.Array(Condition, { minItems: 1, maxItems: THINGS.shieldConditions })),
@@ -36,7 +37,7 @@ export const ShieldInput = t.Object(
 type ShieldInput = Static<typeof ShieldInput>
 
 /** A shield that has no id yet. */
-type NewShield = Omit<Shield, "id">
+type NewShield = Omit<Shield, "id" | "version">
 
 /** Whether two shields are one: drops are counted by kind and value. */
 const isSameShield = (a: Pick<Shield, "kind" | "value">, b: Pick<Shield, "kind" | "value">): boolean =>
@@ -55,11 +56,19 @@ export function readShields(
     const read = readShield(input, rules, `/shields/${i}`)
     if ("faults" in read) faults.push(...read.faults)
     else if (shields.some((other) => isSameShield(other, read.shield))) faults.push(takenShield(`/shields/${i}`))
-    else shields.push({ id: present.find((other) => isSameShield(other, read.shield))?.id ?? ++lastId, ...read.shield })
+    else {
+      const before = present.find((other) => isSameShield(other, read.shield))
+      shields.push(before ? changedShield(before, read.shield) : { id: ++lastId, ...read.shield })
+    }
   }
   const isTooMany = SHIELD_KINDS.some((kind) => sent.filter((shield) => shield.kind === kind).length > THINGS.shieldsOfKind)
   if (isTooMany) faults.push(fault("/shields", "too_many", `may have ${THINGS.shieldsOfKind} of each kind`))
   return { shields, faults }
+}
+
+function changedShield({ id, version, ...before }: Shield, after: NewShield): Shield {
+  if (Bun.deepEquals(before, after)) return { id, ...after, ...(version !== undefined && { version }) }
+  return { id, ...after, version: (version ?? 1) + 1 }
 }
 
 const takenShield = (pointer: string): Fault => fault(pointer, "not_unique", "is in the list already")
@@ -88,7 +97,7 @@ export function readOneShield(input: unknown, others: readonly Shield[], rules: 
   return shield
 }
 
-export const shieldNotFound = (id: number) => new AppError("not_found", `There is no shield ${id}`)
+export const shieldNotFound = (id: number) => new AppError("shield_not_found", `There is no shield ${id}`)
 
 const completed = ({ dimension, property, operator = "is", values }: ConditionInput): RuleCondition => ({
   dimension,

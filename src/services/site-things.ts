@@ -2,7 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { Site } from "../domain/site.ts"
-import { type Expected, refuseOtherVersion, type Versioned } from "../domain/version.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody, type Versioned } from "../domain/version.ts"
 import type { Catalog, Slice, Statements } from "../store/catalog/catalog.ts"
 
 interface SiteThing extends Versioned {
@@ -23,6 +23,8 @@ export type Alongside<Thing> = (statements: Statements, change: Change<Thing>) =
 export interface Terms<Thing> {
   /** Throws `precondition_failed` for another version. */
   expected?: Expected
+  /** What the body itself says the version is; throws `version_conflict` for another one, with the thing as answers show it. */
+  named?: { version: number | undefined; current(thing: Thing): object }
   alongside?: Alongside<Thing>
 }
 
@@ -89,11 +91,12 @@ export function createSiteThings<Thing extends SiteThing, Fields extends object>
     },
     list: (site, slice) => kind.list(catalog, site.id, slice),
     get: (site, id) => find(catalog, site, id),
-    update: (site, id, patch, { expected, alongside } = {}) =>
+    update: (site, id, patch, { expected, named, alongside } = {}) =>
       catalog.transaction(async (statements) => {
         const thing = await find(statements, site, id)
         const fields = kind.patch(thing, patch, site)
         await kind.refuseSame?.(statements, site, fields, thing.id)
+        if (named) refuseStaleBody(thing, named.version, named.current)
         refuseOtherVersion(thing, expected)
         if (!isChange(thing, fields)) return thing
         const changed = await kind.update(statements, thing.id, fields, clock.now())
@@ -117,9 +120,12 @@ const isChange = (thing: object, fields: object): boolean => !Bun.deepEquals(thi
 
 /** A field that the new ones lack was taken away. */
 function withoutFields(thing: object, fields: object): object {
-  const own = new Set(["id", "site_id", "created_at", "updated_at", "version", ...Object.keys(fields)])
+  const own = new Set([...SET_BY_US, ...Object.keys(fields)])
   return Object.fromEntries(Object.entries(thing).filter(([name]) => own.has(name)))
 }
+
+/** What fields do not speak of: it is no fault of a patch that it lacks them. */
+const SET_BY_US = ["id", "site_id", "scope", "owner_user_id", "created_at", "updated_at", "version"]
 
 const tooMany = ({ resource, limit }: { resource: string; limit: number }) =>
   new AppError("limit_reached", `A site may have ${limit} ${resource}`, { limit, resource })

@@ -3,14 +3,27 @@ import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import { type ApiKey, reachesSite } from "../domain/key.ts"
 import { THINGS } from "../domain/limits.ts"
+import type { Shield } from "../domain/shield.ts"
 import { COMPAT_PRODUCTS, type Site, type SiteDirectory } from "../domain/site.ts"
 import { parseSite, patchSite, type SiteDefaults } from "../domain/site-input.ts"
-import { refuseOtherVersion } from "../domain/version.ts"
+import { refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
 import type { IdentityMode } from "../domain/visit.ts"
 import { changedHistory } from "../ingest/salt-period.ts"
 import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
 import type { Catalog, Slice, Statements } from "../store/catalog/catalog.ts"
-import { countSites, deleteSite, insertSite, listDeletedSites, listSites, purgeSite, siteById, updateSite } from "../store/catalog/sites.ts"
+import {
+  countSites,
+  deletedSiteById,
+  deleteSite,
+  insertSite,
+  listDeletedSites,
+  listSites,
+  moveSite,
+  purgeSite,
+  restoreSite,
+  siteById,
+  updateSite,
+} from "../store/catalog/sites.ts"
 import type { Random } from "./secrets.ts"
 import { createSiteDirectory } from "./site-directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
@@ -30,8 +43,18 @@ export interface Sites {
   update(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
   /** A merge patch of these fields and of its settings. Throws `compat_id_taken` for an id that another site has. */
   configure(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
+  /** Other shields in the place of those that it has. `change` is called in the transaction. */
+  changeShields(id: number, change: (site: Site) => readonly Shield[], terms?: Terms<Site>): Promise<Site>
   /** From now on nobody finds it; its data stays until it is purged. */
   remove(id: number, terms?: Terms<Site>): Promise<void>
+  /** A site that was deleted within the last 30 days. Throws `site_not_found`. */
+  deleted(id: number): Promise<Site>
+  /** Brings a deleted site back. Throws `limit_reached`, and `compat_id_taken` for an id that another site has by now. */
+  restore(id: number, terms?: Terms<Site>): Promise<Site>
+  /** To another organization; the keys and site members of the old one lose it. Throws `limit_reached`. */
+  transfer(id: number, organizationId: number, terms?: Terms<Site>): Promise<Site>
+  /** Of sites that were hidden together with their organization: to be called right after the commit. */
+  forget(ids: readonly number[]): void
   /**
    * Ends what was deleted 30 days ago: `erase` takes the site's data out of the event store, then its row goes with all that
    * hangs on it. What an interruption leaves is done the next time. Returns the ids.
@@ -47,14 +70,6 @@ interface SitesOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   random: Random
-  /** A site that was deleted within the last 30 days. Throws `site_not_found`. */
-  deleted(id: number): Promise<Site>
-  /** Brings a deleted site back. Throws `limit_reached`, and `compat_id_taken` for an id that another site has by now. */
-  restore(id: number, terms?: Terms<Site>): Promise<Site>
-  /** To another organization; the keys and site members of the old one lose it. Throws `limit_reached`. */
-  transfer(id: number, organizationId: number, terms?: Terms<Site>): Promise<Site>
-  /** Of sites that were hidden together with their organization: to be called right after the commit. */
-  forget(ids: readonly number[]): void
   keys: Pick<SiteKeys, "make" | "replaceIdentityKey" | "forget">
   defaults: SiteDefaults
   /** Sites per organization. */
@@ -77,10 +92,19 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
       .ofOrganization(organizationId)
       .filter(({ name, hosts }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
   }
+  async function refuseFull(statements: Statements, organizationId: number): Promise<void> {
+    if ((await countSites(statements, organizationId)) >= maxSites) throw tooManySites(maxSites)
+  }
+  async function findDeleted(statements: Statements, id: number): Promise<Site> {
+    const site = await deletedSiteById(statements, id, clock.now() - THINGS.siteRestoreDays * DAY_MS)
+    if (!site) throw siteNotFound()
+    return site
+  }
   async function write(statements: Statements, id: number, change: (site: Site) => SiteChanges, terms: Terms<Site> = {}): Promise<Site> {
     const site = await siteById(statements, id)
     if (!site) throw siteNotFound()
     const { fields, settings } = change(site)
+    if (terms.named) refuseStaleBody(site, terms.named.version, terms.named.current)
     refuseOtherVersion(site, terms.expected)
     if (Bun.deepEquals({ ...site, ...fields, settings }, site)) return site
     const { identity_mode } = site.settings
@@ -98,7 +122,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
       const fields = parseSite(body, defaults)
       const trackingId = uuid(random(16))
       return catalog.transaction(async (statements) => {
-        if ((await countSites(statements, organizationId)) >= maxSites) throw tooManySites(maxSites)
+        await refuseFull(statements, organizationId)
         const now = clock.now()
         const site = await insertSite(statements, { ...fields, organization_id: organizationId, tracking_id: trackingId, created_at: now })
         await keys.make(statements, site.id)
@@ -125,6 +149,33 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
           keys.forget(id)
         },
       ),
+    changeShields: (id, change, terms) =>
+      catalog.transaction(
+        (statements) => write(statements, id, (site) => ({ fields: site, settings: { ...site.settings, shields: change(site) } }), terms),
+        directory.put,
+      ),
+    deleted: (id) => findDeleted(catalog, id),
+    restore: (id, { expected, alongside } = {}) =>
+      catalog.transaction(async (statements) => {
+        const site = await findDeleted(statements, id)
+        refuseOtherVersion(site, expected)
+        await refuseFull(statements, site.organization_id)
+        refuseTakenIds(site, directory)
+        const restored = await restoreSite(statements, id, clock.now())
+        await alongside?.(statements, { after: restored })
+        return restored
+      }, directory.put),
+    transfer: (id, organizationId, { expected, alongside } = {}) =>
+      catalog.transaction(async (statements) => {
+        const site = await siteById(statements, id)
+        if (!site) throw siteNotFound()
+        refuseOtherVersion(site, expected)
+        await refuseFull(statements, organizationId)
+        await removeSiteFromKeys(statements, site.organization_id, id)
+        const moved = await moveSite(statements, id, organizationId, clock.now())
+        await alongside?.(statements, { before: site, after: moved })
+        return moved
+      }, directory.put),
     remove: (id, { expected, alongside } = {}) =>
       catalog.transaction(
         async (statements) => {
@@ -137,6 +188,7 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
         },
         () => directory.remove(id),
       ),
+    forget: (ids) => ids.forEach(directory.remove),
     async purge(now, erase) {
       const overdue = await listDeletedSites(catalog, now - THINGS.siteRestoreDays * DAY_MS, PURGED_AT_ONCE)
       for (const { id } of overdue) {
@@ -180,4 +232,3 @@ function uuid(bytes: Uint8Array): string {
   marked[8] = (marked[8]! & 0x3f) | 0x80
   return marked.toHex().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
-    forget: (ids) => ids.forEach(directory.remove),

@@ -1,27 +1,18 @@
-import type { Clock } from "../domain/clock.ts"
 import { instantText } from "../domain/moment.ts"
 import type { Range, RealtimeResult, Table } from "../domain/query.ts"
 import type { Breakdown, FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
-import type { Form } from "../query/arguments.ts"
 import { bucketsOf, flatLabel, isPartial } from "../query/buckets.ts"
 import { changePercent } from "../query/compare.ts"
 import type { Engine } from "../query/engine.ts"
 import { flatMetrics, flatQuery, shownRows } from "../query/flat-query.ts"
-import { parseQuestion, parseRealtime, type Report } from "../query/parse.ts"
+import { parseRealtime } from "../query/parse.ts"
 import type { LocalRange } from "../query/period.ts"
-import type { Asker } from "../query/pool.ts"
 import { shownMetrics, shownValue } from "../query/result.ts"
 import { funnelReport } from "./funnel-report.ts"
 import type { Funnels } from "./funnels.ts"
-import type { Goals } from "./goals.ts"
+import { type Asking, askerOf, type OpenReportOptions, openReports } from "./open-report.ts"
 import { decimalsOf, type OpenReport, reportFacts, shownRange, siteFacts } from "./report-facts.ts"
-
-/** How arguments came, as text of a query string or as JSON (the default), and when nobody waits any more. */
-export interface Asking {
-  form?: Form
-  signal?: AbortSignal
-}
 
 /**
  * The statistics of a site in the flat form (api.md section 6): one function each for REST, MCP and the dashboard. Bad
@@ -42,24 +33,14 @@ export interface Stats {
   funnel(site: Site, given: Record<string, unknown>, asking?: Asking & { funnelId?: number }): Promise<FunnelReport>
 }
 
-export interface StatsOptions {
+export interface StatsOptions extends OpenReportOptions {
   engine: Engine
-  goals: Pick<Goals, "rules">
   funnels: Pick<Funnels, "kept">
-  clock: Pick<Clock, "now">
 }
 
-export function createStats({ engine, goals, funnels, clock }: StatsOptions): Stats {
-  const askerOf = (site: Site, { signal }: Asking): Asker => ({ organizationId: site.organization_id, ...(signal && { signal }) })
-
-  async function open(report: Report, site: Site, given: Record<string, unknown>, asking: Asking = {}): Promise<OpenReport> {
-    const asker = askerOf(site, asking)
-    const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, asker) : undefined
-    const now = clock.now()
-    const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, asking.form ?? "json")
-    return { site, facts: siteFacts(site, goals.rules(site.id)), question, now, asker }
-  }
-
+export function createStats(options: StatsOptions): Stats {
+  const { engine, goals, funnels, clock } = options
+  const open = openReports(options)
   const tableOf = ({ question, facts, now, asker }: OpenReport, range?: Range): Promise<Table> =>
     engine.aggregate(flatQuery(question, { site: facts, now }, range), asker)
 
@@ -88,8 +69,8 @@ export function createStats({ engine, goals, funnels, clock }: StatsOptions): St
     async realtime(site, given, asking = {}) {
       const { limit } = parseRealtime(given, asking.form ?? "json")
       const now = clock.now()
-      const facts = siteFacts(site, goals.rules(site.id))
-      return realtimeOf(site, now, await engine.realtime({ site: facts, now, limit }, askerOf(site, asking)))
+      const query = { site: siteFacts(site, goals.rules(site.id)), now, limit, ...(asking.locked && { filter: asking.locked }) }
+      return realtimeOf(site, now, await engine.realtime(query, askerOf(site, asking)))
     },
     async goals(site, given, asking) {
       const report = await open("goals", site, given, asking)
@@ -163,7 +144,7 @@ function breakdownOf(report: OpenReport, table: Table): Pick<Breakdown, "dimensi
   }
 }
 
-function realtimeOf(site: Site, now: number, { visitors, pageviews, pages, sources, countries }: RealtimeResult): Realtime {
+export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages, sources, countries }: RealtimeResult): Realtime {
   const top = (dimension: "page" | "source" | "country", rows: RealtimeResult["pages"]) =>
     rows.map(({ value, visitors }) => {
       const { truncated: _, ...named } = shownValue(dimension, value)

@@ -61,8 +61,8 @@ describe("shields of the instance", () => {
     await shields.add({ kind: "country", value: "DE" })
     expect(await faultsOf(shields.update(1, { enabled: false }, [7]))).toBe("precondition_failed")
     expect(await faultsOf(shields.remove(1, [7]))).toBe("precondition_failed")
-    expect(await faultsOf(shields.remove(2))).toBe("not_found")
-    expect(await faultsOf(shields.update(2, {}))).toBe("not_found")
+    expect(await faultsOf(shields.remove(2))).toBe("shield_not_found")
+    expect(await faultsOf(shields.update(2, {}))).toBe("shield_not_found")
     expect(shields.current()).toMatchObject([{ enabled: true, version: 1 }])
   })
 
@@ -156,8 +156,8 @@ test("single shields of a site change its list and nothing else of it", async ()
   expect(second!.id).toBe(3)
   expect(await siteShields.update(3, { enabled: false, note: "later" })).toMatchObject({ id: 3, enabled: false, note: "later" })
   await siteShields.remove(2)
-  expect(await faultsOf(siteShields.remove(2))).toBe("not_found")
-  expect(await faultsOf(siteShields.update(2, {}))).toBe("not_found")
+  expect(await faultsOf(siteShields.remove(2))).toBe("shield_not_found")
+  expect(await faultsOf(siteShields.update(2, {}))).toBe("shield_not_found")
   expect((await sites.get(1)).settings).toMatchObject({
     drop_bots: false,
     shields: [

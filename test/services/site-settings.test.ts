@@ -76,7 +76,7 @@ test("a shield that stays keeps its id, a new one gets another", async () => {
     ],
   })
   expect(settings.shields).toEqual([
-    { id: 2, kind: "country", value: "FR", note: "", enabled: false },
+    { id: 2, kind: "country", value: "FR", note: "", enabled: false, version: 2 },
     { id: 4, kind: "country", value: "IT", note: "", enabled: true },
   ])
 })

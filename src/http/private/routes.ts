@@ -9,6 +9,7 @@ import { type MeFactorsOptions, meFactorRoutes } from "./me-factors.ts"
 import { mePasskeyRoutes } from "./me-passkeys.ts"
 import { type MembershipRoutesOptions, membershipRoutes } from "./memberships.ts"
 import { type SetupRoutesOptions, setupRoutes } from "./setup.ts"
+import { type SiteAreasGroup, siteAreaRoutes } from "./site-areas.ts"
 
 export interface PrivateOptions
   extends PluginRoutes,
@@ -18,7 +19,8 @@ export interface PrivateOptions
     AuthRoutesOptions,
     MeAccountOptions,
     MeFactorsOptions,
-    MembershipRoutesOptions {}
+    MembershipRoutesOptions,
+    SiteAreasGroup {}
 
 /** Everything below `/api/private` that the core answers: for people who are signed in, by session alone. */
 export function privateRoutes(options: PrivateOptions): AnyElysia[] {
@@ -32,6 +34,7 @@ export function privateRoutes(options: PrivateOptions): AnyElysia[] {
     meFactorRoutes(router, options),
     mePasskeyRoutes(router, options),
     ...membershipRoutes(router, options),
+    ...siteAreaRoutes(router, options),
     ...options.mountPlugins({ authorize, addressOf: options.addressOf }),
   ]
 }

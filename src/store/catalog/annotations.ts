@@ -1,8 +1,8 @@
-import type { Annotation, AnnotationFields } from "../../domain/annotation.ts"
+import type { Annotation, AnnotationFields, ScopedAnnotationFields } from "../../domain/annotation.ts"
 import type { Slice, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
-const COLUMNS = sql`id, site_id, at, text, created_at, updated_at, version`
+const COLUMNS = sql`id, site_id, at, text, scope, owner_user_id, created_at, updated_at, version`
 
 export async function insertAnnotation(
   catalog: Statements,
@@ -17,11 +17,44 @@ export async function insertAnnotation(
   return row! // an insert that returns has a row
 }
 
-/** By id ascending, those after an id. */
-export const listAnnotations = (catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Annotation[]> =>
-  catalog.all(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
+/** Made by somebody. */
+export async function insertScopedAnnotation(
+  catalog: Statements,
+  siteId: number,
+  { at, text, scope }: ScopedAnnotationFields,
+  ownerId: number,
+  now: number,
+): Promise<Annotation> {
+  const row = await catalog.get<Annotation>(sql`
+    insert into annotations (site_id, at, text, scope, owner_user_id, created_at, updated_at)
+    values (${siteId}, ${at}, ${text}, ${scope}, ${ownerId}, ${now}, ${now})
+    returning ${COLUMNS}`)
+  return row! // an insert that returns has a row
+}
 
+/** Those of the site, by id ascending, those after an id. */
+export const listAnnotations = (catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Annotation[]> =>
+  catalog.all(sql`
+    select ${COLUMNS} from annotations where site_id = ${siteId} and id > ${after} and scope = 'site' order by id limit ${limit}`)
+
+/** These, and a user's own. */
+export const listScopedAnnotations = (
+  catalog: Statements,
+  siteId: number,
+  userId: number,
+  { after, limit }: Slice,
+): Promise<Annotation[]> =>
+  catalog.all(sql`
+    select ${COLUMNS} from annotations
+    where site_id = ${siteId} and id > ${after} and (scope = 'site' or owner_user_id = ${userId})
+    order by id limit ${limit}`)
+
+/** One of the site. */
 export const annotationById = (catalog: Statements, siteId: number, id: number): Promise<Annotation | undefined> =>
+  catalog.get(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id = ${id} and scope = 'site'`)
+
+/** Whosever it is. */
+export const scopedAnnotationById = (catalog: Statements, siteId: number, id: number): Promise<Annotation | undefined> =>
   catalog.get(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id = ${id}`)
 
 export async function countAnnotations(catalog: Statements, siteId: number): Promise<number> {
@@ -32,6 +65,21 @@ export async function countAnnotations(catalog: Statements, siteId: number): Pro
 export async function updateAnnotation(catalog: Statements, id: number, { at, text }: AnnotationFields, now: number): Promise<Annotation> {
   const row = await catalog.get<Annotation>(sql`
     update annotations set at = ${at}, text = ${text}, updated_at = ${now}, version = version + 1
+    where id = ${id}
+    returning ${COLUMNS}`)
+  return row! // the caller has seen the annotation in this transaction
+}
+
+export async function updateScopedAnnotation(
+  catalog: Statements,
+  id: number,
+  { at, text, scope }: ScopedAnnotationFields,
+  ownerId: number,
+  now: number,
+): Promise<Annotation> {
+  const row = await catalog.get<Annotation>(sql`
+    update annotations set
+      at = ${at}, text = ${text}, scope = ${scope}, owner_user_id = ${ownerId}, updated_at = ${now}, version = version + 1
     where id = ${id}
     returning ${COLUMNS}`)
   return row! // the caller has seen the annotation in this transaction

@@ -6,6 +6,7 @@ import accounts from "./migrations/0004_accounts.sql" with { type: "text" }
 import signIn from "./migrations/0005_sign_in.sql" with { type: "text" }
 import organizations from "./migrations/0006_organizations.sql" with { type: "text" }
 import plugins from "./migrations/0007_plugins.sql" with { type: "text" }
+import sites from "./migrations/0008_sites.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -18,6 +19,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0005_sign_in", sql: signIn },
     { name: "0006_organizations", sql: organizations },
     { name: "0007_plugins", sql: plugins },
+    { name: "0008_sites", sql: sites },
   ],
 }
 

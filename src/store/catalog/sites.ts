@@ -63,6 +63,27 @@ export async function updateSite(catalog: Statements, id: number, fields: SiteUp
 export const deleteSite = (catalog: Statements, id: number, now: number): Promise<void> =>
   catalog.run(sql`update sites set deleted_at = ${now} where id = ${id}`)
 
+/** A site that was deleted, but not before a moment. */
+export async function deletedSiteById(catalog: Statements, id: number, since: number): Promise<Site | undefined> {
+  const row = await catalog.get<SiteRow>(sql`select ${COLUMNS} from sites where id = ${id} and deleted_at > ${since}`)
+  return row && toSite(row)
+}
+
+export async function restoreSite(catalog: Statements, id: number, now: number): Promise<Site> {
+  const row = await catalog.get<SiteRow>(sql`
+    update sites set deleted_at = null, updated_at = ${now}, version = version + 1 where id = ${id} returning ${COLUMNS}`)
+  return toSite(row!) // the caller has seen the site in this transaction
+}
+
+/** To another organization. Who had a role on the site by a row of it has none any more. */
+export async function moveSite(catalog: Statements, id: number, organizationId: number, now: number): Promise<Site> {
+  await catalog.run(sql`delete from site_members where site_id = ${id}`)
+  const row = await catalog.get<SiteRow>(sql`
+    update sites set organization_id = ${organizationId}, updated_at = ${now}, version = version + 1 where id = ${id}
+    returning ${COLUMNS}`)
+  return toSite(row!) // the caller has seen the site in this transaction
+}
+
 /** Sites that were deleted up to a moment, the oldest first. */
 export const listDeletedSites = (catalog: Statements, until: number, limit: number): Promise<{ id: number }[]> =>
   catalog.all(sql`select id from sites where deleted_at <= ${until} order by deleted_at limit ${limit}`)

@@ -1,0 +1,164 @@
+import { Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import type { Deed } from "../../domain/audit.ts"
+import type { Site } from "../../domain/site.ts"
+import type { PrivateRouter } from "../../plugin/router.ts"
+import type { Access } from "../../services/access.ts"
+import { type Audit, recorded } from "../../services/audit.ts"
+import type { Organizations } from "../../services/organizations.ts"
+import { readSitePatch, type SiteMoves } from "../../services/site-moves.ts"
+import type { SiteOverview } from "../../services/site-overview.ts"
+import type { Pinning, SitePins } from "../../services/site-pins.ts"
+import type { Sites } from "../../services/sites.ts"
+import { expectedVersions } from "../public/conditions.ts"
+import type { SiteFacts } from "../public/shown.ts"
+import { NoQuery, Sent, takes } from "../public/things.ts"
+import { bodyVersion } from "./body-version.ts"
+import { deedOnSite } from "./site-deeds.ts"
+import { ListedSiteShown, OwnSiteShown, shownListedSite, shownOwnSite } from "./site-shown.ts"
+import { Listed, ListQuery, tagged } from "./tagged.ts"
+
+export interface SiteRoutesOptions extends SiteFacts {
+  sites: Pick<Sites, "update" | "remove" | "restore">
+  siteMoves: SiteMoves
+  siteOverview: SiteOverview
+  sitePins: SitePins
+  access: Pick<Access, "all">
+  organizations: Pick<Organizations, "get">
+  audit: Audit
+}
+
+const says = (summary: string) => ({ summary, tags: ["sites"] })
+const SitePatch = t.Object({ name: t.Optional(t.String()), hosts: t.Optional(t.Array(t.String())) }, { title: "SitePatch" })
+const TransferInput = t.Object({ organization_id: t.Integer() }, { title: "SiteTransfer" })
+/** Nothing is read of a body that an operation does not have. */
+const bodyless = async () => null
+
+/** The sites that somebody may see, and each of them as a whole. Its settings and data have routes of their own. */
+export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
+  const { sites, siteMoves, siteOverview, sitePins, access, organizations, audit } = options
+  const show = async (site: Site, role: string, userId: number): Promise<OwnSiteShown> => {
+    const organization = (await organizations.get(site.organization_id))! // a site that is seen has one
+    const pinned = (await sitePins.of(userId)).has(site.id)
+    return shownOwnSite(site, { organization, role, pinned }, options)
+  }
+
+  return new Elysia({ prefix: "/api/private" })
+    .use(router)
+    .get(
+      "/sites",
+      async ({ user, session, query, request }) => {
+        const [{ sites: visible, organizations: own }, pinned] = await Promise.all([access.all({ user, session }), sitePins.of(user.id)])
+        const page = await siteOverview.list(visible, pinned, query, request.signal)
+        const byId = new Map(own.map(({ organization }) => [organization.id, organization]))
+        return { ...page, data: page.data.map((listed) => shownListedSite(listed, byId.get(listed.site.organization_id)!, options)) }
+      },
+      { signedIn: true, query: ListQuery, response: { 200: Listed(ListedSiteShown) }, detail: says("List the sites you may see") },
+    )
+    .get("/sites/:site", async ({ site, role, user, set }) => tagged(set, site, await show(site, role, user.id)), {
+      can: "site:read",
+      query: NoQuery,
+      response: { 200: OwnSiteShown },
+      detail: says("Read a site"),
+    })
+    .patch(
+      "/sites/:site",
+      async ({ site, role, user, actor, body, request, set }) => {
+        const { version, patch } = bodyVersion(body.value)
+        const before = await show(site, role, user.id)
+        const changed = await sites.update(site.id, readSitePatch(site, patch, Object.keys(before)), {
+          expected: expectedVersions(request),
+          named: { version, current: (now) => ({ ...before, ...shownOwnSite(now, before, options) }) },
+          alongside: recorded(audit, actor, deedOf("update")),
+        })
+        return tagged(set, changed, shownOwnSite(changed, before, options))
+      },
+      {
+        can: "site:write",
+        query: NoQuery,
+        body: Sent,
+        response: { 200: OwnSiteShown },
+        detail: { ...says("Change name or hosts"), ...takes(SitePatch) },
+      },
+    )
+    .delete(
+      "/sites/:site",
+      async ({ site, actor, request, status }) => {
+        await sites.remove(site.id, { expected: expectedVersions(request), alongside: recorded(audit, actor, deedOf("delete")) })
+        return status(204, undefined)
+      },
+      {
+        can: { permission: "site:delete", sudo: true, read: bodyless },
+        query: NoQuery,
+        detail: says("Delete a site; it can be restored for 30 days"),
+      },
+    )
+    .post(
+      "/sites/:site/restore",
+      async ({ site, role, user, actor, request, set }) => {
+        const restored = await sites.restore(site.id, {
+          expected: expectedVersions(request),
+          alongside: recorded(audit, actor, deedOf("restore")),
+        })
+        return tagged(set, restored, await show(restored, role, user.id))
+      },
+      {
+        can: { permission: "site:delete", deleted: true, sudo: true, read: bodyless },
+        query: NoQuery,
+        response: { 200: OwnSiteShown },
+        detail: says("Bring a deleted site back"),
+      },
+    )
+    .post(
+      "/sites/:site/transfer",
+      async ({ site, user, session, actor, body, request, set }) => {
+        const moved = await siteMoves.transfer(
+          site,
+          body.value,
+          { user, session },
+          {
+            expected: expectedVersions(request),
+            alongside: recorded(audit, actor, (after) => ({ ...deedOf("transfer")(site), ...movedTo(site, after) })),
+          },
+        )
+        return tagged(set, moved, await show(moved, "owner", user.id))
+      },
+      {
+        can: { permission: "org:delete", sudo: true, personal: true },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: OwnSiteShown },
+        detail: { ...says("Give the site to another organization of yours"), ...takes(TransferInput) },
+      },
+    )
+    .put(
+      "/sites/:site/pin",
+      async ({ site, user, actor, status }) => {
+        await sitePins.pin(
+          user.id,
+          site.id,
+          recorded<Pinning>(audit, actor, () => deedOf("pin")(site)),
+        )
+        return status(204, undefined)
+      },
+      { can: { permission: "site:read", read: bodyless }, query: NoQuery, detail: says("Put the site first in your list") },
+    )
+    .delete(
+      "/sites/:site/pin",
+      async ({ site, user, actor, status }) => {
+        await sitePins.unpin(
+          user.id,
+          site.id,
+          recorded<Pinning>(audit, actor, () => deedOf("unpin")(site)),
+        )
+        return status(204, undefined)
+      },
+      { can: { permission: "site:read", read: bodyless }, query: NoQuery, detail: says("Take the site from the top of your list") },
+    )
+}
+
+const movedTo = (before: Site, after: Site): Pick<Deed, "changes"> => ({
+  changes: { organization_id: [before.organization_id, after.organization_id] },
+})
+
+const deedOf = (verb: string) => deedOnSite(`sites.site.${verb}`)

@@ -1,0 +1,145 @@
+import { type TObject, Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import type { Site } from "../../domain/site.ts"
+import { etagOf, type Versioned } from "../../domain/version.ts"
+import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
+import type { Days } from "../../services/annotations.ts"
+import { type Audit, recorded } from "../../services/audit.ts"
+import { readDays } from "../../services/listing.ts"
+import { privatePage, readPaging } from "../../services/paging.ts"
+import type { SiteThings, Terms } from "../../services/site-things.ts"
+import type { Viewer } from "../../services/viewed-things.ts"
+import { expectedVersions } from "../public/conditions.ts"
+import type { creation } from "../public/creation.ts"
+import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
+import { bodyVersion } from "./body-version.ts"
+import { deedOnThing } from "./site-deeds.ts"
+import { Listed, ListQuery, tagged } from "./tagged.ts"
+
+export interface ThingRoutesOptions {
+  create: ReturnType<typeof creation>
+  audit: Audit
+}
+
+/** What a removal may say besides in its query. */
+type Removal<Thing> = (
+  things: SiteThings<Thing>,
+  site: Site,
+  id: string | undefined,
+  terms: Terms<Thing>,
+  query: Record<string, unknown>,
+) => Promise<void>
+
+/** One kind of thing of a site. */
+export interface PrivateKind<Thing> {
+  /** As the path calls them, and one of them in documents and in the audit log. */
+  path: "goals" | "funnels" | "segments" | "annotations"
+  noun: string
+  /** What a write needs; where the content decides, the least that is needed. */
+  write: string
+  things(viewer: Viewer): SiteThings<Thing>
+  input: TObject
+  shown: TObject
+  show(thing: Thing, site: Site): object
+  /** What the audit log calls one. */
+  label(thing: Thing): string
+  /** Lists that can be asked for a range of days. */
+  listWithin?(viewer: Viewer, site: Site, days: Days, slice: { after: number; limit: number }): Promise<Thing[]>
+  removal?: { query: TObject; remove: Removal<Thing> }
+}
+
+const viewerOf = ({ user, permissions }: { user: { id: number }; permissions: ReadonlySet<string> }): Viewer => ({
+  userId: user.id,
+  permissions,
+})
+
+/** List, create, read, change and delete: the same rules for every kind of thing that people define on a site. */
+export function privateThingRoutes<Thing extends Versioned & { id: number }>(
+  router: PrivateRouter,
+  { create, audit }: ThingRoutesOptions,
+  { path, noun, write, things, input, shown, show, label, listWithin, removal }: PrivateKind<Thing>,
+) {
+  const Shown = t.Object({ ...shown.properties, version: t.Integer() }, { title: shown.title ?? noun })
+  const versioned = (thing: Thing, site: Site) => ({ ...show(thing, site), version: thing.version })
+  const find = (params: { id?: string | undefined }, { site, user, permissions }: Admitted) =>
+    things(viewerOf({ user: user!, permissions: permissions! })).get(site!, params.id) // routes below a site have all of them
+  const deed = (verb: string, site: Site) => (thing: Thing) =>
+    deedOnThing(`sites.${noun}.${verb}`, noun, site)({ id: thing.id, name: label(thing) })
+  const says = (verb: string) => ({ summary: `${verb} ${noun}`, tags: [path] })
+  const writes = { permission: write, find }
+
+  return new Elysia({ prefix: `/api/private/sites/:site/${path}` })
+    .use(router)
+    .get(
+      "",
+      async ({ site, user, permissions, query }) => {
+        const viewer = viewerOf({ user, permissions })
+        const names = listWithin ? ["from", "to"] : []
+        const paging = readPaging(`${path}/${site.id}`, query, names, readDays)
+        const read = (limit: number) => {
+          const slice = { after: paging.after ?? 0, limit }
+          return paging.filters && listWithin ? listWithin(viewer, site, paging.filters, slice) : things(viewer).list(site, slice)
+        }
+        const page = await privatePage(paging, read, () => countAll(things(viewer), site))
+        return { ...page, data: page.data.map((thing) => versioned(thing, site)) }
+      },
+      { can: "site:read", query: ListQuery, response: { 200: Listed(Shown) }, detail: says("List") },
+    )
+    .post(
+      "",
+      ({ site, user, permissions, actor, ...call }) =>
+        create<Thing, object>(
+          { ...call, user },
+          (body, also) =>
+            things(viewerOf({ user, permissions })).create(site, body, recorded<Thing>(audit, actor, deed("create", site), also)),
+          (thing) => ({
+            location: `/api/private/sites/${site.id}/${path}/${thing.id}`,
+            etag: etagOf(thing),
+            body: versioned(thing, site),
+          }),
+        ),
+      { can: write, query: NoQuery, body: Sent, response: { 201: Shown }, detail: { ...says("Create"), ...takes(input) } },
+    )
+    .get(
+      "/:id",
+      async ({ site, user, permissions, params, set }) => {
+        const thing = await things(viewerOf({ user, permissions })).get(site, params.id)
+        return tagged(set, thing, versioned(thing, site))
+      },
+      { can: "site:read", query: NoQuery, response: { 200: Shown }, detail: says("Read") },
+    )
+    .patch(
+      "/:id",
+      async ({ site, user, permissions, params, body, actor, request, set }) => {
+        const { version, patch } = bodyVersion(body.value)
+        const thing = await things(viewerOf({ user, permissions })).update(site, params.id, patch, {
+          expected: expectedVersions(request),
+          named: { version, current: (now) => versioned(now, site) },
+          alongside: recorded<Thing>(audit, actor, deed("update", site)),
+        })
+        return tagged(set, thing, versioned(thing, site))
+      },
+      { can: writes, query: NoQuery, body: Sent, response: { 200: Shown }, detail: { ...says("Change"), ...takesSome(input) } },
+    )
+    .delete(
+      "/:id",
+      async ({ site, user, permissions, params, query, actor, request, status }) => {
+        const terms = { expected: expectedVersions(request), alongside: recorded<Thing>(audit, actor, deed("delete", site)) }
+        const seen = things(viewerOf({ user, permissions }))
+        if (removal) await removal.remove(seen, site, params.id, terms, query)
+        else await seen.remove(site, params.id, terms)
+        return status(204, undefined)
+      },
+      { can: { ...writes, read: async () => null }, query: removal?.query ?? NoQuery, detail: says("Delete") },
+    )
+}
+
+async function countAll<Thing extends { id: number }>({ list }: Pick<SiteThings<Thing>, "list">, site: Site): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const slice = await list(site, { after, limit: 1_000 })
+    count += slice.length
+    if (slice.length < 1_000) return count
+    after = slice.at(-1)!.id
+  }
+}

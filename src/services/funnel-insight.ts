@@ -1,0 +1,114 @@
+import type { Dimension } from "../domain/dimension.ts"
+import type { Filter } from "../domain/filter.ts"
+import { type FunnelInsight, VISIT_DIMENSIONS } from "../domain/insight.ts"
+import { QUERY } from "../domain/limits.ts"
+import type { FunnelStep, Key } from "../domain/query.ts"
+import type { Site } from "../domain/site.ts"
+import { ArgumentReader, type Form, refuseArguments } from "../query/arguments.ts"
+import { changePercent } from "../query/compare.ts"
+import { shownValue } from "../query/result.ts"
+import { splitArguments, withAllFaults } from "./all-faults.ts"
+import { funnelFacts, type OpenFunnel, openFunnel, type ShownFunnel, shownFunnel } from "./funnel-report.ts"
+import { type Asking, both, openReports } from "./open-report.ts"
+import { shownRange } from "./report-facts.ts"
+import type { StatsOptions } from "./stats.ts"
+
+/** A funnel with the range it is compared with, and one funnel for each of the values that most visitors entered with. */
+export async function funnelInsight(
+  options: StatsOptions,
+  site: Site,
+  given: Record<string, unknown>,
+  asking: Asking = {},
+): Promise<FunnelInsight> {
+  const form = asking.form ?? "json"
+  const { own, ranged } = splitArguments(given, ["breakdown", "breakdown_limit"])
+  const open = openReports(options)
+  const opening = openFunnel({
+    site,
+    given: ranged,
+    form,
+    saved: options.funnels.kept(site.id),
+    open: (rest) => open("compared_funnel", site, rest, asking),
+  })
+  const [opened, split] = await withAllFaults(form, opening, () => readSplit(own, form))
+  const ask = async (query: OpenFunnel["query"]) => shownFunnel(opened.funnel, await options.engine.funnel(query, opened.report.asker))
+  const { compared } = opened.report.question
+  const [shown, before, breakdown] = await Promise.all([
+    ask(opened.query),
+    compared && ask({ ...opened.query, range: compared.range }),
+    split.dimension && breakdownOf(options, opened, split.dimension, split.limit, ask),
+  ])
+  return {
+    ...funnelFacts(opened),
+    ...shown,
+    ...(compared &&
+      before && {
+        comparison: { range: shownRange(compared, opened.report.now), ...countsOf(before), change_percent: changes(shown, before) },
+      }),
+    ...(breakdown && { breakdown }),
+  }
+}
+
+function readSplit(given: Record<string, unknown>, form: Form): { dimension: Dimension | undefined; limit: number } {
+  const reader = new ArgumentReader(given, ["breakdown", "breakdown_limit"])
+  const dimension = reader.choice("breakdown", VISIT_DIMENSIONS)
+  const limit = reader.integer("breakdown_limit", QUERY.funnelRows) ?? QUERY.funnelRows.default
+  refuseArguments(reader, form)
+  return { dimension, limit }
+}
+
+type Ask = (query: OpenFunnel["query"]) => Promise<ShownFunnel>
+
+/** Who entered with a value is whoever took the first step in a visit of that value: a visitor may have done so with several. */
+async function breakdownOf({ engine }: StatsOptions, { query, report }: OpenFunnel, dimension: Dimension, limit: number, ask: Ask) {
+  const filter = both(stepFilter(query.steps[0]!), query.filter)
+  const { rows, totalRows } = await engine.aggregate(
+    {
+      site: report.facts,
+      range: query.range,
+      timezone: report.question.range.timezone,
+      now: report.now,
+      metrics: ["visitors"],
+      groupings: [{ by: "dimension", dimension }],
+      ...(filter && { filter }),
+      order: [{ by: "metric", index: 0, descending: true }],
+      limit,
+      offset: 0,
+      fillBuckets: false,
+    },
+    report.asker,
+  )
+  const shown = await Promise.all(
+    rows.map(async ({ keys: [key = null] }) => {
+      const ofValue = both(valueIs(dimension, key), query.filter)
+      return { ...shownValue(dimension, key), ...countsOf(await ask({ ...query, ...(ofValue && { filter: ofValue }) })) }
+    }),
+  )
+  return { dimension, rows: shown, total_rows: totalRows }
+}
+
+const STEP_OPERATORS = { exact: "is", prefix: "starts_with", contains: "contains", wildcard: "matches_wildcard" } as const
+
+/** Events that are the first step: pageviews of a page, or custom events of a name. */
+function stepFilter({ type, match, value }: FunnelStep): Filter {
+  const isPageview: Filter = { op: "is", dimension: "event", values: ["pageview"], missing: false, caseSensitive: true }
+  const dimension = type === "page" ? "page" : "event"
+  const matches: Filter = { op: STEP_OPERATORS[match], dimension, values: [value], missing: false, caseSensitive: true }
+  return { op: "and", filters: [type === "page" ? isPageview : { op: "not", filter: isPageview }, matches] }
+}
+
+const valueIs = (dimension: Dimension, key: Key): Filter => ({
+  op: "is",
+  dimension,
+  values: key === null ? [] : [String(key)],
+  missing: key === null,
+  caseSensitive: true,
+})
+
+const countsOf = ({ entered, completed, conversion_rate, steps }: ShownFunnel) => ({ entered, completed, conversion_rate, steps })
+
+function changes(now: ShownFunnel, before: ShownFunnel) {
+  const names = ["entered", "completed", "conversion_rate"] as const
+  const changed = names.map((name) => [name, changePercent(now[name], before[name])] as const)
+  return Object.fromEntries(changed.filter(([, change]) => change !== undefined)) as Partial<Record<(typeof names)[number], number>>
+}

@@ -1,0 +1,99 @@
+import type { Clock } from "../domain/clock.ts"
+import { type GoalFields, parseGoal } from "../domain/goal.ts"
+import { instantText } from "../domain/moment.ts"
+import type { Site } from "../domain/site.ts"
+import type { Engine } from "../query/engine.ts"
+import { periodRange } from "../query/period.ts"
+import type { Goals } from "./goals.ts"
+import { askerOf } from "./open-report.ts"
+import { siteFacts } from "./report-facts.ts"
+import type { Stats } from "./stats.ts"
+
+/** What a goal would have counted in the last seven days. */
+export interface GoalTrial {
+  conversions_7d: number
+  visitors_7d: number
+  /** When it was last met, at any time; null when it never was. */
+  last_match_at: string | null
+}
+
+export interface SuggestedGoal {
+  kind: "event"
+  match: "exact"
+  value: string
+  name: string
+  events_30d: number
+  visitors_30d: number
+}
+
+/** Goals before there are any: nothing of it is stored. */
+export interface GoalTrials {
+  /** Throws `validation_failed` as the creation of the goal would. */
+  test(site: Site, body: unknown, signal?: AbortSignal): Promise<GoalTrial>
+  /** Events of the last 30 days that no goal is about yet, most visitors first. */
+  suggestions(site: Site, signal?: AbortSignal): Promise<{ data: SuggestedGoal[] }>
+}
+
+interface GoalTrialsOptions {
+  engine: Pick<Engine, "aggregate" | "lastMatch">
+  goals: Pick<Goals, "rules">
+  stats: Pick<Stats, "breakdown">
+  clock: Pick<Clock, "now">
+}
+
+const SUGGESTED = 20
+const LOOKED_AT = 100
+
+export const createGoalTrials = ({ engine, goals, stats, clock }: GoalTrialsOptions): GoalTrials => ({
+  async test(site, body, signal) {
+    const fields = parseGoal(body, site.settings)
+    const goal = { id: 0, ...fields }
+    const asker = askerOf(site, signal ? { signal } : {})
+    const now = clock.now()
+    const { range, timezone } = periodRange("7d", { now, timezone: site.timezone })
+    const [{ rows }, last] = await Promise.all([
+      engine.aggregate(
+        {
+          site: siteFacts(site, [goal]),
+          range,
+          timezone,
+          now,
+          metrics: ["conversions", "visitors"],
+          groupings: [{ by: "dimension", dimension: "goal" }],
+          order: [],
+          limit: 1,
+          offset: 0,
+          fillBuckets: false,
+        },
+        asker,
+      ),
+      engine.lastMatch({ site: { id: site.id }, goal }, asker),
+    ])
+    const [conversions, visitors] = rows[0]?.values ?? []
+    return {
+      conversions_7d: conversions ?? 0,
+      visitors_7d: visitors ?? 0,
+      last_match_at: last === undefined ? null : instantText(last),
+    }
+  },
+  async suggestions(site, signal) {
+    const given = { dimension: "event", metrics: ["visitors", "events"], limit: LOOKED_AT }
+    const { rows } = await stats.breakdown(site, given, signal ? { signal } : {})
+    const known = goals.rules(site.id)
+    // A value that is cut is no name of an event.
+    const free = rows.filter(({ value, truncated }) => !truncated && !known.some((goal) => isAbout(goal, value)))
+    return {
+      data: free.slice(0, SUGGESTED).map(({ value, visitors = 0, events = 0 }) => ({
+        kind: "event" as const,
+        match: "exact" as const,
+        value,
+        name: value,
+        events_30d: events,
+        visitors_30d: visitors,
+      })),
+    }
+  },
+})
+
+const isAbout = ({ kind, match, value }: Pick<GoalFields, "kind" | "match" | "value">, event: string): boolean =>
+  kind === "event" && match === "exact" && value === event

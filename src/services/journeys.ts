@@ -1,0 +1,100 @@
+import { type Fault, refuseFaults } from "../domain/error.ts"
+import { JourneyInput, type JourneyItem, type Journeys } from "../domain/insight.ts"
+import { THINGS } from "../domain/limits.ts"
+import type { PathAnchor, PathNode, PathsQuery } from "../domain/query.ts"
+import { fault, inspect } from "../domain/shape.ts"
+import type { Site } from "../domain/site.ts"
+import type { Engine } from "../query/engine.ts"
+import { shownValue } from "../query/result.ts"
+import { splitArguments, withAllFaults } from "./all-faults.ts"
+import { percent } from "./funnel-report.ts"
+import { type Asking, type OpenReportOptions, openReports } from "./open-report.ts"
+import { reportFacts } from "./report-facts.ts"
+
+type Wanted = Omit<PathsQuery, "site" | "range" | "filter">
+
+/** The pages that visits took from a chosen one on, or up to one (metrics.md section 13). */
+export async function journeysReport(
+  options: OpenReportOptions & { engine: Pick<Engine, "firstEventAt" | "paths"> },
+  site: Site,
+  given: Record<string, unknown>,
+  asking: Asking = {},
+): Promise<Journeys> {
+  const { own, ranged } = splitArguments(given, Object.keys(JourneyInput.properties))
+  const opening = openReports(options)("visits", site, ranged, asking)
+  const [report, wanted] = await withAllFaults(asking.form ?? "json", opening, () => readJourney(own))
+  const { filter, range } = report.question
+  const found = await options.engine.paths({ site: report.facts, range: range.range, ...wanted, ...(filter && { filter }) }, report.asker)
+  const shown = (node: PathNode) => shownNode(node, wanted.mode)
+  return {
+    ...reportFacts(report, { otherCurrencies: [] }, false),
+    mode: wanted.mode,
+    anchor: { [wanted.anchor.kind]: wanted.anchor.value },
+    columns: found.columns.map((nodes) =>
+      nodes.map((node) => ({ ...shown(node), visits: node.visits, conversion_rate: percent(node.visits, found.visits) })),
+    ),
+    edges: found.edges.map(({ column, from, to, visits }) => ({
+      column,
+      from: shown(found.columns[column]![from]!).page,
+      to: shown(found.columns[column + 1]![to]!).page,
+      from_node: from,
+      to_node: to,
+      visits,
+    })),
+    dropped: found.ended,
+    sample_visits: found.visits,
+    ...(found.visits < THINGS.journeySample && { sparse: true }),
+  }
+}
+
+/** Throws `validation_failed`. */
+function readJourney(given: object): Wanted {
+  const { fields, faults } = inspect(JourneyInput, given)
+  const found: Fault[] = [...faults]
+  const { start, end, events = false, pins = [], steps = THINGS.journeySteps.default, top = THINGS.journeyTop.default } = fields
+  const isSaid = (name: "start" | "end") => Object.hasOwn(given, name)
+  if (!isSaid("start") && !isSaid("end")) found.push(fault("/start", "required", "or end is required"))
+  if (isSaid("start") && isSaid("end")) found.push(fault("/end", "unsupported_combination", "does not go with start"))
+  const named = [
+    ...(start ? [{ item: start, pointer: "/start" }] : []),
+    ...(end ? [{ item: end, pointer: "/end" }] : []),
+    ...pins.map((item, i) => ({ item, pointer: `/pins/${i}` })),
+  ]
+  found.push(...named.flatMap(({ item, pointer }) => itemFaults(item, events, pointer)))
+  found.push(...pins.flatMap(({ column }, i) => pinFaults(column, steps, pins.slice(0, i), `/pins/${i}/column`)))
+  refuseFaults(found)
+  return {
+    mode: start ? "start" : "end",
+    anchor: anchorOf((start ?? end)!), // one of them is there
+    steps,
+    top,
+    withEvents: events,
+    group: fields.group ?? "page",
+    collapseQuery: fields.collapse_query ?? false,
+    pins: pins.map(({ column, ...item }) => ({ column, ...anchorOf(item) })),
+  }
+}
+
+function itemFaults({ page, event }: JourneyItem, withEvents: boolean, pointer: string): Fault[] {
+  if (page === undefined && event === undefined) return [fault(`${pointer}/page`, "required", "is required")]
+  if (page !== undefined && event !== undefined) return [fault(`${pointer}/event`, "unsupported_combination", "does not go with page")]
+  return event !== undefined && !withEvents ? [fault(`${pointer}/event`, "unsupported_combination", "goes with events only")] : []
+}
+
+function pinFaults(column: number, steps: number, before: readonly { column: number }[], pointer: string): Fault[] {
+  if (column >= steps) return [fault(pointer, "out_of_range", `must lie between 1 and ${steps - 1}`, { min: 1, max: steps - 1 })]
+  return before.some((other) => other.column === column) ? [fault(pointer, "not_unique", "is pinned already")] : []
+}
+
+const anchorOf = ({ page, event }: JourneyItem): PathAnchor =>
+  page === undefined ? { kind: "event", value: event! } : { kind: "page", value: page }
+
+/** Where a journey ends, or where one that leads to its end begins. */
+function shownNode(
+  { kind, value }: PathNode,
+  mode: PathsQuery["mode"],
+): { kind: Journeys["columns"][number][number]["kind"]; page: string } {
+  if (kind === "other") return { kind, page: "(other)" }
+  if (kind === "end") return mode === "start" ? { kind: "exit", page: "(exit)" } : { kind: "entry", page: "(entry)" }
+  return { kind, page: shownValue("page", value || null).value }
+}

@@ -1,0 +1,56 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Filter } from "../domain/filter.ts"
+import type { Site } from "../domain/site.ts"
+import type { Form } from "../query/arguments.ts"
+import type { SavedFilters } from "../query/array-filters.ts"
+import type { Engine } from "../query/engine.ts"
+import { parseQuestion, type Report } from "../query/parse.ts"
+import type { Asker } from "../query/pool.ts"
+import type { Goals } from "./goals.ts"
+import { type OpenReport, siteFacts } from "./report-facts.ts"
+
+/** How arguments came, when nobody waits any more, and what the asker may see. */
+export interface Asking {
+  /** As text of a query string, or as JSON (the default). */
+  form?: Form
+  signal?: AbortSignal
+  /** A person's own segments can be named too; without one those of the site alone. */
+  userId?: number
+  /** Metrics of revenue are refused, and left out where nobody names them. */
+  hidesRevenue?: boolean
+  /** Holds beside the filters of the arguments, whatever these say. */
+  locked?: Filter
+}
+
+/** What segments and cohorts of a site are made of, as far as a user can see them; without a user those of the site. */
+export type SavedOf = (site: Site, userId?: number) => SavedFilters
+
+export interface OpenReportOptions {
+  engine: Pick<Engine, "firstEventAt">
+  goals: Pick<Goals, "rules">
+  clock: Pick<Clock, "now">
+  /** Without it there are none. */
+  saved?: SavedOf
+}
+
+/** The one way from arguments of the flat form to a question. Throws all that is wrong with them at once. */
+export type OpenReports = (report: Report, site: Site, given: Record<string, unknown>, asking?: Asking) => Promise<OpenReport>
+
+export function openReports({ engine, goals, clock, saved }: OpenReportOptions): OpenReports {
+  return async (report, site, given, asking = {}) => {
+    const { userId, hidesRevenue = false, locked, form = "json" } = asking
+    const asker = askerOf(site, asking)
+    const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, asker) : undefined
+    const now = clock.now()
+    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue }
+    const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
+    const filter = both(locked, question.filter)
+    return { site, facts: siteFacts(site, goals.rules(site.id)), question: { ...question, ...(filter && { filter }) }, now, asker }
+  }
+}
+
+export const askerOf = (site: Site, { signal }: Asking): Asker => ({ organizationId: site.organization_id, ...(signal && { signal }) })
+
+/** What satisfies both of two filters that may be there. */
+export const both = (one: Filter | undefined, other: Filter | undefined): Filter | undefined =>
+  one && other ? { op: "and", filters: [one, other] } : (one ?? other)

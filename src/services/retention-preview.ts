@@ -1,0 +1,55 @@
+import type { Clock } from "../domain/clock.ts"
+import { THINGS } from "../domain/limits.ts"
+import { instantText } from "../domain/moment.ts"
+import type { Site } from "../domain/site.ts"
+import { ArgumentReader, refuseArguments } from "../query/arguments.ts"
+import type { Engine } from "../query/engine.ts"
+import { dayStart, today } from "../query/period.ts"
+import type { Goals } from "./goals.ts"
+import { askerOf } from "./open-report.ts"
+import { siteFacts } from "./report-facts.ts"
+
+/** What keeping events for so many days would remove. */
+export interface RetentionPreview {
+  /** The first local day that stays. */
+  cutoff_day: string
+  /** Pageviews and custom events of the visits that would go. */
+  events: number
+  visits: number
+  /** When the daily run would first remove them. */
+  first_run_at: string
+}
+
+export interface RetentionPreviews {
+  /** `days` as text of a query string; throws `invalid_query`. Changes nothing. */
+  of(site: Site, given: Record<string, unknown>, signal?: AbortSignal): Promise<RetentionPreview>
+}
+
+interface RetentionPreviewsOptions {
+  engine: Pick<Engine, "visitsWeight">
+  goals: Pick<Goals, "rules">
+  clock: Pick<Clock, "now">
+}
+
+export const createRetentionPreviews = ({ engine, goals, clock }: RetentionPreviewsOptions): RetentionPreviews => ({
+  async of(site, given, signal) {
+    const days = readDays(given)
+    const now = clock.now()
+    const day = today({ now, timezone: site.timezone })
+    const cutoff = day.subtract({ days })
+    const range = { from: 0, to: dayStart(cutoff, site.timezone) }
+    const facts = siteFacts(site, goals.rules(site.id))
+    const weight = await engine.visitsWeight({ site: facts, range }, askerOf(site, signal ? { signal } : {}))
+    // It runs once a local day, from midnight on: of a site that has kept everything so far it has not run today.
+    const first = site.retention_days === null ? now : dayStart(day.add({ days: 1 }), site.timezone)
+    return { cutoff_day: cutoff.toString(), ...weight, first_run_at: instantText(first) }
+  },
+})
+
+function readDays(given: Record<string, unknown>): number {
+  const reader = new ArgumentReader(given, ["days"])
+  const days = reader.integer("days", THINGS.retentionDays)
+  if (!reader.has("days")) reader.refuse({ pointer: "/days", code: "required", detail: "Say for how many days events are to be kept." })
+  refuseArguments(reader, "text")
+  return days! // only faults leave it undefined
+}

@@ -1,0 +1,68 @@
+import type { KeptFilter, Segment, SegmentFields } from "../../domain/segment.ts"
+import type { Slice, Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+const COLUMNS = sql`id, site_id, scope, owner_user_id, name, filters_json, created_at, updated_at, version`
+type SegmentRow = Omit<Segment, "filters"> & { filters_json: string }
+
+export async function insertSegment(
+  catalog: Statements,
+  siteId: number,
+  { name, scope, filters }: SegmentFields,
+  ownerId: number,
+  now: number,
+): Promise<Segment> {
+  const row = await catalog.get<SegmentRow>(sql`
+    insert into segments (site_id, scope, owner_user_id, name, filters_json, created_at, updated_at)
+    values (${siteId}, ${scope}, ${ownerId}, ${name}, ${JSON.stringify(filters)}, ${now}, ${now})
+    returning ${COLUMNS}`)
+  return toSegment(row!) // an insert that returns has a row
+}
+
+/** Those of the site and a user's own, by id ascending, those after an id. */
+export async function listSegments(catalog: Statements, siteId: number, userId: number, { after, limit }: Slice): Promise<Segment[]> {
+  const rows = await catalog.all<SegmentRow>(sql`
+    select ${COLUMNS} from segments
+    where site_id = ${siteId} and id > ${after} and (scope = 'site' or owner_user_id = ${userId})
+    order by id limit ${limit}`)
+  return rows.map(toSegment)
+}
+
+/** Of all sites and owners, by id ascending, those after an id. */
+export async function listAllSegments(catalog: Statements, { after, limit }: Slice): Promise<Segment[]> {
+  const rows = await catalog.all<SegmentRow>(sql`select ${COLUMNS} from segments where id > ${after} order by id limit ${limit}`)
+  return rows.map(toSegment)
+}
+
+export async function segmentById(catalog: Statements, siteId: number, id: number): Promise<Segment | undefined> {
+  const row = await catalog.get<SegmentRow>(sql`select ${COLUMNS} from segments where site_id = ${siteId} and id = ${id}`)
+  return row && toSegment(row)
+}
+
+export async function countSegments(catalog: Statements, siteId: number): Promise<number> {
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from segments where site_id = ${siteId}`)
+  return row!.n // a count has a row
+}
+
+export async function updateSegment(
+  catalog: Statements,
+  id: number,
+  { name, scope, filters }: SegmentFields,
+  ownerId: number,
+  now: number,
+): Promise<Segment> {
+  const row = await catalog.get<SegmentRow>(sql`
+    update segments set
+      name = ${name}, scope = ${scope}, owner_user_id = ${ownerId}, filters_json = ${JSON.stringify(filters)}, updated_at = ${now},
+      version = version + 1
+    where id = ${id}
+    returning ${COLUMNS}`)
+  return toSegment(row!) // the caller has seen the segment in this transaction
+}
+
+export const deleteSegment = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from segments where id = ${id}`)
+
+const toSegment = ({ filters_json, ...row }: SegmentRow): Segment => ({
+  ...row,
+  filters: JSON.parse(filters_json) as KeptFilter[], // written here
+})

@@ -1,0 +1,35 @@
+import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
+
+/** Somebody who is signed in, and asks below `/api/private`. */
+export interface Person {
+  cookie: string
+  get(path: string): Promise<Answer>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  put(path: string): Promise<Answer>
+  remove(path: string, headers?: Record<string, string>): Promise<Answer>
+}
+
+export async function signedIn(instance: TestInstance, as: SignInAs): Promise<Person> {
+  const cookie = await instance.signIn(as)
+  const send = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+    instance.api.send(method, `/api/private${path}`, body, undefined, { cookie, ...headers })
+  return {
+    cookie,
+    get: (path) => send("GET", path, undefined),
+    post: (path, body, headers) => send("POST", path, body, headers),
+    patch: (path, body, headers) => send("PATCH", path, body, headers),
+    put: (path) => send("PUT", path, undefined),
+    remove: (path, headers) => send("DELETE", path, undefined, headers),
+  }
+}
+
+/** What the audit log has of actions, oldest first. */
+export async function auditOf(instance: TestInstance): Promise<string[]> {
+  const { sql } = await import("../../../src/store/catalog/sql.ts")
+  const rows = await instance.app.instance.catalog.all<{ action: string }>(sql`select action from audit_log order by id`)
+  return rows.map(({ action }) => action)
+}
+
+/** Bodies of two answers without what is each request's own. */
+export const withoutId = ({ status, body }: Answer) => ({ status, body: { ...(body as object), request_id: "" } })
