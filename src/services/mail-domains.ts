@@ -5,6 +5,7 @@ import { ORGANIZATION } from "../domain/limits.ts"
 import { domainNotFound, domainNotVerified, domainTaken, type MailDomain, parseDomain, proofOf } from "../domain/mail-domain.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { deleteDomain, domainById, insertDomain, listDomains, provedDomain, verifyDomain } from "../store/catalog/mail-domains.ts"
+import type { Outbound } from "./outbound.ts"
 import type { Random } from "./secrets.ts"
 import type { Alongside } from "./site-things.ts"
 
@@ -18,7 +19,7 @@ export interface MailDomains {
   get(organizationId: number, id: string | undefined): Promise<MailDomain>
   /** One that was named before is answered as it is. Throws `validation_failed`, `domain_taken`, `limit_reached`. */
   create(organizationId: number, body: unknown, alongside?: Alongside<MailDomain>): Promise<MailDomain>
-  /** Asks the DNS. Throws `domain_not_verified`, `domain_taken`. */
+  /** Asks the DNS. Throws `domain_not_verified`, `domain_taken`, `outbound_disabled`. */
   verify(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<MailDomain>
   remove(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<void>
 }
@@ -28,11 +29,13 @@ interface MailDomainsOptions {
   clock: Pick<Clock, "now">
   random: Random
   resolveTxt: ResolveTxt
+  /** Whether anything may leave the instance. */
+  outbound: Pick<Outbound, "enabled">
 }
 
 const TOKEN_BYTES = 20
 
-export function createMailDomains({ catalog, clock, random, resolveTxt }: MailDomainsOptions): MailDomains {
+export function createMailDomains({ catalog, clock, random, resolveTxt, outbound }: MailDomainsOptions): MailDomains {
   async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<MailDomain> {
     const domain = await domainById(statements, organizationId, parseId(id) ?? 0)
     if (!domain) throw domainNotFound()
@@ -66,6 +69,7 @@ export function createMailDomains({ catalog, clock, random, resolveTxt }: MailDo
     async verify(organizationId, id, alongside) {
       const { domain, verified_at, ...named } = await find(catalog, organizationId, id)
       if (verified_at !== null) return { ...named, domain, verified_at }
+      if (!outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
       const records = await resolveTxt(domain).catch((): readonly string[] => [])
       if (!records.includes(proofOf(named))) throw domainNotVerified()
       return catalog.transaction(async (statements) => {

@@ -13,6 +13,7 @@ import type { Keys } from "./keys.ts"
 import type { PostedMail } from "./mail.ts"
 import { createMailDomains, type MailDomains, type ResolveTxt } from "./mail-domains.ts"
 import { createMembers, type Members } from "./members.ts"
+import type { Outbound } from "./outbound.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
 import type { Random } from "./secrets.ts"
@@ -50,6 +51,7 @@ interface MembershipsOptions {
   openSession: OpenSession
   mail: PostedMail
   resolveTxt: ResolveTxt
+  outbound: Outbound
   publicUrl(): string
 }
 

@@ -121,7 +121,9 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
 export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoutesOptions) {
   const { acceptance, cookie } = options
   const { guestOf, welcome } = guests(options)
-  const find = ({ token = "" }: Record<string, string | undefined>) => acceptance.look(token)
+  // What is no text at all arrives as null.
+  const tokenIn = ({ token }: Record<string, string | undefined>): string => token ?? ""
+  const find = (params: Record<string, string | undefined>) => acceptance.look(tokenIn(params))
 
   return new Elysia({ prefix: "/api/private/invitations" })
     .use(router)
@@ -129,7 +131,7 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
     .get(
       "/:token",
       async ({ params }) => {
-        const { invitation, organization, sites, hasAccount } = await acceptance.look(params.token)
+        const { invitation, organization, sites, hasAccount } = await acceptance.look(tokenIn(params))
         return {
           organization: { id: organization.id, name: organization.name },
           role: invitation.role,
@@ -145,9 +147,9 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
       "/:token/accept",
       async (context) => {
         const { params, body, person } = context
-        const guest = guestOf(context)
-        if (person) return shownJoined(await acceptance.bySignedIn(params.token, body.value, person, guest))
-        const joined = await acceptance.bySigningUp(params.token, body.value, guest)
+        const [token, guest] = [tokenIn(params), guestOf(context)]
+        if (person) return shownJoined(await acceptance.bySignedIn(token, body.value, person, guest))
+        const joined = await acceptance.bySigningUp(token, body.value, guest)
         welcome(context, joined)
         return shownJoined(joined.organization)
       },

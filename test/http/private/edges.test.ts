@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import fc from "fast-check"
 import { announceEndingKeys } from "../../../src/services/key-notices.ts"
 import { sql } from "../../../src/store/catalog/sql.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
@@ -193,4 +194,63 @@ test("the end of a key is announced 14 and 3 days before, once each, to who made
   clock.advance(DAY)
   expect(await announce()).toEqual([[admin.email, "By admin"]])
   expect(await announce()).toEqual([])
+})
+
+test("nothing that is sent breaks a route", async () => {
+  await using instance = await startInstance()
+  const owner = await someone(instance, { role: "owner", isInstanceAdmin: true })
+  const member = await someone(instance, { role: "viewer" })
+  const { key, invitation } = await twoOrganizations(instance)
+  expect([key.status, invitation.status]).toEqual([201, 201])
+  const routes: [string, string][] = [
+    ["POST", "/api/private/organizations"],
+    ["PATCH", ORGANIZATION],
+    ["DELETE", ORGANIZATION],
+    ["POST", `${ORGANIZATION}/sites`],
+    ["POST", `${ORGANIZATION}/domains`],
+    ["PATCH", `${ORGANIZATION}/members/${member.id}`],
+    ["POST", `${ORGANIZATION}/members/invite`],
+    ["POST", `${ORGANIZATION}/transfer-ownership`],
+    ["PUT", `/api/private/sites/1/members/${member.id}`],
+    ["POST", `${ORGANIZATION}/api-keys`],
+    ["PATCH", `${ORGANIZATION}/api-keys/1`],
+    ["POST", `${ORGANIZATION}/api-keys/1/rotate`],
+    ["POST", "/api/private/sites/1/api-keys"],
+    ["POST", `/api/private/invitations/${invitation.body.link.split("/").at(-1)}/accept`],
+  ]
+  const names = [
+    "name",
+    "policy",
+    "role",
+    "grants",
+    "email",
+    "site_ids",
+    "scopes",
+    "site_access",
+    "expires_at",
+    "version",
+    "user_id",
+    "confirm",
+  ]
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.constantFrom("\ud800", "\u0000", "__proto__", 2 ** 60, -1, "owner", "list", [1], [[]], { x: [] }),
+  )
+  const body = fc.oneof(value, fc.dictionary(fc.constantFrom(...names, "__proto__", "x"), value, { maxKeys: 6 }))
+  for (const [method, path] of routes)
+    for (const sent of fc.sample(body, { numRuns: 60, seed: 7 })) {
+      const { status } = await owner.send(method, path, JSON.stringify(sent), { "content-type": "application/json" })
+      expect(status, `${method} ${path} ${JSON.stringify(sent)}`).toBeLessThan(500)
+    }
+  for (const odd of ["%00", "%20", "1.5", "-1", "1e3", "01", "9".repeat(40), "%E0%A4%A", "..", "constructor", "'--"])
+    for (const path of [
+      `/api/private/organizations/${odd}`,
+      `${ORGANIZATION}/members/${odd}`,
+      `${ORGANIZATION}/api-keys/${odd}`,
+      `/api/private/sites/${odd}/members`,
+      `/api/private/invitations/${odd}`,
+    ])
+      for (const method of ["GET", "PATCH", "DELETE"])
+        expect((await owner.send(method, path, method === "GET" ? undefined : {})).status, `${method} ${path}`).toBeLessThan(500)
+  expect(instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
 })

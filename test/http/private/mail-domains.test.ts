@@ -39,13 +39,14 @@ test("a domain is named with the record that proves it, listed and given up", as
 })
 
 /** The service over a DNS of the test. */
-async function withRecords() {
+async function withRecords(enabled = true) {
   const services = await openServices()
   const records: Record<string, string[]> = {}
   const mailDomains = createMailDomains({
     ...services,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     resolveTxt: async (domain) => records[domain] ?? Promise.reject(new Error("no such name")),
+    outbound: { enabled },
   })
   const [acme, other] = [await services.organizations.create({ name: "Acme" }), await services.organizations.create({ name: "Other" })]
   return { ...services, mailDomains, records, acme: acme.id, other: other.id }
@@ -82,4 +83,16 @@ test("of two organizations that prove a domain at the same time one has it", asy
   records["example.org"] = both.map(({ token }) => `footfall-verify=${token}`)
   const results = await Promise.all([faultsOf(mailDomains.verify(acme, "1")), faultsOf(mailDomains.verify(other, "2"))])
   expect(results.sort()).toEqual(["accepted", "domain_taken"])
+})
+
+test("where nothing may leave the instance, no domain is looked up", async () => {
+  await using services = await withRecords(false)
+  const { mailDomains, records, acme } = services
+  const { token } = await mailDomains.create(acme, { domain: "example.org" })
+  records["example.org"] = [`footfall-verify=${token}`]
+  expect(await faultsOf(mailDomains.verify(acme, "1"))).toBe("outbound_disabled")
+  await using instance = await startInstance({ settings: { outbound: "off" } })
+  const owner = await someone(instance, { role: "owner" })
+  await owner.send("POST", DOMAINS, { domain: "example.org" })
+  expect(await owner.send("POST", `${DOMAINS}/1/verify`)).toMatchObject({ status: 422, body: { code: "outbound_disabled" } })
 })
