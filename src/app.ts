@@ -20,8 +20,8 @@ import { type Engine, openEngine } from "./query/engine.ts"
 import { accountTasks } from "./services/accounts.ts"
 import { type Console, createConsole } from "./services/console/console.ts"
 import { sourceOf } from "./services/console/system.ts"
-import { defineCoreJobs, jobTasks } from "./services/core-jobs.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
+import { defineCoreJobs, jobTasks } from "./services/core-jobs.ts"
 import { placesIn } from "./services/data-folder.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
 import { type DoctorOptions, examine } from "./services/doctor.ts"
@@ -172,7 +172,13 @@ export async function createApp(given: AppOptions): Promise<App> {
     instance.health.enter("clock_jump", `by ${Math.round(milliseconds / 1_000)} s`)
     instance.schedules.replan().catch((error) => log.error("jobs could not be planned anew", { error }))
   }
-  const tasks = [...upkeepTasks(upkeep), ...accountTasks(instance.accounts, instance.sessions), ...memberships.tasks, ...admin.tasks, ...jobTasks(instance)]
+  const tasks = [
+    ...upkeepTasks(upkeep),
+    ...accountTasks(instance.accounts, instance.sessions),
+    ...memberships.tasks,
+    ...admin.tasks,
+    ...jobTasks(instance),
+  ]
   const timers = createTimers(tasks, { clock, log, onJump })
   let control: { stop(): void } | undefined
   return {
@@ -446,7 +452,10 @@ function collectorOptions({ config, clock, log, random }: AppOptions, instance: 
   }
 }
 
-const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): Omit<UpkeepOptions, "refreshPlaces" | "hooks"> => ({
+const upkeepOptions = (
+  { config, clock, log, workers }: AppOptions,
+  instance: Instance,
+): Omit<UpkeepOptions, "refreshPlaces" | "hooks"> => ({
   ...instance,
   dataDir: config.data_dir,
   clock,

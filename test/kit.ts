@@ -91,6 +91,8 @@ export interface TestInstance extends AsyncDisposable {
   collect(payload: unknown, options?: { address?: string; headers?: Record<string, string> }): Promise<Answer>
   /** The cookie of a new user's session; the first one makes the instance set up. */
   signIn(standing?: SignInAs): Promise<string>
+  /** Makes the jobs that are due, runs what waits, and hands product events over, as the running process does each second. */
+  runJobs(): Promise<void>
   /** A key with these scopes; limited to sites when they are named. */
   makeKey(scopes: readonly Scope[], siteIds?: readonly number[] | null): Promise<string>
 }
@@ -158,6 +160,7 @@ export async function startInstance({
     api,
     fetch,
     makeKey,
+    runJobs: jobRunner(app),
     signIn: (as = {}) => signIn(app, clock.now(), { organizationId: organization, ...as }),
     collect: async (payload, { address, headers } = {}) =>
       answerOf(
@@ -170,6 +173,17 @@ export async function startInstance({
       await app.stop()
       folder[Symbol.dispose]()
     },
+  }
+}
+
+function jobRunner({ instance: { schedules, jobs, outbox } }: App): () => Promise<void> {
+  let isStarted = false
+  return async () => {
+    if (!isStarted) await Promise.all([schedules.start(), outbox.start()])
+    isStarted = true
+    await schedules.tick()
+    await jobs.drain()
+    await outbox.deliver()
   }
 }
 

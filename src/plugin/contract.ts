@@ -6,8 +6,11 @@
 import type { Static, TObject } from "@sinclair/typebox"
 import type { AnyElysia } from "elysia"
 import type { Rank } from "../domain/permission.ts"
+import type { Removed } from "../services/data-hooks.ts"
+import type { Consumer } from "../services/outbox.ts"
 import type { Migration } from "../store/migrations.ts"
 import type { Host } from "./host.ts"
+import type { PluginJob } from "./host-jobs.ts"
 
 /** The first words of the paths that are a plugin's own. */
 export interface PluginPaths {
@@ -44,6 +47,17 @@ export interface Contribution {
   routes?: readonly AnyElysia[]
   /** Made with `host.openRouter()`. */
   openRoutes?: readonly AnyElysia[]
+  /** By name, `<verb>-<noun>`: `links.fold-clicks` is the job `fold-clicks` of `links`. */
+  jobs?: Readonly<Record<string, PluginJob>>
+  /** Who takes product events, by name. */
+  consumers?: Readonly<Record<string, Pick<Consumer, "events" | "consume">>>
+  /** The three below also run while the plugin is off; they return how many rows went, by what they were. Each may run twice for the same. */
+  /** No row, file or secret of the site is left. */
+  onSiteDelete?(siteId: number): Promise<Removed>
+  /** Whatever was derived from visits that started before the local midnight of this day goes, or is made anew. */
+  onRetention?(siteId: number, cutoffDay: string): Promise<Removed>
+  /** The visitor of this name is gone from lists, caches, snapshots and exports in progress. */
+  onPersonErase?(siteId: number, visitor: string): Promise<Removed>
   /** Before the stores are closed; at most a second. */
   stop?(): void | Promise<void>
 }

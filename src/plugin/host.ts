@@ -2,13 +2,19 @@ import type { Actor, Deed } from "../domain/audit.ts"
 import type { Log } from "../domain/log.ts"
 import { type Audit, recorded } from "../services/audit.ts"
 import type { Console } from "../services/console/console.ts"
+import type { Erasure } from "../services/erasure.ts"
 import type { Exports } from "../services/exports.ts"
 import type { Instance } from "../services/instance.ts"
+import type { Mail } from "../services/mail-port.ts"
 import type { Outbound } from "../services/outbound.ts"
+import type { Outbox, ProductEvent } from "../services/outbox.ts"
+import type { SecretPlace } from "../services/secrets.ts"
 import type { Alongside } from "../services/site-things.ts"
 import type { Stats } from "../services/stats.ts"
+import type { StoredSecrets } from "../services/stored-secrets.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
 import type { Call } from "./guard.ts"
+import type { PluginJobs } from "./host-jobs.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
 
@@ -24,6 +30,7 @@ export interface HostServices
   console: Console
   stats: Stats
   exports: Exports
+  erasure: Erasure
 }
 
 /** What a plugin's handler knows of a request, as the framework gives it. */
@@ -37,6 +44,10 @@ export interface Host<Settings = object> {
   readonly services: HostServices
   readonly db: OwnTables
   readonly audit: PluginAudit
+  readonly jobs: PluginJobs
+  readonly outbox: PluginOutbox
+  readonly secrets: PluginSecrets
+  readonly mail: Mail
   readonly log: Log
   /** The one way to the outside: `check` when a URL is saved, the rest with each request. */
   readonly outbound: Pick<Outbound, "enabled" | "check">
@@ -59,6 +70,38 @@ export interface Throttle {
   /** Throws `rate_limited`. `what` counts apart from others: a link, a hook. */
   take(asked: Asked, what?: string | number): void
 }
+
+/** Product events: the only way in which two plugins meet. Those that begin with `internal.` never leave the process. */
+export interface PluginOutbox {
+  /** In the transaction of the change; consumers are woken after its commit. */
+  write(statements: OwnStatements | Statements, event: ProductEvent): Promise<void>
+  /** Of a change in row tables: after it. */
+  writeAlone(event: ProductEvent): Promise<void>
+}
+
+/** Sealed values of the plugin's own rows. What is stored is never told again: `shown` is what answers say of it. */
+export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
+  /** In the transaction of the row that keeps the id. */
+  put(statements: OwnStatements, place: SecretPlace, text: string): Promise<number>
+  replace(statements: OwnStatements, id: number, text: string): Promise<void>
+  remove(statements: OwnStatements, id: number): Promise<void>
+}
+
+export const pluginOutbox = (outbox: Outbox): PluginOutbox => ({
+  write: (statements, event) => outbox.write(statementsBehind(statements), event),
+  writeAlone: outbox.writeAlone,
+})
+
+export const pluginSecrets = (secrets: StoredSecrets, id: string): PluginSecrets => ({
+  open: secrets.open,
+  shown: secrets.shown,
+  async put(statements, place, text) {
+    if (!place.table.startsWith(`${id}_`)) throw new Error(`The plugin ${id} seals a value for the table ${place.table}`)
+    return secrets.put(statementsBehind(statements), place, text)
+  },
+  replace: (statements, secretId, text) => secrets.replace(statementsBehind(statements), secretId, text),
+  remove: (statements, secretId) => secrets.remove(statementsBehind(statements), secretId),
+})
 
 /** Every write leaves one row. Actions begin with the plugin's id: `links.link.update`. */
 export interface PluginAudit {

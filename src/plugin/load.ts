@@ -3,6 +3,8 @@ import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
 import type { Console } from "../services/console/console.ts"
+import type { DataHooks } from "../services/data-hooks.ts"
+import { createErasure, type Erasure } from "../services/erasure.ts"
 import type { Exports } from "../services/exports.ts"
 import type { Instance } from "../services/instance.ts"
 import type { PluginFacts } from "../services/plugins.ts"
@@ -12,7 +14,9 @@ import { checkPlugins } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
 import type { Call } from "./guard.ts"
-import { type Host, pluginAudit } from "./host.ts"
+import { allHooks } from "./hooks.ts"
+import { type Host, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
+import { defineJobs, pluginJobs } from "./host-jobs.ts"
 import { lateAuthorize } from "./late-authorize.ts"
 import { ownTables } from "./own-tables.ts"
 import type { Authorize } from "./router.ts"
@@ -44,6 +48,9 @@ export interface PluginRoutes {
 }
 
 export interface LoadedPlugins extends PluginRoutes {
+  /** Of all plugins, those that are off included. */
+  hooks: DataHooks
+  erasure: Erasure
   stop(): Promise<void>
 }
 
@@ -66,7 +73,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   const authorize = lateAuthorize()
   const throttle = lateThrottle(options.clock.now)
   const open = openPaths(plugins, options.settings)
-  const contributions: { plugin: AnyPlugin; contribution: Contribution }[] = []
+  const contributions: { id: string; contribution: Contribution }[] = []
+  const hooks = allHooks(contributions)
+  const erasure = createErasure({ ...instance, clock: options.clock, hooks })
 
   function hostOf({ id }: AnyPlugin): Host<Record<string, unknown>> {
     const isOn = () => instance.plugins.isOn(id)
@@ -74,9 +83,13 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     return {
       id,
       settings: options.settings[id] ?? {},
-      services: { ...instance, console: options.console, stats: options.stats, exports: options.exports },
+      services: { ...instance, console: options.console, stats: options.stats, exports: options.exports, erasure },
       db: ownTables(instance.catalog, id),
       audit: pluginAudit(instance.audit, id),
+      jobs: pluginJobs(instance.jobs, id, options.clock.now),
+      outbox: pluginOutbox(instance.outbox),
+      secrets: pluginSecrets(instance.secretsOf(id), id),
+      mail: instance.accounts.mail,
       log: logOf(options.log, id),
       outbound: instance.outbound,
       fetch: instance.outbound.fetch,
@@ -92,19 +105,26 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   for (const plugin of plugins) {
     const contribution = await plugin.setup(hostOf(plugin))
     checkRoutes(plugin, contribution, { open: open.get(plugin.id) ?? [], permissions: instance.permissions })
-    contributions.push({ plugin, contribution })
+    const { id } = plugin
+    const isOn = () => instance.plugins.isOn(id)
+    defineJobs(instance, id, contribution.jobs ?? {}, isOn)
+    for (const [name, consumer] of Object.entries(contribution.consumers ?? {}))
+      instance.outbox.register({ ...consumer, name: `${id}.${name}`, isOn })
+    contributions.push({ id, contribution })
   }
 
   return {
+    hooks,
+    erasure,
     mountPlugins(mount) {
       authorize.bind(mount.authorize)
       throttle.bind(mount.addressOf)
       return contributions.flatMap(({ contribution: { routes = [], openRoutes = [] } }) => [...routes, ...openRoutes])
     },
     async stop() {
-      for (const { plugin, contribution } of contributions) {
+      for (const { id, contribution } of contributions) {
         const stopped = Promise.resolve(contribution.stop?.()).catch((error) =>
-          options.log.error("a plugin did not stop", { plugin: plugin.id, error }),
+          options.log.error("a plugin did not stop", { plugin: id, error }),
         )
         await Promise.race([stopped, Bun.sleep(STOP_MS)])
       }

@@ -1,45 +1,50 @@
+import type { Clock } from "../domain/clock.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
-import { claimJobRun, deleteJobRunsBefore, finishJobRun, releaseJobRun, releaseUnfinishedJobRuns } from "../store/catalog/job-runs.ts"
+import { claimSlot, finishJob } from "../store/catalog/jobs.ts"
 
-/** Runs a job once for each moment it is due, whatever restarts and clocks do. */
+/**
+ * Upkeep that decides itself when it is due: once in each site's night, once a day or week. Each run is a row among the jobs;
+ * whatever restarts and clocks do, of a slot one is done.
+ */
 export interface JobSlots {
-  /** True when the job ran now; false when this slot was done before. A failure frees the slot and is thrown on. */
-  once(name: string, slot: string, work: () => Promise<unknown>): Promise<boolean>
-  /** What a crash cut off becomes due again. Before the first job. */
-  recover(): Promise<void>
+  /** True when the work was done now; false when this slot was done before, or is under way. A failure frees the slot and is thrown on. */
+  once(slot: Slot, work: () => Promise<unknown>): Promise<boolean>
 }
 
-const KEPT_MS = 14 * 86_400_000
+interface Slot {
+  /** As the job is called behind `core.`: `back-up`. */
+  name: string
+  /** A day, a week: what it is due for. */
+  due: string
+  siteId?: number
+}
 
-export function createJobSlots(catalog: Catalog, now: () => number): JobSlots {
+export function createJobSlots(catalog: Catalog, clock: Pick<Clock, "now">): JobSlots {
   // Asked every minute for every site: what is known to be done needs no statement.
   const done = new Map<string, string>()
   return {
-    async once(name, slot, work) {
-      if (done.get(name) === slot) return false
-      const claimed = await claimJobRun(catalog, { name, slot, at: now() })
-      if (claimed) await carryOut(catalog, { name, slot }, work, now)
-      done.set(name, slot)
-      return claimed
-    },
-    async recover() {
-      await releaseUnfinishedJobRuns(catalog)
-      await deleteJobRunsBefore(catalog, now() - KEPT_MS)
+    async once({ name, due, siteId }, work) {
+      const key = siteId === undefined ? "" : String(siteId)
+      const place = `${name} ${key}`
+      if (done.get(place) === due) return false
+      const now = clock.now()
+      const row = { kind: `core.${name}`, key, slot: siteId === undefined ? due : `${due} of ${siteId}`, site_id: siteId ?? null }
+      const rest = { organization_id: null, payload: {}, run_at: now, created_by: null, created_at: now }
+      const job = await claimSlot(catalog, { ...row, ...rest }, { by: "upkeep", until: now, now })
+      if (job) await carryOut(catalog, job.id, work, clock)
+      done.set(place, due)
+      return job !== undefined
     },
   }
 }
 
-async function carryOut(
-  catalog: Catalog,
-  run: { name: string; slot: string },
-  work: () => Promise<unknown>,
-  now: () => number,
-): Promise<void> {
+async function carryOut(catalog: Catalog, id: number, work: () => Promise<unknown>, { now }: Pick<Clock, "now">): Promise<void> {
   try {
     await work()
-    await finishJobRun(catalog, { ...run, at: now() })
+    await finishJob(catalog, id, { state: "done", at: now() })
   } catch (error) {
-    await releaseJobRun(catalog, run)
+    const failed = { code: "internal_error", message: "The cause is in the server's log." }
+    await finishJob(catalog, id, { state: "failed", at: now(), error: failed })
     throw error
   }
 }

@@ -11,6 +11,7 @@ import type { Backups } from "./backup.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { CatalogLease } from "./catalog-lease.ts"
 import { placesIn } from "./data-folder.ts"
+import type { DataHooks } from "./data-hooks.ts"
 import { canWrite, diskSpace, isLow } from "./disk.ts"
 import type { Exclusive } from "./exclusive.ts"
 import { ExitFault } from "./exit.ts"
@@ -35,6 +36,8 @@ export interface UpkeepOptions {
   lease: CatalogLease | undefined
   exclusive: Exclusive
   slots: JobSlots
+  /** Of areas, which hold what was derived from visits. */
+  hooks: Pick<DataHooks, "onRetention">
   /** Reads the file of places again when it has changed; resolves with what is wrong with it. */
   refreshPlaces(): Promise<string | undefined>
   /** `03:00` in UTC, or `off`. */
@@ -114,16 +117,21 @@ async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<vo
 
 /** Once in each site's night, whole visits over its retention go. */
 async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void> {
-  const { allSites, slots, clock, exclusive, events, log } = options
+  const { allSites, slots, clock, exclusive, events, hooks, log } = options
   for (const site of await allSites()) {
     if (site.retention_days === null || signal.aborted) continue
     const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(site.timezone).toPlainDate()
-    const cutoff = today.subtract({ days: site.retention_days }).toZonedDateTime(site.timezone).epochMilliseconds
-    await slots.once(`retain-${site.id}`, today.toString(), () =>
+    const cutoffDay = today.subtract({ days: site.retention_days })
+    const cutoff = cutoffDay.toZonedDateTime(site.timezone).epochMilliseconds
+    await slots.once({ name: "retain-visits", due: today.toString(), siteId: site.id }, () =>
       exclusive.run(async () => {
         const removed = await events.retain(site.id, cutoff, clock.now())
         if (removed > 0) events.checkpoint("truncate")
-        log.info("retention ran", { site_id: site.id, visits_removed: removed })
+        log.info("retention ran", {
+          site_id: site.id,
+          visits_removed: removed,
+          ...(await hooks.onRetention(site.id, cutoffDay.toString())),
+        })
       }),
     )
   }
@@ -133,7 +141,7 @@ async function backUp({ backupTime, clock, slots, backups }: UpkeepOptions): Pro
   if (backupTime === "off") return
   const day = new Date(clock.now()).toISOString().slice(0, 10)
   if (clock.now() < Date.parse(`${day}T${backupTime}:00Z`)) return
-  await slots.once("back-up", day, async () => {
+  await slots.once({ name: "back-up", due: day }, async () => {
     await backups.create("daily")
     await backups.rotate()
   })
@@ -157,12 +165,13 @@ async function refreshPlaces({ refreshPlaces: refresh, log }: UpkeepOptions): Pr
 async function forgetDays({ clock, events, slots }: UpkeepOptions): Promise<void> {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   // A day more, because the days of sites begin at different moments.
-  await slots.once("forget-days", day(clock.now()), async () => events.forgetDays(day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS)))
+  const forget = async () => events.forgetDays(day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS))
+  await slots.once({ name: "forget-days", due: day(clock.now()) }, forget)
 }
 
 async function checkWeekly(options: UpkeepOptions): Promise<void> {
   const week = Math.floor(options.clock.now() / (7 * DAY_MS))
-  await options.slots.once("check-integrity", String(week), () => checkStores(options, { full: true }))
+  await options.slots.once({ name: "check-integrity", due: `week ${week}` }, () => checkStores(options, { full: true }))
 }
 
 function watchDisk({ dataDir, health }: UpkeepOptions): void {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { NO_HOOKS } from "../../src/services/data-hooks.ts"
 import { examine } from "../../src/services/doctor.ts"
 import { ExitFault } from "../../src/services/exit.ts"
 import { createHealth } from "../../src/services/health.ts"
@@ -28,6 +29,7 @@ async function upkept(dataDir: string, start = NOW) {
     clock,
     log: quiet,
     refreshPlaces: async () => undefined,
+    hooks: NO_HOOKS,
     backupTime: "03:00",
     backupWorkerUrl,
   }
@@ -133,16 +135,19 @@ test("one backup a day, at its time or as soon as it can be, also over restarts"
 test("a job that a crash cut off runs again, one that failed too", async () => {
   using folder = temporaryFolder()
   await using upkeep = await upkept(folder.path)
-  const { slots, catalog } = upkeep.instance
-  await catalog.run(sql`insert into job_runs (name, slot, started_at) values ('back-up', '2026-11-21', 1)`)
+  const { slots, jobs, catalog } = upkeep.instance
+  await catalog.run(sql`
+    insert into jobs (kind, key, slot, state, payload_json, run_at, created_at)
+    values ('core.back-up', '', '2026-11-21', 'running', '{}', 1, 1)`)
   await upkeep.run("back-up")
   expect(await upkeep.instance.backups.list()).toEqual([])
-  await slots.recover()
+  await jobs.recover()
   const fails = () => Promise.reject(new Error("no room"))
-  expect(slots.once("other", "1", fails)).rejects.toThrow("no room")
+  const other = { name: "other", due: "1" }
+  await expect(slots.once(other, fails)).rejects.toThrow("no room")
   let runs = 0
   const count = async () => void runs++
-  expect([await slots.once("other", "1", count), await slots.once("other", "1", count), runs]).toEqual([true, false, 1])
+  expect([await slots.once(other, count), await slots.once(other, count), runs]).toEqual([true, false, 1])
 })
 
 test("salts end in time, and with them the way to their visitors", async () => {

@@ -40,6 +40,9 @@ create index jobs_kind on jobs (kind, id);
 create index jobs_state on jobs (state, id);
 create index jobs_site_id on jobs (site_id, id);
 
+-- Runs of upkeep are jobs too.
+drop table job_runs;
+
 -- `is_custom`: somebody has chosen the time, so a new version of the program leaves it.
 create table schedules (
   name text primary key,
@@ -48,7 +51,6 @@ create table schedules (
   is_custom integer not null default 0 check (is_custom in (0, 1)),
   enabled integer not null default 1 check (enabled in (0, 1)),
   last_run_at integer,
-  last_state text,
   next_run_at integer
 ) strict, without rowid;
 

@@ -1,0 +1,27 @@
+import type { DataHooks, Removed } from "../services/data-hooks.ts"
+import type { Contribution } from "./contract.ts"
+
+/**
+ * The data hooks of all plugins as one. Each is called whatever became of the others, and whether its plugin is on; what failed
+ * is thrown in the end, so that the work is done again.
+ */
+export function allHooks(contributions: readonly { id: string; contribution: Contribution }[]): DataHooks {
+  async function each(name: string, call: (contribution: Contribution) => Promise<Removed> | undefined): Promise<Removed> {
+    const removed: Record<string, number> = {}
+    const errors: unknown[] = []
+    for (const { id, contribution } of contributions) {
+      try {
+        for (const [what, count] of Object.entries((await call(contribution)) ?? {})) removed[`${id}_${what}`] = count
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, `${name} failed for ${errors.length} plugin(s)`)
+    return removed
+  }
+  return {
+    onSiteDelete: (siteId) => each("onSiteDelete", ({ onSiteDelete }) => onSiteDelete?.(siteId)),
+    onRetention: (siteId, cutoffDay) => each("onRetention", ({ onRetention }) => onRetention?.(siteId, cutoffDay)),
+    onPersonErase: (siteId, visitor) => each("onPersonErase", ({ onPersonErase }) => onPersonErase?.(siteId, visitor)),
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Log } from "../domain/log.ts"
+import type { Erasure } from "./erasure.ts"
+import type { Jobs } from "./jobs.ts"
+import type { Outbox } from "./outbox.ts"
+import type { Schedules } from "./schedules.ts"
+import type { Sites } from "./sites.ts"
+import type { Task } from "./timers.ts"
+
+interface CoreJobsOptions {
+  jobs: Jobs
+  schedules: Schedules
+  outbox: Outbox
+  sites: Pick<Sites, "purge">
+  erasure: Erasure
+  clock: Pick<Clock, "now">
+  log: Log
+}
+
+/** Jobs of the core that have a time of their own; what an instance does every few seconds is upkeep. */
+export function defineCoreJobs({ jobs, schedules, outbox, sites, erasure, clock, log }: CoreJobsOptions): void {
+  jobs.define("core.purge-sites", {
+    interrupted: "resume",
+    attempts: 3,
+    run: async () => {
+      const purged = await sites.purge(clock.now(), (siteId) => erasure.site(siteId))
+      for (const site_id of purged) log.info("a deleted site was purged", { site_id })
+    },
+  })
+  schedules.declare("core.purge-sites", { cron: "20 2 * * *" })
+
+  jobs.define("core.forget-old", {
+    interrupted: "resume",
+    attempts: 3,
+    run: async () => {
+      await jobs.forgetOld()
+      await outbox.forgetOld()
+    },
+  })
+  schedules.declare("core.forget-old", { cron: "40 2 * * *" })
+}
+
+/** What keeps jobs and product events going: the one timer asks what is due. */
+export const jobTasks = ({ schedules, jobs, outbox }: Pick<CoreJobsOptions, "schedules" | "jobs" | "outbox">): Task[] => [
+  {
+    name: "jobs",
+    every: 1,
+    run: async () => {
+      await schedules.tick()
+      await jobs.tick()
+    },
+  },
+  // They are woken by each commit; this is for what failed, and for what was switched on.
+  { name: "product-events", every: 5, run: () => outbox.deliver() },
+]

@@ -1,0 +1,51 @@
+import type { Clock } from "../domain/clock.ts"
+import { pseudonyms } from "../query/pseudonyms.ts"
+import type { EventStore } from "../store/events/events.ts"
+import type { Part } from "../store/events/part.ts"
+import type { DataHooks, Removed } from "./data-hooks.ts"
+import type { Exclusive } from "./exclusive.ts"
+import type { SiteKeys } from "./site-keys.ts"
+
+/** Takes a site's data, or that of one visitor, out of both stores, and tells every area. What was cut off is done by doing it again. */
+export interface Erasure {
+  /** All of a site. */
+  site(siteId: number): Promise<Removed>
+  /** The visitor of this name; visits that went are counted as `visits`. */
+  person(siteId: number, visitor: string): Promise<Removed>
+}
+
+interface ErasureOptions {
+  events: Pick<EventStore, "erase" | "checkpoint">
+  siteKeys: Pick<SiteKeys, "siteKey">
+  clock: Pick<Clock, "now">
+  exclusive: Exclusive
+  hooks: DataHooks
+}
+
+export function createErasure({ events, siteKeys, clock, exclusive, hooks }: ErasureOptions): Erasure {
+  const everything = (part: Part) => new Uint8Array(part.visits).fill(1)
+  return {
+    site: (siteId) =>
+      exclusive.run(async () => {
+        const visits = await events.erase(siteId, everything, clock.now())
+        if (visits > 0) events.checkpoint("truncate")
+        return { visits, ...(await hooks.onSiteDelete(siteId)) }
+      }),
+    person: (siteId, visitor) =>
+      exclusive.run(async () => {
+        const nameOf = pseudonyms(await siteKeys.siteKey(siteId), "visitor")
+        const visits = await events.erase(siteId, (part) => visitsOf(part, visitor, nameOf), clock.now())
+        if (visits > 0) events.checkpoint("truncate")
+        return { visits, ...(await hooks.onPersonErase(siteId, visitor)) }
+      }),
+  }
+}
+
+/** Names lead from a number to a name alone, so each visitor of the part is named once. */
+function visitsOf(part: Part, wanted: string, nameOf: (numbers: readonly number[]) => string[]): Uint8Array {
+  const visitors = part.visit("visitor").subarray(0, part.visits)
+  const distinct = [...new Set(visitors)]
+  const names = nameOf(distinct)
+  const meant = new Set(distinct.filter((_, i) => names[i] === wanted))
+  return Uint8Array.from(visitors, (visitor) => (meant.has(visitor) ? 1 : 0))
+}

@@ -1,0 +1,67 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import { deleteSecret, insertSecret, secretById, updateSecret } from "../store/catalog/secrets.ts"
+import type { SecretPlace, Secrets } from "./secrets.ts"
+
+/** What answers say of a secret: never the secret. */
+export interface ShownSecret {
+  set: boolean
+  /** The last four characters of one that has twelve or more. */
+  hint?: string
+  updated_at?: string
+}
+
+/** Sealed values of one owner, each bound to the row it belongs to: moved to another row it does not open. */
+export interface StoredSecrets {
+  /** In the transaction of the row that refers to it. Returns its id. */
+  put(statements: Statements, place: SecretPlace, text: string): Promise<number>
+  replace(statements: Statements, id: number, text: string): Promise<void>
+  /** Undefined for an unknown one, and for one that this instance's key does not open: then it has to be given again. */
+  open(id: number): Promise<string | undefined>
+  shown(id: number | null): Promise<ShownSecret>
+  remove(statements: Statements, id: number): Promise<void>
+}
+
+interface StoredSecretsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  secrets: Secrets
+}
+
+const HINTED = 12
+
+/** `owner` is `core`, or a plugin: nobody opens what is another's. */
+export function storedSecrets({ catalog, clock, secrets }: StoredSecretsOptions, owner: string): StoredSecrets {
+  const sealed = (place: SecretPlace, text: string) => ({
+    sealed: secrets.seal(new TextEncoder().encode(text), place),
+    hint: text.length >= HINTED ? text.slice(-4) : null,
+  })
+  async function find(statements: Statements, id: number) {
+    const row = await secretById(statements, owner, id)
+    return row && { row, place: { table: row.place_table, row: row.place_row, purpose: row.purpose } }
+  }
+  return {
+    put: (statements, { table, row, purpose }, text) => {
+      const place = { table, row: String(row), purpose }
+      const fields = { owner, place_table: table, place_row: place.row, purpose, created_at: clock.now() }
+      return insertSecret(statements, { ...fields, ...sealed(place, text) })
+    },
+    async replace(statements, id, text) {
+      const found = await find(statements, id)
+      if (!found) throw new Error(`There is no secret ${id} of ${owner}`)
+      await updateSecret(statements, id, { ...sealed(found.place, text), at: clock.now() })
+    },
+    async open(id) {
+      const found = await find(catalog, id)
+      const bytes = found && secrets.open(found.row.sealed, found.place)
+      return bytes && new TextDecoder().decode(bytes)
+    },
+    async shown(id) {
+      const found = id === null ? undefined : await find(catalog, id)
+      if (!found) return { set: false }
+      const { hint, created_at, rotated_at } = found.row
+      return { set: true, ...(hint !== null && { hint: `…${hint}` }), updated_at: new Date(rotated_at ?? created_at).toISOString() }
+    },
+    remove: (statements, id) => deleteSecret(statements, owner, id),
+  }
+}

@@ -1,0 +1,176 @@
+import type { Job, JobProgress, JobState } from "../../domain/job.ts"
+import type { Statements } from "./catalog.ts"
+import { raw, Sql, sql } from "./sql.ts"
+
+const COLUMNS = sql`
+  id, kind, key, slot, organization_id, site_id, state, payload_json, progress_json, attempts, run_at, created_by, created_at,
+  started_at, finished_at, error_code, error_message`
+type JobRow = Omit<Job, "payload" | "progress"> & { payload_json: string; progress_json: string | null }
+
+export interface NewJobRow {
+  kind: string
+  key: string
+  slot: string | null
+  organization_id: number | null
+  site_id: number | null
+  payload: unknown
+  run_at: number
+  created_by: number | null
+  created_at: number
+}
+
+/** Undefined when the slot has its job already. */
+export async function insertJob(catalog: Statements, job: NewJobRow): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`
+    insert into jobs (kind, key, slot, organization_id, site_id, state, payload_json, run_at, created_by, created_at)
+    values (
+      ${job.kind}, ${job.key}, ${job.slot}, ${job.organization_id}, ${job.site_id}, 'queued', ${JSON.stringify(job.payload)},
+      ${job.run_at}, ${job.created_by}, ${job.created_at}
+    )
+    on conflict do nothing
+    returning ${COLUMNS}`)
+  return row && toJob(row)
+}
+
+export async function jobById(catalog: Statements, id: number): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`select ${COLUMNS} from jobs where id = ${id}`)
+  return row && toJob(row)
+}
+
+/** One that waits, of this kind and key. */
+export async function queuedJob(catalog: Statements, kind: string, key: string): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`
+    select ${COLUMNS} from jobs where state = 'queued' and kind = ${kind} and key = ${key} order by id limit 1`)
+  return row && toJob(row)
+}
+
+export interface JobFilter {
+  state?: JobState
+  kind?: string
+  siteId?: number
+}
+
+/** The newest first: those before an id. */
+export async function listJobs(
+  catalog: Statements,
+  { state, kind, siteId }: JobFilter,
+  { before, limit }: { before: number; limit: number },
+): Promise<Job[]> {
+  const rows = await catalog.all<JobRow>(sql`
+    select ${COLUMNS} from jobs where id < ${before}
+      ${state === undefined ? raw("") : sql`and state = ${state}`}
+      ${kind === undefined ? raw("") : sql`and kind = ${kind}`}
+      ${siteId === undefined ? raw("") : sql`and site_id = ${siteId}`}
+    order by id desc limit ${limit}`)
+  return rows.map(toJob)
+}
+
+/** What may run now, of these kinds: the longest due first, and only where nothing of the same kind and key runs. */
+export async function listDueJobs(catalog: Statements, kinds: readonly string[], now: number, limit: number): Promise<Job[]> {
+  const rows = await catalog.all<JobRow>(sql`
+    select ${COLUMNS} from jobs where state = 'queued' and run_at <= ${now} and kind in (${list(kinds)})
+      and not exists (select 1 from jobs as other where other.state = 'running' and other.kind = jobs.kind and other.key = jobs.key)
+    order by run_at, id limit ${limit}`)
+  return rows.map(toJob)
+}
+
+const list = (values: readonly string[]): Sql => new Sql(values.map(() => "?").join(", "), values)
+
+/** After an id, by id ascending. */
+export async function listRunningJobs(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Job[]> {
+  const rows = await catalog.all<JobRow>(sql`
+    select ${COLUMNS} from jobs where state = 'running' and id > ${after} order by id limit ${limit}`)
+  return rows.map(toJob)
+}
+
+interface Lease {
+  by: string
+  until: number
+  now: number
+}
+
+/** Undefined when it does not wait any more. */
+export async function claimJob(catalog: Statements, id: number, { by, until, now }: Lease): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`
+    update jobs set state = 'running', attempts = attempts + 1, leased_by = ${by}, leased_until = ${until}, started_at = ${now},
+      finished_at = null, error_code = null, error_message = null
+    where id = ${id} and state = 'queued'
+    returning ${COLUMNS}`)
+  return row && toJob(row)
+}
+
+/** A job of a slot that begins at once, or begins again after it failed; undefined when the slot is done or under way. */
+export async function claimSlot(
+  catalog: Statements,
+  job: NewJobRow & { slot: string },
+  { by, until, now }: Lease,
+): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`
+    insert into jobs (
+      kind, key, slot, site_id, state, payload_json, attempts, run_at, leased_by, leased_until, created_at, started_at
+    ) values (
+      ${job.kind}, ${job.key}, ${job.slot}, ${job.site_id}, 'running', ${JSON.stringify(job.payload)}, 1, ${job.run_at}, ${by}, ${until},
+      ${job.created_at}, ${now}
+    )
+    on conflict (kind, slot) where slot is not null do update set
+      state = 'running', attempts = attempts + 1, leased_by = excluded.leased_by, leased_until = excluded.leased_until,
+      started_at = excluded.started_at, finished_at = null, error_code = null, error_message = null
+      where state = 'failed'
+    returning ${COLUMNS}`)
+  return row && toJob(row)
+}
+
+export const renewLease = (catalog: Statements, id: number, until: number): Promise<void> =>
+  catalog.run(sql`update jobs set leased_until = ${until} where id = ${id}`)
+
+export const saveJobProgress = (catalog: Statements, id: number, progress: JobProgress): Promise<void> =>
+  catalog.run(sql`update jobs set progress_json = ${JSON.stringify(progress)} where id = ${id}`)
+
+export const saveJobPayload = (catalog: Statements, id: number, payload: unknown): Promise<void> =>
+  catalog.run(sql`update jobs set payload_json = ${JSON.stringify(payload)} where id = ${id}`)
+
+export interface JobEnd {
+  state: "done" | "failed" | "cancelled"
+  at: number
+  error?: { code: string; message: string }
+}
+
+/** Undefined when it is over already. */
+export async function finishJob(catalog: Statements, id: number, { state, at, error }: JobEnd): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`
+    update jobs set state = ${state}, finished_at = ${at}, leased_by = null, leased_until = null, error_code = ${error?.code ?? null},
+      error_message = ${error?.message ?? null}
+    where id = ${id} and state in ('queued', 'running')
+    returning ${COLUMNS}`)
+  return row && toJob(row)
+}
+
+interface Again {
+  at: number
+  /** What counts of it: a start that was cut off in order does not. */
+  attempts: number
+  error?: { code: string; message: string }
+}
+
+/** It waits again. */
+export async function requeueJob(catalog: Statements, id: number, { at, attempts, error }: Again): Promise<Job | undefined> {
+  const row = await catalog.get<JobRow>(sql`
+    update jobs set state = 'queued', run_at = ${at}, attempts = ${attempts}, leased_by = null, leased_until = null, finished_at = null,
+      error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null}
+    where id = ${id} and state in ('running', 'failed', 'cancelled')
+    returning ${COLUMNS}`)
+  return row && toJob(row)
+}
+
+/** At most 1,000 at a time: a statement of the catalog is short. Returns how many. */
+export async function deleteJobsFinishedBefore(catalog: Statements, at: number): Promise<number> {
+  const rows = await catalog.all(sql`
+    delete from jobs where id in (select id from jobs where finished_at < ${at} limit 1000) returning id`)
+  return rows.length
+}
+
+function toJob({ payload_json, progress_json, ...row }: JobRow): Job {
+  // Both were written here.
+  const progress = progress_json === null ? null : (JSON.parse(progress_json) as JobProgress)
+  return { ...row, payload: JSON.parse(payload_json), progress }
+}

@@ -1,0 +1,280 @@
+import { expect, test } from "bun:test"
+import { AppError } from "../../src/domain/error.ts"
+import type { Job } from "../../src/domain/job.ts"
+import { shownProgress } from "../../src/domain/job.ts"
+import type { JobKind } from "../../src/services/job-kinds.ts"
+import { createJobQueue } from "../../src/services/job-queue.ts"
+import type { Jobs } from "../../src/services/jobs.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { memoryLog, temporaryFolder } from "../kit.ts"
+import { openCatalogWith } from "./catalog-kit.ts"
+
+const ALL = { before: Number.MAX_SAFE_INTEGER, limit: 50 }
+
+/** Jobs over a real catalog; `again` is the process that comes after. */
+async function queued(kinds: Record<string, Partial<JobKind>>) {
+  const folder = temporaryFolder()
+  const { catalog, clock } = await openCatalogWith(folder.path)
+  const log = memoryLog()
+  const open = (): Jobs => {
+    const jobs = createJobQueue({ catalog, clock, log, random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)) })
+    for (const [name, kind] of Object.entries(kinds)) jobs.define(name, { interrupted: "resume", run: async () => {}, ...kind })
+    return jobs
+  }
+  const jobs = open()
+  const rows = () => catalog.all<Pick<Job, "id" | "state">>(sql`select id, state from jobs order by id`)
+  return {
+    jobs,
+    catalog,
+    clock,
+    log,
+    rows,
+    open,
+    async [Symbol.asyncDispose]() {
+      await jobs.stop()
+      await catalog.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test("a job runs once it is committed, and says what became of it", async () => {
+  const seen: unknown[] = []
+  await using queue = await queued({ "a.do-it": { run: async ({ payload }) => void seen.push(payload) } })
+  const { jobs, catalog, rows } = queue
+  const rolledBack = catalog.transaction(async (statements) => {
+    await jobs.enqueue({ kind: "a.do-it", payload: "never" }, statements)
+    throw new Error("made up")
+  })
+  await expect(rolledBack).rejects.toThrow("made up")
+  await catalog.transaction(async (statements) => void (await jobs.enqueue({ kind: "a.do-it", payload: { n: 1 } }, statements)))
+  await jobs.drain()
+  expect(seen).toEqual([{ n: 1 }])
+  expect(await rows()).toEqual([{ id: 1, state: "done" }])
+  expect(await jobs.get(1)).toMatchObject({ attempts: 1, error_code: null, finished_at: expect.any(Number) })
+  expect(jobs.enqueue({ kind: "a.no-such" })).rejects.toThrow("No job is called a.no-such")
+})
+
+test("of a kind and key one runs at a time, of a kind as many as it says", async () => {
+  let running = 0
+  let most = 0
+  const run = async () => {
+    most = Math.max(most, ++running)
+    await Bun.sleep(5)
+    running--
+  }
+  await using queue = await queued({ "a.same-key": { run }, "a.two-keys": { run, atOnce: 3 } })
+  for (let i = 0; i < 4; i++) await queue.jobs.enqueue({ kind: "a.same-key", key: "x" })
+  await queue.jobs.drain()
+  expect(most).toBe(1)
+  for (let i = 0; i < 8; i++) await queue.jobs.enqueue({ kind: "a.two-keys", key: String(i) })
+  await queue.jobs.drain()
+  expect(most).toBe(3)
+  expect((await queue.rows()).every(({ state }) => state === "done")).toBe(true)
+})
+
+test("a job that throws is tried again, later each time, and fails with what people may read", async () => {
+  let tries = 0
+  const run = async () => {
+    tries++
+    throw tries < 3 ? new Error("secret of the house") : new AppError("limit_reached", "There are too many of them.")
+  }
+  await using queue = await queued({ "a.try-it": { run, attempts: 3 } })
+  const { jobs, clock, log } = queue
+  await jobs.enqueue({ kind: "a.try-it" })
+  await jobs.drain()
+  const first = { state: "queued", attempts: 1, error_code: "internal_error", error_message: "The cause is in the server's log." }
+  expect(await jobs.get(1)).toMatchObject(first)
+  clock.advance(29_000)
+  await jobs.drain()
+  expect(tries).toBe(1)
+  clock.advance(1_000)
+  await jobs.drain()
+  expect(tries).toBe(2)
+  clock.advance(60_000)
+  await jobs.drain()
+  expect(await jobs.get(1)).toMatchObject({
+    state: "failed",
+    attempts: 3,
+    error_code: "limit_reached",
+    error_message: "There are too many of them.",
+  })
+  expect(log.lines.map(({ message, fields }) => [message, fields?.kind])).toEqual([
+    ["a job failed", "a.try-it"],
+    ["a job failed", "a.try-it"],
+  ])
+})
+
+test("what a crash cut off is decided by its own rule, and goes on from where it saved", async () => {
+  const seen: unknown[] = []
+  const never = () => new Promise<void>(() => {})
+  const kinds: Record<string, Partial<JobKind>> = {
+    "a.resume-it": {
+      interrupted: "resume",
+      run: async ({ payload, save }) => {
+        seen.push(payload)
+        if (seen.length > 1) return
+        await save({ at: 5 })
+        await never()
+      },
+    },
+    "a.fail-it": { interrupted: "fail", run: never },
+  }
+  await using queue = await queued(kinds)
+  await queue.jobs.enqueue({ kind: "a.resume-it", payload: { at: 0 } })
+  await queue.jobs.enqueue({ kind: "a.fail-it" })
+  await queue.jobs.enqueue({ kind: "a.resume-it", key: "other", runAt: queue.clock.now() + 1 })
+  await queue.jobs.tick()
+  while (seen.length === 0) await Bun.sleep(1)
+  await Bun.sleep(10)
+  const after = queue.open()
+  await queue.catalog.run(sql`update jobs set kind = 'gone.do-it' where kind = 'never'`)
+  await after.recover()
+  expect(await after.get(2)).toMatchObject({ state: "failed", error_code: "interrupted" })
+  await after.drain()
+  expect(seen.slice(0, 2)).toEqual([{ at: 0 }, { at: 5 }])
+  expect(await after.get(1)).toMatchObject({ state: "done", attempts: 2 })
+  await after.stop()
+})
+
+test("a job that ends the process each time does not do so for ever", async () => {
+  await using queue = await queued({ "a.kill-it": { interrupted: "resume" } })
+  await queue.jobs.enqueue({ kind: "a.kill-it" })
+  const states: string[] = []
+  for (let crash = 0; crash < 7; crash++) {
+    await queue.catalog.run(sql`update jobs set state = 'running', attempts = attempts + 1 where state = 'queued'`)
+    await queue.open().recover()
+    states.push((await queue.rows())[0]!.state)
+  }
+  expect(states).toEqual(["queued", "queued", "queued", "queued", "queued", "failed", "failed"])
+})
+
+test("at the end what runs is told so, and waits for the next start without having used a try", async () => {
+  const ended: string[] = []
+  const run: JobKind["run"] = async ({ signal, job }) => {
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+    ended.push(job.kind)
+    throw new Error("cut off")
+  }
+  await using queue = await queued({ "a.go-on": { run, interrupted: "resume" }, "a.give-up": { run, interrupted: "fail" } })
+  await queue.jobs.enqueue({ kind: "a.go-on" })
+  await queue.jobs.enqueue({ kind: "a.give-up" })
+  await queue.jobs.tick()
+  await queue.jobs.stop()
+  expect(ended).toEqual(["a.go-on", "a.give-up"])
+  expect(await queue.rows()).toEqual([
+    { id: 1, state: "queued" },
+    { id: 2, state: "failed" },
+  ])
+  expect(await queue.jobs.get(1)).toMatchObject({ attempts: 0 })
+  await queue.jobs.tick()
+  expect((await queue.rows())[0]).toEqual({ id: 1, state: "queued" })
+  expect(queue.log.lines).toEqual([])
+})
+
+test("a job that does not listen holds up the end for three seconds at most", async () => {
+  await using queue = await queued({ "a.be-deaf": { run: () => new Promise(() => {}) } })
+  await queue.jobs.enqueue({ kind: "a.be-deaf" })
+  await queue.jobs.tick()
+  const begun = performance.now()
+  await queue.jobs.stop()
+  expect(performance.now() - begun).toBeWithin(2_900, 4_000)
+}, 10_000)
+
+test("a job can be cancelled while it waits and while it runs, and begun anew", async () => {
+  let runs = 0
+  const run: JobKind["run"] = async ({ signal }) => {
+    if (++runs > 1) return
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+    signal.throwIfAborted()
+  }
+  await using queue = await queued({ "a.do-it": { run } })
+  const { jobs } = queue
+  await jobs.enqueue({ kind: "a.do-it" })
+  await jobs.enqueue({ kind: "a.do-it" })
+  await jobs.tick()
+  const written: string[] = []
+  const alongside = async (_: unknown, job: Job) => void written.push(`${job.id} ${job.state}`)
+  await jobs.cancel(2, alongside)
+  await jobs.cancel(1, alongside)
+  await jobs.drain()
+  expect(await queue.rows()).toEqual([
+    { id: 1, state: "cancelled" },
+    { id: 2, state: "cancelled" },
+  ])
+  await jobs.cancel(1, alongside)
+  expect(written).toEqual(["2 queued", "1 running"])
+  expect(await jobs.retry(1)).toMatchObject({ state: "queued", attempts: 0 })
+  await jobs.drain()
+  expect((await queue.rows())[0]).toEqual({ id: 1, state: "done" })
+  expect(jobs.retry(1)).rejects.toMatchObject({ code: "invalid_state", members: { state: "done" } })
+  expect(await jobs.cancel(9)).toBeUndefined()
+})
+
+test("a kind that is switched off waits until it is on", async () => {
+  let isOn = false
+  await using queue = await queued({})
+  queue.jobs.define("a.do-it", { interrupted: "resume", run: async () => {} }, () => isOn)
+  await queue.jobs.enqueue({ kind: "a.do-it" })
+  await queue.jobs.drain()
+  expect((await queue.rows())[0]?.state).toBe("queued")
+  isOn = true
+  await queue.jobs.drain()
+  expect((await queue.rows())[0]?.state).toBe("done")
+})
+
+test("one that waits is joined, and a slot has its job once", async () => {
+  await using queue = await queued({ "a.do-it": {} })
+  const { jobs } = queue
+  const make = async (more: object) => (await jobs.enqueue({ kind: "a.do-it", ...more }))?.id
+  expect([await make({ join: true }), await make({ join: true }), await make({ join: true, key: "x" }), await make({})]).toEqual([
+    1, 1, 2, 3,
+  ])
+  expect([await make({ slot: "monday" }), await make({ slot: "monday" }), await make({ slot: "tuesday" })]).toEqual([
+    4,
+    undefined,
+    expect.any(Number),
+  ])
+})
+
+test("progress is told at once and stored now and then, the last of it always", async () => {
+  const told: number[] = []
+  const run: JobKind["run"] = async ({ progress }) => {
+    for (let done = 1; done <= 100; done++) progress({ phase: "reading", done, total: 100 })
+  }
+  await using queue = await queued({ "a.do-it": { run } })
+  await queue.jobs.enqueue({ kind: "a.do-it" })
+  const unwatch = queue.jobs.watch(1, ({ progress }) => void told.push(progress?.done ?? 0))
+  await queue.jobs.drain()
+  unwatch()
+  expect(told).toEqual([...Array.from({ length: 100 }, (_, i) => i + 1), 100])
+  expect((await queue.open().get(1))?.progress).toEqual({ phase: "reading", done: 100, total: 100 })
+})
+
+test("progress says the share and the seconds that are left, where the end is known", () => {
+  const job = { state: "running", started_at: 0, progress: { phase: "reading", done: 25, total: 100 } } as Job
+  expect(shownProgress(job, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25, eta_s: 30 })
+  expect(shownProgress({ ...job, progress: { phase: "reading", done: 25 } }, 10_000)).toEqual({ phase: "reading", done: 25 })
+  expect(shownProgress({ ...job, state: "done" }, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25 })
+  expect(shownProgress({ ...job, progress: null }, 10_000)).toBeNull()
+})
+
+test("lists are by state, kind and site, the newest first; what ended a month ago is forgotten", async () => {
+  await using queue = await queued({ "a.do-it": {}, "b.do-it": {} })
+  const { jobs, clock } = queue
+  await jobs.enqueue({ kind: "a.do-it", siteId: 1 })
+  await jobs.drain()
+  clock.advance(31 * 86_400_000)
+  await jobs.enqueue({ kind: "b.do-it", siteId: 1, key: "x" })
+  await jobs.enqueue({ kind: "b.do-it", siteId: 2, runAt: clock.now() + 1 })
+  const ids = async (filter: object) => (await jobs.list(filter, ALL)).map(({ id }) => id)
+  expect([await ids({}), await ids({ siteId: 1 }), await ids({ kind: "b.do-it" }), await ids({ state: "done" })]).toEqual([
+    [3, 2, 1],
+    [2, 1],
+    [3, 2],
+    [1],
+  ])
+  expect((await jobs.list({}, { before: 3, limit: 1 })).map(({ id }) => id)).toEqual([2])
+  await jobs.forgetOld()
+  expect(await ids({})).toEqual([3, 2])
+})

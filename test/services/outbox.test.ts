@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test"
+import { type Consumer, createOutbox } from "../../src/services/outbox.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { memoryLog, temporaryFolder } from "../kit.ts"
+import { openCatalogWith } from "./catalog-kit.ts"
+
+const event = (name: string, n: number) => ({ event: name, organizationId: 1, siteId: 2, payload: { n } })
+
+async function opened() {
+  const folder = temporaryFolder()
+  const { catalog, clock } = await openCatalogWith(folder.path)
+  const log = memoryLog()
+  const open = (...consumers: Consumer[]) => {
+    const outbox = createOutbox({ catalog, clock, log })
+    for (const consumer of consumers) outbox.register(consumer)
+    return outbox
+  }
+  const count = async () => (await catalog.get<{ n: number }>(sql`select count(*) as n from outbox`))?.n
+  return {
+    catalog,
+    clock,
+    log,
+    open,
+    count,
+    async [Symbol.asyncDispose]() {
+      await catalog.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const noting = (seen: unknown[], name = "a", events = ["*"]): Consumer => ({
+  name,
+  events,
+  consume: async ({ payload }) => void seen.push(payload),
+})
+
+test("consumers get what they want after its commit, in order, and nothing from before they were there", async () => {
+  await using store = await opened()
+  await store.open().writeAlone(event("goal.met", 0))
+  const [all, some]: unknown[][] = [[], []]
+  const outbox = store.open(noting(all!), noting(some!, "b", ["link.created", "goal.*"]))
+  await outbox.start()
+  const rolledBack = store.catalog.transaction(async (statements) => {
+    await outbox.write(statements, event("goal.met", 9))
+    throw new Error("made up")
+  })
+  await expect(rolledBack).rejects.toThrow("made up")
+  await store.catalog.transaction(async (statements) => {
+    await outbox.write(statements, event("goal.met", 1))
+    await outbox.write(statements, event("link.deleted", 2))
+    await outbox.write(statements, event("link.created", 3))
+  })
+  while (all!.length < 3) await Bun.sleep(1)
+  await outbox.deliver()
+  expect([all, some]).toEqual([
+    [{ n: 1 }, { n: 2 }, { n: 3 }],
+    [{ n: 1 }, { n: 3 }],
+  ])
+  await outbox.stop()
+})
+
+test("what fails comes again, later each time, and holds up nobody else", async () => {
+  await using store = await opened()
+  const seen: number[] = []
+  const other: unknown[] = []
+  const failing: Consumer = {
+    name: "failing",
+    events: ["*"],
+    consume: async ({ payload }) => {
+      const { n } = payload as { n: number }
+      seen.push(n)
+      if (n === 2 && seen.length < 4) throw new Error("not yet")
+    },
+  }
+  const outbox = store.open(failing, noting(other))
+  await outbox.start()
+  await store.catalog.transaction(async (statements) => {
+    for (const n of [1, 2, 3]) await outbox.write(statements, event("goal.met", n))
+  })
+  await outbox.deliver()
+  expect([seen, other]).toEqual([
+    [1, 2],
+    [{ n: 1 }, { n: 2 }, { n: 3 }],
+  ])
+  await outbox.deliver()
+  expect(seen).toEqual([1, 2])
+  store.clock.advance(1_000)
+  await outbox.deliver()
+  expect(seen).toEqual([1, 2, 2])
+  store.clock.advance(1_999)
+  await outbox.deliver()
+  expect(seen).toEqual([1, 2, 2])
+  store.clock.advance(1)
+  await outbox.deliver()
+  expect(seen).toEqual([1, 2, 2, 2, 3])
+  expect(store.log.lines).toHaveLength(2)
+})
+
+test("after a crash a consumer goes on from where it was, and has nothing less than once", async () => {
+  await using store = await opened()
+  const seen: unknown[] = []
+  const first = store.open(noting(seen))
+  await first.start()
+  for (let n = 1; n <= 250; n++) await first.writeAlone(event("goal.met", n))
+  await first.deliver()
+  await first.stop()
+  await first.writeAlone(event("goal.met", 251))
+  // It was handed over, and the crash came before that was noted.
+  await store.catalog.run(sql`update outbox_cursors set last_id = 249`)
+  const second = store.open(noting(seen))
+  await second.start()
+  await second.deliver()
+  expect(seen).toHaveLength(252)
+  expect(seen.slice(-2)).toEqual([{ n: 250 }, { n: 251 }])
+})
+
+test("a consumer that is off gets nothing, and what waited once it is on", async () => {
+  await using store = await opened()
+  const seen: unknown[] = []
+  let isOn = false
+  const outbox = store.open({ ...noting(seen), isOn: () => isOn })
+  await outbox.start()
+  await outbox.writeAlone(event("goal.met", 1))
+  await outbox.deliver()
+  expect(seen).toEqual([])
+  isOn = true
+  await outbox.deliver()
+  expect(seen).toEqual([{ n: 1 }])
+})
+
+test("rows go after a month, once all consumers that are on have them", async () => {
+  await using store = await opened()
+  const slow: Consumer = { name: "slow", events: ["*"], consume: () => Promise.reject(new Error("not yet")) }
+  const outbox = store.open(noting([]), slow, { ...noting([], "off"), isOn: () => false })
+  await outbox.start()
+  await outbox.writeAlone(event("goal.met", 1))
+  await outbox.deliver()
+  store.clock.advance(31 * 86_400_000)
+  await outbox.writeAlone(event("goal.met", 2))
+  await outbox.forgetOld()
+  expect(await store.count()).toBe(2)
+  slow.consume = async () => {}
+  await outbox.deliver()
+  await outbox.forgetOld()
+  expect(await store.count()).toBe(1)
+})
+
+test("two consumers of one name would share a place in the list", async () => {
+  await using store = await opened()
+  expect(() => store.open(noting([]), noting([]))).toThrow("Two consumers are called a")
+})

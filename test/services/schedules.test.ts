@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test"
+import { createJobQueue } from "../../src/services/job-queue.ts"
+import { createSchedules, nextRun, type Recurring } from "../../src/services/schedules.ts"
+import { temporaryFolder } from "../kit.ts"
+import { openCatalogWith } from "./catalog-kit.ts"
+import { quiet } from "./stores-kit.ts"
+
+const HOUR = 3_600_000
+
+async function scheduled(recurring: Recurring, now = "2026-11-21T12:00:00Z") {
+  const folder = temporaryFolder()
+  const { catalog, clock } = await openCatalogWith(folder.path, now)
+  const runs: string[] = []
+  let isOn = true
+  const open = async () => {
+    const jobs = createJobQueue({ catalog, clock, log: quiet, random: (bytes) => new Uint8Array(bytes) })
+    jobs.define("a.do-it", { interrupted: "resume", run: async ({ job }) => void runs.push(job.slot ?? "") })
+    const schedules = createSchedules({ catalog, clock, jobs, timezone: "Europe/Berlin" })
+    schedules.declare("a.do-it", recurring, () => isOn)
+    await schedules.start()
+    return { jobs, schedules }
+  }
+  let { jobs, schedules } = await open()
+  return {
+    clock,
+    runs,
+    schedules: () => schedules,
+    switchTo: (on: boolean) => {
+      isOn = on
+    },
+    /** A second of the running process. */
+    async second() {
+      await schedules.tick()
+      await jobs.drain()
+    },
+    async restart() {
+      await jobs.stop()
+      ;({ jobs, schedules } = await open())
+    },
+    async [Symbol.asyncDispose]() {
+      await jobs.stop()
+      await catalog.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test("a job is made when it is due, in its zone, and once", async () => {
+  await using process = await scheduled({ cron: "30 14 * * *" })
+  const { clock, runs } = process
+  clock.advance(1.5 * HOUR - 1_000)
+  await process.second()
+  expect(runs).toEqual([])
+  clock.advance(1_000)
+  await process.second()
+  await process.second()
+  expect(runs).toEqual(["2026-11-21T13:30:00.000Z"])
+  const [schedule] = await process.schedules().list()
+  expect(schedule).toEqual({
+    name: "a.do-it",
+    cron: "30 14 * * *",
+    timezone: "Europe/Berlin",
+    enabled: true,
+    last_run_at: Date.parse("2026-11-21T13:30:00Z"),
+    last_state: "done",
+    next_run_at: Date.parse("2026-11-22T13:30:00Z"),
+  })
+  await process.restart()
+  await process.second()
+  expect(runs).toHaveLength(1)
+})
+
+test("of what was missed the latest is made up for, once", async () => {
+  await using process = await scheduled({ cron: "0 * * * *", timezone: "UTC" })
+  process.clock.advance(5.5 * HOUR)
+  await process.restart()
+  await process.second()
+  await process.second()
+  expect(process.runs).toEqual(["2026-11-21T13:00:00.000Z"])
+  process.clock.advance(0.5 * HOUR)
+  await process.second()
+  expect(process.runs).toEqual(["2026-11-21T13:00:00.000Z", "2026-11-21T18:00:00.000Z"])
+})
+
+test("a clock that jumps ahead and back makes no run twice, and leaves none out", async () => {
+  await using process = await scheduled({ cron: "0 3 * * *", timezone: "UTC" })
+  const { clock, runs } = process
+  clock.advance(24 * HOUR)
+  await process.schedules().replan()
+  await process.second()
+  clock.advance(-24 * HOUR)
+  await process.schedules().replan()
+  await process.second()
+  clock.advance(16 * HOUR)
+  await process.second()
+  clock.advance(24 * HOUR)
+  await process.second()
+  expect(runs).toEqual(["2026-11-22T03:00:00.000Z", "2026-11-23T03:00:00.000Z"])
+})
+
+test("every local day of a year has one run, days of 23 and 25 hours too", () => {
+  const days: string[] = []
+  for (let at = Date.parse("2026-01-01T00:00:00Z"); days.length < 365; ) {
+    at = nextRun("30 2 * * *", "Europe/Berlin", at)!
+    days.push(Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO("Europe/Berlin").toPlainDate().toString())
+  }
+  const first = Temporal.PlainDate.from("2026-01-01")
+  expect(days).toEqual(Array.from({ length: 365 }, (_, day) => first.add({ days: day }).toString()))
+})
+
+test("while its kind is off nothing is made, and nothing is made up for", async () => {
+  await using process = await scheduled({ cron: "0 * * * *" })
+  process.switchTo(false)
+  process.clock.advance(3 * HOUR)
+  await process.second()
+  process.switchTo(true)
+  await process.second()
+  expect(process.runs).toEqual([])
+  process.clock.advance(HOUR)
+  await process.second()
+  expect(process.runs).toHaveLength(1)
+})
+
+test("people choose another time, and it outlives a restart; what is no time is refused", async () => {
+  await using process = await scheduled({ cron: "0 3 * * *", timezone: "UTC" })
+  const next = Date.parse("2026-11-21T12:15:00Z")
+  expect(await process.schedules().change("a.do-it", { cron: "15 12 * * *" })).toMatchObject({ cron: "15 12 * * *", next_run_at: next })
+  await process.restart()
+  expect(await process.schedules().list()).toMatchObject([{ cron: "15 12 * * *", next_run_at: next }])
+  for (const cron of ["61 * * * *", "* * * *", "* * * * * *", "@daily", "0 3 30 2 *", ""])
+    expect(process.schedules().change("a.do-it", { cron })).rejects.toMatchObject({ code: "validation_failed" })
+  expect(await process.schedules().change("a.no-such", { enabled: false })).toBeUndefined()
+  expect(await process.schedules().change("a.do-it", { enabled: false })).toMatchObject({ enabled: false })
+  process.clock.advance(48 * HOUR)
+  await process.second()
+  expect(process.runs).toEqual([])
+})
