@@ -37,7 +37,7 @@ import { createQueryForm } from "./services/query-form.ts"
 import { createSiteAreas } from "./services/site-areas.ts"
 import { createStats } from "./services/stats.ts"
 import { createTimers, type Timers } from "./services/timers.ts"
-import { resolveTxt } from "./services/txt-records.ts"
+import { txtResolver } from "./services/txt-records.ts"
 import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.ts"
 
 export interface AppOptions {
@@ -97,7 +97,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
   const siteAreas = createSiteAreas({ ...instance, engine, stats, clock })
-  const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
+  const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt: txtResolver(), publicUrl })
   const cookie = sessionCookie({
     secrets: instance.cookieSecrets,
     secure: config.base_url?.startsWith("https:") ?? false,
