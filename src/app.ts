@@ -204,6 +204,8 @@ export async function createApp(given: AppOptions): Promise<App> {
       control?.stop()
       await Promise.all([timers.stop(), instance.jobs.stop(), instance.outbox.stop()])
       await instance.accounts.background.settled()
+      // What is not sent now waits in the catalog.
+      await Promise.race([instance.accounts.mail.settled(), Bun.sleep(FAREWELL_MS)])
       // Counts are a help to people: a full disk must not hold up the end.
       await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
       await admin.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
@@ -213,6 +215,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     },
   }
 }
+
+const FAREWELL_MS = 2_000
 
 async function closeUnserved(engine: Engine, instance: Instance): Promise<void> {
   await engine.close()
@@ -326,6 +330,8 @@ export function operationsOf(options: AppOptions, instance: Instance, address: (
     ...instance,
     ...instance.accounts,
     actor: operatorActor(version),
+    clock,
+    publicUrl: () => baseUrlOf(config, address()),
     now: clock.now,
     scriptUrl: () => scriptUrlOf(config, address()),
     examine: (report) => examine(doctorOptions(options, instance), report),

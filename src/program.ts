@@ -29,7 +29,13 @@ const program: Program = {
     const options = appOptions(settings, process.stderr.fd)
     const open = async () => {
       const instance = await openInstance(instanceOptions(options))
-      return { operations: operationsOf(options, instance, () => undefined), close: instance.close }
+      return {
+        operations: operationsOf(options, instance, () => undefined),
+        async close() {
+          await instance.accounts.mail.settled()
+          await instance.close()
+        },
+      }
     }
     return withOperations({ dataDir: options.config.data_dir, report, open }, work)
   },

@@ -26,6 +26,8 @@ export interface PostedMail extends Mail {
   post(statements: Statements, letter: Letter): Promise<void>
   /** Begins to send what waits. */
   wake(): void
+  /** Resolves when nothing is being sent. */
+  settled(): Promise<void>
   /** Sends what is due; resolves when it is sent or put off. */
   deliver(): Promise<void>
 }
@@ -107,6 +109,7 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
     post,
     wake,
     deliver,
+    settled: async () => running?.catch(() => {}),
     async send(letter) {
       await catalog.transaction((statements) => post(statements, letter))
       wake()

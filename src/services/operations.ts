@@ -1,4 +1,3 @@
-import type { Actor } from "../domain/audit.ts"
 import { AppError, siteNotFound } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import type { ApiKey } from "../domain/key.ts"
@@ -20,16 +19,13 @@ import type { Organizations } from "./organizations.ts"
 import type { Setup } from "./setup.ts"
 import { createSiteShields } from "./site-shields.ts"
 import type { Sites } from "./sites.ts"
-import type { Users } from "./users.ts"
+import { type UserOperations, type UserOperationsOptions, userOperations } from "./user-operations.ts"
 
-export interface OperationsOptions {
+export interface OperationsOptions extends UserOperationsOptions {
   sites: Sites
   keys: Keys
   organizations: Organizations
-  users: Users
   setup: Pick<Setup, "byOperator">
-  /** Whoever sits at the command line. */
-  actor: Actor
   audit: Audit
   backups: Backups
   instanceShields: InstanceShields
@@ -63,7 +59,7 @@ type Shown = { site: Site; snippet: string }
  * What the command line may ask of an instance, by name. The same functions run in the serving process, when there is one,
  * and in the command's own; inputs and outputs are plain values, because they travel.
  */
-export interface Operations {
+export interface Operations extends UserOperations {
   "site.create"(input: OfOrganization & { site: unknown }): Promise<Shown>
   "site.list"(input: OfOrganization): Promise<Site[]>
   "site.show"(input: { id: string }): Promise<Shown>
@@ -84,8 +80,6 @@ export interface Operations {
   "key.rotate"(input: { id: string; grace_hours?: number }): Promise<ApiKey & { key: string }>
   "key.revoke"(input: { id: string }): Promise<ApiKey>
   setup(input: { email: string; name: string; organization: string; password: string }): Promise<{ user: User; organization: string }>
-  "user.list"(input: object): Promise<User[]>
-  "user.passwd"(input: { email: string; password: string }): Promise<User>
   "backup.create"(input: object, report: Report): Promise<Manifest>
   "backup.list"(input: object): Promise<Manifest[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
@@ -102,6 +96,7 @@ export function createOperations(options: OperationsOptions): Operations {
     snippet: `<script defer src="${options.scriptUrl()}" data-site="${site.tracking_id}"></script>`,
   })
   return {
+    ...userOperations(options),
     "site.create": async ({ organization, site }) => shown(await sites.create(await ownerOf(organizations, organization), site)),
     async "site.list"({ organization }) {
       const lists = await Promise.all((await ownersOf(organizations, organization)).map((id) => sites.list(id)))
@@ -139,8 +134,6 @@ export function createOperations(options: OperationsOptions): Operations {
       const { user, organization } = await options.setup.byOperator(input, options.actor)
       return { user, organization: organization.name }
     },
-    "user.list": () => users.list(),
-    "user.passwd": ({ email, password }) => users.setPassword(email, password),
     "backup.create": (_, report) => backups.create("manual", report),
     "backup.list": () => backups.list(),
     "backup.verify": ({ id, full }, report) => backups.verify(id, { full }, report),

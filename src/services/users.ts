@@ -8,7 +8,7 @@ import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { insertMembership } from "../store/catalog/memberships.ts"
 import { insertOrganization } from "../store/catalog/organizations.ts"
 import { insertSetup, isSetUp } from "../store/catalog/setup.ts"
-import { insertUser, listUsers, updatePasswordHash, userByEmailKey } from "../store/catalog/users.ts"
+import { insertUser, listUsers, updatePassword, userByEmailKey } from "../store/catalog/users.ts"
 import type { Passwords } from "./passwords.ts"
 import { inSlices } from "./slices.ts"
 
@@ -31,8 +31,8 @@ export interface Users {
   list(): Promise<User[]>
   /** In any case of letters. */
   byEmail(email: string): Promise<User | undefined>
-  /** Throws `not_found`, `validation_failed`. */
-  setPassword(email: string, password: string): Promise<User>
+  /** `alongside` runs in the same transaction. Throws `not_found`, `validation_failed`. */
+  setPassword(email: string, password: string, alongside?: (statements: Statements, user: User) => Promise<void>): Promise<User>
 }
 
 interface UsersOptions {
@@ -64,10 +64,14 @@ export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOp
     },
     list: () => inSlices((slice) => listUsers(catalog, slice)),
     byEmail,
-    async setPassword(email, password) {
+    async setPassword(email, password, alongside) {
       const user = await byEmail(email)
       if (!user) throw new AppError("not_found", "Nobody has this e-mail address")
-      await updatePasswordHash(catalog, user.id, await passwords.hash(await passwords.accept(password, { email: user.email })))
+      const hash = await passwords.hash(await passwords.accept(password, { email: user.email }))
+      await catalog.transaction(async (statements) => {
+        await updatePassword(statements, user.id, hash)
+        await alongside?.(statements, user)
+      })
       return user
     },
   }

@@ -53,9 +53,6 @@ export async function passwordHashOf(catalog: Statements, userId: number): Promi
   return row?.password_hash ?? null
 }
 
-export const updatePasswordHash = (catalog: Statements, userId: number, hash: string): Promise<void> =>
-  catalog.run(sql`update users set password_hash = ${hash} where id = ${userId}`)
-
 const toUser = (row: UserRow): User => ({ ...row, is_instance_admin: row.is_instance_admin === 1, shortcuts: row.shortcuts === 1 })
 
 /** Unless somebody has chosen another password meanwhile. */

@@ -38,10 +38,10 @@ export function identityProvider({
   let discovered: Record<string, unknown> = {}
   let isPublic = false
 
-  const server = Bun.serve({
+  const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    async fetch(request) {
+    async fetch(request): Promise<Response> {
       const { pathname } = new URL(request.url)
       if (pathname === "/.well-known/openid-configuration") {
         counts.discovery++
@@ -55,8 +55,8 @@ export function identityProvider({
       return new Response("no", { status: 404 })
     },
   })
-  const issuer = `http://127.0.0.1:${server.port}`
-  const metadata = () => ({
+  const issuer: string = `http://127.0.0.1:${server.port}`
+  const metadata = (): Record<string, unknown> => ({
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,

@@ -1,0 +1,176 @@
+import { Database } from "bun:sqlite"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { userInfo } from "node:os"
+import { join } from "node:path"
+import { temporaryFolder } from "../kit.ts"
+import { footfall } from "./footfall.ts"
+
+// Each test starts processes, on a machine that may be busy.
+setDefaultTimeout(60_000)
+
+const MAIN = join(import.meta.dir, "../../src/main.ts")
+const PASSWORD = "a fine long password"
+
+/** What a server prints until the text is there; then it is ended in order. */
+async function printedBy(dataDir: string, until: RegExp, { env = {}, flags = [] as string[] } = {}): Promise<string> {
+  const plain = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("FOOTFALL_")))
+  const words = [
+    process.execPath,
+    MAIN,
+    "serve",
+    "--data-dir",
+    dataDir,
+    "--host",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--log-level",
+    "warn",
+    ...flags,
+  ]
+  const child = Bun.spawn(words, { stdout: "pipe", stderr: "pipe", env: { ...plain, ...env }, cwd: "/" })
+  let text = ""
+  for await (const piece of child.stdout) {
+    text += Buffer.from(piece).toString()
+    if (until.test(text)) break
+  }
+  child.kill("SIGTERM")
+  await child.exited
+  return text
+}
+
+const setup = (dataDir: string) =>
+  footfall(["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "Acme", "--password-stdin", "--data-dir", dataDir], {
+    input: `${PASSWORD}\n`,
+  })
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+test("a fresh server prints the address and the token of the set-up on lines of their own, another token at each start", async () => {
+  using folder = temporaryFolder()
+  const lines = (await printedBy(folder.path, /\/setup\n\S+\n/)).split("\n")
+  const at = lines.findIndex((line) => line.endsWith("/setup"))
+  expect(lines[at]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup$/)
+  expect(lines[at + 1]).toMatch(TOKEN)
+  const again = await printedBy(folder.path, /"expires_at"[^}]*\}\s*\}\n/, { flags: ["--json", "--base-url", "https://stats.example.org"] })
+  const { setup: printed } = JSON.parse(again)
+  expect(printed).toMatchObject({ url: "https://stats.example.org/setup", token: expect.stringMatching(TOKEN) })
+  expect(printed.token).not.toBe(lines[at + 1])
+  // Once somebody is there, nothing is printed any more.
+  expect((await setup(folder.path)).code).toBe(0)
+  expect(await printedBy(folder.path, /Footfall listens/)).not.toContain("/setup\n")
+})
+
+test("the environment makes the first user, at the first start alone", async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, "password")
+  await Bun.write(file, `${PASSWORD}\nsecond line`)
+  const env = { FOOTFALL_ADMIN_EMAIL: "Ada@example.org", FOOTFALL_ADMIN_PASSWORD_FILE: file }
+  expect(await printedBy(folder.path, /Footfall listens/, { env })).not.toContain("/setup\n")
+  const { out } = await footfall(["user", "list", "--json", "--data-dir", folder.path])
+  expect(JSON.parse(out)).toMatchObject([{ id: 1, email: "Ada@example.org", name: "Ada", is_instance_admin: true }])
+  const later = await printedBy(folder.path, /Footfall listens/, { env: { ...env, FOOTFALL_ADMIN_EMAIL: "eve@example.org" } })
+  expect(later).toContain("admin_email and admin_password are ignored")
+  expect(JSON.parse((await footfall(["user", "list", "--json", "--data-dir", folder.path])).out)).toHaveLength(1)
+})
+
+test.each<[string, Record<string, string>, string]>([
+  ["an address alone", { FOOTFALL_ADMIN_EMAIL: "ada@example.org" }, "admin_email and admin_password make the first user together"],
+  [
+    "a short password",
+    { FOOTFALL_ADMIN_EMAIL: "ada@example.org", FOOTFALL_ADMIN_PASSWORD: "short" },
+    "admin_password: password needs at least 12 characters",
+  ],
+  ["no address", { FOOTFALL_ADMIN_EMAIL: "ada", FOOTFALL_ADMIN_PASSWORD: PASSWORD }, "admin_email: email must be an e-mail address"],
+  [
+    "a file that is not there",
+    { FOOTFALL_ADMIN_EMAIL: "ada@example.org", FOOTFALL_ADMIN_PASSWORD_FILE: "/nowhere" },
+    "FOOTFALL_ADMIN_PASSWORD_FILE: the file cannot be read",
+  ],
+  ["a file for what is no secret", { FOOTFALL_ADMIN_EMAIL_FILE: "/nowhere" }, "no such setting"],
+])("a server does not start with %s in its environment", async (_, env, line) => {
+  using folder = temporaryFolder()
+  const { code, err } = await footfall(["serve", "--data-dir", folder.path, "--port", "0"], { env })
+  expect(code).toBe(78)
+  expect(err).toContain(line)
+  expect(err.trim().split("\n")).toHaveLength(1)
+  expect(err).not.toContain(PASSWORD)
+})
+
+const folder = temporaryFolder()
+beforeAll(async () => {
+  expect((await setup(folder.path)).code).toBe(0)
+})
+afterAll(() => folder[Symbol.dispose]())
+
+const run = (words: string[], input?: string) =>
+  footfall(["user", ...words, "--data-dir", folder.path], input === undefined ? {} : { input })
+const shown = async (email: string): Promise<Record<string, unknown>> =>
+  JSON.parse((await run(["list", "--json"])).out).find((user: { email: string }) => user.email === email)
+
+test("users are made with a password or with a link to choose one", async () => {
+  const made = await run(
+    ["create", "--email", "bob@example.org", "--name", "Bob", "--organization", "1", "--role", "editor", "--password-stdin", "--json"],
+    PASSWORD,
+  )
+  expect(JSON.parse(made.out)).toEqual({ user: { id: 2, email: "bob@example.org" } })
+  const linked = await run(["create", "--email", "cleo@example.org", "--name", "Cleo", "--admin"])
+  expect(linked.out).toMatch(
+    /^cleo@example\.org is user 3\.\nTo choose a password, within 7 days:\nhttp:\/\/localhost:8080\/reset\/[\w-]{43}\n$/,
+  )
+  expect(await shown("cleo@example.org")).toMatchObject({ is_instance_admin: true })
+  expect(await run(["create", "--email", "BOB@example.org", "--name", "B"])).toMatchObject({ code: 64 })
+  expect(await run(["create", "--email", "dan@example.org", "--name", "D", "--role", "king", "--organization", "1"])).toMatchObject({
+    code: 64,
+  })
+})
+
+test("users are disabled and enabled, made instance admins and not; one always stays", async () => {
+  expect((await run(["disable", "bob@example.org"])).out).toBe("bob@example.org is disabled.\n")
+  expect(await shown("bob@example.org")).toMatchObject({ status: "disabled" })
+  expect((await run(["enable", "Bob@example.org"])).out).toBe("bob@example.org can sign in again.\n")
+  expect(await shown("bob@example.org")).toMatchObject({ status: "active" })
+  expect((await run(["grant-admin", "bob@example.org"])).code).toBe(0)
+  expect((await run(["revoke-admin", "ada@example.org"])).code).toBe(0)
+  expect((await run(["revoke-admin", "cleo@example.org"])).code).toBe(0)
+  for (const words of [
+    ["revoke-admin", "bob@example.org"],
+    ["disable", "bob@example.org"],
+  ])
+    expect(await run(words)).toMatchObject({ code: 64, err: "footfall: Make somebody else an instance admin first.\n" })
+  expect(await run(["reset-mfa", "bob@example.org"])).toMatchObject({ code: 0, out: "bob@example.org has no second factor any more.\n" })
+  expect(await run(["disable", "nobody@example.org"])).toMatchObject({ code: 64, err: "footfall: Nobody has this e-mail address\n" })
+})
+
+test("a new password takes the place of the old one, and all of it is in the audit log under the system's user", async () => {
+  expect((await run(["passwd", "bob@example.org", "--password-stdin"], "another fine password\n")).out).toBe(
+    "bob@example.org has a new password.\n",
+  )
+  expect(await run(["passwd", "bob@example.org", "--password-stdin"], "short\n")).toMatchObject({ code: 64 })
+  // Nothing serves, so the file may be looked into.
+  using catalog = new Database(join(folder.path, "catalog.db"), { readonly: true })
+  const { password_hash } = catalog
+    .query<{ password_hash: string }, []>("select password_hash from users where email = 'bob@example.org'")
+    .get()!
+  expect(await Bun.password.verify("another fine password", password_hash)).toBe(true)
+  const rows = catalog
+    .query<{ action: string; actor_kind: string; actor_email: string }, []>(
+      "select action, actor_kind, actor_email from audit_log order by id",
+    )
+    .all()
+  expect(rows.map(({ action }) => action)).toEqual([
+    "accounts.instance.set-up",
+    "admin.user.create",
+    "admin.user.create",
+    "admin.user.disable",
+    "admin.user.enable",
+    "admin.user.update",
+    "admin.user.update",
+    "admin.user.update",
+    "admin.user.reset-mfa",
+    "accounts.password.set",
+  ])
+  expect(new Set(rows.map(({ actor_kind, actor_email }) => `${actor_kind} ${actor_email}`))).toEqual(
+    new Set([`cli ${userInfo().username}`]),
+  )
+})
