@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, instantText } from "#plugin"
-import { AnyQuery, Id, Instant, NoQuery, orNull, Page, says } from "./shapes.ts"
+import { AnyQuery, fileHeaders, Id, Instant, NoQuery, orNull, Page, says, streamed } from "./shapes.ts"
 
 const Words = orNull(t.String())
 const Whole = orNull(t.Integer())
@@ -46,13 +46,12 @@ export const auditRoutes = (host: Host) => {
     )
     .get(
       "/admin/audit/export.ndjson",
-      async ({ query, actor, set }) => {
+      async ({ query, actor }) => {
         const rows = await audit.open(actor, query)
-        set.headers["content-type"] = "application/x-ndjson; charset=utf-8"
-        set.headers["content-disposition"] = 'attachment; filename="audit.ndjson"'
-        return (async function* () {
-          for await (const part of rows) yield part.map((row) => `${JSON.stringify(shown(row))}\n`).join("")
-        })()
+        async function* lines() {
+          for await (const part of rows) yield new TextEncoder().encode(part.map((row) => `${JSON.stringify(shown(row))}\n`).join(""))
+        }
+        return new Response(streamed(lines()), { headers: fileHeaders("application/x-ndjson; charset=utf-8", "audit.ndjson") })
       },
       { instanceAdmin: true, query: AnyQuery, detail: says("The audit log as lines of JSON") },
     )

@@ -15,7 +15,7 @@ export const impersonationRoutes = (host: Host) => {
         const { user, session, token } = await impersonation.start(actor, params.id, body.value)
         const seconds = Math.floor((session.expires_at - host.now()) / 1_000)
         const renewed = "renewedToken" in own ? { renewedToken: String(own.renewedToken) } : {}
-        set.headers["Set-Cookie"] = cookies.begin(request, renewed, { token, seconds }) as unknown as string // the library takes several
+        set.headers["set-cookie"] = cookies.begin(request, renewed, { token, seconds }) as unknown as string // the library takes several
         return {
           user: { id: user.id, email: user.email, name: user.name },
           mode: session.impersonation_mode ?? "read_only",
@@ -42,7 +42,7 @@ export const impersonationRoutes = (host: Host) => {
         const waiting = cookies.waiting(request)
         const own = await impersonation.stop(actor, person, waiting)
         const back = own && { token: own.renewedToken ?? waiting!, seconds: Math.floor((own.session.expires_at - host.now()) / 1_000) } // found by it
-        set.headers["Set-Cookie"] = cookies.end(back) as unknown as string // the library takes several
+        set.headers["set-cookie"] = cookies.end(back) as unknown as string // the library takes several
         return { user: own ? { id: own.user.id, email: own.user.email, name: own.user.name } : null }
       },
       {

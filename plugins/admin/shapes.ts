@@ -31,3 +31,13 @@ export const says = (summary: string, takes?: TSchema) => ({
   tags: ["admin"],
   ...(takes && { requestBody: { required: true, content: { "application/json": { schema: takes } } } }),
 })
+
+/** Of a file that is taken along. */
+export const fileHeaders = (type: string, name: string): Record<string, string> => ({
+  "content-type": type,
+  "content-disposition": `attachment; filename="${name}"`,
+  "content-security-policy": "default-src 'none'; sandbox",
+})
+
+/** The runtime sends whatever an iterator yields; the type of a body does not know it. */
+export const streamed = (parts: AsyncIterable<Uint8Array>): BodyInit => parts as unknown as BodyInit

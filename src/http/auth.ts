@@ -6,6 +6,7 @@ import type { Site } from "../domain/site.ts"
 import type { Read } from "../plugin/body.ts"
 import { type Call, guard } from "../plugin/guard.ts"
 import type { Keys } from "../services/keys.ts"
+import { type Maintenance, refuseWrites } from "../services/maintenance.ts"
 import { tokenBuckets } from "../services/token-buckets.ts"
 import { accepts } from "./accept.ts"
 import { addressPrefix, callerName } from "./caller.ts"
@@ -22,6 +23,8 @@ export interface AuthOptions {
   limits: ApiLimits
   /** Of the client, behind trusted proxies. */
   addressOf(call: Call): string | undefined
+  /** While it is on, what people manage cannot be changed; events go on coming in. */
+  maintenance(): Maintenance
 }
 
 /** What a route asks of a key: a scope, or more than that. */
@@ -51,6 +54,7 @@ export function keyGate(options: AuthOptions) {
     options.limits.show(key, call.set.headers)
     refuseScope(key, factsOf(wanted), call)
     options.limits.take(key, call.set.headers)
+    if (isManaging(call, factsOf(wanted))) refuseWrites(options.maintenance(), "unavailable", options.now())
     return key
   }
   return { admit, siteOf: (key: ApiKey, call: Call) => options.sites.visible(key, call.params.site_id) }
@@ -114,6 +118,10 @@ function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
     throw new AppError("invalid_api_key", "The key is unknown, revoked, expired, or used from an address outside its list.")
   }
 }
+
+/** Changes what people manage. Questions are asked by POST too, and events are collected. */
+const isManaging = ({ request }: Call, { scopes }: WantedFacts): boolean =>
+  request.method !== "GET" && request.method !== "HEAD" && scopes.some((scope) => scope.endsWith(":write") && scope !== "events:write")
 
 function refuseScope(key: ApiKey, { scopes, unrestricted }: WantedFacts, { set }: Call): void {
   if (!hasScope(key, scopes)) {

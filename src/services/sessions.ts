@@ -96,6 +96,13 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
     return { ...session, last_seen_at: now, idle_expires_at }
   }
 
+  /** Nobody acts as an instance admin, and only an instance admin acts as somebody: whatever has changed since it began. */
+  async function mayStandIn({ impersonator_id }: Session, user: User): Promise<boolean> {
+    if (impersonator_id === null) return true
+    const by = await userById(catalog, impersonator_id)
+    return by?.status === "active" && by.is_instance_admin && !user.is_instance_admin
+  }
+
   async function renew(id: number, now: number): Promise<string | undefined> {
     const token = newToken()
     const isRenewed = await renewSessionToken(catalog, id, { tokenHash: tokenHash(token), previousUntil: now + RENEWAL_GRACE_MS })
@@ -138,7 +145,7 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
         return undefined
       }
       const user = await userById(catalog, session.user_id)
-      if (user?.status !== "active") return undefined
+      if (user?.status !== "active" || !(await mayStandIn(session, user))) return undefined
       const renewedToken = session.renewal_wanted ? await renew(session.id, now) : undefined
       return { user, session: await see(session, now), ...(renewedToken !== undefined && { renewedToken }) }
     },

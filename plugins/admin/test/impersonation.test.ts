@@ -1,0 +1,164 @@
+import { expect, test } from "bun:test"
+import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
+
+const asked = { reason: "Ticket 7" }
+
+/** What a browser keeps of an answer, beside what it has. */
+function cookiesAfter(headers: Headers, before: string): string {
+  const jar = new Map(before.split("; ").map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]))
+  for (const line of headers.getSetCookie()) {
+    const [name, value] = line.split(";")[0]!.split(/=(.*)/s) as [string, string]
+    if (/max-age=0/i.test(line)) jar.delete(name)
+    else jar.set(name, value)
+  }
+  return [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
+}
+
+async function actAs(console: ConsoleInstance, id: number, body: object = asked): Promise<string> {
+  const answer = await console.send("POST", `/users/${id}/impersonate`, body)
+  expect(answer).toMatchObject({ status: 200, body: { user: { id } } })
+  return cookiesAfter(answer.headers, console.cookie)
+}
+const me = async ({ instance }: ConsoleInstance, cookie: string) => instance.api.get("/api/private/me", undefined, { cookie })
+
+test("an admin sees the instance as a user does, is told so, and comes back", async () => {
+  await using console = await startConsole()
+  const viewer = await console.person({ role: "viewer" })
+  const jar = await actAs(console, viewer.id)
+  const { body } = await me(console, jar)
+  expect(body).toMatchObject({
+    user: { id: viewer.id, is_instance_admin: false },
+    organizations: [{ role: "viewer" }],
+    impersonation: { mode: "read_only", expires_at: "2026-11-21T12:30:00.000Z" },
+  })
+  // The rights are those of the user.
+  expect(await console.get("/users", jar)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
+  expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })
+  const own = cookiesAfter(back.headers, jar)
+  expect((await me(console, own)).body).toMatchObject({ user: { id: console.adminId, is_instance_admin: true } })
+  expect(((await me(console, own)).body as { impersonation?: object }).impersonation).toBeUndefined()
+  // The other session is dead, whoever kept its cookie.
+  expect((await me(console, jar.split("; ").find((pair) => pair.startsWith("sid="))!)).status).toBe(401)
+  expect(await actionsOf(console)).toEqual(["admin.user.impersonate", "admin.user.impersonate-end"])
+})
+
+test("both are named in the log, by what is done in the name of another", async () => {
+  await using console = await startConsole()
+  const instance = console.instance
+  await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
+  const owner = await console.person({ role: "owner" })
+  const jar = await actAs(console, owner.id, { ...asked, mode: "full" })
+  const renamed = await instance.api.send("PATCH", "/api/private/organizations/1", { name: "Renamed" }, undefined, { cookie: jar })
+  expect(renamed.status).toBe(200)
+  const [row] = await instance.app.memberships.auditList.list({}, undefined, 1)
+  expect(row).toMatchObject({ actor_id: owner.id, actor_email: owner.email, impersonator_id: console.adminId })
+  expect(row!.impersonator_email).toContain("@example.com")
+})
+
+test.each([
+  ["in read-only mode: a name", "read_only", "PATCH", "/api/private/organizations/1", { name: "X" }],
+  ["in full mode: a password", "full", "POST", "/api/private/me/password", { current: "a", password: "correct horse battery" }],
+  ["in full mode: an address", "full", "POST", "/api/private/me/email", { email: "x@example.org" }],
+  ["in full mode: a second factor", "full", "POST", "/api/private/me/totp/start", undefined],
+  ["in full mode: a passkey", "full", "POST", "/api/private/me/passkeys", {}],
+  ["in full mode: sessions", "full", "POST", "/api/private/me/sessions/revoke-others", undefined],
+  [
+    "in full mode: a key",
+    "full",
+    "POST",
+    "/api/private/organizations/1/api-keys",
+    { name: "K", scopes: ["stats:read"], site_access: "all" },
+  ],
+  ["in full mode: a member", "full", "POST", "/api/private/organizations/1/members/invite", { email: "x@example.org", role: "viewer" }],
+  ["in full mode: the account", "full", "DELETE", "/api/private/me", undefined],
+] as const)("nobody changes in the name of another %s", async (_, mode, method, path, body) => {
+  await using console = await startConsole()
+  await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
+  const owner = await console.person({ role: "owner" })
+  const cookie = await actAs(console, owner.id, { ...asked, mode })
+  expect(await console.instance.api.send(method, path, body, undefined, { cookie })).toMatchObject({
+    status: 403,
+    body: { code: "impersonation_read_only" },
+  })
+})
+
+test.each([
+  ["another instance admin", { isInstanceAdmin: true }, asked, 403, "forbidden"],
+  ["in full, where looking alone is allowed", {}, { ...asked, mode: "full" }, 403, "forbidden"],
+  ["without a reason", {}, {}, 422, "validation_failed"],
+  ["for too short", {}, { ...asked, minutes: 4 }, 422, "validation_failed"],
+  ["for too long", {}, { ...asked, minutes: 61 }, 422, "validation_failed"],
+] as const)("nobody acts as a user: %s", async (_, as, body, status, code) => {
+  await using console = await startConsole()
+  const { id } = await console.person(as)
+  const answer = await console.send("POST", `/users/${id}/impersonate`, body)
+  expect(answer).toMatchObject({ status, body: { code } })
+  expect(answer.headers.getSetCookie()).toEqual([])
+})
+
+test("nobody acts as somebody who is disabled, where it is off, or without a fresh proof", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person()
+  const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
+  expect(await console.send("POST", `/users/${id}/impersonate`, asked, { cookie: stale })).toMatchObject({
+    body: { code: "reauth_required" },
+  })
+  await console.send("PATCH", "/settings", { changes: { impersonation: "off" } })
+  expect(await console.send("POST", `/users/${id}/impersonate`, asked)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  await console.send("PATCH", "/settings", { changes: { impersonation: null } })
+  await console.send("POST", `/users/${id}/disable`)
+  expect(await console.send("POST", `/users/${id}/impersonate`, asked)).toMatchObject({ status: 409, body: { code: "invalid_state" } })
+})
+
+test.each([
+  ["its time is over", async ({ instance }: ConsoleInstance) => instance.clock.advance(5 * 60_000)],
+  ["the user is disabled", async (console: ConsoleInstance, id: number) => console.send("POST", `/users/${id}/disable`)],
+  [
+    "the user becomes an instance admin",
+    async (console: ConsoleInstance, id: number) => console.send("PATCH", `/users/${id}`, { is_instance_admin: true }),
+  ],
+  [
+    "the admin loses the flag",
+    async (console: ConsoleInstance) => {
+      const other = await console.instance.signIn({ isInstanceAdmin: true })
+      await console.send("PATCH", `/users/${console.adminId}`, { is_instance_admin: false }, { cookie: other })
+    },
+  ],
+  [
+    "the admin is disabled",
+    async (console: ConsoleInstance) => {
+      const other = await console.instance.signIn({ isInstanceAdmin: true })
+      await console.send("POST", `/users/${console.adminId}/disable`, undefined, { cookie: other })
+    },
+  ],
+] as const)("it ends when %s", async (_, happen) => {
+  await using console = await startConsole()
+  const { id } = await console.person({ role: "viewer" })
+  const jar = await actAs(console, id, { ...asked, minutes: 5 })
+  expect((await me(console, jar)).status).toBe(200)
+  await happen(console, id)
+  expect((await me(console, jar)).status).toBe(401)
+})
+
+test("whoever stayed too long comes back all the same", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person({ role: "viewer" })
+  const jar = await actAs(console, id, { ...asked, minutes: 5 })
+  console.instance.clock.advance(6 * 60_000)
+  const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
+  expect(back).toMatchObject({ status: 200, body: { user: { id: console.adminId } } })
+  // Nobody who has no session of their own gets one.
+  const none = await console.send("POST", "/impersonation/stop", undefined, { cookie: "sid=x; own-sid=y" })
+  expect(none).toMatchObject({ status: 200, body: { user: null } })
+})
+
+test("nobody gets back into a session that has ended", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person({ role: "viewer" })
+  const jar = await actAs(console, id)
+  const other = await console.instance.signIn({ isInstanceAdmin: true })
+  await console.send("POST", `/users/${console.adminId}/sign-out`, undefined, { cookie: other })
+  const back = await console.send("POST", "/impersonation/stop", undefined, { cookie: jar })
+  expect(back).toMatchObject({ status: 200, body: { user: null } })
+})

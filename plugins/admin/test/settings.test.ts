@@ -1,0 +1,149 @@
+import { expect, test } from "bun:test"
+import { actionsOf, startConsole } from "./console.ts"
+
+interface Setting {
+  key: string
+  value: unknown
+  default: unknown
+  source: string
+  editable: boolean
+  secret?: { set: boolean }
+}
+const named = (body: unknown, key: string) => (body as { data: Setting[] }).data.find((setting) => setting.key === key)
+
+test("every setting says where it comes from, and no secret is told", async () => {
+  await using console = await startConsole({ settings: { registration: "closed", private_rate: "99", smtp_host: "127.0.0.1" } })
+  const { body } = await console.get("/settings")
+  expect(named(body, "registration")).toMatchObject({ value: "closed", default: "invite", source: "env", editable: false })
+  expect(named(body, "require_mfa")).toMatchObject({ value: "none", source: "default", editable: true })
+  expect(named(body, "private_rate")).toMatchObject({ value: 99, default: 50, source: "env", editable: false })
+  expect(named(body, "secret_key")).toMatchObject({ value: null, secret: { set: false }, editable: false })
+  expect(named(body, "key_max_days")).toMatchObject({ value: null, default: null })
+})
+
+test("a setting is changed here, holds at once, and goes back to its default", async () => {
+  await using console = await startConsole()
+  const changed = await console.send("PATCH", "/settings", { changes: { session_idle_days: 2, registration_domains: ["example.org"] } })
+  expect(changed.status).toBe(200)
+  expect(named(changed.body, "session_idle_days")).toMatchObject({ value: 2, source: "db" })
+  const { cookie } = await console.person()
+  const { body } = await console.instance.api.get("/api/private/auth/session", undefined, { cookie })
+  expect(body).toMatchObject({ idle_expires_at: expect.stringContaining("2026-11-23T12:00:00") })
+  const back = await console.send("PATCH", "/settings", { changes: { session_idle_days: null } })
+  expect(named(back.body, "session_idle_days")).toMatchObject({ value: 7, source: "default" })
+  expect(await actionsOf(console)).toEqual(["admin.setting.update", "admin.setting.update"])
+})
+
+test.each([
+  ["held by the environment", { registration: "open" }, 409, "set_elsewhere"],
+  ["of the operator", { port: 1 }, 409, "set_elsewhere"],
+  ["that is none", { colour: "red" }, 404, "setting_not_found"],
+  ["to another type", { session_idle_days: "7" }, 422, "validation_failed"],
+  ["out of range", { session_idle_days: 0 }, 422, "validation_failed"],
+  ["to no choice", { require_mfa: "some" }, 422, "validation_failed"],
+  ["to a list with odd items", { registration_domains: [1] }, 422, "validation_failed"],
+] as const)("refuses to change a setting %s", async (_, changes, status, code) => {
+  await using console = await startConsole({ settings: { registration: "closed" } })
+  const answer = await console.send("PATCH", "/settings", { changes: { ...changes, share_min_group: 9 } })
+  expect(answer).toMatchObject({ status, body: { code } })
+  // All or nothing.
+  expect(named((await console.get("/settings")).body, "share_min_group")).toMatchObject({ value: 5, source: "default" })
+})
+
+/** A mail server that says what ours does, on loopback; it wants a password. */
+function mailServer() {
+  const heard: string[] = []
+  const server = Bun.listen<{ inLetter: boolean; rest: string }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.data = { inLetter: false, rest: "" }
+        socket.write("220 mail.test ready\r\n")
+      },
+      data(socket, bytes) {
+        const lines = (socket.data.rest + bytes.toString()).split("\r\n")
+        socket.data.rest = lines.pop()!
+        for (const line of lines) answer(socket, line)
+      },
+    },
+  })
+  function answer(socket: { data: { inLetter: boolean }; write(text: string): unknown }, line: string): void {
+    heard.push(line)
+    if (socket.data.inLetter) {
+      if (line !== ".") return
+      socket.data.inLetter = false
+      socket.write("250 queued as 7\r\n")
+    } else if (/^EHLO/.test(line)) socket.write("250-mail.test\r\n250 AUTH PLAIN\r\n")
+    else if (/^AUTH/.test(line)) socket.write(line.endsWith(btoa("\0joe\0s3cret-pass")) ? "235 welcome\r\n" : "535 no\r\n")
+    else if (/^RCPT TO:<nobody/.test(line)) socket.write("550 nobody is here\r\n")
+    else if (/^DATA/.test(line)) {
+      socket.data.inLetter = true
+      socket.write("354 go on\r\n")
+    } else if (/^QUIT/.test(line)) socket.write("221 bye\r\n")
+    else socket.write("250 ok\r\n")
+  }
+  return { heard, port: server.port, [Symbol.dispose]: () => server.stop(true) }
+}
+
+const settingsFor = (port: number) => ({
+  smtp_host: "127.0.0.1",
+  smtp_port: String(port),
+  smtp_security: "none",
+  smtp_user: "joe",
+  smtp_password: "s3cret-pass",
+  mail_from: "stats@example.org",
+})
+
+test("a test mail tells the whole conversation, without the password", async () => {
+  using server = mailServer()
+  await using console = await startConsole({ settings: settingsFor(server.port) })
+  const { status, body } = await console.send("POST", "/settings/smtp/test", { to: "ann@example.org" })
+  expect(status).toBe(200)
+  const { ok, steps } = body as { ok: boolean; steps: { name: string; sent: string; received: string }[] }
+  expect(ok).toBe(true)
+  expect(steps.map(({ name }) => name)).toEqual(expect.arrayContaining(["greeting", "ehlo", "auth", "mail", "rcpt", "data"]))
+  expect(steps.find(({ name }) => name === "rcpt")).toMatchObject({ sent: "RCPT TO:<ann@example.org>", received: "250 ok" })
+  expect(JSON.stringify(body)).not.toContain("s3cret-pass")
+  expect(JSON.stringify(body)).not.toContain(btoa("\0joe\0s3cret-pass"))
+  expect(server.heard).toContain("Subject: A test of the mail settings")
+})
+
+test("what a mail server refuses is told as it says it", async () => {
+  using server = mailServer()
+  await using console = await startConsole({ settings: settingsFor(server.port) })
+  const { body } = await console.send("POST", "/settings/smtp/test", { to: "nobody@example.org" })
+  expect(body).toMatchObject({ ok: false })
+  expect(JSON.stringify(body)).toContain("550 nobody is here")
+  expect(await console.send("POST", "/settings/smtp/test", { to: "x" })).toMatchObject({ status: 422 })
+})
+
+test("without a mail server there is nothing to test", async () => {
+  await using console = await startConsole()
+  expect(await console.send("POST", "/settings/smtp/test", { to: "a@b.example" })).toMatchObject({
+    status: 409,
+    body: { code: "mail_unavailable" },
+  })
+})
+
+test("areas are switched off and on, but the console does not lock itself out", async () => {
+  await using console = await startConsole()
+  expect((await console.get("/plugins")).body).toMatchObject({
+    data: expect.arrayContaining([{ id: "admin", title: "Administration", enabled: true, version: 1, schema: [], tables: [], rows: 0 }]),
+  })
+  expect(await console.send("PATCH", "/plugins", { id: "admin", enabled: false })).toMatchObject({
+    status: 409,
+    body: { code: "invalid_state" },
+  })
+  expect(await console.send("PATCH", "/features", { changes: { admin: false } })).toMatchObject({
+    status: 409,
+    body: { code: "invalid_state" },
+  })
+  expect(await console.send("PATCH", "/features", { changes: { nothing: false } })).toMatchObject({ status: 422 })
+  expect(await console.send("PATCH", "/plugins", { id: "nothing", enabled: false })).toMatchObject({ status: 404 })
+  expect(await console.send("PATCH", "/plugins", { id: "admin", enabled: true, version: 7 })).toMatchObject({
+    status: 409,
+    body: { code: "version_conflict" },
+  })
+  expect((await console.get("/features")).body).toMatchObject({ data: expect.arrayContaining(["admin"]) })
+})

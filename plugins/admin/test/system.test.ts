@@ -1,0 +1,162 @@
+import { expect, test } from "bun:test"
+import { actionsOf, startConsole } from "./console.ts"
+
+test("the system tells what runs, and no secret", async () => {
+  await using console = await startConsole({ settings: { base_url: "http://localhost" } })
+  const { status, body } = await console.get("/system")
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    version: "0.0.0-test",
+    bun: Bun.version,
+    started_at: "2026-11-21T12:00:00Z",
+    uptime_s: 0,
+    base_url: "http://localhost",
+    catalog: { kind: "file", schema: expect.arrayContaining(["0001_catalog", "0004_accounts"]) },
+    events: { schema: expect.arrayContaining(["0001_events", "0002_ingest_minutes"]), segments: 0, hot_rows: 0 },
+    plugins: expect.arrayContaining([{ id: "admin", title: "Administration", enabled: true, schema: [] }]),
+  })
+  const { config } = body as { config: { key: string; source: string }[] }
+  expect(config.find(({ key }) => key === "base_url")).toEqual({ key: "base_url", source: "env" })
+  expect(config.find(({ key }) => key === "port")).toEqual({ key: "port", source: "default" })
+})
+
+test("health has every check of the doctor, with a remedy for what is wrong", async () => {
+  await using console = await startConsole({ settings: { base_url: "http://localhost:8080" } })
+  const { body } = await console.get("/system/health")
+  const { status, checks } = body as { status: string; checks: { name: string; status: string; detail: string; fix: string }[] }
+  expect(checks.map(({ name }) => name)).toEqual((await console.instance.app.operations.doctor({}, () => {})).map(({ name }) => name))
+  expect(checks.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      "catalog_write",
+      "events_write",
+      "catalog_integrity",
+      "events_integrity",
+      "wal_size",
+      "disk_free",
+      "clock_skew",
+      "base_url",
+      "proxy_headers",
+      "tls",
+      "smtp",
+      "secret_key",
+      "backup_age",
+      "backup_verified",
+      "job_lag",
+      "ingest_lag",
+      "geo_database_age",
+      "timezone_data",
+      "schema",
+      "outbound",
+      "audit_chain",
+    ]),
+  )
+  const named = (name: string) => checks.find((check) => check.name === name)
+  expect(named("schema")).toMatchObject({ status: "ok" })
+  expect(named("tls")).toMatchObject({ status: "warn", detail: "the base address is not https" })
+  expect(checks.filter((check) => check.status !== "ok").every(({ fix }) => fix !== "")).toBe(true)
+  expect(status).toBe("warn")
+})
+
+test("a host that people use and nobody has set is told", async () => {
+  await using console = await startConsole({ settings: { base_url: "http://numbers.example", allowed_hosts: "localhost" } })
+  const { cookie, instance } = console
+  const { body } = await instance.api.get("/api/private/admin/system/health", undefined, { cookie, host: "localhost" })
+  const { checks } = body as { checks: { name: string; status: string; detail: string }[] }
+  expect(checks.find(({ name }) => name === "base_url")).toMatchObject({ status: "warn", detail: expect.stringContaining("localhost") })
+})
+
+test("a changed row of the log is found", async () => {
+  await using console = await startConsole()
+  const { id } = await console.person()
+  for (const name of ["B", "C", "D"]) await console.send("PATCH", `/users/${id}`, { name })
+  expect(await console.get("/audit/verify")).toMatchObject({ status: 200, body: { ok: true, rows: 3 } })
+  const { catalog } = console.instance.app.instance
+  await catalog.script("update audit_log set target_label = 'somebody else' where id = 2")
+  expect(await console.get("/audit/verify")).toMatchObject({ body: { ok: false, first_broken_id: 2 } })
+  const { body } = await console.get("/system/health")
+  expect((body as { checks: object[] }).checks).toContainEqual(expect.objectContaining({ name: "audit_chain", status: "fail" }))
+})
+
+test("the log is read by what it says, and taken along as lines, which it remembers", async () => {
+  await using console = await startConsole()
+  const [one, two] = [await console.person(), await console.person()]
+  await console.send("PATCH", `/users/${one.id}`, { name: "B" })
+  await console.send("POST", `/users/${two.id}/disable`)
+  const found = async (query: string) =>
+    ((await console.get(`/audit${query}`)).body as { data: { action: string; target_id: string }[] }).data.map(({ action }) => action)
+  expect(await found("")).toEqual(["admin.user.disable", "admin.user.update"])
+  expect(await found("?action=admin.user.*&limit=1")).toEqual(["admin.user.disable"])
+  expect(await found(`?target=user:${one.id}`)).toEqual(["admin.user.update"])
+  expect(await found(`?actor=${console.adminId}`)).toEqual(["admin.user.disable", "admin.user.update"])
+  expect(await found("?organization=1")).toEqual([])
+  expect(await found("?outcome=failed")).toEqual([])
+  expect(await console.get("/audit?from=2026-11-22&to=2026-11-21")).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+
+  const { headers, body } = await console.get("/audit/export.ndjson?action=admin.user.*")
+  expect(headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8")
+  expect(headers.get("content-disposition")).toBe('attachment; filename="audit.ndjson"')
+  const lines = String(body).trimEnd().split("\n")
+  expect(lines.map((line) => JSON.parse(line).action)).toEqual(["admin.user.disable", "admin.user.update"])
+  expect(await actionsOf(console)).toEqual(["admin.user.update", "admin.user.disable", "admin.audit.export"])
+})
+
+test("log lines are read by level and text", async () => {
+  await using console = await startConsole()
+  const { log } = console.instance
+  console.instance.app.instance.health.enter("storage_low", "a test")
+  expect(log.lines.at(-1)).toMatchObject({ message: "state entered" })
+  const { status, body } = await console.get("/logs?level=warn&q=storage_low")
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    data: [{ level: "warn", message: "state entered", fields: { code: "storage_low" }, at: "2026-11-21T12:00:00Z" }],
+  })
+  for (const query of ["level=loud", "since=yesterday", "limit=0", "limit=10001", "x=1"])
+    expect(await console.get(`/logs?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+})
+
+test("during maintenance reading and collecting go on, and writes wait", async () => {
+  await using console = await startConsole()
+  const { instance } = console
+  const owner = await console.person({ role: "owner" })
+  const rename = (cookie: string) => instance.api.send("PATCH", "/api/private/organizations/1", { name: "Mill" }, undefined, { cookie })
+  const until = "2026-11-21T13:00:00Z"
+  expect(await console.send("POST", "/maintenance", { enabled: true, message: "Moving house", until })).toMatchObject({
+    status: 200,
+    body: { enabled: true, message: "Moving house", until },
+  })
+  const refused = await rename(owner.cookie)
+  expect(refused).toMatchObject({ status: 503, body: { code: "maintenance", detail: "Moving house" } })
+  expect(refused.headers.get("retry-after")).toBe("3600")
+  expect((await instance.api.get("/api/private/organizations/1", undefined, { cookie: owner.cookie })).status).toBe(200)
+  expect((await rename(console.cookie)).status).toBe(200)
+
+  const goal = { kind: "event", value: "signup" }
+  const write = await instance.api.post("/api/public/v1/sites/1/goals", goal, instance.key)
+  expect(write).toMatchObject({ status: 503, body: { code: "unavailable" } })
+  expect(write.headers.get("retry-after")).toBe("3600")
+  expect((await instance.api.get("/api/public/v1/sites/1/goals", instance.key)).status).toBe(200)
+  expect((await instance.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example" })).status).toBe(202)
+  const sent = { events: [{ name: "pageview", url: "https://shop.example/", ip: "198.51.100.9", user_agent: "Mozilla/5.0" }] }
+  expect((await instance.api.post("/api/public/v1/sites/1/events", sent, instance.eventsKey)).status).toBe(202)
+
+  // It ends by itself at its time, and by hand before.
+  instance.clock.advance(3_600_000)
+  expect((await rename(owner.cookie)).status).toBe(200)
+  expect(await console.get("/maintenance")).toMatchObject({ body: { enabled: false, message: null, until: null } })
+  await console.send("POST", "/maintenance", { enabled: true })
+  expect((await rename(owner.cookie)).headers.get("retry-after")).toBe("60")
+  await console.send("POST", "/maintenance", { enabled: false })
+  expect((await rename(owner.cookie)).status).toBe(200)
+})
+
+test.each([
+  [{}, "/enabled", "required"],
+  [{ enabled: "yes" }, "/enabled", "invalid_type"],
+  [{ enabled: true, until: "2026-11-21T11:00:00Z" }, "/until", "out_of_range"],
+  [{ enabled: true, until: "tomorrow at some time or so" }, "/until", "out_of_range"],
+  [{ enabled: true, message: "" }, "/message", "too_short"],
+] as const)("maintenance cannot begin by %j", async (body, pointer, code) => {
+  await using console = await startConsole()
+  const answer = await console.send("POST", "/maintenance", body)
+  expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer, code }] } })
+})
