@@ -7,6 +7,7 @@ import signIn from "./migrations/0005_sign_in.sql" with { type: "text" }
 import organizations from "./migrations/0006_organizations.sql" with { type: "text" }
 import plugins from "./migrations/0007_plugins.sql" with { type: "text" }
 import sites from "./migrations/0008_sites.sql" with { type: "text" }
+import storageDays from "./migrations/0009_storage_days.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -20,6 +21,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0006_organizations", sql: organizations },
     { name: "0007_plugins", sql: plugins },
     { name: "0008_sites", sql: sites },
+    { name: "0009_storage_days", sql: storageDays },
   ],
 }
 
