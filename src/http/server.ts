@@ -1,3 +1,4 @@
+import type { AnyElysia } from "elysia"
 import { AppError } from "../domain/error.ts"
 import type { Call, Peers } from "../plugin/guard.ts"
 import type { Annotations } from "../services/annotations.ts"
@@ -19,6 +20,7 @@ import { healthRoutes } from "./health.ts"
 import { keyRequests } from "./key-requests.ts"
 import { apiLimits } from "./limits.ts"
 import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
+import { privateDocument } from "./openapi/private-document.ts"
 import { type Origins, privateOrigins } from "./private/origins.ts"
 import { type PrivateOptions, privateRoutes } from "./private/routes.ts"
 import { annotationRoutes } from "./public/annotations.ts"
@@ -37,7 +39,7 @@ import { router } from "./router.ts"
 import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 
 export interface ServerOptions
-  extends Omit<PrivateOptions, "origins" | "addressOf" | "create">,
+  extends Omit<PrivateOptions, "origins" | "addressOf" | "create" | "describe">,
     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
@@ -86,7 +88,8 @@ export function createServer(options: ServerOptions): HttpServer {
   const cors = crossOrigin(options.corsOrigins)
   const origins = privateOrigins(options)
   const counted = keyRequests(options.keyUsage)
-  const app = router({ baseUrl, log, headers: headers.api }, routes(options, origins, counted.onKey))
+  const describe = () => privateDocument(app.routes, { baseUrl, cookie: options.cookie.name })
+  const app: AnyElysia = router({ baseUrl, log, headers: headers.api }, routes(options, origins, counted.onKey, describe))
 
   function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
@@ -127,7 +130,7 @@ export function createServer(options: ServerOptions): HttpServer {
   }
 }
 
-function routes(options: ServerOptions, origins: Origins, onKey: AuthOptions["onKey"]) {
+function routes(options: ServerOptions, origins: Origins, onKey: AuthOptions["onKey"], describe: PrivateOptions["describe"]) {
   const { apiRateLimit, now, health, stats, collector } = options
   const addressOf = ({ request, server }: Call) => collector.clientAddress(server?.requestIP(request)?.address, request.headers)
   const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf, onKey })
@@ -146,7 +149,7 @@ function routes(options: ServerOptions, origins: Origins, onKey: AuthOptions["on
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm),
     mcpRoutes(gate, options),
-    ...privateRoutes({ ...options, create, origins, addressOf }),
+    ...privateRoutes({ ...options, create, origins, addressOf, describe }),
   ]
 }
 

@@ -8,6 +8,8 @@ import { type MeAccountOptions, meAccountRoutes } from "./me-account.ts"
 import { type MeFactorsOptions, meFactorRoutes } from "./me-factors.ts"
 import { mePasskeyRoutes } from "./me-passkeys.ts"
 import { type MembershipRoutesOptions, membershipRoutes } from "./memberships.ts"
+import { type OidcRoutesOptions, oidcRoutes } from "./oidc.ts"
+import { privateReferenceRoutes, type ReferenceOptions } from "./reference.ts"
 import { type SetupRoutesOptions, setupRoutes } from "./setup.ts"
 import { type SiteAreasGroup, siteAreaRoutes } from "./site-areas.ts"
 
@@ -19,7 +21,9 @@ export interface PrivateOptions
     AuthRoutesOptions,
     MeAccountOptions,
     MeFactorsOptions,
+    OidcRoutesOptions,
     MembershipRoutesOptions,
+    ReferenceOptions,
     SiteAreasGroup {}
 
 /** Everything below `/api/private` that the core answers: for people who are signed in, by session alone. */
@@ -29,12 +33,14 @@ export function privateRoutes(options: PrivateOptions): AnyElysia[] {
   return [
     setupRoutes(router, options),
     authRoutes(router, options),
+    oidcRoutes(router, options),
     meRoutes(router, options),
     meAccountRoutes(router, options),
     meFactorRoutes(router, options),
     mePasskeyRoutes(router, options),
     ...membershipRoutes(router, options),
     ...siteAreaRoutes(router, options),
+    privateReferenceRoutes(router, options),
     ...options.mountPlugins({ authorize, addressOf: options.addressOf }),
   ]
 }
