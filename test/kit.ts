@@ -100,8 +100,9 @@ export interface TestInstance extends AsyncDisposable {
 /** What a test's user is: a role in the organization of the site, or none. */
 export interface SignInAs {
   role?: Role
-  /** The row of site 1. */
+  /** The row of a site; of site 1 unless another one is said. */
   siteRole?: SiteRole
+  siteId?: number
   isInstanceAdmin?: boolean
   /** When who it is was last proved; now unless an earlier moment is said. */
   provedAt?: number
@@ -197,13 +198,17 @@ async function signIn(app: App, now: number, as: SignInAs & { organizationId: nu
     const user = (await insertUser(statements, fields))! // nobody has the address
     if (!(await isSetUp(statements))) await insertSetup(statements, { userId: user.id, now })
     if (as.role) await insertMembership(statements, { organizationId: as.organizationId, userId: user.id, role: as.role, now })
-    if (as.siteRole) await putSiteMember(statements, { siteId: 1, userId: user.id, role: as.siteRole, by: null, now })
+    if (as.siteRole) await putSiteMember(statements, { siteId: as.siteId ?? 1, userId: user.id, role: as.siteRole, by: null, now })
     const made = await sessions.create(statements, user, { method: "password", mfa: false, client: { userAgent: BROWSER, ipPrefix: "" } })
     if (as.provedAt !== undefined) await updateSessionProof(statements, made.session.id, as.provedAt)
     return made.token
   })
-  return `sid=${encodeURIComponent(signCookie(token, cookieSecrets[0]))}`
+  return cookieOf(token, cookieSecrets)
 }
+
+/** As a browser sends the token of a session. */
+export const cookieOf = (token: string, [secret]: readonly [string, ...string[]]): string =>
+  `sid=${encodeURIComponent(signCookie(token, secret))}`
 
 /** As the cookie library signs: HMAC-SHA-256 in base64 without padding. */
 function signCookie(value: string, secret: string): string {
