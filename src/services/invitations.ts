@@ -50,7 +50,7 @@ export interface Invitations {
   /** Throws `invitation_not_found`. */
   get(organizationId: number, id: string | undefined): Promise<Invitation>
   /** Under a new token and for another week. Throws `forbidden`, and `rate_limited` soon after the last mail. */
-  resend(organization: Organization, id: string | undefined, by: Giver, alongside?: Alongside<Invitation>): Promise<SentInvitation>
+  resend(organization: Organization, id: string | undefined, by: Giver, terms?: InvitationTerms): Promise<SentInvitation>
   remove(organizationId: number, id: string | undefined, alongside?: Alongside<Invitation>): Promise<void>
 }
 
@@ -115,7 +115,7 @@ export function createInvitations({ catalog, clock, random, permissions, sites, 
     },
     list: (organizationId) => inSlices((slice) => listPendingInvitations(catalog, organizationId, slice)),
     get: (organizationId, id) => find(catalog, organizationId, id),
-    async resend(organization, id, by, alongside) {
+    async resend(organization, id, by, { alongside, told: keep } = {}) {
       const token = newToken()
       const invitation = await catalog.transaction(async (statements) => {
         const now = clock.now()
@@ -126,6 +126,7 @@ export function createInvitations({ catalog, clock, random, permissions, sites, 
         const after = await renewInvitation(statements, before.id, tokenHash(token), terms)
         await post(statements, organization, after, token)
         await alongside?.(statements, { before, after })
+        await keep?.(statements, { after: told(after, token) })
         return after
       })
       mail.wake()

@@ -92,7 +92,10 @@ export interface Keys {
   find(token: string, use?: KeyUse): Promise<ApiKey | undefined>
   /** A merge patch. Throws `validation_failed`, `forbidden`, `precondition_failed`, `version_conflict`. */
   update(organizationId: number, id: string | undefined, patch: unknown, terms?: KeyChangeTerms): Promise<ApiKey>
-  /** Gives a key another secret, shown this once; the old one works for `grace_hours` more, 24 unless chosen. */
+  /**
+   * Gives a key another secret, shown this once; the old one works for `grace_hours` more, 24 unless chosen. Throws `forbidden`
+   * for a key that may do more than who does it.
+   */
   rotate(organizationId: number, id: string | number, body: unknown, terms?: KeyChangeTerms): Promise<NewSecret>
   /** Takes effect with the next request; one that is revoked already stays as it is. */
   revoke(organizationId: number, id: string | number, terms?: KeyChangeTerms): Promise<ApiKey>
@@ -202,7 +205,9 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         const before = await find(statements, organizationId, id)
         const { version, ...fields } = patchKey(before, patch, await termsOf(statements, organizationId))
         const isChange = !Bun.deepEquals({ ...before, ...fields }, before)
-        if (isChange) await refuseBeyond(statements, organizationId, fields, by)
+        // What it may do stays as it is: somebody else has given that.
+        const isOther = !Bun.deepEquals([before.scopes, before.site_ids], [fields.scopes, fields.site_ids])
+        if (isOther) await refuseBeyond(statements, organizationId, fields, by)
         const state = keyState(before, clock.now())
         if (state !== "active") throw keyEnded(state)
         refuseOtherVersion(before, expected)
@@ -212,10 +217,12 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         await alongside?.(statements, { before, after })
         return after
       }),
-    async rotate(organizationId, id, body, { expected, alongside, told } = {}) {
+    async rotate(organizationId, id, body, { expected, alongside, told, by } = {}) {
       const { grace_hours } = parseRotation(body)
       return catalog.transaction(async (statements) => {
         const before = await findLive(statements, organizationId, id)
+        // Whoever rotates a key holds it.
+        await refuseBeyond(statements, organizationId, before, by)
         refuseOtherVersion(before, expected)
         const { token } = composeKey(random(KEY_RANDOM_BYTES), before.prefix.slice(KEY_PREFIX.length))
         const graceEnds = clock.now() + grace_hours * HOUR_MS

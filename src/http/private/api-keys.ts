@@ -152,12 +152,19 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
     )
     .post(
       "/:id/rotate",
-      async ({ organization, params, actor, body, request, set }) => {
-        const { key, secret } = await keys.rotate(organization.id, params.id, body.value, {
-          expected: expectedVersions(request),
-          alongside: recorded(audit, actor, keyDeed("rotate")),
-        })
-        return tagged(set, key, { ...(await show(key)), key: secret })
+      async ({ organization, user, params, actor, ...call }) => {
+        const [before] = await keys.listed(organization.id, [await keys.get(organization.id, params.id)])
+        return create<NewSecret, SecretShown>(
+          { ...call, user },
+          (body, told) =>
+            keys.rotate(organization.id, params.id, body, {
+              by: user.id,
+              expected: expectedVersions(call.request),
+              alongside: recorded(audit, actor, keyDeed("rotate")),
+              ...(told && { told }),
+            }),
+          ({ key, secret }) => ({ status: 200, etag: etagOf(key), body: { ...shownKey({ ...before!, ...key }), key: secret } }),
+        )
       },
       {
         canOrganization: { ...CAN, sudo: true, find, read: readOptionalJson(API.privateBodyBytes) },

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { InvitationInput, isOver } from "../../domain/invitation.ts"
+import { InvitationInput, isOver, parseNothing } from "../../domain/invitation.ts"
 import { API } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Organization } from "../../domain/organization.ts"
@@ -94,11 +94,22 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
     )
     .post(
       "/invitations/:id/resend",
-      async ({ organization, user, params, actor }) =>
-        show(await invitations.resend(organization, params.id, user.id, recorded(audit, actor, invitationDeed("resend")))),
+      ({ organization, user, params, actor, ...call }) =>
+        create<SentInvitation, InvitationShown>(
+          { ...call, user },
+          (body, told) => {
+            parseNothing(body)
+            return invitations.resend(organization, params.id, user.id, {
+              alongside: recorded(audit, actor, invitationDeed("resend")),
+              ...(told && { told }),
+            })
+          },
+          (invitation) => ({ status: 200, body: show(invitation) }),
+        ),
       {
-        canOrganization: { permission: "members:write", personal: true, find, read: leaveUnread },
+        canOrganization: { permission: "members:write", personal: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
+        body: Sent,
         response: { 200: InvitationShown },
         detail: says("Send an invitation again, under a new link"),
       },

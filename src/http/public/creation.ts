@@ -14,9 +14,12 @@ interface Creating {
   set: { headers: Record<string, string | number>; status?: number | string }
 }
 
-/** How a new thing is answered. */
+/** How a new thing is answered, or one that work was done on. */
 interface Created<Shown> {
-  location: string
+  /** 201, unless nothing new was made. */
+  status?: 200 | 201
+  /** Of a new thing. */
+  location?: string
   /** Of a thing that counts its changes. */
   etag?: string
   body: Shown
@@ -62,17 +65,21 @@ function idempotencyKey({ headers }: Request): string | undefined {
 const scopeOf = ({ apiKey, user, request }: Creating): string =>
   `${apiKey?.id ?? `user ${user?.id}`} ${request.method} ${new URL(request.url).pathname.replace(/\/$/, "")}`
 
-function answer<Shown>({ set }: Creating, { location, etag, body }: Created<Shown>): Shown {
-  set.status = 201
-  set.headers.location = location
-  if (etag !== undefined) set.headers.etag = etag
+function answer<Shown>({ set }: Creating, { status = 201, body, ...created }: Created<Shown>): Shown {
+  set.status = status
+  Object.assign(set.headers, headersOf(created))
   return body
 }
 
-const keptCreation = <Shown>({ location, etag, body }: Created<Shown>): KeptAnswer => ({
-  status: 201,
-  headers: { location, ...(etag !== undefined && { etag }) },
+const keptCreation = <Shown>({ status = 201, body, ...created }: Created<Shown>): KeptAnswer => ({
+  status,
+  headers: headersOf(created),
   body: JSON.stringify(body),
+})
+
+const headersOf = ({ location, etag }: Pick<Created<unknown>, "location" | "etag">) => ({
+  ...(location !== undefined && { location }),
+  ...(etag !== undefined && { etag }),
 })
 
 /** Of what was wrong with the content itself; another try may pass what else went wrong. */
@@ -87,7 +94,7 @@ function keptRefusal(error: unknown): KeptAnswer | undefined {
 function replay<Shown>({ set }: Creating, { status, headers, body }: KeptAnswer): Shown {
   set.headers["idempotency-replayed"] = "true"
   const kept = JSON.parse(body) // written above
-  if (status !== 201) throw new AppError(kept.code, kept.detail, kept.members)
+  if (status >= 400) throw new AppError(kept.code, kept.detail, kept.members)
   set.status = status
   Object.assign(set.headers, headers)
   return kept

@@ -346,6 +346,15 @@ test("a change may not raise a key above who changes it", async () => {
     body: { code: "forbidden", required_permission: "site:write" },
   })
   expect((await change(helper, strong, { name: "Renamed" })).status).toBe(200)
+  // Nor take one in hand, or widen it, that does more than they may.
+  const mighty = await make(owner, { scopes: ["sites:write"], site_access: "list", site_ids: [1] })
+  expect(await helper.send("POST", `${KEYS}/${mighty.body.id}/rotate`, {})).toMatchObject({
+    status: 403,
+    body: { code: "forbidden", required_permission: "site:write" },
+  })
+  expect((await change(helper, mighty, { site_access: "all" })).body.code).toBe("forbidden")
+  expect((await change(helper, mighty, { rate_limit: 5 })).status).toBe(200)
+  expect((await helper.send("DELETE", `${KEYS}/${mighty.body.id}`)).status).toBe(204)
 })
 
 test("a personal key ends with the membership, and rests while its owner cannot sign in", async () => {
@@ -449,4 +458,10 @@ test("a repeated creation makes one key, and shows its secret again", async () =
   expect((await use(instance, second)).status).toBe(200)
   const kept = await instance.app.instance.catalog.all(sql`select * from idempotent_answers`)
   expect(JSON.stringify(kept)).not.toContain(first.body.key.slice(12))
+  // A rotation whose answer got lost may be asked for again: the secret before it works on.
+  const rotate = () => owner.send("POST", `${KEYS}/${first.body.id}/rotate`, {}, { "idempotency-key": "k-2" })
+  const [rotated, again] = [await rotate(), await rotate()]
+  expect([rotated.status, again.status, again.headers.get("idempotency-replayed")]).toEqual([200, 200, "true"])
+  expect(again.body).toEqual(rotated.body)
+  for (const key of [first, rotated]) expect((await use(instance, key)).status).toBe(200)
 })
