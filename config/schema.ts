@@ -52,7 +52,11 @@ export const SETTINGS = {
   allow_insecure_http: toggle(false, "Let people sign in over plain HTTP from other machines; a banner then says so."),
   admin_email: text(undefined, "E-mail address of the first user, who is then made at the first start without a browser."),
   admin_password: secret("Password of the first user."),
-  hash_concurrency: integer(4, { min: 1, max: 64 }, "Passwords that are hashed at a time; each takes 19 MiB and a core."),
+  hash_concurrency: integer(
+    undefined,
+    { min: 1, max: 64 },
+    "Passwords that are hashed at a time, each with 19 MiB and a core; absent: one fewer than cores, at most 4.",
+  ),
   signin_per_minute: integer(20, { min: 1, max: 1_000 }, "Tries to sign in per minute from one address."),
   signin_failures_per_hour: integer(50, { min: 1, max: 1_000 }, "Failed tries per hour from one address."),
   signin_failures_before_delay: integer(

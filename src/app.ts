@@ -1,5 +1,5 @@
 /** Everything is wired here; no rule stands here. */
-import { totalmem, userInfo } from "node:os"
+import { availableParallelism, totalmem, userInfo } from "node:os"
 import type { Described } from "../config/load.ts"
 import type { Config } from "../config/schema.ts"
 import { toldOf } from "../config/told.ts"
@@ -114,9 +114,10 @@ export async function createApp(given: AppOptions): Promise<App> {
     publicUrl,
     queueDepth: () => collector.depth,
     cookies: cookie.impersonation,
+    hooks: () => plugins.hooks,
     examine: (report, host) => examine({ ...doctorOptions(options, instance), requestHost: host }, report),
   })
-  const plugins = await loadPlugins({ ...options, settings: config.plugins, instance, stats, exports, console: admin }).catch(
+  const plugins = await loadPlugins({ ...options, engine, settings: config.plugins, instance, stats, exports, console: admin }).catch(
     async (error) => {
       await closeUnserved(engine, instance)
       throw error
@@ -269,7 +270,8 @@ const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
 })
 
 const accountSettings = (config: Config): InstanceOptions["accounts"] => ({
-  hashesAtOnce: config.hash_concurrency,
+  // A core is left to events, whoever signs in.
+  hashesAtOnce: config.hash_concurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
   signIn: {
     perMinute: config.signin_per_minute,
     failuresPerHour: config.signin_failures_per_hour,

@@ -1,5 +1,5 @@
 /**
- * `bun run bench [--events 100000,1000000] [--only stores,ingest,mcp,memory,pressure]`: makes its data, runs each case beside its
+ * `bun run bench [--events 100000,1000000] [--only stores,ingest,mcp,memory,pressure,sign-in]`: makes its data, runs each case beside its
  * rivals in the same run, and prints tables in the form of the README's figures.
  */
 import { parseArgs } from "node:util"
@@ -8,13 +8,14 @@ import { measureMcp } from "./mcp.ts"
 import { measureMemory } from "./memory.ts"
 import { measurePressure } from "./pressure.ts"
 import { DAY_MS } from "./reports.ts"
+import { measureSignIn } from "./sign-in.ts"
 import { fill, printStorage, timeReports } from "./stores.ts"
 import { occasion } from "./table.ts"
 
 const { values } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
-    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure" },
+    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in" },
     seed: { type: "string", default: "7" },
   },
 })
@@ -39,3 +40,4 @@ if (wanted.has("ingest")) await measureIngest()
 if (wanted.has("mcp")) await measureMcp({ ...year, events: 1_000_000, sites: 1 })
 if (wanted.has("memory")) await measureMemory(largest)
 if (wanted.has("pressure")) await measurePressure(largest)
+if (wanted.has("sign-in")) await measureSignIn()

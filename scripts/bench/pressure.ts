@@ -31,7 +31,7 @@ export async function measurePressure(options: DataOptions): Promise<void> {
 }
 
 /** Open loop: an event is due at its time, however late the answers before it are; its wait counts from when it was due. */
-async function steadyLoad(address: string, trackingId: string): Promise<number[]> {
+export async function steadyLoad(address: string, trackingId: string): Promise<number[]> {
   const begun = performance.now()
   const sends = Array.from({ length: PER_SECOND * SECONDS }, async (_, number) => {
     const due = begun + (number * 1_000) / PER_SECOND
