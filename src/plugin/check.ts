@@ -74,9 +74,9 @@ function checkPermissions({ permissions = {} }: AnyPlugin, claim: Claim, refuse:
   }
 }
 
-function checkMigrations({ id, migrations = [] }: AnyPlugin, refuse: Refuse): void {
+function checkMigrations({ id, migrations = [], rowMigrations = [] }: AnyPlugin, refuse: Refuse): void {
   const names = new Set<string>()
-  for (const { name, sql } of migrations) {
+  for (const { name, sql } of [...migrations, ...rowMigrations]) {
     if (!/^\d{4}_[a-z0-9_]+$/.test(name) || names.has(name)) refuse(`the migration ${name} needs a name of its own such as 0001_${id}`)
     names.add(name)
     const fault = foreignMigration(sql, `${id}_`)

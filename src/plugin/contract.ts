@@ -32,6 +32,8 @@ export interface Plugin<Settings extends TObject = TObject> {
   permissions?: Readonly<Record<string, Rank>>
   /** Of the catalog, for what people create. Only tables `<id>_…`, which refer to no table but these. */
   migrations?: readonly Migration[]
+  /** The same of its row tables in the event store, for what grows with data. */
+  rowMigrations?: readonly Migration[]
   /**
    * Its section of the configuration: texts, numbers, toggles, choices of texts and lists of texts, each `t.Optional` or with a
    * `default`, and with a `description`. One is set as `FOOTFALL_<ID>_<NAME>`, or by another name of its own: `"x-key"`.

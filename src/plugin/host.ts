@@ -1,5 +1,6 @@
 import type { Actor, Deed } from "../domain/audit.ts"
 import type { Log } from "../domain/log.ts"
+import type { Engine } from "../query/engine.ts"
 import { type Audit, recorded } from "../services/audit.ts"
 import type { Console } from "../services/console/console.ts"
 import type { Erasure } from "../services/erasure.ts"
@@ -15,6 +16,7 @@ import type { StoredSecrets } from "../services/stored-secrets.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
 import type { Call } from "./guard.ts"
 import type { PluginJobs } from "./host-jobs.ts"
+import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
 
@@ -43,6 +45,9 @@ export interface Host<Settings = object> {
   readonly settings: Settings
   readonly services: HostServices
   readonly db: OwnTables
+  readonly rows: OwnRows
+  /** Every report of the product is one of its questions. */
+  readonly engine: Omit<Engine, "close">
   readonly audit: PluginAudit
   readonly jobs: PluginJobs
   readonly outbox: PluginOutbox

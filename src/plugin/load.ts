@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
+import type { Engine } from "../query/engine.ts"
 import type { Console } from "../services/console/console.ts"
 import type { DataHooks } from "../services/data-hooks.ts"
 import { createErasure, type Erasure } from "../services/erasure.ts"
@@ -18,12 +19,14 @@ import { allHooks } from "./hooks.ts"
 import { type Host, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
 import { defineJobs, pluginJobs } from "./host-jobs.ts"
 import { lateAuthorize } from "./late-authorize.ts"
+import { ownRows, type RowReader } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
 import type { Authorize } from "./router.ts"
 import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
 import { lateThrottle } from "./throttle.ts"
 
 export interface LoadOptions {
+  engine: Engine & RowReader
   plugins: readonly AnyPlugin[]
   /** Sections of the configuration by plugin. */
   settings: Readonly<Record<string, Record<string, unknown>>>
@@ -59,11 +62,12 @@ const STOP_MS = 1_000
 /** Checks the list and says of each plugin what the services have to know. Before anything is opened. */
 export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
   checkPlugins(plugins)
-  return plugins.map(({ id, title, permissions = {}, migrations = [] }) => ({
+  return plugins.map(({ id, title, permissions = {}, migrations = [], rowMigrations = [] }) => ({
     id,
     title,
     permissions: Object.fromEntries(Object.entries(permissions).map(([name, least]) => [name, { least, on: "site" }])) as Permissions,
     migrations,
+    rowMigrations,
   }))
 }
 
@@ -85,6 +89,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       settings: options.settings[id] ?? {},
       services: { ...instance, console: options.console, stats: options.stats, exports: options.exports, erasure },
       db: ownTables(instance.catalog, id),
+      rows: ownRows(instance.events, options.engine, id),
+      engine: options.engine,
       audit: pluginAudit(instance.audit, id),
       jobs: pluginJobs(instance.jobs, id, options.clock.now),
       outbox: pluginOutbox(instance.outbox),

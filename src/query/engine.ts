@@ -15,6 +15,7 @@ import type {
   Table,
   VisitsWeight,
 } from "../domain/query.ts"
+import type { SentStatement } from "../store/events/row-tables.ts"
 import type { BreakdownExport } from "./export-breakdown.ts"
 import type { ExportQuery } from "./export-rows.ts"
 import { type Asker, Pool, type PoolOptions } from "./pool.ts"
@@ -57,6 +58,8 @@ export interface Engine {
 }
 
 export interface PooledEngine extends Engine {
+  /** Rows of row tables of an area, at most so many, one more when there are more. */
+  rowTables(statement: SentStatement, most: number, asker: Asker): Promise<object[]>
   /** The store can be read from now on. Called as soon as that is so, it makes the first answer come sooner. */
   begin(): void
 }
@@ -67,6 +70,8 @@ export function openEngine(options: PoolOptions): PooledEngine {
   const streams = createRowStreams(options)
   return {
     begin: () => pool.begin(),
+    // Apart from what else the statement is: only text and values travel.
+    rowTables: ({ text, values }, most, asker) => pool.ask({ kind: "row_tables", statement: { text, values }, most }, asker),
     aggregate: (query, asker) => pool.ask({ kind: "aggregate", query }, asker),
     funnel: (query, asker) => pool.ask({ kind: "funnel", query }, asker),
     realtime: (query, asker) => pool.ask({ kind: "realtime", query }, asker),

@@ -16,6 +16,7 @@ import type {
   Table,
   VisitsWeight,
 } from "../domain/query.ts"
+import type { SentStatement } from "../store/events/row-tables.ts"
 import type { BreakdownExport } from "./export-breakdown.ts"
 import type { ExportQuery } from "./export-rows.ts"
 import type { RowsPlace } from "./row-places.ts"
@@ -36,6 +37,14 @@ export type Task =
   | { kind: "rows"; query: RowsQuery; place: RowsPlace | undefined }
   | { kind: "export_rows"; query: ExportQuery; place: RowsPlace | undefined }
   | { kind: "export_breakdown"; query: BreakdownExport }
+  | RowTablesTask
+
+/** Of the row tables of an area: no site and no snapshot, but what was committed before. */
+export interface RowTablesTask {
+  kind: "row_tables"
+  statement: SentStatement
+  most: number
+}
 
 export interface Answers {
   aggregate: Table
@@ -51,6 +60,7 @@ export interface Answers {
   rows: RowsBatch<VisitRow[]>
   export_rows: RowsBatch<Uint8Array>
   export_breakdown: Uint8Array
+  row_tables: object[]
 }
 export type Answer = Answers[keyof Answers]
 

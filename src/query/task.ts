@@ -5,7 +5,7 @@ import { exportBreakdown } from "./export-breakdown.ts"
 import { exportRows } from "./export-rows.ts"
 import { funnel } from "./funnel.ts"
 import { lastMatch } from "./last-match.ts"
-import type { Answer, Task } from "./messages.ts"
+import type { Answer, RowTablesTask, Task } from "./messages.ts"
 import { paths } from "./paths.ts"
 import { propertyKeys } from "./property-keys.ts"
 import { pulse } from "./pulse.ts"
@@ -13,7 +13,7 @@ import { realtime } from "./realtime.ts"
 import { visitRows } from "./rows.ts"
 
 /** Answers one question from a snapshot. `check` is called between parts and throws when the question is given up. */
-export function answerTask(snapshot: Snapshot, task: Task, check: () => void): Answer {
+export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask>, check: () => void): Answer {
   switch (task.kind) {
     case "aggregate":
       return aggregate(snapshot, task.query, check)

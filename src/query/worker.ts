@@ -2,7 +2,7 @@ import { AppError } from "../domain/error.ts"
 import { StoreFault } from "../store/events/fault.ts"
 import type { EventReader } from "../store/events/part.ts"
 import { openEventReader } from "../store/events/reader.ts"
-import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
+import { type Answer, type FromWorker, STOP, type Task, type ToWorker } from "./messages.ts"
 import { rows, type VisitRow } from "./rows.ts"
 import { answerTask } from "./task.ts"
 import { warmUp } from "./warm-up.ts"
@@ -39,13 +39,18 @@ function obey(message: ToWorker): FromWorker | undefined {
       void prepare(message.cacheBytes)
       return undefined
     case "ask":
-      return { type: "answer", answer: answerTask(store().snapshot(message.task.query.site.id), message.task, check) }
+      return { type: "answer", answer: answerOf(message.task) }
     case "rows":
       stream = rows(store().snapshot(message.query.site.id), message.query, check)
       return undefined
     case "next":
       return { type: "batch", rows: nextRows() }
   }
+}
+
+function answerOf(task: Task): Answer {
+  if (task.kind === "row_tables") return store().rows(task.statement, task.most, check)
+  return answerTask(store().snapshot(task.query.site.id), task, check)
 }
 
 /** Opened at the first question, and again after a failure: a store that cannot be read now may be readable later. */

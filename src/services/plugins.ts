@@ -13,6 +13,7 @@ export interface PluginFacts {
   title: string
   permissions: Permissions
   migrations: readonly Migration[]
+  rowMigrations: readonly Migration[]
 }
 
 /** A plugin of this instance, as an instance admin sees it. */

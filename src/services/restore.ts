@@ -5,6 +5,7 @@ import { catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { examineCatalogFile, listSiteIds } from "../store/catalog/copy.ts"
 import { migrate } from "../store/catalog/migrate.ts"
 import { catalogSchemas } from "../store/catalog/schema.ts"
+import { eventSchemas } from "../store/events/database.ts"
 import { openEventStore } from "../store/events/events.ts"
 import { checkBackup, createBackups } from "./backup.ts"
 import { backupFolder, type Manifest, readManifest } from "./backup-folder.ts"
@@ -91,7 +92,7 @@ async function refuseForeign(staged: string, manifest: Manifest): Promise<void> 
 
 /** Opening also refuses a newer file. Afterwards each store is one file again, without a log beside it. */
 async function migrateStaged(staged: string, manifest: Manifest, { version, now, plugins }: RestoreOptions): Promise<void> {
-  const events = openEventStore(join(staged, "events.db"), { now: now(), version })
+  const events = openEventStore(join(staged, "events.db"), { now: now(), version, schemas: eventSchemas(plugins) })
   events.checkpoint("truncate")
   events.close()
   if (manifest.catalog === "remote") return

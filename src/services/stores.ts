@@ -3,6 +3,7 @@ import { type Catalog, catalogUrl, openCatalog } from "../store/catalog/catalog.
 import { migrate, pendingMigrations } from "../store/catalog/migrate.ts"
 import { catalogSchemas } from "../store/catalog/schema.ts"
 import { lookIntoEventFile } from "../store/events/copy.ts"
+import { eventSchemas } from "../store/events/database.ts"
 import { type EventStore, openEventStore } from "../store/events/events.ts"
 import type { StoreFault } from "../store/events/fault.ts"
 import type { KeptValues } from "../store/events/writer.ts"
@@ -52,7 +53,7 @@ async function open(options: StoresOptions): Promise<Stores> {
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   const schemas = catalogSchemas(options.plugins)
   // Looked at before the catalog is touched: one newer store refuses both.
-  using ofEvents = lookIntoEventFile(eventsPath)
+  using ofEvents = lookIntoEventFile(eventsPath, { schemas: eventSchemas(options.plugins), version })
   if (ofEvents.isReadable) options.onEventsReadable?.()
   const catalog = remoteCatalog
     ? await openRemoteCatalog(remoteCatalog, options.onFault)
@@ -68,7 +69,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     const migrations = [...ofCatalog, ...ofEvents.pending]
     if (!isNew && migrations.length > 0) await options.backUp?.(catalog)
     await migrate(catalog, schemas, { version, now: clock.now() })
-    const events = openEventStore(eventsPath, { now: clock.now(), version, keptValues })
+    const events = openEventStore(eventsPath, { now: clock.now(), version, keptValues, schemas: eventSchemas(options.plugins) })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }
   } catch (error) {

@@ -11,7 +11,7 @@ let asked = 0
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.type === "open") stop = new Int32Array(data.stop)
-  if (data.type === "ask") self.postMessage(answer(data.task.query.site.id))
+  if (data.type === "ask" && "query" in data.task) self.postMessage(answer(data.task.query.site.id))
 }
 
 /** The answer is the number of questions this worker has had. */

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
 import { StoreRefusal } from "../refusal.ts"
 import { unsealed } from "./bytes.ts"
-import { applicationId, EVENT_SCHEMA, EVENTS_ID, openForReading, pendingEventMigrations } from "./database.ts"
+import { applicationId, EVENTS_ID, type EventVersion, openForReading, pendingEventMigrations } from "./database.ts"
 import { translated } from "./fault.ts"
 
 /** What a closed file of an event store holds, as its own engine sees it. */
@@ -79,13 +79,14 @@ export interface EventFileLook extends Disposable {
  * Looks into the file of a store before it is opened. Changes nothing; throws `StoreRefusal` for a file of another program or
  * of a newer version. Keeps the file open until disposed of: the first to open it recovers its log, and holds up others.
  */
-export function lookIntoEventFile(path: string): EventFileLook {
-  const nothing = { pending: EVENT_SCHEMA.migrations.map(({ name }) => name), isNew: true, isReadable: false }
+export function lookIntoEventFile(path: string, ours: EventVersion): EventFileLook {
+  const all = ours.schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))
+  const nothing = { pending: all, isNew: true, isReadable: false }
   if (!existsSync(path)) return { ...nothing, [Symbol.dispose]: () => undefined }
   return translated(() => {
     const db = openForReading(path)
     try {
-      const { pending, applied } = pendingEventMigrations(db, path)
+      const { pending, applied } = pendingEventMigrations(db, path, ours)
       // A restored copy changes into WAL mode when it is opened, for which nobody else may read.
       const isWal = db.query<{ journal_mode: string }, []>("pragma journal_mode").get()!.journal_mode === "wal"
       return { pending, isNew: applied.length === 0, isReadable: pending.length === 0 && isWal, [Symbol.dispose]: () => db.close() }

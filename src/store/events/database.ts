@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite"
-import { type AppliedMigration, type MigrationList, type MigrationStamp, pendingOf } from "../migrations.ts"
+import { type AppliedMigration, type Migration, type MigrationList, type MigrationStamp, pendingOf } from "../migrations.ts"
 import { foreignFile } from "../refusal.ts"
 import { StoreFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
@@ -16,6 +16,12 @@ export const EVENT_SCHEMA: MigrationList = {
   ],
 }
 
+/** The lists of all owners: the core's first. A plugin's are of its own row tables. */
+export const eventSchemas = (plugins: readonly { id: string; rowMigrations: readonly Migration[] }[]): MigrationList[] => [
+  EVENT_SCHEMA,
+  ...plugins.map(({ id, rowMigrations }) => ({ owner: id, migrations: rowMigrations })),
+]
+
 /** Set at open and read back: a value that did not take stops the start. */
 const SETTINGS: readonly (readonly [name: string, value: number | string, readBack: number | string])[] = [
   ["journal_mode", "wal", "wal"],
@@ -30,13 +36,13 @@ const SETTINGS: readonly (readonly [name: string, value: number | string, readBa
 ]
 
 /** Opens the one writing connection, migrated to this version. */
-export function openDatabase(path: string, stamp: MigrationStamp): Database {
+export function openDatabase(path: string, stamp: MigrationStamp, schemas: readonly MigrationList[] = [EVENT_SCHEMA]): Database {
   return translated(() => {
     const db = new Database(path, { create: true, strict: true })
     try {
       claim(db, path)
       for (const setting of SETTINGS) apply(db, setting)
-      migrate(db, stamp)
+      migrate(db, stamp, schemas)
     } catch (error) {
       db.close()
       throw error
@@ -55,14 +61,25 @@ export function openForReading(path: string): Database {
   })
 }
 
+/** What a program knows of the store. */
+export interface EventVersion {
+  schemas: readonly MigrationList[]
+  /** Of the program itself. */
+  version: string
+}
+
 /**
  * Names of migrations that opening the file would run, and of those it has had. Changes nothing. Throws `StoreRefusal` for
  * a file of another program or of a newer version.
  */
-export function pendingEventMigrations(db: Database, path: string): { pending: string[]; applied: string[] } {
+export function pendingEventMigrations(
+  db: Database,
+  path: string,
+  { schemas, version }: EventVersion,
+): { pending: string[]; applied: string[] } {
   if (!isEmpty(db) && applicationId(db) !== EVENTS_ID) throw foreignFile(path)
   const applied = appliedMigrations(db)
-  return { pending: pendingOf([EVENT_SCHEMA], applied, "").map(({ name }) => name), applied: applied.map(({ name }) => name) }
+  return { pending: pendingOf(schemas, applied, version).map(({ name }) => name), applied: applied.map(({ name }) => name) }
 }
 
 /** The number that tells our files from those of other programs. */
@@ -89,8 +106,8 @@ export function appliedMigrations(db: Database): AppliedMigration[] {
   return exists ? db.query<AppliedMigration, []>("select owner, name, version from migrations order by name").all() : []
 }
 
-function migrate(db: Database, { now, version }: MigrationStamp): void {
-  const pending = pendingOf([EVENT_SCHEMA], appliedMigrations(db), version)
+function migrate(db: Database, { now, version }: MigrationStamp, schemas: readonly MigrationList[]): void {
+  const pending = pendingOf(schemas, appliedMigrations(db), version)
   if (pending.length === 0) return
   db.run(`create table if not exists migrations (
     owner text not null, name text not null, version text not null, applied_at integer not null, primary key (owner, name)

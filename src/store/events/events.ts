@@ -7,6 +7,7 @@
  */
 import type { Database } from "bun:sqlite"
 import type { DropReason } from "../../domain/event.ts"
+import type { MigrationList } from "../migrations.ts"
 import { buildSegments } from "./build.ts"
 import { appliedMigrations, openDatabase } from "./database.ts"
 import { type DropRow, forgetDays, latestDropSamples, listDropSamples, listDrops } from "./drops.ts"
@@ -18,6 +19,7 @@ import { addIngestMinutes, type IngestMinute, listIngestMinutes, oldestRecordAt 
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
+import { type RowStatements, rowStatements } from "./row-tables.ts"
 import { eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
 import { forgiveSweep, owedSweeps, oweSweep, owesSweep, sweep } from "./sweep.ts"
 import { readState, writeState } from "./tails.ts"
@@ -82,6 +84,8 @@ export interface EventStore {
   oldestUnsealedAt(): number | undefined
   /** Names of the migrations it has, columnar segments in use, and events that are in none yet. */
   facts(): { schema: string[]; segments: number; hotRows: number }
+  /** One transaction on row tables of areas. Throws what `work` throws; then nothing was stored. */
+  rows<T>(work: (rows: RowStatements) => T): T
   checkpoint(mode: "passive" | "truncate"): void
   /** Throws StoreFault while nothing can be written; a write that changes nothing. */
   probe(): void
@@ -93,10 +97,12 @@ interface EventStoreOptions {
   /** Of this Footfall, for the record of migrations. */
   version?: string
   keptValues?: KeptValues
+  /** The core's own unless those of plugins are given with them. */
+  schemas?: readonly MigrationList[]
 }
 
-export function openEventStore(path: string, { now, version = "", keptValues = () => false }: EventStoreOptions): EventStore {
-  const db = openDatabase(path, { now, version })
+export function openEventStore(path: string, { now, version = "", keptValues = () => false, schemas }: EventStoreOptions): EventStore {
+  const db = openDatabase(path, { now, version }, schemas)
   // Nothing reads yet: what upkeep replaced, or left half-written, before the last stop can go.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
   return new Store(new Journal(db, keptValues))
@@ -258,6 +264,10 @@ class Store implements EventStore {
       segments: this.#db.query<{ n: number }, []>("select count(*) as n from segments where retired_at is null").get()!.n,
       hotRows: [...this.#memory.tails.all()].reduce((sum, tail) => sum + tail.events, 0),
     }))
+  }
+
+  rows<T>(work: (rows: RowStatements) => T): T {
+    return this.#journal.commit(() => work(rowStatements(this.#db)))
   }
 
   checkpoint(mode: "passive" | "truncate"): void {

@@ -1,5 +1,6 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
 import { TRAITS } from "../../domain/visit.ts"
+import type { SentStatement } from "./row-tables.ts"
 
 /**
  * How the kernels see stored rows. A part is one columnar segment or the tail of a site; it holds whole visits with all
@@ -107,6 +108,8 @@ export interface Snapshot {
 export interface EventReader {
   /** Follows the log to its end first: what was committed before this call is in the snapshot. */
   snapshot(siteId: number): Snapshot
+  /** Rows of row tables: at most so many, one more when there are more. `check` throws when nobody waits any more. */
+  rows(statement: SentStatement, most: number, check: () => void): object[]
   /** The site with the most events in the latest segments; undefined while there are none. */
   fullestSite(): number | undefined
   close(): void

@@ -5,6 +5,7 @@ import { openForReading } from "./database.ts"
 import { ReadDictionary } from "./dictionary.ts"
 import { translated } from "./fault.ts"
 import type { Dictionary, EventReader, Part, Snapshot } from "./part.ts"
+import { readRows, type SentStatement } from "./row-tables.ts"
 import { listSegments, Segment } from "./segment.ts"
 import { readState, Tails } from "./tails.ts"
 
@@ -36,6 +37,10 @@ class Reader implements EventReader {
   snapshot(siteId: number): Snapshot {
     this.#cache.turn()
     return translated(() => this.#db.transaction(() => this.#read(siteId))())
+  }
+
+  rows(statement: SentStatement, most: number, check: () => void): object[] {
+    return translated(() => readRows(this.#db, statement, most, check))
   }
 
   fullestSite(): number | undefined {

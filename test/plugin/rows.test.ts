@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test"
+import { type Host, type Migration, sql } from "#plugin"
+import { startInstance } from "#plugin/test"
+import { notes } from "./notes.ts"
+
+const VIEWS: Migration = {
+  name: "0002_views",
+  sql: "create table notes_views (site_id integer not null, day text not null, n integer not null, primary key (site_id, day)) strict, without rowid",
+}
+
+/** An instance with a plugin that has row tables, and the plugin's host. */
+async function withRows() {
+  let host: Host | undefined
+  const plugin = notes({ rowMigrations: [VIEWS] }, (given) => {
+    host = given
+    return {}
+  })
+  const instance = await startInstance({ plugins: [plugin] })
+  const { rows } = host!
+  const asker = { organizationId: 1 }
+  return { instance, rows, asker, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
+}
+
+test("row tables are made in the event store, written by its writer and read in a query worker", async () => {
+  await using world = await withRows()
+  const { rows, asker } = world
+  const made = rows.write((statements) => {
+    statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2), (1, '2026-11-21', 3)`)
+    return statements.get<{ n: number }>(sql`select sum(n) as n from notes_views`)
+  })
+  expect(made).toEqual({ n: 5 })
+  expect(await rows.read(sql`select day, n from notes_views where site_id = ${1} and day >= ${"2026-11-21"}`, asker)).toEqual([
+    { day: "2026-11-21", n: 3 },
+  ])
+})
+
+test("a write is there as a whole or not at all", async () => {
+  await using world = await withRows()
+  const { rows, asker } = world
+  const failing = () =>
+    rows.write((statements) => {
+      statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2)`)
+      throw new Error("made up")
+    })
+  expect(failing).toThrow("made up")
+  expect(await rows.read(sql`select n from notes_views`, asker)).toEqual([])
+})
+
+test("statements reach the plugin's own row tables alone, here and in the worker", async () => {
+  await using world = await withRows()
+  const { rows, asker } = world
+  const refused = "A statement of the plugin notes was refused: it touches the table"
+  expect(() => rows.write((statements) => statements.run(sql`delete from segments`))).toThrow(`${refused} segments`)
+  await expect(rows.read(sql`select value from dictionary`, asker)).rejects.toThrow(`${refused} dictionary`)
+  await expect(rows.read(sql`pragma journal_mode = off`, asker)).rejects.toThrow("it may not begin with pragma")
+})
+
+test("a reader cannot write, and reads ten thousand rows at most", async () => {
+  await using world = await withRows()
+  const { rows, asker } = world
+  await expect(rows.read(sql`insert into notes_views (site_id, day, n) values (2, 'x', 1) returning n`, asker)).rejects.toThrow()
+  const many = (count: number) =>
+    rows.write((statements) => {
+      statements.run(sql`
+        insert or ignore into notes_views (site_id, day, n)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count}) select 1, n, n from numbers`)
+    })
+  expect(() => many(10)).toThrow("a WITH may only stand at its beginning")
+  const insert = (from: number, to: number) =>
+    rows.write((statements) => {
+      for (let n = from; n < to; n++) statements.run(sql`insert into notes_views (site_id, day, n) values (1, ${String(n)}, ${n})`)
+    })
+  insert(0, 10_000)
+  expect(await rows.read(sql`select n from notes_views`, asker)).toHaveLength(10_000)
+  insert(10_000, 10_001)
+  const failure = await rows.read(sql`select n from notes_views`, asker).catch((error: Error) => error.message)
+  expect(failure).toBe("A statement of the plugin notes reads more than 10000 rows: read slices")
+})
+
+test("events come in beside, and a backup holds the rows", async () => {
+  await using world = await withRows()
+  const { instance, rows } = world
+  const both = await Promise.all([
+    instance.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example" }),
+    rows.write((statements) => statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2)`)),
+  ])
+  expect(both[0]).toMatchObject({ status: 202 })
+  expect(await instance.app.instance.backups.create("manual")).toMatchObject({ rows: { events: { notes_views: 1 } } })
+})
+
+test("a row migration of another table stops the start", async () => {
+  const plugin = notes({ rowMigrations: [{ name: "0002_x", sql: "create table segments_x (id integer)" }] })
+  const failure = await startInstance({ plugins: [plugin] }).catch((error: unknown) => error)
+  expect(failure).toMatchObject({
+    exit: "configuration",
+    message: "The plugin notes: the migration 0002_x reaches further than its own tables: create table segments_x: names begin with notes_",
+  })
+})
