@@ -42,6 +42,7 @@ export const ERROR_CODES = [
   "api_key_not_found",
   "domain_not_found",
   "backup_not_found",
+  "job_not_found",
   "setting_not_found",
   "method_not_allowed",
   "not_acceptable",

@@ -49,6 +49,7 @@ const ANSWERS: Record<ErrorCode, Answer> = {
   api_key_not_found: { status: 404, title: "The API key was not found" },
   domain_not_found: { status: 404, title: "The domain was not found" },
   backup_not_found: { status: 404, title: "The backup was not found" },
+  job_not_found: { status: 404, title: "The job was not found" },
   setting_not_found: { status: 404, title: "The setting was not found" },
   annotation_not_found: { status: 404, title: "The annotation was not found" },
   segment_not_found: { status: 404, title: "The segment was not found" },

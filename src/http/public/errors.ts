@@ -48,6 +48,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   api_key_not_found: "The organization has no API key with this id.",
   domain_not_found: "The organization has not named this domain.",
   backup_not_found: "There is no backup with this id in the data folder or the bucket.",
+  job_not_found: "There is no job with this id, or it was forgotten since.",
   setting_not_found: "There is no setting of this name that the console knows.",
   method_not_allowed: "The address exists, but not for this method. The header Allow lists those that work.",
   not_acceptable: "The header Accept admits no format that the operation offers.",
