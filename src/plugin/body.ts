@@ -40,6 +40,17 @@ export const readJson =
 /** Of a route that takes no body. */
 export const leaveUnread: Read = async () => null
 
+/** What browsers send for a form, without asking first. */
+const FORMS = ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"]
+
+/** Also of a body that nobody reads: a page of somebody else's must not get anything done by a form. */
+export const refusingForms =
+  (read: Read): Read =>
+  async (request, contentType) => {
+    if (request.body !== null && contentType !== undefined && FORMS.includes(contentType)) throw otherType()
+    return read(request, contentType)
+  }
+
 /** A body with the bytes it came as. */
 export interface SentJson {
   value: unknown
@@ -77,8 +88,10 @@ export const readJsonOrLines = (limit: number, name: string): Read => {
 
 function refuseOtherTypes(method: string, type: string | undefined): void {
   const isJson = type === "application/json" || (method === "PATCH" && type === "application/merge-patch+json")
-  if (!isJson) throw new AppError("unsupported_media_type", "Send the body as application/json")
+  if (!isJson) throw otherType()
 }
+
+const otherType = () => new AppError("unsupported_media_type", "Send the body as application/json")
 
 /** Throws `invalid_json` for what is no UTF-8, no JSON, or nested too deep. */
 export const parseJson = (bytes: Uint8Array): unknown => parseText(textOf(bytes))

@@ -5,7 +5,7 @@ import type { Organization } from "../domain/organization.ts"
 import type { Site } from "../domain/site.ts"
 import type { OrganizationAccess, SiteAccess } from "../services/access.ts"
 import type { Person } from "../services/sessions.ts"
-import { type Read, readJsonAsSent } from "./body.ts"
+import { type Read, readJsonAsSent, refusingForms } from "./body.ts"
 import { type Call, guard } from "./guard.ts"
 
 /** Who was let in, and where. */
@@ -24,6 +24,8 @@ export interface Terms {
   reads?: boolean
   /** Turns the body into a value; JSON that must be there unless something else is said. */
   read?: Read
+  /** Its `read` takes forms with files. */
+  multipart?: boolean
   /** The site in the path is one that was deleted. */
   deleted?: boolean
   /** The plugin whose switch turns the route off. */
@@ -75,6 +77,12 @@ const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permissio
 
 const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
+/** A size that is too large is told first: `usualRead` looks at the media type by itself. */
+function readOf({ read, multipart }: Rule): Read {
+  if (!read) return usualRead
+  return multipart ? read : refusingForms(read)
+}
+
 /** What the documents say of a rule. */
 export interface Gate extends Pick<Terms, "sudo" | "reads" | "personal" | "waits" | "beforeSetUp" | "deleted" | "feature"> {
   ask: Rule["ask"]
@@ -101,31 +109,31 @@ export function privateRouter(authorize: Authorize, name = "core") {
   return new Elysia({ name: `privateRouter ${name}` }).macro({
     open: (terms: true | Terms) => {
       const rule: Rule = { ask: "open", ...(terms === true ? {} : terms) }
-      return { detail: detailOf(rule, "open"), ...guard(admitting(authorize.open, rule), rule.read ?? usualRead) }
+      return { detail: detailOf(rule, "open"), ...guard(admitting(authorize.open, rule), readOf(rule)) }
     },
     self: (terms: true | Terms) => {
       const rule: Rule = { ask: "self", ...(terms === true ? {} : terms) }
-      return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.self, rule), rule.read ?? usualRead) }
+      return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.self, rule), readOf(rule)) }
     },
     /** The checks of every other route hold: the second factor that a policy wants, and maintenance. */
     signedIn: (terms: true | Terms) => {
       const rule: Rule = { ask: "signed_in", ...(terms === true ? {} : terms) }
-      return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.signedIn, rule), rule.read ?? usualRead) }
+      return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.signedIn, rule), readOf(rule)) }
     },
     instanceAdmin: (terms: true | Terms) => {
       const rule: Rule = { ask: "instance_admin", ...(terms === true ? {} : terms) }
       const detail = detailOf(rule, "instance_admin")
-      return { detail, ...guard(admitting(authorize.instanceAdmin, rule), rule.read ?? usualRead) }
+      return { detail, ...guard(admitting(authorize.instanceAdmin, rule), readOf(rule)) }
     },
     can: (wanted: Permitted) => {
       const rule = { ask: "site" as const, ...termsOf(wanted) }
       const detail = detailOf(rule, rule.permission)
-      return { detail, ...guard(admitting(authorize.site, rule), rule.read ?? usualRead) }
+      return { detail, ...guard(admitting(authorize.site, rule), readOf(rule)) }
     },
     canOrganization: (wanted: Permitted) => {
       const rule = { ask: "organization" as const, ...termsOf(wanted) }
       const detail = detailOf(rule, rule.permission)
-      return { detail, ...guard(admitting(authorize.organization, rule), rule.read ?? usualRead) }
+      return { detail, ...guard(admitting(authorize.organization, rule), readOf(rule)) }
     },
   })
 }

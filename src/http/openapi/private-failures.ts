@@ -6,21 +6,22 @@ type Private = PlacedRoute & Required<Pick<PlacedRoute, "access">>
 
 /** The failures that a private operation can answer, in the order in which it is looked for them (areas/00 section 4). */
 export function privateFailuresOf(route: Private): ErrorCode[] {
-  const { detail, query } = route
+  const { method, detail, query } = route
   const groups: (readonly ErrorCode[])[] = [
     ["invalid_header", "misdirected_request"],
     route.ids.length > 0 ? ["not_found"] : [],
     gateFailures(route),
     thingFailures(route),
+    method === "get" ? [] : ["unsupported_media_type"],
     detail.requestBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],
     ["invalid_query"],
     "cursor" in query ? ["invalid_cursor"] : [],
     creates(route) ? ["idempotency_in_progress", "idempotency_key_reused"] : [],
     detail.requestBody ? ["validation_failed"] : [],
-    route.method === "patch" ? ["version_conflict"] : [],
+    method === "patch" ? ["version_conflict"] : [],
     detail["x-failures"] ?? [],
     isVersioned(route) ? ["precondition_failed"] : [],
-    ["internal_error", "unavailable", "storage_damaged", ...(route.method === "get" ? [] : (["storage_full"] as const))],
+    ["internal_error", "unavailable", "storage_damaged", ...(method === "get" ? [] : (["storage_full"] as const))],
   ]
   return [...new Set(groups.flat())]
 }
