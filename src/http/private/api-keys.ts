@@ -17,6 +17,7 @@ import { expectedVersions } from "../public/conditions.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { PersonShown } from "./members.ts"
+import { BODIES } from "./sent-bodies.ts"
 import { Id, Instant, Listed, ListQuery, tagged } from "./tagged.ts"
 
 export interface ApiKeyRoutesOptions {
@@ -171,7 +172,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         query: NoQuery,
         body: Sent,
         response: { 200: SecretShown },
-        detail: says("Give an API key another secret"),
+        detail: { ...says("Give an API key another secret"), ...BODIES.rotation },
       },
     )
     .get("/:id/usage", async ({ organization, params, query }) => keyUsage.list((await keys.get(organization.id, params.id)).id, query), {

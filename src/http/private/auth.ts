@@ -2,6 +2,7 @@ import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { instantText } from "../../domain/moment.ts"
 import { SUDO_MS } from "../../domain/session.ts"
+import { leaveUnread } from "../../plugin/body.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { OwnEmail } from "../../services/own-email.ts"
 import type { Passkeys } from "../../services/passkeys.ts"
@@ -13,6 +14,7 @@ import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { MaybeBody, SignedInShown, shownUser, UserShown } from "./auth-shown.ts"
 import { selves } from "./me-account.ts"
+import { answersEmpty, BODIES } from "./sent-bodies.ts"
 
 export interface AuthRoutesOptions extends GuestOptions {
   signIn: SignIn
@@ -61,7 +63,7 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         open: true,
         body: Sent,
         response: { 200: t.Union([SignedInShown, FactorWantedShown]) },
-        detail: { summary: "Sign in by password", tags },
+        detail: { summary: "Sign in by password", tags, ...BODIES.login },
       },
     )
     .post(
@@ -72,13 +74,13 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         const { user, recoveryCodesLeft } = result
         return { user: shownUser(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
       },
-      { open: true, body: Sent, response: { 200: EnteredShown }, detail: { summary: "Show a second factor", tags } },
+      { open: true, body: Sent, response: { 200: EnteredShown }, detail: { summary: "Show a second factor", tags, ...BODIES.factor } },
     )
     .post("/passkey/options", async ({ body, ...context }) => passkeys.begin(body.value, { origin: originOf(context) }), {
       open: { read: MaybeBody },
       body: Sent,
       response: { 200: ChallengeShown },
-      detail: { summary: "Begin to sign in by passkey", tags },
+      detail: { summary: "Begin to sign in by passkey", tags, ...BODIES.passkeyBegin },
     })
     .post(
       "/passkey/verify",
@@ -87,7 +89,7 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         welcome(context, result)
         return { user: shownUser(result.user) }
       },
-      { open: true, body: Sent, response: { 200: SignedInShown }, detail: { summary: "Sign in by passkey", tags } },
+      { open: true, body: Sent, response: { 200: SignedInShown }, detail: { summary: "Sign in by passkey", tags, ...BODIES.passkey } },
     )
     .post(
       "/forgot",
@@ -95,7 +97,11 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         await passwordReset.ask(context.body.value, { actor: context.actor, origin: originOf(context) })
         context.set.status = 202
       },
-      { open: true, body: Sent, detail: { summary: "Ask for a link to choose a new password", tags } },
+      {
+        open: true,
+        body: Sent,
+        detail: { summary: "Ask for a link to choose a new password", tags, ...BODIES.forgot, ...answersEmpty(202) },
+      },
     )
     .post(
       "/reset",
@@ -103,7 +109,7 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         await passwordReset.reset(context.body.value, { actor: context.actor, origin: originOf(context) })
         context.set.status = 204
       },
-      { open: true, body: Sent, detail: { summary: "Choose a new password by such a link", tags } },
+      { open: true, body: Sent, detail: { summary: "Choose a new password by such a link", tags, ...BODIES.reset } },
     )
     .post(
       "/email/undo",
@@ -111,7 +117,11 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         await ownEmail.undo(context.body.value, context.actor)
         context.set.status = 204
       },
-      { open: true, body: Sent, detail: { summary: "Take a change of the address back, by the link of its warning", tags } },
+      {
+        open: true,
+        body: Sent,
+        detail: { summary: "Take a change of the address back, by the link of its warning", tags, ...BODIES.token },
+      },
     )
     .post(
       "/logout",
@@ -121,7 +131,7 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         if (next !== undefined) return { oidc_logout_url: next }
         context.set.status = 204
       },
-      { self: { read: MaybeBody }, response: { 200: LoggedOutShown, 204: t.Void() }, detail: { summary: "Sign out", tags } },
+      { self: { read: leaveUnread }, response: { 200: LoggedOutShown, 204: t.Void() }, detail: { summary: "Sign out", tags } },
     )
     .get(
       "/session",
@@ -144,6 +154,6 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         welcome(context, { ...context, token })
         context.set.status = 204
       },
-      { self: { personal: true }, body: Sent, detail: { summary: "Prove again who one is", tags } },
+      { self: { personal: true }, body: Sent, detail: { summary: "Prove again who one is", tags, ...BODIES.proof } },
     )
 }

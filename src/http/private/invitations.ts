@@ -13,6 +13,7 @@ import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
+import { BODIES } from "./sent-bodies.ts"
 import { Id, Instant, Listed, ListQuery } from "./tagged.ts"
 
 export interface InvitationRoutesOptions extends GuestOptions {
@@ -169,7 +170,7 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
         query: NoQuery,
         body: Sent,
         response: { 200: JoinedShown },
-        detail: says("Accept an invitation, signed in or by signing up"),
+        detail: { ...says("Accept an invitation, signed in or by signing up"), ...BODIES.accept },
       },
     )
 }

@@ -3,6 +3,7 @@ import { Elysia } from "elysia"
 import { instantText } from "../../domain/moment.ts"
 import type { Session } from "../../domain/session.ts"
 import { etagOf } from "../../domain/version.ts"
+import { leaveUnread } from "../../plugin/body.ts"
 import type { Call } from "../../plugin/guard.ts"
 import type { Caller, PrivateRouter } from "../../plugin/router.ts"
 import type { OwnAccount, Self } from "../../services/own-account.ts"
@@ -11,8 +12,8 @@ import type { SecondFactors } from "../../services/second-factors.ts"
 import { expectedVersions } from "../public/conditions.ts"
 import { NoQuery, Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
-import { MaybeBody } from "./auth-shown.ts"
 import { OwnUserShown, shownOwnUser } from "./me.ts"
+import { answersEmpty, BODIES } from "./sent-bodies.ts"
 
 export interface MeAccountOptions extends GuestOptions {
   ownAccount: OwnAccount
@@ -54,7 +55,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         body: Sent,
         query: NoQuery,
         response: { 200: OwnUserShown },
-        detail: { summary: "Change name and choices", tags },
+        detail: { summary: "Change name and choices", tags, ...BODIES.profile },
       },
     )
     .delete(
@@ -64,7 +65,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         cookie.clear(context)
         context.set.status = 204
       },
-      { self: { personal: true, sudo: true, read: MaybeBody }, detail: { summary: "Delete the own account", tags } },
+      { self: { personal: true, sudo: true, read: leaveUnread }, detail: { summary: "Delete the own account", tags } },
     )
     .post(
       "/email",
@@ -72,7 +73,11 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownEmail.ask(selfOf(context), context.body.value)
         context.set.status = 202
       },
-      { self: { personal: true, sudo: true }, body: Sent, detail: { summary: "Ask for another e-mail address", tags } },
+      {
+        self: { personal: true, sudo: true },
+        body: Sent,
+        detail: { summary: "Ask for another e-mail address", tags, ...BODIES.email, ...answersEmpty(202) },
+      },
     )
     .post(
       "/email/confirm",
@@ -80,7 +85,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownEmail.confirm(selfOf(context), context.body.value)
         context.set.status = 204
       },
-      { self: { personal: true }, body: Sent, detail: { summary: "Confirm it by the link that was sent to it", tags } },
+      { self: { personal: true }, body: Sent, detail: { summary: "Confirm it by the link that was sent to it", tags, ...BODIES.token } },
     )
     .post(
       "/password",
@@ -88,7 +93,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownAccount.changePassword(selfOf(context), context.body.value)
         context.set.status = 204
       },
-      { self: { personal: true, sudo: true }, body: Sent, detail: { summary: "Choose another password", tags } },
+      { self: { personal: true, sudo: true }, body: Sent, detail: { summary: "Choose another password", tags, ...BODIES.password } },
     )
     .get(
       "/sessions",
@@ -109,7 +114,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownAccount.endOtherSessions(selfOf(context))
         context.set.status = 204
       },
-      { self: { personal: true, read: MaybeBody }, detail: { summary: "Sign out everywhere else", tags } },
+      { self: { personal: true, read: leaveUnread }, detail: { summary: "Sign out everywhere else", tags } },
     )
     .delete(
       "/sessions/:id",
@@ -117,7 +122,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownAccount.endSession(selfOf(context), context.params.id)
         context.set.status = 204
       },
-      { self: { personal: true, read: MaybeBody }, detail: { summary: "Sign out one of them", tags } },
+      { self: { personal: true, read: leaveUnread }, detail: { summary: "Sign out one of them", tags } },
     )
     .post(
       "/leave",
@@ -125,7 +130,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownAccount.leave(selfOf(context), context.body.value)
         context.set.status = 204
       },
-      { self: { personal: true }, body: Sent, detail: { summary: "Leave an organization", tags } },
+      { self: { personal: true }, body: Sent, detail: { summary: "Leave an organization", tags, ...BODIES.leave } },
     )
 }
 

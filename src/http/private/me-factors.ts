@@ -1,11 +1,12 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { leaveUnread } from "../../plugin/body.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { OwnFactors } from "../../services/own-factors.ts"
 import { Sent } from "../public/things.ts"
 import type { GuestOptions } from "./auth-guest.ts"
-import { MaybeBody } from "./auth-shown.ts"
 import { selves } from "./me-account.ts"
+import { BODIES } from "./sent-bodies.ts"
 
 export interface MeFactorsOptions extends GuestOptions {
   ownFactors: OwnFactors
@@ -23,7 +24,7 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
   return new Elysia({ prefix: "/api/private/me" })
     .use(router)
     .post("/totp/start", (context) => ownFactors.startTotp(selfOf(context)), {
-      self: { ...terms, read: MaybeBody },
+      self: { ...terms, read: leaveUnread },
       response: { 200: TotpShown },
       detail: { summary: "Begin to add an authenticator app", tags },
     })
@@ -31,7 +32,7 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
       self: terms,
       body: Sent,
       response: { 200: CodesShown },
-      detail: { summary: "Add it, by its first code", tags },
+      detail: { summary: "Add it, by its first code", tags, ...BODIES.totp },
     })
     .post(
       "/totp/disable",
@@ -39,10 +40,10 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
         await ownFactors.disableTotp(selfOf(context))
         context.set.status = 204
       },
-      { self: { ...terms, read: MaybeBody }, detail: { summary: "Take the authenticator app away", tags } },
+      { self: { ...terms, read: leaveUnread }, detail: { summary: "Take the authenticator app away", tags } },
     )
     .post("/recovery-codes", async (context) => ({ recovery_codes: await ownFactors.newRecoveryCodes(selfOf(context)) }), {
-      self: { ...terms, read: MaybeBody },
+      self: { ...terms, read: leaveUnread },
       response: { 200: CodesShown },
       detail: { summary: "Make new codes for emergencies", tags },
     })

@@ -3,13 +3,14 @@ import { Elysia } from "elysia"
 import { instantText } from "../../domain/moment.ts"
 import { isObject } from "../../domain/shape.ts"
 import { etagOf } from "../../domain/version.ts"
+import { leaveUnread } from "../../plugin/body.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { OwnFactors } from "../../services/own-factors.ts"
 import { expectedVersions } from "../public/conditions.ts"
 import { NoQuery, Sent } from "../public/things.ts"
 import type { GuestOptions } from "./auth-guest.ts"
-import { MaybeBody } from "./auth-shown.ts"
 import { selves } from "./me-account.ts"
+import { BODIES } from "./sent-bodies.ts"
 
 export interface MePasskeysOptions extends GuestOptions {
   ownFactors: OwnFactors
@@ -56,7 +57,12 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         context.set.headers.etag = etagOf(passkey)
         return shown(passkey)
       },
-      { self: terms, body: Sent, response: { 200: ChallengeShown, 201: PasskeyShown }, detail: { summary: "Add a passkey", tags } },
+      {
+        self: terms,
+        body: Sent,
+        response: { 200: ChallengeShown, 201: PasskeyShown },
+        detail: { summary: "Add a passkey", tags, ...BODIES.newPasskey },
+      },
     )
     .patch(
       "/:id",
@@ -67,7 +73,7 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         context.set.headers.etag = etagOf(passkey)
         return shown(passkey)
       },
-      { self: terms, body: Sent, response: { 200: PasskeyShown }, detail: { summary: "Rename a passkey", tags } },
+      { self: terms, body: Sent, response: { 200: PasskeyShown }, detail: { summary: "Rename a passkey", tags, ...BODIES.passkeyName } },
     )
     .delete(
       "/:id",
@@ -76,7 +82,7 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         await ownFactors.removePasskey(selfOf(context), params.id, { expected: expectedVersions(request) })
         context.set.status = 204
       },
-      { self: { ...terms, read: MaybeBody }, detail: { summary: "Remove a passkey", tags } },
+      { self: { ...terms, read: leaveUnread }, detail: { summary: "Remove a passkey", tags } },
     )
 }
 

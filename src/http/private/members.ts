@@ -15,6 +15,7 @@ import { pageOfAll, readPaging } from "../../services/paging.ts"
 import { expectedVersions } from "../public/conditions.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { OrganizationShown, shownOrganization } from "./organizations.ts"
+import { BODIES } from "./sent-bodies.ts"
 import { Id, Instant, Listed, ListQuery, tagged } from "./tagged.ts"
 
 export interface MemberRoutesOptions {
@@ -90,7 +91,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
         canOrganization: { permission: "members:write", personal: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        detail: says("Remove a member"),
+        detail: { ...says("Remove a member"), ...BODIES.removal },
       },
     )
     .post(
@@ -110,7 +111,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
         query: NoQuery,
         body: Sent,
         response: { 200: OrganizationShown },
-        detail: says("Make somebody else the owner"),
+        detail: { ...says("Make somebody else the owner"), ...BODIES.owner },
       },
     )
 }

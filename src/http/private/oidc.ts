@@ -6,6 +6,7 @@ import { OIDC_TICKET_SECONDS, type Oidc, type OidcOutcome } from "../../services
 import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { SignedInShown, shownUser } from "./auth-shown.ts"
+import { answersEmpty, BODIES } from "./sent-bodies.ts"
 import { ListQuery } from "./tagged.ts"
 
 export interface OidcRoutesOptions extends GuestOptions {
@@ -36,7 +37,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         const { url, ticket } = await oidc.start(context.params.provider, textOf(context.query, "next"), { origin: originOf(context) })
         return sendTo(context, url, [cookie.ticketLine(ticket, OIDC_TICKET_SECONDS)])
       },
-      { open: true, query: ListQuery, detail: { summary: "Sign in by an identity provider", tags } },
+      { open: true, query: ListQuery, detail: { summary: "Sign in by an identity provider", tags, ...answersEmpty(303) } },
     )
     .get(
       "/:provider/callback",
@@ -47,7 +48,11 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         const session = outcome.go === "in" ? [sessionLine(outcome.signedIn)] : []
         return sendTo(context, pageOf(outcome), [cookie.ticketEnd(), ...session])
       },
-      { open: true, query: ListQuery, detail: { summary: "Where the identity provider sends the browser back", tags } },
+      {
+        open: true,
+        query: ListQuery,
+        detail: { summary: "Where the identity provider sends the browser back", tags, ...answersEmpty(303) },
+      },
     )
     .post(
       "/link",
@@ -56,7 +61,12 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         welcome(context, signedIn)
         return { user: shownUser(signedIn.user) }
       },
-      { open: true, body: Sent, response: { 200: SignedInShown }, detail: { summary: "Link an account to an identity provider", tags } },
+      {
+        open: true,
+        body: Sent,
+        response: { 200: SignedInShown },
+        detail: { summary: "Link an account to an identity provider", tags, ...BODIES.link },
+      },
     )
 }
 

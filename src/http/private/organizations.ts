@@ -17,6 +17,7 @@ import type { creation } from "../public/creation.ts"
 import { type SiteFacts, SiteShown, shownSite } from "../public/shown.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { MEMBER } from "./authorize.ts"
+import { answersEmpty, BODIES } from "./sent-bodies.ts"
 import { Id, Listed, ListQuery, tagged } from "./tagged.ts"
 
 export interface OrganizationRoutesOptions extends SiteFacts {
@@ -121,7 +122,7 @@ export function organizationRoutes(
         canOrganization: { permission: "org:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
-        detail: says("Delete an organization with its sites"),
+        detail: { ...says("Delete an organization with its sites"), ...BODIES.confirmation, ...answersEmpty(202) },
       },
     )
     .post(

@@ -8,6 +8,7 @@ import { type SiteFacts, SiteShown, shownSite } from "../public/shown.ts"
 import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { shownUser, UserShown } from "./auth-shown.ts"
+import { BODIES } from "./sent-bodies.ts"
 
 export interface SetupRoutesOptions extends GuestOptions, SiteFacts {
   setup: Setup
@@ -66,7 +67,7 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
         open: { beforeSetUp: true },
         body: Sent,
         response: { 201: MadeShown },
-        detail: { summary: "Make the first user, who administers the instance", tags },
+        detail: { summary: "Make the first user, who administers the instance", tags, ...BODIES.setUp },
       },
     )
 }

@@ -1,0 +1,68 @@
+import { type TProperties, Type as t } from "@sinclair/typebox"
+import { type Detail, told } from "../openapi/route.ts"
+
+/** Bodies that services judge by more than a schema can say. This is what they take, for the documents. */
+
+const body = (properties: TProperties, required = true): Pick<Detail, "requestBody"> => ({
+  requestBody: { required, content: { "application/json": { schema: t.Object(properties, { additionalProperties: false }) } } },
+})
+
+const Secret = t.String({ minLength: 1, maxLength: 1_024 })
+const Email = t.String({ format: "email", maxLength: 254 })
+const Password = t.String({ minLength: 12, maxLength: 256, description: "Nothing of it is trimmed; common ones are refused" })
+const Typed = t.String({ maxLength: 1_024, description: "As it was typed" })
+const Name = t.String({ minLength: 1, maxLength: 100 })
+const Id = t.Integer({ minimum: 1 })
+const Version = t.Optional(Id)
+const Choice = t.Optional(t.Union([t.String(), t.Null()]))
+const Passkey = { challenge_id: Secret, response: t.Object({}, { additionalProperties: true, description: "What the browser's API gave" }) }
+
+export const BODIES = {
+  setUp: body({
+    token: Secret,
+    email: Email,
+    password: Password,
+    name: Name,
+    organization: Name,
+    site: t.Optional(t.Object({}, { additionalProperties: true, description: "As for a new site" })),
+  }),
+  login: body({ email: t.String({ minLength: 1, maxLength: 254 }), password: Typed }),
+  factor: body({ ticket: Secret, code: t.Optional(Secret), recovery_code: t.Optional(Secret) }),
+  passkeyBegin: body({ ticket: t.Optional(Secret) }, false),
+  passkey: body(Passkey),
+  forgot: body({ email: t.String({ minLength: 1, maxLength: 254 }) }),
+  reset: body({ token: Secret, password: Password }),
+  token: body({ token: Secret }),
+  proof: body({ password: t.Optional(Typed), code: t.Optional(Secret), ...optional(Passkey) }),
+  link: body({ ticket: Secret, password: t.Optional(Typed) }),
+
+  profile: body({
+    name: t.Optional(Name),
+    locale: Choice,
+    time_format: Choice,
+    theme: Choice,
+    shortcuts: t.Optional(t.Boolean()),
+    start_page: Choice,
+    version: Version,
+  }),
+  email: body({ email: Email }),
+  password: body({ current: t.Optional(Typed), password: Password }),
+  leave: body({ organization_id: Id }),
+  totp: body({ ticket: Secret, code: Secret }),
+  newPasskey: body({ ...optional(Passkey), name: t.Optional(Name) }),
+  passkeyName: body({ name: t.Optional(Name), version: Version }),
+
+  accept: body({ name: t.Optional(Name), password: t.Optional(Password) }, false),
+  confirmation: body({ confirm: t.String({ description: "The name as it stands" }) }),
+  removal: body({ transfer_to: t.Optional(Id) }, false),
+  owner: body({ user_id: Id }),
+  rotation: body({ grace_hours: t.Optional(t.Integer({ minimum: 0, maximum: 168, default: 24 })) }, false),
+} as const
+
+function optional(properties: TProperties): TProperties {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)]))
+}
+
+/** The answer of a route without a body, for the documents; without a word 204. */
+export const answersEmpty = (status: 202 | 303): object =>
+  told({ responses: { [status]: status === 303 ? { headers: ["Location"] } : {} } })
