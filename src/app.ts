@@ -1,12 +1,11 @@
 /** Everything is wired here; no rule stands here. */
-import { availableParallelism, totalmem, userInfo } from "node:os"
+import { totalmem } from "node:os"
 import type { Described } from "../config/load.ts"
 import type { Config } from "../config/schema.ts"
 import { toldOf } from "../config/told.ts"
+import { accountSettings, operatorActor } from "./account-settings.ts"
 import type { DemoShape, Invitation } from "./cli/command.ts"
-import type { Actor } from "./domain/audit.ts"
 import type { Clock } from "./domain/clock.ts"
-import { readRoleMap } from "./domain/identity-provider.ts"
 import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
 import { sessionCookie } from "./http/private/session-cookie.ts"
@@ -31,7 +30,6 @@ import { type Instance, type InstanceOptions, openInstance } from "./services/in
 import { configuredSettings } from "./services/instance-settings.ts"
 import { createLogLines } from "./services/log-lines.ts"
 import { createMemberships, type Memberships } from "./services/memberships.ts"
-import { OWN_PROVIDER } from "./services/oidc-providers.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
 import { createSiteAreas } from "./services/site-areas.ts"
@@ -96,7 +94,14 @@ export async function createApp(given: AppOptions): Promise<App> {
   const operations = operationsOf(options, instance, () => address)
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
-  const siteAreas = createSiteAreas({ ...instance, engine, stats, clock })
+  const siteAreas = createSiteAreas({
+    ...instance,
+    engine,
+    stats,
+    exports,
+    clock,
+    isSecure: config.base_url?.startsWith("https:") ?? false,
+  })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt: txtResolver(), publicUrl })
   const cookie = sessionCookie({
     secrets: instance.cookieSecrets,
@@ -243,7 +248,7 @@ export const instanceOptions = ({
   secretKey: config.secret_key,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
   defaults: siteDefaults(config),
-  accounts: accountSettings(config),
+  accounts: accountSettings(config, baseUrlOf(config, undefined)),
   publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,
   plugins: pluginFacts(plugins),
@@ -268,56 +273,6 @@ const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
   retention_days: config.default_retention_days ?? null,
   revenue_currency: config.default_currency,
 })
-
-const accountSettings = (config: Config): InstanceOptions["accounts"] => ({
-  // A core is left to events, whoever signs in.
-  hashesAtOnce: config.hash_concurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
-  signIn: {
-    perMinute: config.signin_per_minute,
-    failuresPerHour: config.signin_failures_per_hour,
-    failuresBeforeDelay: config.signin_failures_before_delay,
-    delaySeconds: config.signin_delay_seconds,
-    maxDelaySeconds: config.signin_max_delay_seconds,
-  },
-  smtp: smtpSettings(config),
-  oidc: oidcSettings(config),
-})
-
-/** Undefined without a provider of the whole instance. */
-function oidcSettings(config: Config): InstanceOptions["accounts"]["oidc"] {
-  if (config.oidc_issuer === undefined) return undefined
-  if (config.oidc_client_id === undefined) throw new ExitFault("configuration", "oidc_issuer: oidc_client_id is needed as well")
-  const roleMap = readRoleMap(config.oidc_role_map ?? {})
-  if (!roleMap) throw new ExitFault("configuration", 'oidc_role_map: must be like {"analysts": {"role": "viewer"}}')
-  return {
-    id: OWN_PROVIDER,
-    organizationId: null,
-    name: config.oidc_name,
-    issuer: config.oidc_issuer,
-    clientId: config.oidc_client_id,
-    clientSecret: config.oidc_client_secret,
-    scopes: config.oidc_scopes,
-    allowedDomains: config.oidc_allowed_domains,
-    jit: config.oidc_jit,
-    roleMap,
-    byOperator: true,
-  }
-}
-
-/** Undefined without a mail server. */
-const smtpSettings = (config: Config): InstanceOptions["accounts"]["smtp"] =>
-  config.smtp_host === undefined
-    ? undefined
-    : {
-        host: config.smtp_host,
-        port: config.smtp_port ?? SMTP_PORTS[config.smtp_security],
-        security: config.smtp_security,
-        user: config.smtp_user,
-        password: config.smtp_password,
-        from: config.mail_from ?? `footfall@${new URL(baseUrlOf(config, undefined)).hostname}`,
-      }
-
-const SMTP_PORTS = { none: 25, starttls: 587, tls: 465 } as const
 
 /** Where pages load the tracker from; without a base URL at the address where the instance listens. */
 const scriptUrlOf = (config: Config, address: string | undefined): string =>
@@ -373,24 +328,6 @@ async function makeFirstUser({ config, log, version }: AppOptions, { accounts, c
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** Whoever may open the data folder, by the name the system has for them. */
-const operatorActor = (version: string): Actor => ({
-  kind: "cli",
-  email: systemUser(),
-  ipPrefix: "",
-  userAgent: `footfall ${version}`,
-  requestId: Bun.randomUUIDv7(),
-})
-
-/** A container may run under a number that has no name. */
-function systemUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? "unknown")
   }
 }
 
