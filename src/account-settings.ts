@@ -44,7 +44,7 @@ function oidcSettings(config: Config): AccountSettings["oidc"] {
 }
 
 /** Undefined without a mail server. */
-const smtpSettings = (config: Config, baseUrl: string): AccountSettings["smtp"] =>
+export const smtpSettings = (config: Config, baseUrl: string): AccountSettings["smtp"] =>
   config.smtp_host === undefined
     ? undefined
     : {

@@ -3,7 +3,7 @@ import { totalmem } from "node:os"
 import type { Described } from "../config/load.ts"
 import type { Config } from "../config/schema.ts"
 import { toldOf } from "../config/told.ts"
-import { accountSettings, operatorActor } from "./account-settings.ts"
+import { accountSettings, operatorActor, smtpSettings } from "./account-settings.ts"
 import type { DemoShape, Invitation } from "./cli/command.ts"
 import type { Clock } from "./domain/clock.ts"
 import { COLLECT } from "./domain/limits.ts"
@@ -305,7 +305,7 @@ const doctorOptions = ({ config, clock, version, workers, plugins }: AppOptions,
   baseUrl: config.base_url,
   geoDb: config.geo_db,
   keyIsConfigured: config.secret_key !== undefined,
-  smtp: smtpSettings(config),
+  smtp: smtpSettings(config, baseUrlOf(config, undefined)),
 })
 
 /** What the console shows of how the instance is set. */
@@ -313,7 +313,7 @@ const consoleSettings = ({ config, workers, commit, described, plugins }: AppOpt
   dataDir: config.data_dir,
   commit,
   baseUrl: config.base_url,
-  smtp: smtpSettings(config),
+  smtp: smtpSettings(config, baseUrlOf(config, undefined)),
   backupWorkerUrl: workers.backup,
   described: described.map((row) => ({ ...row, ...toldOf(row.key, plugins) })),
 })
