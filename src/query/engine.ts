@@ -45,8 +45,6 @@ export interface Engine {
   visitsWeight(query: RowsQuery, asker: Asker): Promise<VisitsWeight>
   /** The same visits by the sequences of their first events, ascending. */
   chosenVisits(query: RowsQuery, asker: Asker): Promise<Float64Array>
-  /** Epoch ms of the site's first event; undefined without data. */
-  firstEventAt(siteId: number, asker: Asker): Promise<number | undefined>
   /** Raw visits with their events by start, batch by batch as they are taken. What is removed meanwhile is left out. No time limit. */
   rows(query: RowsQuery, asker: Asker): AsyncIterable<VisitRow[]>
   /** The same as text, of visits or of events. The last batch says what was left out. */
@@ -81,7 +79,6 @@ export function openEngine(options: PoolOptions): PooledEngine {
     lastMatch: (query, asker) => pool.ask({ kind: "last_match", query }, asker),
     visitsWeight: (query, asker) => pool.ask({ kind: "visits_weight", query }, asker),
     chosenVisits: (query, asker) => pool.ask({ kind: "chosen_visits", query }, asker),
-    firstEventAt: (siteId, asker) => pool.ask({ kind: "first_event", query: { site: { id: siteId } } }, asker),
     async *rows(query, asker) {
       for await (const { rows } of streams.visits(query, asker.signal)) if (rows.length > 0) yield rows
     },

@@ -33,7 +33,6 @@ export type Task =
   | { kind: "last_match"; query: LastMatchQuery }
   | { kind: "visits_weight"; query: RowsQuery }
   | { kind: "chosen_visits"; query: RowsQuery }
-  | { kind: "first_event"; query: { site: { id: number } } }
   | { kind: "rows"; query: RowsQuery; place: RowsPlace | undefined }
   | { kind: "export_rows"; query: ExportQuery; place: RowsPlace | undefined }
   | { kind: "export_breakdown"; query: BreakdownExport }
@@ -56,7 +55,6 @@ export interface Answers {
   last_match: number | undefined
   visits_weight: VisitsWeight
   chosen_visits: Float64Array
-  first_event: number | undefined
   rows: RowsBatch<VisitRow[]>
   export_rows: RowsBatch<Uint8Array>
   export_breakdown: Uint8Array
@@ -65,16 +63,10 @@ export interface Answers {
 export type Answer = Answers[keyof Answers]
 
 /** What the main thread says to a worker. `stop` is one Int32: set to STOP, the running question ends at its next check. */
-export type ToWorker =
-  | { type: "open"; path: string; cacheBytes: number; stop: SharedArrayBuffer }
-  | { type: "ask"; task: Task }
-  | { type: "rows"; query: RowsQuery }
-  | { type: "next" }
+export type ToWorker = { type: "open"; path: string; cacheBytes: number; stop: SharedArrayBuffer } | { type: "ask"; task: Task }
 
 export type FromWorker =
   | { type: "answer"; answer: Answer }
-  /** Undefined: no more rows. */
-  | { type: "batch"; rows: VisitRow[] | undefined }
   /** Without a code it is a bug, and `detail` is for the log. */
   | { type: "failure"; code: ErrorCode | undefined; detail: string }
 

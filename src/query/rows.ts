@@ -57,19 +57,9 @@ export interface RowsBatch<Rows> {
 const BATCH_VISITS = 500
 
 /**
- * Visits that start in the range and have an event that satisfies the filter, each with all of its events, batch by batch
- * by their start. `check` is called between parts.
+ * Visits that start in the range and have an event that satisfies the filter, each with all of its events, by their start: the
+ * batch that follows a place, of a snapshot that may be younger than that of the batch before. `check` is called between parts.
  */
-export function* rows(snapshot: Snapshot, query: RowsQuery, check: () => void): Generator<VisitRow[]> {
-  let place: RowsPlace | undefined
-  do {
-    const batch = visitRows(snapshot, query, place, check)
-    if (batch.rows.length > 0) yield batch.rows
-    place = batch.next
-  } while (place)
-}
-
-/** The batch that follows a place, of a snapshot that may be younger than that of the batch before. */
 export function visitRows(snapshot: Snapshot, query: RowsQuery, place: RowsPlace | undefined, check: () => void): RowsBatch<VisitRow[]> {
   const { picks, next, omitted } = nextVisits(snapshot, { ...query, of: "visits", most: BATCH_VISITS }, place, check)
   const texts = textsOf(snapshot)

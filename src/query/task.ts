@@ -33,8 +33,6 @@ export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask
       return visitsWeight(snapshot, task.query, check)
     case "chosen_visits":
       return chosenVisits(snapshot, task.query, check)
-    case "first_event":
-      return firstEventAt(snapshot)
     case "rows":
       return visitRows(snapshot, task.query, task.place, check)
     case "export_rows":
@@ -42,9 +40,4 @@ export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask
     case "export_breakdown":
       return exportBreakdown(snapshot, task.query, check)
   }
-}
-
-function firstEventAt({ parts }: Snapshot): number | undefined {
-  const first = Math.min(...parts.filter((part) => part.visits > 0).map((part) => part.minStart))
-  return first === Number.POSITIVE_INFINITY ? undefined : first
 }

@@ -3,7 +3,6 @@ import { StoreFault } from "../store/events/fault.ts"
 import type { EventReader } from "../store/events/part.ts"
 import { openEventReader } from "../store/events/reader.ts"
 import { type Answer, type FromWorker, STOP, type Task, type ToWorker } from "./messages.ts"
-import { rows, type VisitRow } from "./rows.ts"
 import { answerTask } from "./task.ts"
 import { warmUp } from "./warm-up.ts"
 
@@ -14,7 +13,6 @@ import { warmUp } from "./warm-up.ts"
 let open: (() => EventReader) | undefined
 let reader: EventReader | undefined
 let stop = new Int32Array(new SharedArrayBuffer(4))
-let stream: Iterator<VisitRow[]> | undefined
 let isAsked = false
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
@@ -40,11 +38,6 @@ function obey(message: ToWorker): FromWorker | undefined {
       return undefined
     case "ask":
       return { type: "answer", answer: answerOf(message.task) }
-    case "rows":
-      stream = rows(store().snapshot(message.query.site.id), message.query, check)
-      return undefined
-    case "next":
-      return { type: "batch", rows: nextRows() }
   }
 }
 
@@ -71,11 +64,6 @@ async function prepare(cacheBytes: number): Promise<void> {
     reader?.close()
     reader = undefined
   }
-}
-
-function nextRows(): VisitRow[] | undefined {
-  const next = stream?.next()
-  return next && !next.done ? next.value : undefined
 }
 
 function check(): void {

@@ -26,7 +26,7 @@ export interface Export {
 /** A site's data to take away (api.md section 10). */
 export interface Exports {
   /** Judges the arguments, which are text of a query string: `invalid_query` with all faults at once. Counts and reads nothing. */
-  open(site: Site, given: Record<string, unknown>, signal: AbortSignal, sight?: ExportSight): Promise<Export>
+  open(site: Site, given: Record<string, unknown>, sight?: ExportSight): Promise<Export>
 }
 
 /** What of the site whoever exports may see. */
@@ -47,8 +47,8 @@ export function createExports(options: ExportsOptions): Exports {
   const { engine, goals, clock } = options
   const askerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
 
-  async function open(site: Site, given: Record<string, unknown>, signal: AbortSignal, sight: ExportSight): Promise<Asked> {
-    const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, askerOf(site, signal)) : undefined
+  function open(site: Site, given: Record<string, unknown>, sight: ExportSight): Asked {
+    const firstAt = given.period === "all" ? options.events.firstAt(site.id) : undefined
     const now = clock.now()
     const { userId, hidesRevenue = false, locked } = sight
     const saved = options.saved?.(site, userId)
@@ -95,8 +95,8 @@ export function createExports(options: ExportsOptions): Exports {
   }
 
   return {
-    async open(site, given, signal, sight = {}) {
-      const asked = await open(site, given, signal, sight)
+    async open(site, given, sight = {}) {
+      const asked = open(site, given, sight)
       const { type, format, range } = asked
       return {
         ...{ type, format, range },

@@ -15,7 +15,7 @@ type Wanted = Omit<PathsQuery, "site" | "range" | "filter">
 
 /** The pages that visits took from a chosen one on, or up to one (metrics.md section 13). */
 export async function journeysReport(
-  options: OpenReportOptions & { engine: Pick<Engine, "firstEventAt" | "paths"> },
+  options: OpenReportOptions & { engine: Pick<Engine, "paths"> },
   site: Site,
   given: Record<string, unknown>,
   asking: Asking = {},

@@ -3,9 +3,9 @@ import type { Filter } from "../domain/filter.ts"
 import type { Site } from "../domain/site.ts"
 import type { Form } from "../query/arguments.ts"
 import type { SavedFilters } from "../query/array-filters.ts"
-import type { Engine } from "../query/engine.ts"
 import { parseQuestion, type Report } from "../query/parse.ts"
 import type { Asker } from "../query/pool.ts"
+import type { EventStore } from "../store/events/events.ts"
 import type { Goals } from "./goals.ts"
 import { type OpenReport, siteFacts } from "./report-facts.ts"
 
@@ -26,7 +26,7 @@ export interface Asking {
 export type SavedOf = (site: Site, userId?: number) => SavedFilters
 
 export interface OpenReportOptions {
-  engine: Pick<Engine, "firstEventAt">
+  events: Pick<EventStore, "firstAt">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
   /** Without it there are none. */
@@ -36,11 +36,11 @@ export interface OpenReportOptions {
 /** The one way from arguments of the flat form to a question. Throws all that is wrong with them at once. */
 export type OpenReports = (report: Report, site: Site, given: Record<string, unknown>, asking?: Asking) => Promise<OpenReport>
 
-export function openReports({ engine, goals, clock, saved }: OpenReportOptions): OpenReports {
+export function openReports({ events, goals, clock, saved }: OpenReportOptions): OpenReports {
   return async (report, site, given, asking = {}) => {
     const { userId, hidesRevenue = false, locked, form = "json" } = asking
     const asker = askerOf(site, asking)
-    const firstAt = given.period === "all" ? await engine.firstEventAt(site.id, asker) : undefined
+    const firstAt = given.period === "all" ? events.firstAt(site.id) : undefined
     const now = clock.now()
     const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue }
     const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, form, sight)

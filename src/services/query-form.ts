@@ -13,6 +13,7 @@ import { comparedRows, rowShower, shownRow } from "../query/array-result.ts"
 import type { Engine } from "../query/engine.ts"
 import { Faults } from "../query/faults.ts"
 import type { Asker } from "../query/pool.ts"
+import type { EventStore } from "../store/events/events.ts"
 import type { Goals } from "./goals.ts"
 import { namedSites } from "./named-site.ts"
 import { queryMeta, resolvedQuery } from "./query-facts.ts"
@@ -29,7 +30,8 @@ export interface QueryForm {
 }
 
 interface QueryFormOptions {
-  engine: Pick<Engine, "aggregate" | "firstEventAt">
+  engine: Pick<Engine, "aggregate">
+  events: Pick<EventStore, "firstAt">
   sites: Pick<Sites, "directory" | "list">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
@@ -56,14 +58,14 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
 
 /** What the body asks, and of which site. */
 async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
-  const { engine, sites, clock, saved } = options
+  const { events, sites, clock, saved } = options
   const faults = new Faults()
   const name = readSiteId(body.site_id, faults)
   const found = name === undefined ? [] : await namedSites(sites, key, name)
   if (found.length > 1) refuseAmbiguous(found, faults)
   const [site] = found
   const asker: Asker = { organizationId: key.organization_id, ...(signal && { signal }) }
-  const firstAt = site && body.date_range === "all" ? await engine.firstEventAt(site.id, asker) : undefined
+  const firstAt = site && body.date_range === "all" ? events.firstAt(site.id) : undefined
   const now = clock.now()
   // Of a site that nobody sees, the days are drawn in some zone: faults are told before it is.
   const moment = { now, timezone: site?.timezone ?? "UTC", firstAt }

@@ -25,7 +25,7 @@ export interface SiteAreas extends Known {
   goalTrials: GoalTrials
 }
 
-interface SiteAreasOptions extends Known, Pick<Instance, "catalog" | "saved"> {
+interface SiteAreasOptions extends Known, Pick<Instance, "catalog" | "events" | "saved"> {
   engine: Engine
   stats: Stats
   clock: Clock

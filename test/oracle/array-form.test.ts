@@ -54,10 +54,8 @@ function formOf(world: World): QueryForm {
   const directory = createSiteDirectory()
   for (const { id, revenueCurrency, bounceEngagedSeconds } of SITES) directory.put(siteOf(id, revenueCurrency, bounceEngagedSeconds))
   return createQueryForm({
-    engine: {
-      aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
-      firstEventAt: async () => undefined,
-    },
+    engine: { aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}) },
+    events: { firstAt: () => undefined },
     sites: { directory, list: async (organizationId) => directory.ofOrganization(organizationId) },
     goals: { rules: (siteId) => [...SITES.find(({ id }) => id === siteId)!.goals] },
     clock: { now: () => NOW },

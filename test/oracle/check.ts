@@ -6,7 +6,8 @@ import { comparedRange } from "../../src/query/compare.ts"
 import { funnel } from "../../src/query/funnel.ts"
 import { daysRange, periodRange } from "../../src/query/period.ts"
 import { realtime } from "../../src/query/realtime.ts"
-import { rows, type VisitRow } from "../../src/query/rows.ts"
+import type { VisitRow } from "../../src/query/rows.ts"
+import { rowBatches } from "../query/row-batches.ts"
 import { realtimeAnswer } from "./current.ts"
 import { difference, smaller } from "./difference.ts"
 import { answer } from "./oracle.ts"
@@ -59,7 +60,7 @@ export function checkRealtime({ world, random, time }: Asking): void {
 /** Raw rows: the visits, and that their visitors are as many and as different as they were. */
 export function checkRows({ world, random, time }: Asking): void {
   const query = someRows(random, time, (siteId) => world.visits(siteId))
-  const found = [...rows(world.snapshot(query.site.id), query, never)].flat()
+  const found = [...rowBatches(world.snapshot(query.site.id), query)].flat()
   const ordered = found.sort((a, b) => a.started_at - b.started_at || a.sequence - b.sequence)
   const shown = ordered.map(({ visitor: _, sequence: __, ...visit }: VisitRow) => visit)
   expect(shown, JSON.stringify(query)).toEqual(rowsAnswer(world.visits(query.site.id), query))

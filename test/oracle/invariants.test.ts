@@ -63,14 +63,19 @@ function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
     aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
     funnel: async (query) => funnel(world.snapshot(query.site.id), query, () => {}),
     realtime: refuse,
-    firstEventAt: refuse,
+    paths: refuse,
+    propertyKeys: refuse,
+    pulse: refuse,
+    lastMatch: refuse,
+    visitsWeight: refuse,
+    chosenVisits: refuse,
     rows: refuse,
     exportRows: refuse,
     exportBreakdown: refuse,
     close: async () => {},
   }
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
-  return createStats({ engine, goals, funnels: { kept: () => funnels }, clock: { now: () => now } })
+  return createStats({ engine, events: { firstAt: refuse }, goals, funnels: { kept: () => funnels }, clock: { now: () => now } })
 }
 
 async function pointsAddUp({ stats, site, random, about, filters }: Asking): Promise<void> {

@@ -3,7 +3,8 @@ import fc from "fast-check"
 import type { FunnelQuery } from "../../src/domain/query.ts"
 import { funnel } from "../../src/query/funnel.ts"
 import { BREAKS } from "../../src/query/funnel-chain.ts"
-import { rows, type VisitRow } from "../../src/query/rows.ts"
+import type { VisitRow } from "../../src/query/rows.ts"
+import { rowBatches } from "./row-batches.ts"
 import { slowly } from "./slow-chains.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 
@@ -58,7 +59,7 @@ test("funnels are those that reading every event of every visitor finds", async 
       await traffic.seal()
       record(visits.slice(sealed))
       const snapshot = traffic.snapshot()
-      const all = [...rows(snapshot, { site: SITE, range: { from: 0, to: second(1_000) } }, forEver)].flat()
+      const all = [...rowBatches(snapshot, { site: SITE, range: { from: 0, to: second(1_000) } })].flat()
       for (const one of asked) {
         const query = toQuery(one)
         expect(funnel(snapshot, query, forEver)).toEqual(slowFunnel(all, query, one.onlyGerman))

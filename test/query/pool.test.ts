@@ -3,11 +3,12 @@ import { Pool } from "../../src/query/pool.ts"
 import { AT_ONCE, BUG, DIES, UNTIL_STOPPED } from "./scripted-worker.ts"
 
 const workerUrl = new URL("./scripted-worker.ts", import.meta.url).href
+const GOAL = { id: 1, name: "a", kind: "event", match: "exact", value: "a" } as const
 
 function openPool(more: { workers?: number; timeoutMs?: number } = {}) {
   const pool = new Pool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, ...more })
   const ask = (site: number, organizationId = 1, signal?: AbortSignal) =>
-    pool.ask({ kind: "first_event", query: { site: { id: site } } }, { organizationId, ...(signal && { signal }) })
+    pool.ask({ kind: "last_match", query: { site: { id: site }, goal: GOAL } }, { organizationId, ...(signal && { signal }) })
   return { ask, close: () => pool.close(), [Symbol.dispose]: () => pool.close() }
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test"
 import type { Filter } from "../../src/domain/filter.ts"
-import { rows } from "../../src/query/rows.ts"
+import { rowBatches } from "./row-batches.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const RANGE = { from: START, to: START + 86_400_000 }
 const read = (traffic: ReturnType<typeof openTraffic>, filter?: Filter) =>
-  [...rows(traffic.snapshot(), { site: SITE, range: RANGE, ...(filter && { filter }) }, () => {})].flat()
+  [...rowBatches(traffic.snapshot(), { site: SITE, range: RANGE, ...(filter && { filter }) })].flat()
 
 test.each([false, true])("a visit comes with all that was stored of it (sealed: %p)", async (sealed) => {
   using traffic = openTraffic(START)
@@ -108,6 +108,6 @@ test("a filter chooses visits, of which all events are read", () => {
 test("many visits come in batches", () => {
   using traffic = openTraffic(START)
   for (let visitor = 0; visitor < 501; visitor++) traffic.visit({ visitor, events: [{ at: START + visitor }] })
-  const batches = [...rows(traffic.snapshot(), { site: SITE, range: RANGE }, () => {})]
+  const batches = [...rowBatches(traffic.snapshot(), { site: SITE, range: RANGE })]
   expect(batches.map((batch) => batch.length)).toEqual([500, 1])
 })

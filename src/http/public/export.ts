@@ -42,7 +42,7 @@ export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRout
     "",
     async ({ site, apiKey, query, request, server, set }) => {
       refuseOtherFormats(request, query.format)
-      const opened = await exports.open(site, query, request.signal)
+      const opened = await exports.open(site, query)
       const headers = fileHeaders(opened)
       // Its length and its failures are known to nobody who does not ask for it.
       if (request.method === "HEAD") return new Response(null, { headers })
