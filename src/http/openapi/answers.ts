@@ -59,7 +59,10 @@ function successes(route: DescribedRoute, schemas: SchemaCollection): Record<str
     ...own.map(([status, answer]) => [status, success(route, status, answer, schemas)] as [string, Answer]),
   ]
   if (isTagged(route)) answers.push(["304", success(route, "304", {}, schemas)])
-  if (isSilent(route, answers)) answers.push(["204", success(route, "204", {}, schemas)])
+  if (isSilent(route, answers)) {
+    const status = route.method === "get" ? "200" : "204"
+    answers.push([status, success(route, status, {}, schemas)])
+  }
   return Object.fromEntries(answers)
 }
 

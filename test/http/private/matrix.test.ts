@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { Declared } from "../document.ts"
+import { hasRecipe, isPlain, makeCall, named, preparedCall, shortName, unusedRecipes } from "./recipes.ts"
+import { codeOf, KINDS, type Kind, openWorld, type Person, sceneOf, send, type World } from "./scene.ts"
+import { stateOf } from "./state.ts"
+
+/** Every route of the document × everybody who may come, with the exact status; and nobody who is turned away changes anything. */
+
+// The operations must be known before a test runs.
+const world: World = await openWorld()
+const { operations } = world
+afterAll(() => world[Symbol.asyncDispose]())
+
+// Making the first user happens once, and has tests of its own.
+const asked = operations.filter((operation) => shortName(operation) !== "POST /setup")
+const RANKS = ["viewer", "editor", "admin", "owner"]
+
+// By hand, from the tables of the specification: least role, and whether it is of the site or of the organization as a whole.
+const LEAST: Readonly<Record<string, readonly [rank: string, on: "site" | "organization"]>> = {
+  "site:read": ["viewer", "site"],
+  "goals:write": ["editor", "site"],
+  "funnels:write": ["editor", "site"],
+  "segments:write": ["editor", "site"],
+  "annotations:write": ["editor", "site"],
+  "site:write": ["admin", "site"],
+  "site:create": ["admin", "organization"],
+  "site:delete": ["admin", "site"],
+  "dashboards:share": ["editor", "site"],
+  "people:read": ["editor", "site"],
+  "export:read": ["viewer", "site"],
+  "members:read": ["admin", "organization"],
+  "members:write": ["admin", "organization"],
+  "keys:write": ["admin", "organization"],
+  "audit:read": ["admin", "organization"],
+  "org:write": ["admin", "organization"],
+  "org:delete": ["owner", "organization"],
+}
+
+/** Undefined: let in. Else the code of the refusal. */
+function refusalOf({ permission, gate, path }: Declared, kind: Kind): string | undefined {
+  if (permission === "open") return undefined
+  if (kind === "no session" || kind === "bearer key") return "session_required"
+  if (permission === "self") return undefined
+  if (permission === "instance_admin") return kind === "instance admin" ? undefined : "forbidden"
+  const isMember = RANKS.includes(kind)
+  if (path.includes("/sites/{site}")) {
+    expect(gate.ask).toBe("site")
+    if (!isMember && kind !== "guest of this site") return "site_not_found"
+  } else {
+    expect({ path, isBelow: path.includes("/organizations/{organization}") }).toEqual({ path, isBelow: true })
+    if (!isMember) return "organization_not_found"
+    if (permission === "member") return undefined
+  }
+  const [least, on] = LEAST[permission]!
+  const rank = kind === "guest of this site" ? (on === "site" ? "viewer" : "none") : kind
+  return RANKS.indexOf(rank) >= RANKS.indexOf(least) ? undefined : "forbidden"
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  session_required: 401,
+  forbidden: 403,
+  site_not_found: 404,
+  organization_not_found: 404,
+}
+
+/** Those who are turned away, where a site is and where one was. */
+const strangers = new Map<Kind, Person>()
+const lateStrangers = new Map<Kind, Person>()
+let deletedSite = 0
+beforeAll(async () => {
+  const { sites } = world.instance.app.instance
+  deletedSite = (await sites.create(1, { name: "Late", hosts: ["late.example"] })).id
+  for (const kind of KINDS) strangers.set(kind, await sceneOf(world, kind).caller())
+  for (const kind of KINDS) lateStrangers.set(kind, await sceneOf(world, kind, { site: deletedSite }).caller())
+  await sites.remove(deletedSite)
+})
+
+/** What a refused caller sends names things that are there. */
+const addressOf = ({ path, gate }: Declared) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(name === "site" && gate.deleted ? deletedSite : 1))
+
+test("every permission is in the table of the specification, and every write has a recipe", () => {
+  const asked = new Set(operations.map(({ permission }) => permission))
+  const known = [...Object.keys(LEAST), "open", "self", "member", "instance_admin"]
+  expect([...asked].filter((permission) => !known.includes(permission))).toEqual([])
+  expect(asked.filter((operation) => !isPlain(operation) && !hasRecipe(operation)).map(shortName)).toEqual([])
+  expect(unusedRecipes(operations)).toEqual([])
+})
+
+test.each(named(asked))(
+  "%s lets in whom it should",
+  async (_, operation) => {
+    const wanted = KINDS.map((kind) => ({ kind, code: refusalOf(operation, kind) }))
+    const before = await stateOf(world)
+    for (const { kind, code } of wanted.filter((one) => one.code !== undefined)) {
+      const answer = await send(world, operation.method, addressOf(operation), {
+        cookie: (operation.gate.deleted ? lateStrangers : strangers).get(kind)!.cookie,
+        ...(kind === "bearer key" && { key: world.instance.key }),
+        ...(operation.method !== "GET" && { body: {} }),
+      })
+      expect({ kind, status: answer.status, code: codeOf(answer) }).toEqual({ kind, status: STATUS[code!]!, code })
+      if (code === "forbidden")
+        expect({ kind, permission: (answer.body as { required_permission?: string }).required_permission }).toEqual({
+          kind,
+          permission: operation.permission,
+        })
+    }
+    // What was turned away has changed nothing.
+    expect(await stateOf(world)).toEqual(before)
+
+    for (const { kind } of wanted.filter((one) => one.code === undefined)) {
+      const scene = sceneOf(world, kind)
+      const prepared = await preparedCall(operation, scene)
+      const answer = await makeCall(operation, scene, prepared)
+      const status = prepared.refused?.status ?? successOf(operation)
+      expect({ kind, status: answer.status, text: status === answer.status ? "" : answer.text }).toEqual({ kind, status, text: "" })
+    }
+  },
+  20_000,
+)
+
+/** The last one that stands there: of two steps the second. */
+const successOf = ({ answers }: Declared): number => Number(Object.keys(answers).findLast((status) => status < "304"))

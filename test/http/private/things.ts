@@ -1,0 +1,40 @@
+import { fresh, type Scene, signedIn } from "./scene.ts"
+
+/** How one of each kind of thing that paths name is made, for the caller of the scene; its id. */
+export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | number>>> = {
+  goal_id: (scene) => made(scene, `/sites/${scene.site}/goals`, { kind: "event", value: fresh("event"), name: fresh("Goal") }),
+  funnel_id: (scene) =>
+    made(scene, `/sites/${scene.site}/funnels`, {
+      name: fresh("Funnel"),
+      steps: [
+        { type: "page", value: "/" },
+        { type: "event", value: "signup" },
+      ],
+    }),
+  // Their own ones people may change whatever their role is.
+  segment_id: (scene) => ownMade(scene, "segments", { name: fresh("Segment"), scope: "personal", filters: FILTERS }),
+  annotation_id: (scene) => ownMade(scene, "annotations", { at: "2026-11-20", text: fresh("Note"), scope: "personal" }),
+  api_key_id: (scene) =>
+    made(scene, `/organizations/${scene.organization}/api-keys`, { name: fresh("Key"), scopes: ["stats:read"], site_access: "all" }),
+  domain_id: (scene) => made(scene, `/organizations/${scene.organization}/domains`, { domain: `${fresh("mail")}.example` }),
+  invitation_id: (scene) =>
+    made(scene, `/organizations/${scene.organization}/members/invite`, { email: `${fresh("guest")}@example.com`, role: "viewer" }),
+  user: async (scene) => (await scene.somebody({ role: "viewer" })).id,
+  session_id: async (scene) => {
+    const caller = await scene.caller()
+    const { data } = await scene.prepare(caller, "GET", "/me/sessions")
+    return data[0].id
+  },
+  shield_id: (scene) => made(scene, `/sites/${scene.site}/shields`, { kind: "page", value: `/${fresh("page")}` }),
+  share_id: (scene) => made(scene, `/sites/${scene.site}/shares`, { name: fresh("Share") }),
+  user_id: async (scene) => (await signedIn(scene.world, {})).id,
+  provider: async () => "oidc",
+}
+
+export const FILTERS = [{ dimension: "page", operator: "is", values: ["/pricing"] }]
+
+const made = async (scene: Scene, path: string, body: object): Promise<number> =>
+  (await scene.prepare(await scene.boss(), "POST", path, body)).id
+
+const ownMade = async (scene: Scene, things: string, body: object): Promise<number> =>
+  (await scene.prepare(await scene.caller(), "POST", `/sites/${scene.site}/${things}`, body)).id
