@@ -17,11 +17,18 @@ const SERVER_SET = ["id", "site_id", "created_at", "updated_at", "tracking_id", 
  * Finds all faults of form at once: missing and unknown fields, types, choices, lengths, bounds, unclean texts. Rules about
  * meaning go on with `fields`. Lengths count after trimming, and in characters.
  *
+ * `ignored` are fields that the server sets; none where a body names things by their ids.
+ *
  * A schema may name its own code for a fault: `"x-codes": { too_few: "too_few_steps" }`.
  */
-export function inspect<T extends TObject>(schema: T, body: unknown, pointer = ""): Inspected<Static<T>> {
+export function inspect<T extends TObject>(
+  schema: T,
+  body: unknown,
+  pointer = "",
+  ignored: readonly string[] = SERVER_SET,
+): Inspected<Static<T>> {
   if (!isObject(body)) return { fields: {}, faults: [fault(pointer, "invalid_type", "must be an object")] }
-  const sent = Object.entries(body).filter(([name]) => pointer !== "" || !SERVER_SET.includes(name))
+  const sent = Object.entries(body).filter(([name]) => pointer !== "" || !ignored.includes(name))
   const tidy = tidiedValue(Object.fromEntries(sent))
   const faults = firstPerPointer([...uncleanTexts(tidy, pointer), ...shapeFaults(schema, tidy, pointer)])
   const faulty = new Set(faults.map((found) => found.pointer.slice(pointer.length + 1).split("/")[0]))

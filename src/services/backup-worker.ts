@@ -1,5 +1,6 @@
-import { copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../store/events/copy.ts"
+import { compactEventFile, copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../store/events/copy.ts"
 import { openForReading } from "../store/events/database.ts"
+import { type OldVisits, oldVisits } from "../store/events/old-visits.ts"
 import { openEventReader } from "../store/events/reader.ts"
 import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../store/events/usage.ts"
 import { hashFile } from "./file-hash.ts"
@@ -11,6 +12,8 @@ export type Task =
   | { do: "count"; path: string; sites: readonly number[] }
   | { do: "hash"; path: string }
   | { do: "measure"; path: string }
+  | { do: "compact"; path: string }
+  | { do: "count-old"; path: string; sites: readonly { id: number; before: number }[] }
 
 export interface Outcomes {
   copy: null
@@ -18,7 +21,10 @@ export interface Outcomes {
   /** Events by site. */
   count: Record<string, number>
   hash: { bytes: number; sha256: string }
+  compact: null
   measure: { tables: TableUsage[]; segments: SegmentUsage[] }
+  /** By site, in the order asked. */
+  "count-old": OldVisits[]
 }
 
 /** An outcome, or what went wrong by name, kind and message: errors lose their class on the way. */
@@ -40,6 +46,8 @@ function perform(task: Task): unknown {
   if (task.do === "examine") return examineEventFile(task.path, task)
   if (task.do === "count") return count(task)
   if (task.do === "measure") return measure(task.path)
+  if (task.do === "compact") return compact(task.path)
+  if (task.do === "count-old") return countOld(task)
   return hashFile(task.path)
 }
 
@@ -53,6 +61,20 @@ function count({ path, sites }: { path: string; sites: readonly number[] }): Rec
   const reader = openEventReader(path, { cacheBytes: 1 << 20 })
   try {
     return Object.fromEntries(sites.map((id) => [id, reader.snapshot(id).parts.reduce((sum, part) => sum + part.events, 0)]))
+  } finally {
+    reader.close()
+  }
+}
+
+function compact(path: string): null {
+  compactEventFile(path)
+  return null
+}
+
+function countOld({ path, sites }: { path: string; sites: readonly { id: number; before: number }[] }): OldVisits[] {
+  const reader = openEventReader(path, { cacheBytes: 8 << 20 })
+  try {
+    return sites.map(({ id, before }) => oldVisits(reader, id, before))
   } finally {
     reader.close()
   }

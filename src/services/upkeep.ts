@@ -16,7 +16,9 @@ import { canWrite, diskSpace, isLow } from "./disk.ts"
 import type { Exclusive } from "./exclusive.ts"
 import { ExitFault } from "./exit.ts"
 import type { Health } from "./health.ts"
+import type { InstanceSettings } from "./instance-settings.ts"
 import type { JobSlots } from "./job-slots.ts"
+import { cutoffDay as cutoffDayOf, keptDays } from "./retention-days.ts"
 import type { KeptSalts } from "./salts.ts"
 import type { StoreStates } from "./store-states.ts"
 import type { Task } from "./timers.ts"
@@ -36,6 +38,7 @@ export interface UpkeepOptions {
   lease: CatalogLease | undefined
   exclusive: Exclusive
   slots: JobSlots
+  settings: Pick<InstanceSettings, "get">
   /** Of areas, which hold what was derived from visits. */
   hooks: Pick<DataHooks, "onRetention">
   /** Reads the file of places again when it has changed; resolves with what is wrong with it. */
@@ -119,9 +122,10 @@ async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<vo
 async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void> {
   const { allSites, slots, clock, exclusive, events, hooks, log } = options
   for (const site of await allSites()) {
-    if (site.retention_days === null || signal.aborted) continue
-    const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(site.timezone).toPlainDate()
-    const cutoffDay = today.subtract({ days: site.retention_days })
+    const days = keptDays(site, options.settings)
+    if (days === null || signal.aborted) continue
+    const today = cutoffDayOf(site, 0, clock.now())
+    const cutoffDay = today.subtract({ days })
     const cutoff = cutoffDay.toZonedDateTime(site.timezone).epochMilliseconds
     await slots.once({ name: "retain-visits", due: today.toString(), siteId: site.id }, () =>
       exclusive.run(async () => {

@@ -2,9 +2,11 @@
  * What whoever runs the instance sees and does: its people, its state, its storage, and no visitor's data beyond counts and
  * sizes. One object of services, made when the instance is, for the plugin `admin` and the command line.
  */
+import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { IngestCounts } from "../../ingest/ingest-counts.ts"
 import type { Report } from "../control.ts"
+import type { DataHooks } from "../data-hooks.ts"
 import type { Check } from "../doctor.ts"
 import type { Instance } from "../instance.ts"
 import type { LogLine, LogLines } from "../log-lines.ts"
@@ -16,17 +18,23 @@ import type { Stats } from "../stats.ts"
 import type { Task } from "../timers.ts"
 import { type ConsoleAreas, createAreas } from "./areas.ts"
 import { type ConsoleAudit, createConsoleAudit } from "./audit.ts"
+import { createEndings } from "./endings.ts"
 import { createImpersonation, type Impersonation } from "./impersonation.ts"
 import { type ConsoleIngestion, createIngestion } from "./ingestion.ts"
+import { type ConsoleJobs, createConsoleJobs } from "./jobs.ts"
 import { type ConsoleLists, createLists } from "./lists.ts"
 import { testMail } from "./mail-test.ts"
+import { type ConsoleMembers, createConsoleMembers } from "./members.ts"
 import { readLines } from "./read-lines.ts"
+import { type ConsoleRetention, createRetention, RETENTION_JOB } from "./retention.ts"
 import { type ConsoleSettings, createConsoleSettings } from "./settings.ts"
 import { type ConsoleStorage, createStorage } from "./storage.ts"
+import { ANALYZE_JOB, createStoreWork, type StoreWork, VACUUM_JOB } from "./store-work.ts"
 import { createSystem, type SystemReport } from "./system.ts"
 import { type ConsoleUsers, createConsoleUsers } from "./users.ts"
 
-export interface Console extends Pick<Memberships, "members" | "invitations"> {
+export interface Console extends Pick<Memberships, "invitations">, ReturnType<typeof createEndings> {
+  members: ConsoleMembers
   users: ConsoleUsers
   lists: ConsoleLists
   audit: ConsoleAudit
@@ -38,6 +46,9 @@ export interface Console extends Pick<Memberships, "members" | "invitations"> {
   cookies: ImpersonationCookies
   ingestion: ConsoleIngestion
   storage: ConsoleStorage
+  storeWork: Pick<StoreWork, "vacuum" | "analyze">
+  retention: Omit<ConsoleRetention, "perform">
+  jobs: ConsoleJobs
   /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
@@ -76,6 +87,8 @@ export interface ConsoleOptions {
   backupWorkerUrl: string
   publicUrl(): string
   examine(report: Report, host: string | undefined): Promise<Check[]>
+  /** Of the areas, which are set up later. */
+  hooks(): DataHooks
 }
 
 export function createConsole(options: ConsoleOptions): Console {
@@ -84,14 +97,25 @@ export function createConsole(options: ConsoleOptions): Console {
   const storage = createStorage(shared)
   const ingestion = createIngestion(shared)
   const system = createSystem(shared)
+  const settings = createConsoleSettings(shared)
+  const changeSettings = (actor: Actor, changes: object) => settings.change(actor, { changes })
+  const retention = createRetention({ ...shared, changeSettings, segments: storage.segments })
+  const storeWork = createStoreWork(shared)
+  instance.jobs.define(RETENTION_JOB, { interrupted: "resume", attempts: 3, run: retention.perform })
+  instance.jobs.define(VACUUM_JOB, { interrupted: "fail", run: storeWork.performVacuum })
+  instance.jobs.define(ANALYZE_JOB, { interrupted: "fail", run: storeWork.performAnalyze })
   return {
-    members: memberships.members,
+    members: createConsoleMembers(shared),
     invitations: memberships.invitations,
+    ...createEndings(shared),
     audit: createConsoleAudit(shared),
     areas: createAreas(shared),
     users: createConsoleUsers(shared),
     lists: createLists({ ...shared, directory: instance.sites.directory, segments: storage.segments }),
-    settings: createConsoleSettings(shared),
+    settings,
+    retention,
+    storeWork,
+    jobs: createConsoleJobs(shared),
     maintenance: instance.maintenance,
     impersonation: createImpersonation(shared),
     cookies: options.cookies,

@@ -59,6 +59,8 @@ export interface Catalog extends Statements {
   checkpoint(mode: "passive" | "truncate"): Promise<number>
   /** Writes a whole, consistent copy to a path where nothing is yet. */
   vacuumInto(path: string): Promise<void>
+  /** Writes the file anew without what is free in it. Nothing else runs meanwhile: for a small one. */
+  compact(): Promise<void>
   /** Waits for what was asked before. */
   close(): Promise<void>
 }
@@ -100,6 +102,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     transaction,
     checkpoint: (mode) => local(() => checkpoint(client, mode)),
     vacuumInto: (path) => local(async () => void (await client.execute({ sql: "vacuum into ?", args: [path] }))),
+    compact: () => local(async () => void (await client.execute("vacuum"))),
     close: () => queue(async () => client.close()),
   }
 }

@@ -31,6 +31,23 @@ export function copyEventFile(source: string, target: string): void {
   })
 }
 
+/**
+ * Writes a store's file anew without what is free in it. Its writer waits meanwhile, as for any other that holds the file: call
+ * it in a worker, and for a file that takes less than writers are ready to wait.
+ */
+export function compactEventFile(path: string): void {
+  translated(() => {
+    const db = new Database(path, { readwrite: true, strict: true })
+    try {
+      db.run("pragma busy_timeout = 5000")
+      db.run("pragma secure_delete = on")
+      db.run("vacuum")
+    } finally {
+      db.close()
+    }
+  })
+}
+
 /** Takes the way from rotating ids to visitors out of a copy: it must not outlive the salts, which no backup holds. */
 export function forgetVisitorsOfCopy(path: string): void {
   translated(() => {

@@ -86,6 +86,8 @@ export interface EventStore {
   facts(): { schema: string[]; segments: number; hotRows: number }
   /** One transaction on row tables of areas. Throws what `work` throws; then nothing was stored. */
   rows<T>(work: (rows: RowStatements) => T): T
+  /** Counts how values are spread, for the planner; looks at a thousand rows of each index at most. */
+  analyze(): void
   checkpoint(mode: "passive" | "truncate"): void
   /** Throws StoreFault while nothing can be written; a write that changes nothing. */
   probe(): void
@@ -268,6 +270,13 @@ class Store implements EventStore {
 
   rows<T>(work: (rows: RowStatements) => T): T {
     return this.#journal.commit(() => work(rowStatements(this.#db)))
+  }
+
+  analyze(): void {
+    this.#journal.commit(() => {
+      this.#db.run("pragma analysis_limit = 1000")
+      this.#db.run("analyze")
+    })
   }
 
   checkpoint(mode: "passive" | "truncate"): void {

@@ -16,7 +16,8 @@ import { openFilled } from "./filled.ts"
 function serve({ app, clock, log }: McpInstance, stats: Stats) {
   const { keys, sites, events } = app.instance
   const { now } = clock
-  const gate = keyGate({ serverName: "footfall", now, keys, sites, limits: apiLimits(0, now), addressOf: () => undefined, onKey: () => {} })
+  const nobody = { addressOf: () => undefined, onKey: () => {}, maintenance: () => ({ enabled: false }) }
+  const gate = keyGate({ serverName: "footfall", now, keys, sites, limits: apiLimits(0, now), ...nobody })
   const facts = { baseUrl: "", mcpAllowedOrigins: [], serverName: "footfall", version: "0.0.0-test", log, now }
   const routes = router({ baseUrl: "", log, headers: {} }, [
     mcpRoutes(gate, { ...facts, stats, sites, firstAt: (id) => events.firstAt(id) }),

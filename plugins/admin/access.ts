@@ -1,0 +1,205 @@
+import { Type as t } from "@sinclair/typebox"
+import { AppError, type Deed, type Host, instantText, leaveUnread, pageOfAll, parseId, readPlainPaging } from "#plugin"
+import { AnyQuery, Id, Instant, NoQuery, orNull, Page, says } from "./shapes.ts"
+
+const InvitationShown = t.Object({
+  id: Id,
+  organization: t.Object({ id: Id, name: t.String() }),
+  email: t.String(),
+  role: t.String(),
+  has_account: t.Boolean(),
+  created_at: Instant,
+  expires_at: Instant,
+  sent_at: orNull(Instant),
+})
+
+const KeyShown = t.Object(
+  {
+    id: Id,
+    organization: t.Object({ id: Id, name: t.String() }),
+    name: t.String(),
+    prefix: t.String(),
+    last4: t.String(),
+    scopes: t.Array(t.String()),
+    site_ids: orNull(t.Array(t.Integer())),
+    owner_email: orNull(t.String()),
+    state: t.String(),
+    created_at: Instant,
+    expires_at: orNull(Instant),
+    last_used_at: orNull(Instant),
+  },
+  { title: "InstanceKey" },
+)
+
+const SessionShown = t.Object(
+  {
+    id: Id,
+    user: t.Object({ id: Id, email: t.String() }),
+    method: t.String(),
+    mfa: t.Boolean(),
+    device: t.String(),
+    ip_prefix: t.String(),
+    place: t.String(),
+    created_at: Instant,
+    last_seen_at: Instant,
+    expires_at: Instant,
+    current: t.Boolean(),
+    impersonation: t.Optional(t.Object({ by: t.String(), mode: t.String() })),
+  },
+  { title: "InstanceSession" },
+)
+
+const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
+
+/** What lets people and programs in: invitations, keys and sessions of all organizations. */
+export const accessRoutes = (host: Host) => {
+  const { lists, invitations, endSession } = host.services.console
+  const { keys } = host.services
+  const one = async <Row extends { id: number }>(rows: Promise<readonly Row[]>, id: string | undefined, missing: () => AppError) => {
+    const found = (await rows).find((row) => row.id === parseId(id))
+    if (!found) throw missing()
+    return found
+  }
+  const invitationOf = (id: string | undefined) =>
+    one(lists.invitations(), id, () => new AppError("invitation_not_found", "No open invitation has this id"))
+  const keyOf = (id: string | undefined) => one(lists.keys(), id, () => new AppError("api_key_not_found", "No API key has this id"))
+  const sessionOf = (id: string | undefined) =>
+    one(lists.sessions(), id, () => new AppError("session_not_found", "No live session has this id"))
+  type Params = Record<string, string | undefined>
+
+  return host
+    .instanceRouter()
+    .get(
+      "/admin/invitations",
+      async ({ query }) => {
+        const page = await pageOfAll(readPlainPaging("admin/invitations", query), await lists.invitations())
+        return { ...page, data: page.data.map(shownInvitation) }
+      },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(InvitationShown) }, detail: says("List open invitations") },
+    )
+    .delete(
+      "/admin/invitations/:id",
+      async ({ actor, params, status }) => {
+        const { id, organization_id } = await invitationOf(params.id)
+        const describe = (invitation: { id: number; email: string }): Deed => ({
+          action: "admin.invitation.delete",
+          target: { type: "invitation", id: invitation.id, label: invitation.email },
+          organizationId: organization_id,
+        })
+        await invitations.remove(organization_id, String(id), host.audit.recorded(actor, describe))
+        return status(204, undefined)
+      },
+      {
+        instanceAdmin: { find: async ({ id }: Params) => void (await invitationOf(id)), read: leaveUnread },
+        query: NoQuery,
+        detail: says("Withdraw an invitation"),
+      },
+    )
+    .get(
+      "/admin/api-keys",
+      async ({ query }) => {
+        const page = await pageOfAll(readPlainPaging("admin/api-keys", query), await lists.keys())
+        return { ...page, data: page.data.map((key) => shownKey(key, host.now())) }
+      },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(KeyShown) }, detail: says("List API keys") },
+    )
+    .post(
+      "/admin/api-keys/:id/revoke",
+      async ({ actor, user, params }) => {
+        const { id, organization_id } = await keyOf(params.id)
+        const describe = (key: { id: number; name: string }): Deed => ({
+          action: "admin.key.revoke",
+          target: { type: "api_key", id: key.id, label: key.name },
+          organizationId: organization_id,
+        })
+        await keys.revoke(organization_id, id, { by: user.id, alongside: host.audit.recorded(actor, describe) })
+        return shownKey(await keyOf(params.id), host.now())
+      },
+      {
+        instanceAdmin: { find: async ({ id }: Params) => void (await keyOf(id)), read: leaveUnread },
+        query: NoQuery,
+        response: { 200: KeyShown },
+        detail: says("Revoke an API key"),
+      },
+    )
+    .get(
+      "/admin/sessions",
+      async ({ query, session }) => {
+        const page = await pageOfAll(readPlainPaging("admin/sessions", query), await lists.sessions())
+        return { ...page, data: page.data.map((row) => shownSession(row, session.id)) }
+      },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(SessionShown) }, detail: says("List live sessions") },
+    )
+    .delete(
+      "/admin/sessions/:id",
+      async ({ actor, params, status }) => {
+        await endSession(actor, await sessionOf(params.id))
+        return status(204, undefined)
+      },
+      {
+        instanceAdmin: { find: async ({ id }: Params) => void (await sessionOf(id)), read: leaveUnread },
+        query: NoQuery,
+        detail: says("End a session"),
+      },
+    )
+}
+
+type Lists = Host["services"]["console"]["lists"]
+type Row<Name extends "invitations" | "keys" | "sessions"> = Awaited<ReturnType<Lists[Name]>>[number]
+
+const shownInvitation = ({
+  id,
+  organization_id,
+  organization,
+  email,
+  role,
+  has_account,
+  created_at,
+  expires_at,
+  sent_at,
+}: Row<"invitations">) => ({
+  id,
+  organization: { id: organization_id, name: organization },
+  email,
+  role,
+  has_account,
+  created_at: instantText(created_at),
+  expires_at: instantText(expires_at),
+  sent_at: instantOrNull(sent_at),
+})
+
+function shownKey(
+  { id, organization_id, organization, name, key_id, last4, scopes, site_ids, owner_email, ...times }: Row<"keys">,
+  now: number,
+) {
+  const isExpired = times.expires_at !== null && times.expires_at <= now
+  return {
+    id,
+    organization: { id: organization_id, name: organization },
+    name,
+    prefix: `ff_${key_id}`,
+    last4,
+    scopes,
+    site_ids,
+    owner_email,
+    state: times.revoked_at !== null ? "revoked" : isExpired ? "expired" : "active",
+    created_at: instantText(times.created_at),
+    expires_at: instantOrNull(times.expires_at),
+    last_used_at: instantOrNull(times.last_used_at),
+  }
+}
+
+const shownSession = (row: Row<"sessions">, current: number) => ({
+  id: row.id,
+  user: { id: row.user_id, email: row.email },
+  method: row.method,
+  mfa: row.mfa,
+  device: row.device,
+  ip_prefix: row.ip_prefix,
+  place: row.place,
+  created_at: instantText(row.created_at),
+  last_seen_at: instantText(row.last_seen_at),
+  expires_at: instantText(row.expires_at),
+  current: row.id === current,
+  ...(row.impersonation_mode !== null && { impersonation: { by: row.impersonator_email ?? "", mode: row.impersonation_mode } }),
+})

@@ -1,0 +1,122 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { type Host, instantText, type Job, leaveUnread } from "#plugin"
+import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
+
+export const JobShown = t.Object(
+  {
+    id: Id,
+    kind: t.String(),
+    key: t.String(),
+    state: t.String(),
+    organization_id: orNull(t.Integer()),
+    site_id: orNull(t.Integer()),
+    progress: orNull(t.Any()),
+    attempts: t.Integer(),
+    run_at: Instant,
+    created_by: orNull(t.Integer()),
+    created_at: Instant,
+    started_at: orNull(Instant),
+    finished_at: orNull(Instant),
+    error_code: orNull(t.String()),
+    error_message: orNull(t.String()),
+  },
+  { title: "InstanceJob" },
+)
+
+const ScheduleShown = t.Object(
+  {
+    name: t.String(),
+    cron: t.String(),
+    timezone: t.String(),
+    enabled: t.Boolean(),
+    last_run_at: orNull(Instant),
+    last_state: orNull(t.String()),
+    next_run_at: orNull(Instant),
+  },
+  { title: "Schedule" },
+)
+
+const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
+
+/** Without what it has in its hands: that is its own business. */
+export function jobShown(host: Host, job: Job): Static<typeof JobShown> {
+  const { id, kind, key, state, organization_id, site_id, attempts, created_by, error_code, error_message } = job
+  return {
+    ...{ id, kind, key, state, organization_id, site_id, attempts, created_by, error_code, error_message },
+    progress: host.services.console.jobs.progressOf(job),
+    run_at: instantText(job.run_at),
+    created_at: instantText(job.created_at),
+    started_at: instantOrNull(job.started_at),
+    finished_at: instantOrNull(job.finished_at),
+  }
+}
+
+/** Work in the background, of the core and of all areas. */
+export const jobRoutes = (host: Host) => {
+  const { jobs } = host.services.console
+  const find = async ({ id }: Record<string, string | undefined>) => void (await jobs.get(id))
+  const quiet = { find, read: leaveUnread }
+  const scheduleShown = (schedule: Awaited<ReturnType<typeof jobs.schedules>>[number]): Static<typeof ScheduleShown> => {
+    const { name, cron, timezone, enabled, last_state } = schedule
+    const [last_run_at, next_run_at] = [instantOrNull(schedule.last_run_at), instantOrNull(schedule.next_run_at)]
+    return { name, cron, timezone, enabled, last_run_at, last_state, next_run_at }
+  }
+
+  return host
+    .instanceRouter()
+    .get(
+      "/admin/jobs",
+      async ({ query }) => {
+        const page = await jobs.list(query)
+        return { ...page, data: page.data.map((job) => jobShown(host, job)) }
+      },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(JobShown) }, detail: says("List jobs") },
+    )
+    .get(
+      "/admin/jobs/:id",
+      async ({ params }) => {
+        const job = await jobs.get(params.id)
+        return { ...jobShown(host, job), lines: job.lines.map(({ at, ...line }) => ({ at: instantText(at), ...line })) }
+      },
+      { instanceAdmin: { find }, query: NoQuery, detail: says("Read a job, with what the log says of it") },
+    )
+    .post("/admin/jobs/:id/cancel", async ({ actor, params }) => jobShown(host, await jobs.cancel(actor, params.id)), {
+      instanceAdmin: quiet,
+      query: NoQuery,
+      response: { 200: JobShown },
+      detail: says("End a job"),
+    })
+    .post("/admin/jobs/:id/retry", async ({ actor, params }) => jobShown(host, await jobs.retry(actor, params.id)), {
+      instanceAdmin: quiet,
+      query: NoQuery,
+      response: { 200: JobShown },
+      detail: says("Let a job that failed begin anew"),
+    })
+    .get("/admin/schedules", async () => ({ data: (await jobs.schedules()).map(scheduleShown) }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: t.Object({ data: t.Array(ScheduleShown) }) },
+      detail: says("When jobs come again"),
+    })
+    .patch("/admin/schedules/:name", async ({ actor, params, body }) => scheduleShown(await jobs.change(actor, params.name, body.value)), {
+      instanceAdmin: true,
+      query: NoQuery,
+      body: Sent,
+      response: { 200: ScheduleShown },
+      detail: says("Change when a job comes again, or whether"),
+    })
+    .post(
+      "/admin/schedules/:name/run",
+      async ({ actor, params, set }) => {
+        const job = await jobs.runNow(actor, params.name)
+        set.status = 202
+        return jobShown(host, job)
+      },
+      {
+        instanceAdmin: { read: leaveUnread },
+        query: NoQuery,
+        response: { 202: JobShown },
+        detail: says("Run a job now, beside its times"),
+      },
+    )
+}

@@ -1,0 +1,224 @@
+import { expect, test } from "bun:test"
+import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
+
+const DAY = 86_400_000
+const view = (path: string) => ({ n: "pageview", u: `https://shop.example${path}`, d: "shop.example" })
+
+/** One visit a day at noon UTC, from some days before the start on; the clock ends at the start. */
+async function startWithDays(days: number): Promise<ConsoleInstance> {
+  const start = new Date(Date.parse("2026-11-21T12:00:00Z") - days * DAY).toISOString()
+  const console = await startConsole({ now: start })
+  for (let day = 0; day <= days; day++) {
+    await console.instance.collect(view(`/day-${day}`))
+    if (day < days) console.instance.clock.advance(DAY)
+  }
+  await console.instance.app.instance.events.seal(console.instance.clock.now(), true)
+  return console
+}
+/** A fresh session: the first one has grown old with the clock. */
+const again = (console: ConsoleInstance) => console.instance.signIn({ isInstanceAdmin: true })
+const visits = async ({ instance }: ConsoleInstance) =>
+  (
+    (await instance.api.get("/api/public/v1/sites/1/stats/summary?period=all&metrics=visits", instance.statsKey)).body as {
+      metrics: { visits: number }
+    }
+  ).metrics.visits
+
+test("a preview names what a run then removes, also past midnight", async () => {
+  await using console = await startWithDays(9)
+  const cookie = await again(console)
+  expect(await visits(console)).toBe(10)
+  const preview = await console.send("POST", "/retention/preview", { site_id: 1, retention_days: 4 }, { cookie })
+  // Berlin: the midnight four days back; visits of 12, 13, 14, 15 and 16 November lie before it.
+  expect(preview).toMatchObject({
+    status: 200,
+    body: { at: "2026-11-21T12:00:00Z", by: [{ site_id: 1, kind: "visits", cutoff: "2026-11-17", rows: 5, events: 5, days: 5 }] },
+  })
+  const { at, bytes } = preview.body as { at: string; bytes: number }
+  expect(bytes).toBeGreaterThan(0)
+  expect(await visits(console)).toBe(10)
+
+  console.instance.clock.advance(12 * 3_600_000)
+  const run = await console.send("POST", "/retention/run", { site_id: 1, retention_days: 4, at }, { cookie })
+  expect(run).toMatchObject({ status: 202, body: { kind: "core.remove-visits", site_id: 1 } })
+  await console.instance.app.instance.jobs.drain()
+  expect(await console.get(`/jobs/${(run.body as { id: number }).id}`, cookie)).toMatchObject({
+    body: { state: "done", progress: { done: 1, total: 1 } },
+  })
+  expect(await visits(console)).toBe(5)
+  expect(await actionsOf(console)).toEqual(["admin.retention.begin", "admin.retention.end"])
+  const left = await console.send("POST", "/retention/preview", { site_id: 1, retention_days: 4, at }, { cookie })
+  expect(left.body).toMatchObject({ by: [{ rows: 0, days: 0 }], bytes: 0 })
+})
+
+test("what a site says wins over the default, and a default over nothing", async () => {
+  await using console = await startWithDays(3)
+  const cookie = await again(console)
+  expect((await console.get("/retention", cookie)).body).toEqual({
+    default_days: null,
+    sites: [{ site_id: 1, name: "Shop", retention_days: null, source: "default" }],
+  })
+  expect((await console.send("POST", "/retention/preview", {}, { cookie })).body).toMatchObject({ by: [], bytes: 0 })
+  expect((await console.send("PUT", "/retention", { default_days: 1 }, { cookie })).body).toMatchObject({
+    default_days: 1,
+    sites: [{ retention_days: 1, source: "default" }],
+  })
+  expect((await console.send("POST", "/retention/preview", {}, { cookie })).body).toMatchObject({ by: [{ cutoff: "2026-11-20", rows: 2 }] })
+  await console.send("PUT", "/retention", { sites: [{ site_id: 1, retention_days: 2 }] }, { cookie })
+  expect((await console.get("/retention", cookie)).body).toMatchObject({ sites: [{ retention_days: 2, source: "site" }] })
+  expect((await console.send("POST", "/retention/preview", {}, { cookie })).body).toMatchObject({ by: [{ cutoff: "2026-11-19", rows: 1 }] })
+})
+
+test.each([
+  [{ retention_days: 0 }, 422],
+  [{ retention_days: null }, 422],
+  [{ site_id: "1" }, 422],
+  [{ site_id: 99 }, 404],
+  [{ at: "2026-11-21T12:00:01Z" }, 422],
+  [{ at: "2026-11-20T11:59:59Z" }, 422],
+  [{ colour: 1 }, 422],
+] as const)("retention cannot be previewed by %j", async (body, status) => {
+  await using console = await startConsole()
+  expect((await console.send("POST", "/retention/preview", body)).status).toBe(status)
+})
+
+test("visits before a day are counted, and removed when it is meant", async () => {
+  await using console = await startWithDays(3)
+  const cookie = await again(console)
+  expect(await console.send("POST", "/sites/1/purge", { before: "2026-11-20", dry_run: true }, { cookie })).toMatchObject({
+    status: 200,
+    body: { by: [{ rows: 2 }] },
+  })
+  expect(await visits(console)).toBe(4)
+  expect(await console.send("POST", "/sites/1/purge", { before: "2026-11-20" }, { cookie })).toMatchObject({ status: 202 })
+  await console.instance.app.instance.jobs.drain()
+  expect(await visits(console)).toBe(2)
+  expect(await console.send("POST", "/sites/1/purge", { before: "2026-02-30" }, { cookie })).toMatchObject({ status: 422 })
+  expect(await console.send("POST", "/sites/9/purge", { before: "2026-11-20" }, { cookie })).toMatchObject({ status: 404 })
+})
+
+test("storage is told by store, table and site, and what a month of growth leaves", async () => {
+  await using console = await startWithDays(2)
+  const { storage } = console.instance.app.console
+  let cookie = await again(console)
+  const first = (await console.get("/storage", cookie)).body as { events: { bytes_per_day: number | null }; sites: object[]; disk: object }
+  expect(first).toMatchObject({
+    catalog: { tables: expect.arrayContaining([expect.objectContaining({ table: "users", rows: 2 })]) },
+    events: { bytes_per_day: null, tables: expect.arrayContaining([expect.objectContaining({ table: "segments", rows: 1 })]) },
+    // The visit of today may still go on.
+    sites: [{ site_id: 1, kind: "visits", visits: 2, events: 2, bytes_per_day: null }],
+    disk: { free_bytes: expect.any(Number), total_bytes: expect.any(Number), days_to_full: null },
+  })
+  await storage.task.run(new AbortController().signal)
+  console.instance.clock.advance(2 * DAY)
+  for (let i = 0; i < 20; i++) await console.instance.collect(view(`/more-${i}`), { address: `198.51.100.${i + 1}` })
+  await console.instance.app.instance.events.seal(console.instance.clock.now(), true)
+  cookie = await again(console)
+  const later = (await console.get("/storage", cookie)).body as { sites: { bytes: number; bytes_per_day: number }[] }
+  const before = (first.sites as { bytes: number }[])[0]!.bytes
+  expect(later.sites[0]!.bytes_per_day).toBe(Math.round((later.sites[0]!.bytes - before) / 2))
+  expect(later.sites[0]!.bytes_per_day).toBeGreaterThan(0)
+})
+
+test.each(["catalog", "events"])("the store %s is written anew without losing anything", async (store) => {
+  await using console = await startWithDays(3)
+  const cookie = await again(console)
+  await console.send("POST", "/sites/1/purge", { before: "2026-11-20" }, { cookie })
+  await console.instance.app.instance.jobs.drain()
+  expect(await console.send("POST", "/storage/vacuum", { store }, { cookie })).toMatchObject({
+    status: 202,
+    body: { kind: "core.vacuum-store" },
+  })
+  expect(await console.send("POST", "/storage/analyze", { store }, { cookie })).toMatchObject({
+    status: 202,
+    body: { kind: "core.analyze-store" },
+  })
+  await console.instance.app.instance.jobs.drain()
+  expect(
+    ((await console.get("/jobs?state=done", cookie)).body as { data: { kind: string }[] }).data.map(({ kind }) => kind).sort(),
+  ).toEqual(["core.analyze-store", "core.remove-visits", "core.vacuum-store"])
+  expect(await visits(console)).toBe(2)
+  expect((await console.instance.collect(view("/after"), { address: "198.51.100.9" })).status).toBe(202)
+  expect(await visits(console)).toBe(3)
+  expect(await console.send("POST", "/storage/vacuum", { store: "all" }, { cookie })).toMatchObject({ status: 422 })
+})
+
+test("what becomes of events is told by the minute, and survives a restart of counting", async () => {
+  await using console = await startConsole()
+  const { instance } = console
+  await instance.collect(view("/"))
+  await instance.collect({ ...view("/"), u: "https://other.example/" })
+  await instance.collect({ n: "pageview", u: "https://unknown.example/", d: "unknown.example" })
+  const expected = { accepted: 1, dropped: { unknown_site: 1, host: 1 }, refused_storage: 0, refused_queue: 0 }
+  const told = async () => (await console.get("/ingestion")).body as { data: object[]; totals: object }
+  const before = await told()
+  expect(before.data.length).toBe(60)
+  expect(before.data.at(-1)).toEqual({ at: "2026-11-21T12:00:00Z", ...expected })
+  expect(before).toMatchObject({ totals: expected, queue_depth: 0, oldest_unsealed_at: "2026-11-21T12:00:00Z" })
+  instance.app.console.ingestion.flush()
+  instance.clock.advance(60_000)
+  await instance.collect(view("/2"))
+  const after = await told()
+  expect(after.data.slice(-2)).toEqual([
+    { at: "2026-11-21T12:00:00Z", ...expected },
+    { at: "2026-11-21T12:01:00Z", ...expected, accepted: 1, dropped: {} },
+  ])
+  expect((await console.get("/ingestion?site=1")).body).toMatchObject({ totals: { accepted: 2, dropped: { host: 1 } } })
+  for (const query of ["from=2026-11-21T13:00:00Z", "from=2026-11-20T11:00:00Z", "from=yesterday,+about+noon!", "site=x"])
+    expect(await console.get(`/ingestion?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+  // After a week they are gone.
+  instance.clock.advance(7 * DAY)
+  instance.app.console.ingestion.flush()
+  expect(instance.app.instance.events.ingestMinutes({ from: 0, to: Number.MAX_SAFE_INTEGER, siteId: undefined })).toEqual([
+    expect.objectContaining({ outcome: "accepted", count: 1 }),
+  ])
+})
+
+test("dropped events of all sites are shown, without an address or a visitor", async () => {
+  await using console = await startConsole()
+  await console.instance.collect({ ...view("/"), u: "https://other.example/page" })
+  console.instance.app.collector.flush()
+  const { body } = await console.get("/ingestion/rejected/sample?reason=host")
+  expect(body).toEqual({
+    data: [
+      {
+        site_id: 1,
+        at: "2026-11-21T12:00:00Z",
+        reason: "host",
+        host: "other.example",
+        page: "/page",
+        browser_family: "Chrome",
+        country: "",
+      },
+    ],
+  })
+  expect((await console.get("/ingestion/rejected/sample?reason=bot")).body).toEqual({ data: [] })
+  expect(await console.get("/ingestion/rejected/sample?reason=ugly")).toMatchObject({ status: 400 })
+})
+
+test("schedules are listed, changed, and run beside their times", async () => {
+  await using console = await startConsole()
+  const { instance } = console.instance.app
+  await instance.schedules.start()
+  const named = async () =>
+    ((await console.get("/schedules")).body as { data: { name: string; cron: string; enabled: boolean }[] }).data.find(
+      ({ name }) => name === "core.forget-old",
+    )
+  expect(await named()).toMatchObject({ cron: "40 2 * * *", enabled: true })
+  expect(await console.send("PATCH", "/schedules/core.forget-old", { cron: "15 4 * * 1", enabled: false })).toMatchObject({
+    status: 200,
+    body: { cron: "15 4 * * 1", enabled: false },
+  })
+  expect(await console.send("PATCH", "/schedules/core.forget-old", { cron: "99 4 * * 1" })).toMatchObject({ status: 422 })
+  expect(await console.send("PATCH", "/schedules/core.nothing", { enabled: true })).toMatchObject({ status: 404 })
+  const run = await console.send("POST", "/schedules/core.forget-old/run")
+  expect(run).toMatchObject({ status: 202, body: { kind: "core.forget-old", state: "queued", created_by: console.adminId } })
+  await instance.jobs.drain()
+  expect(await console.get(`/jobs/${(run.body as { id: number }).id}`)).toMatchObject({ body: { state: "done" } })
+  expect(await console.send("POST", `/jobs/${(run.body as { id: number }).id}/retry`)).toMatchObject({
+    status: 409,
+    body: { code: "invalid_state" },
+  })
+  expect(await console.get("/jobs/999")).toMatchObject({ status: 404, body: { code: "job_not_found" } })
+  expect(await actionsOf(console)).toEqual(["admin.schedule.update", "admin.schedule.run"])
+})

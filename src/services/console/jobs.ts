@@ -1,0 +1,124 @@
+import { Type as t } from "@sinclair/typebox"
+import type { Actor, Deed } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { JOB_STATES, type Job, type ShownProgress, shownProgress } from "../../domain/job.ts"
+import { parsed } from "../../domain/sign-in-input.ts"
+import type { Schedule } from "../../store/catalog/schedules.ts"
+import { type Audit, recorded } from "../audit.ts"
+import type { Jobs } from "../jobs.ts"
+import type { LogLine, LogLines } from "../log-lines.ts"
+import { type PrivatePage, privatePage, readPaging } from "../paging.ts"
+import type { Schedules } from "../schedules.ts"
+
+/** Jobs of the core and of all areas, and when they come again. */
+export interface ConsoleJobs {
+  /** Newest first. Throws `invalid_query`, `invalid_cursor`. */
+  list(query: Record<string, unknown>): Promise<PrivatePage<Job>>
+  /** With what the log says of it. Throws `job_not_found`. */
+  get(id: string | undefined): Promise<Job & { lines: LogLine[] }>
+  progressOf(job: Job): ShownProgress | null
+  /** Throws `job_not_found`. */
+  cancel(actor: Actor, id: string | undefined): Promise<Job>
+  /** Throws `job_not_found`, and `invalid_state` for one that did not fail. */
+  retry(actor: Actor, id: string | undefined): Promise<Job>
+  schedules(): Promise<Schedule[]>
+  /** `{cron?, enabled?}`. Throws `not_found`, `validation_failed`. */
+  change(actor: Actor, name: string, body: unknown): Promise<Schedule>
+  /** Now, beside its times. Throws `not_found`. */
+  runNow(actor: Actor, name: string): Promise<Job>
+}
+
+export const SchedulePatch = t.Object(
+  { cron: t.Optional(t.String({ minLength: 9, maxLength: 100 })), enabled: t.Optional(t.Boolean()) },
+  { additionalProperties: false, title: "SchedulePatch" },
+)
+
+interface ConsoleJobsOptions {
+  jobs: Jobs
+  schedules: Schedules
+  clock: Pick<Clock, "now">
+  audit: Audit
+  logLines: Pick<LogLines, "list">
+}
+
+const LINES = 50
+
+export function createConsoleJobs({ jobs, schedules, clock, audit, logLines }: ConsoleJobsOptions): ConsoleJobs {
+  async function find(idText: string | undefined): Promise<Job> {
+    const job = await jobs.get(parseId(idText) ?? 0)
+    if (!job) throw jobNotFound()
+    return job
+  }
+  const writing = (actor: Actor, verb: string) => (statements: Parameters<Audit["write"]>[0], job: Job) =>
+    audit.write(statements, actor, jobDeed(verb)(job))
+
+  return {
+    list(query) {
+      const paging = readPaging("admin/jobs", query, ["state", "kind", "site"], (reader) => ({
+        state: reader.choice("state", JOB_STATES),
+        kind: reader.text("kind", { min: 1, max: 100 }),
+        siteId: reader.integer("site", { min: 1, max: Number.MAX_SAFE_INTEGER }),
+      }))
+      const { state, kind, siteId } = paging.filters
+      const filter = { ...(state && { state }), ...(kind !== undefined && { kind }), ...(siteId !== undefined && { siteId }) }
+      const read = (limit: number) => jobs.list(filter, { before: paging.after ?? Number.MAX_SAFE_INTEGER, limit })
+      return privatePage(paging, read, async () => countAll(jobs, filter))
+    },
+    async get(id) {
+      const job = await find(id)
+      return { ...job, lines: logLines.list({ q: `"job":${job.id}` }, LINES).filter(({ fields }) => fields.job === job.id) }
+    },
+    progressOf: (job) => shownProgress(job, clock.now()),
+    async cancel(actor, id) {
+      const { id: jobId } = await find(id)
+      return (await jobs.cancel(jobId, writing(actor, "cancel")))! // it was just found
+    },
+    async retry(actor, id) {
+      const { id: jobId } = await find(id)
+      return (await jobs.retry(jobId, writing(actor, "retry")))! // it was just found
+    },
+    schedules: () => schedules.list(),
+    async change(actor, name, body) {
+      const { cron, enabled } = parsed(SchedulePatch, body)
+      const wanted = { ...(cron !== undefined && { cron }), ...(enabled !== undefined && { enabled }) }
+      const describe = (schedule: Schedule): Deed => ({
+        action: "admin.schedule.update",
+        target: { type: "schedule", id: schedule.name, label: schedule.name },
+      })
+      const changed = await schedules.change(name, wanted, recorded(audit, actor, describe))
+      if (!changed) throw noSchedule()
+      return changed
+    },
+    async runNow(actor, name) {
+      if (!(await schedules.list()).some((schedule) => schedule.name === name)) throw noSchedule()
+      await audit.writeAlone(actor, { action: "admin.schedule.run", target: { type: "schedule", id: name, label: name } })
+      const created = actor.kind === "user" && actor.id !== undefined ? { createdBy: actor.id } : {}
+      return (await jobs.enqueue({ kind: name, join: true, ...created }))! // it has no slot that could be taken
+    },
+  }
+}
+
+/** In slices: a list of jobs is not kept for ever, and no statement reads more. */
+async function countAll(jobs: Jobs, filter: Parameters<Jobs["list"]>[0]): Promise<number> {
+  let total = 0
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const part = await jobs.list(filter, { before, limit: 1_000 })
+    total += part.length
+    if (part.length < 1_000) return total
+    before = part.at(-1)!.id
+  }
+}
+
+const jobDeed =
+  (verb: string) =>
+  ({ id, kind, organization_id, site_id }: Job): Deed => ({
+    action: `admin.job.${verb}`,
+    target: { type: "job", id, label: kind },
+    ...(organization_id !== null && { organizationId: organization_id }),
+    ...(site_id !== null && { siteId: site_id }),
+  })
+
+const jobNotFound = () => new AppError("job_not_found", "No job has this id")
+const noSchedule = () => new AppError("not_found", "There is no schedule of this name.")

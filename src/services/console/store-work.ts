@@ -1,0 +1,110 @@
+import { statSync } from "node:fs"
+import { Type as t } from "@sinclair/typebox"
+import type { Actor } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Job } from "../../domain/job.ts"
+import { parsed } from "../../domain/sign-in-input.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { raw } from "../../store/catalog/sql.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { Audit } from "../audit.ts"
+import { inBackupThread } from "../backup-thread.ts"
+import { placesIn } from "../data-folder.ts"
+import { diskSpace } from "../disk.ts"
+import type { Exclusive } from "../exclusive.ts"
+import type { JobWork } from "../job-kinds.ts"
+import type { Jobs } from "../jobs.ts"
+
+export const StoreInput = t.Object(
+  { store: t.Union([t.Literal("catalog"), t.Literal("events")]) },
+  { additionalProperties: false, title: "StoreInput" },
+)
+
+type Store = "catalog" | "events"
+interface Payload {
+  store: Store
+  actor: Actor
+}
+
+/** Work on the stores as wholes, as jobs. */
+export interface StoreWork {
+  /** `{store}`. Throws `validation_failed`, `not_enough_space`, `invalid_state` for a catalog on a server. */
+  vacuum(actor: Actor, body: unknown): Promise<Job>
+  analyze(actor: Actor, body: unknown): Promise<Job>
+  performVacuum(work: JobWork<Payload>): Promise<void>
+  performAnalyze(work: JobWork<Payload>): Promise<void>
+}
+
+interface StoreWorkOptions {
+  dataDir: string
+  backupWorkerUrl: string
+  catalog: Catalog
+  events: EventStore
+  clock: Pick<Clock, "now">
+  exclusive: Exclusive
+  audit: Pick<Audit, "writeAlone">
+  jobs: Jobs
+}
+
+export const VACUUM_JOB = "core.vacuum-store"
+export const ANALYZE_JOB = "core.analyze-store"
+/** Its writer waits while a file is written anew, and is ready to for some seconds; in a larger one free pages are used again. */
+const WHOLE_FILE = 256 << 20
+
+export function createStoreWork(options: StoreWorkOptions): StoreWork {
+  const { dataDir, catalog, events, exclusive, clock, audit, jobs } = options
+  const places = placesIn(dataDir)
+  const sizeOf = (store: Store) => statSync(places[store], { throwIfNoEntry: false })?.size ?? 0
+
+  function parseStore(body: unknown): Store {
+    const { store } = parsed(StoreInput, body)
+    if (store === "catalog" && catalog.remote)
+      throw new AppError("invalid_state", "The catalog is on a server, which does this itself.", { state: "remote" })
+    return store
+  }
+  async function enqueue(kind: string, actor: Actor, store: Store): Promise<Job> {
+    const created = actor.kind === "user" && actor.id !== undefined ? { createdBy: actor.id } : {}
+    const job = await jobs.enqueue({ kind, key: store, payload: { store, actor }, join: true, ...created })
+    return job! // it has no slot that could be taken
+  }
+  /** A row of the log before and one after. */
+  async function recorded({ store, actor }: Payload, verb: string, work: () => Promise<void>): Promise<void> {
+    const target = { type: "store", id: store, label: store }
+    const before = sizeOf(store)
+    await audit.writeAlone(actor, { action: `admin.store.${verb}-begin`, target })
+    await exclusive.run(work)
+    await audit.writeAlone(actor, { action: `admin.store.${verb}-end`, target, changes: { bytes: [before, sizeOf(store)] } })
+  }
+  async function compactEvents(): Promise<void> {
+    await events.merge(clock.now())
+    await events.dropRetired(clock.now())
+    if (sizeOf("events") > WHOLE_FILE) return
+    events.checkpoint("truncate")
+    await inBackupThread<"compact">(options.backupWorkerUrl, { do: "compact", path: places.events })
+    events.checkpoint("truncate")
+  }
+
+  return {
+    async vacuum(actor, body) {
+      const store = parseStore(body)
+      const needed_bytes = sizeOf(store)
+      const { freeBytes: free_bytes } = diskSpace(dataDir)
+      if (free_bytes < needed_bytes)
+        throw new AppError("not_enough_space", "The store needs its size once more.", { needed_bytes, free_bytes })
+      return enqueue(VACUUM_JOB, actor, store)
+    },
+    analyze: async (actor, body) => enqueue(ANALYZE_JOB, actor, parseStore(body)),
+    performVacuum: ({ payload }) =>
+      recorded(payload, "vacuum", async () => {
+        if (payload.store === "events") return compactEvents()
+        await catalog.compact()
+        await catalog.checkpoint("truncate")
+      }),
+    performAnalyze: ({ payload }) =>
+      recorded(payload, "analyze", async () => {
+        if (payload.store === "events") events.analyze()
+        else await catalog.run(raw("analyze"))
+      }),
+  }
+}
