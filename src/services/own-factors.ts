@@ -27,6 +27,7 @@ import type { Sessions } from "./sessions.ts"
 import { invalidCode } from "./sign-in.ts"
 import type { Tickets } from "./tickets.ts"
 import type { Totp } from "./totp.ts"
+import { webauthn, webauthnParts } from "./webauthn.ts"
 
 /** What somebody types into an app, or lets it read. */
 export interface TotpStart {
@@ -161,7 +162,7 @@ export function createOwnFactors(options: OwnFactorsOptions): OwnFactors {
     passkeys: ({ user }) => listPasskeys(catalog, user.id),
     async beginPasskey({ user }) {
       const own = await refuseTooMany(catalog, user.id)
-      const { generateRegistrationOptions } = await import("@simplewebauthn/server")
+      const { generateRegistrationOptions } = await webauthn()
       const asked = await generateRegistrationOptions({
         rpName: PRODUCT,
         rpID: relyingParty().id,
@@ -231,8 +232,8 @@ type MadeCredential = Pick<NewPasskey, "credential_id" | "public_key" | "algorit
 
 /** The new key, undefined for whatever is wrong about the answer. */
 async function credentialIn(response: object, challenge: string, { id, origin }: RelyingParty): Promise<MadeCredential | undefined> {
-  const { verifyRegistrationResponse } = await import("@simplewebauthn/server")
-  const { cose, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers")
+  const { verifyRegistrationResponse } = await webauthn()
+  const { cose, decodeCredentialPublicKey } = await webauthnParts()
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       // The library looks at every part of it.

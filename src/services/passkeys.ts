@@ -12,6 +12,7 @@ import type { NoteFailure } from "./sign-in-failures.ts"
 import type { SignInLimits } from "./sign-in-limits.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
 import type { Tickets } from "./tickets.ts"
+import { webauthn } from "./webauthn.ts"
 
 /** Where passkeys belong: the host of the base address, and the origin pages of it have. */
 export interface RelyingParty {
@@ -78,7 +79,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
 
   /** The user, the new count and whether the key is backed up; undefined for whatever is wrong about the answer. */
   async function judged(passkey: Passkey, challenge: string, response: PasskeyResponse) {
-    const { verifyAuthenticationResponse } = await import("@simplewebauthn/server")
+    const { verifyAuthenticationResponse } = await webauthn()
     const { id, origin } = relyingParty()
     const credential = { id: passkey.credential_id, publicKey: Uint8Array.from(passkey.public_key), counter: 0 }
     try {
@@ -138,7 +139,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
       const { ticket } = parsed(BeginInput, body)
       const userId = ticket === undefined ? null : (await tickets.look("mfa", ticket)).user_id
       const known = userId === null ? [] : await listPasskeys(catalog, userId)
-      const { generateAuthenticationOptions } = await import("@simplewebauthn/server")
+      const { generateAuthenticationOptions } = await webauthn()
       const asked = await generateAuthenticationOptions({
         rpID: relyingParty().id,
         challenge: Uint8Array.from(random(CHALLENGE_BYTES)),

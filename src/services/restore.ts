@@ -5,6 +5,7 @@ import { catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { examineCatalogFile, listSiteIds } from "../store/catalog/copy.ts"
 import { migrate } from "../store/catalog/migrate.ts"
 import { catalogSchemas } from "../store/catalog/schema.ts"
+import { endEveryEntry } from "../store/catalog/sessions.ts"
 import { eventSchemas } from "../store/events/database.ts"
 import { openEventStore } from "../store/events/events.ts"
 import { checkBackup, createBackups } from "./backup.ts"
@@ -99,6 +100,7 @@ async function migrateStaged(staged: string, manifest: Manifest, { version, now,
   const catalog = await openCatalog(catalogUrl(join(staged, "catalog.db")))
   try {
     await migrate(catalog, catalogSchemas(plugins), { version, now: now() })
+    await endEveryEntry(catalog, now())
     await catalog.checkpoint("truncate")
   } finally {
     await catalog.close()

@@ -32,6 +32,12 @@ export async function sessionByTokenHash(catalog: Statements, tokenHash: Uint8Ar
   return row && toSession(row)
 }
 
+/** Live or not. */
+export async function sessionById(catalog: Statements, id: number): Promise<Session | undefined> {
+  const row = await catalog.get<SessionRow>(sql`select ${COLUMNS} from sessions where id = ${id}`)
+  return row && toSession(row)
+}
+
 /** Those of a user that have not ended, the one seen last first. */
 export async function listLiveSessions(catalog: Statements, userId: number, now: number): Promise<Session[]> {
   const rows = await catalog.all<SessionRow>(sql`
@@ -100,3 +106,14 @@ export const deleteEndedSessions = (catalog: Statements, before: number, limit: 
     delete from sessions where id in (select id from sessions where expires_at < ${before} order by expires_at limit ${limit})`)
 
 const toSession = (row: SessionRow): Session => ({ ...row, mfa: row.mfa === 1, renewal_wanted: row.renewal_wanted === 1 })
+
+/**
+ * After a restore: what was ended since the backup must not be alive again. Sessions, open sign-ins and links end, and mails
+ * that waited then have been sent or are out of date.
+ */
+export async function endEveryEntry(catalog: Statements, now: number): Promise<void> {
+  await catalog.run(sql`update sessions set revoked_at = ${now} where revoked_at is null`)
+  await catalog.run(sql`update login_tickets set used_at = ${now} where used_at is null`)
+  await catalog.run(sql`update one_time_tokens set used_at = ${now} where used_at is null`)
+  await catalog.run(sql`delete from mails`)
+}
