@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import type { OpenApiDocument } from "./document.ts"
+import { clientSections } from "./page-clients.ts"
 import { operationSection } from "./page-operation.ts"
 import { schemaSection } from "./page-schema.ts"
 import { PAGE_STYLE } from "./page-style.ts"
@@ -32,10 +33,12 @@ ${prose(info.description)}
 <p>The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.</p>
 </header>
 <nav aria-label="Operations">
+<h2>Begin</h2><ul><li><a href="#scripts">For scripts and programs</a></li><li><a href="#assistants">For assistants</a></li></ul>
 ${groups.map(({ name, operations }) => `<h2>${name}</h2><ul>${operations.map(({ link }) => `<li>${link}</li>`).join("")}</ul>`).join("\n")}
 <h2>Schemas</h2><ul>${schemas.map(([name]) => `<li><a href="#schema-${name}">${name}</a></li>`).join("")}</ul>
 </nav>
 <main id="main">
+${clientSections(document.servers[0]?.url ?? "/")}
 ${groups.map(({ name, description, operations }) => `<section aria-labelledby="tag-${name}"><h2 id="tag-${name}">${name}</h2>${prose(description)}${operations.map(({ section }) => section).join("\n")}</section>`).join("\n")}
 <section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>${schemas.map(([name, schema]) => schemaSection(name, schema)).join("\n")}</section>
 </main>
