@@ -81,10 +81,14 @@ function layerFaults(file: string, source: string): string[] {
     .map((path) => `${file}: ${from} must not import ${path}`)
 }
 
+/** Whose address a request has is known to the core alone: plugins count clients with `throttle` and record through the host. */
+const ADDRESS = /\brequestIP\b|x-forwarded-for|x-real-ip/i
+
 const faults: string[] = []
 for await (const file of new Glob("{src,plugins,config}/**/*.{ts,tsx}").scan(".")) {
   const source = await Bun.file(file).text()
   if (!WIRING.includes(file)) faults.push(...layerFaults(file, source))
+  if (/^plugins\/[^/]+\/(?!test\/)/.test(file) && ADDRESS.test(source)) faults.push(`${file}: a plugin must not look for an address`)
   if (BROWSER.test(file) || OUTBOUND.includes(file)) continue
   faults.push(...networkClients(file, source).map((name) => `${file}: only the outbound client may use ${name}`))
 }

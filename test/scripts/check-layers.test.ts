@@ -56,6 +56,18 @@ test.each([
   })
 })
 
+test.each(["server?.requestIP(request)", 'request.headers.get("X-Forwarded-For")'])(
+  "refuses a plugin that looks for an address: %s",
+  (source) => {
+    const file = "plugins/links/links.ts"
+    expect(check({ [file]: `export const a = ${source}` })).toMatchObject({
+      status: 1,
+      errors: `${file}: a plugin must not look for an address\n`,
+    })
+    expect(check({ "plugins/links/test/links.test.ts": `export const a = ${source}` })).toMatchObject({ status: 0 })
+  },
+)
+
 test("lets the command line reach the server through a Unix socket", () => {
   const source = "export const open = (path: string) => Bun.connect({ unix: path, socket: {} })"
   expect(check({ "src/services/control.ts": source })).toEqual({ status: 0, output: "", errors: "" })

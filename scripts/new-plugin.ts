@@ -1,0 +1,154 @@
+/** `bun run new-plugin <id>` makes plugins/<id>: routes, a migration and a test that pass, and adds it to the list. */
+import { existsSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
+
+const LIST = "plugins/index.ts"
+
+/** The files of a new plugin by their paths below its folder. `id` is small letters and digits. */
+export function newPlugin(id: string): Record<string, string> {
+  const title = id[0]!.toUpperCase() + id.slice(1)
+  const words = { id, title, table: `${id}_items`, path: `/api/private/sites/1/${id}` }
+  return { [`${id}.ts`]: main(words), [`migrations/0001_${id}.sql`]: migration(words), [`test/${id}.test.ts`]: tests(words) }
+}
+
+/** The list with one more plugin at its end. Throws when the list has another form, or has the plugin. */
+export function withPlugin(list: string, id: string): string {
+  const names = /\[([\w\s,]*)\]\s*$/.exec(list)?.[1]
+  if (names === undefined) throw new Error(`${LIST} has lost its list`)
+  const all = names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+  if (all.includes(id)) throw new Error(`${LIST} has ${id} already`)
+  const lines = list.trimEnd().split("\n")
+  const last = lines.findLastIndex((line) => line.startsWith("import "))
+  lines.splice(last + 1, 0, `import ${id} from "./${id}/${id}.ts"`)
+  return `${lines.join("\n").replace(/\[[\w\s,]*\]\s*$/, `[${[...all, id].join(", ")}]`)}\n`
+}
+
+interface Words {
+  id: string
+  title: string
+  table: string
+  path: string
+}
+
+const main = ({ id, title, table }: Words): string => `/** What the area is for, in a sentence. */
+import { type Static, Type as t } from "@sinclair/typebox"
+import { definePlugin, type Host, inspect, NoQuery, refuseFaults, Sent, sql } from "#plugin"
+import createTables from "./migrations/0001_${id}.sql" with { type: "text" }
+
+const ItemInput = t.Object({ name: t.String({ minLength: 1, maxLength: 100 }) }, { additionalProperties: false })
+const Item = t.Object({ id: t.Integer(), name: t.String() })
+type Item = Static<typeof Item>
+
+export default definePlugin({
+  id: "${id}",
+  title: "${title}",
+  paths: { site: ["${id}"] },
+  permissions: { "${id}:read": "viewer", "${id}:write": "editor" },
+  migrations: [{ name: "0001_${id}", sql: createTables }],
+  setup: (host) => ({ routes: [routesOf(host)], onSiteDelete: (siteId) => removeItems(host, siteId) }),
+})
+
+const routesOf = ({ siteRouter, db, audit }: Host) =>
+  siteRouter()
+    .get("/${id}", async ({ site }) => ({ data: await listItems(db, site.id) }), {
+      can: "${id}:read",
+      query: NoQuery,
+      response: { 200: t.Object({ data: t.Array(Item) }) },
+      detail: { summary: "List items" },
+    })
+    .post(
+      "/${id}",
+      async ({ site, actor, body, status }) => {
+        const { fields, faults } = inspect(ItemInput, body.value)
+        refuseFaults(faults)
+        const { name = "" } = fields
+        const item = await db.transaction(async (statements) => {
+          const made = (await statements.get<Item>(sql\`
+            insert into ${table} (site_id, name) values (\${site.id}, \${name}) returning id, name\`))!
+          const target = { type: "item", id: made.id, label: name }
+          await audit.write(statements, actor, { action: "${id}.item.create", target, siteId: site.id, changes: { name: [null, name] } })
+          return made
+        })
+        return status(201, item)
+      },
+      { can: "${id}:write", query: NoQuery, body: Sent, response: { 201: Item }, detail: { summary: "Make an item" } },
+    )
+
+const listItems = (db: Host["db"], siteId: number): Promise<Item[]> =>
+  db.all(sql\`select id, name from ${table} where site_id = \${siteId} order by id limit 1000\`)
+
+/** At most 1,000 at a time: a statement of the catalog is short. */
+async function removeItems({ db }: Host, siteId: number): Promise<{ items: number }> {
+  const slice = sql\`select id from ${table} where site_id = \${siteId} limit 1000\`
+  let items = 0
+  for (let gone = 1_000; gone === 1_000; items += gone) gone = (await db.all(sql\`delete from ${table} where id in (\${slice}) returning id\`)).length
+  return { items }
+}
+`
+
+const migration = ({ table }: Words): string => `create table ${table} (
+  id integer primary key autoincrement,
+  site_id integer not null,
+  name text not null
+) strict;
+create index ${table}_site_id on ${table} (site_id);
+`
+
+const tests = ({ id, path }: Words): string => `import { expect, test } from "bun:test"
+import { startInstance } from "#plugin/test"
+import ${id} from "../${id}.ts"
+
+const path = "${path}"
+
+test("an item that is made is in the list", async () => {
+  await using instance = await startInstance({ plugins: [${id}] })
+  const { api } = instance
+  const editor = { cookie: await instance.signIn({ role: "editor" }) }
+  expect(await api.post(path, { name: "first" }, undefined, editor)).toMatchObject({ status: 201, body: { id: 1, name: "first" } })
+  expect(await api.get(path, undefined, editor)).toMatchObject({ status: 200, body: { data: [{ id: 1, name: "first" }] } })
+})
+
+test.each([
+  ["without a session", undefined, { name: "first" }, 401, "session_required"],
+  ["as a viewer", "viewer", { name: "first" }, 403, "forbidden"],
+  ["without a name", "editor", {}, 422, "validation_failed"],
+  ["with a field too many", "editor", { name: "first", colour: 1 }, 422, "validation_failed"],
+] as const)("refuses an item %s", async (_, role, body, status, code) => {
+  await using instance = await startInstance({ plugins: [${id}] })
+  await instance.signIn({ role: "owner" })
+  const headers = role ? { cookie: await instance.signIn({ role }) } : {}
+  expect(await instance.api.post(path, body, undefined, headers)).toMatchObject({ status, body: { code } })
+})
+
+test("a purged site leaves nothing behind", async () => {
+  await using instance = await startInstance({ plugins: [${id}] })
+  const editor = { cookie: await instance.signIn({ role: "editor" }) }
+  await instance.api.post(path, { name: "first" }, undefined, editor)
+  expect(await instance.app.plugins.hooks.onSiteDelete(1)).toEqual({ ${id}_items: 1 })
+})
+`
+
+if (import.meta.main) {
+  const [id = ""] = Bun.argv.slice(2)
+  if (!/^[a-z][a-z0-9]{1,30}$/.test(id)) refuse("Name the plugin: bun run new-plugin <id>, of 2 to 31 small letters and digits")
+  if (existsSync(`plugins/${id}`)) refuse(`plugins/${id} is there already`)
+  for (const [name, text] of Object.entries(newPlugin(id))) {
+    const path = `plugins/${id}/${name}`
+    await mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true })
+    await Bun.write(path, text)
+    console.log(path)
+  }
+  await Bun.write(LIST, withPlugin(await Bun.file(LIST).text(), id))
+  // How a line is broken hangs on the length of the name.
+  const format = Bun.spawnSync([process.execPath, "x", "biome", "check", "--write", `plugins/${id}`, LIST])
+  if (!format.success) refuse(format.stderr.toString())
+  console.log(`${LIST}\n\nbun test plugins/${id}`)
+}
+
+function refuse(message: string): never {
+  console.error(message)
+  process.exit(64)
+}
