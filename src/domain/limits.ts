@@ -61,6 +61,8 @@ export const NEW_VALUES_PER_DAY = {
 export const API = {
   bodyBytes: 64 << 10,
   jsonDepth: 10,
+  /** Of a question in the array form, so that four nested operators fit: each takes two levels. */
+  queryJsonDepth: 12,
   requestsPerMinute: 600,
   failedAuthPerMinute: 60,
   keysPerOrganization: 100,
@@ -186,7 +188,11 @@ export const THINGS = {
   segmentNameChars: 100,
   shares: 20,
   shareOrigins: 10,
-  shareSections: 20,
+  sharePassword: { min: 8, max: 256 },
+  /** How long a password that was right opens a view. */
+  shareUnlockMs: 3_600_000,
+  /** Wrong passwords a minute, from one network. */
+  shareTries: 5,
   journeySteps: { min: 2, max: 6, default: 4 },
   journeyTop: { min: 1, max: 20, default: 8 },
   /** Fewer visits say little of the ways that people take. */

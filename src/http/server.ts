@@ -97,7 +97,7 @@ export function createServer(options: ServerOptions): HttpServer {
     const door = doors.get(path) ?? scripts(path)
     if (door) return door(request, server)
     if (isMisleading(path)) throw notFound()
-    if (path.startsWith("/api/private/")) origins.refuseHost(request)
+    if (path.startsWith("/api/private/") || path.startsWith("/api/share/")) origins.refuseHost(request)
     const preflight = cors.preflight(request, path, headers.api)
     if (preflight) return Promise.resolve(preflight)
     // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.

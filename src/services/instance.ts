@@ -32,19 +32,20 @@ import type { Jobs } from "./jobs.ts"
 import { createKeptValues } from "./kept-values.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
-import type { SavedOf } from "./open-report.ts"
 import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
+import type { SavedOf } from "./open-report.ts"
 import { createOrganizations, type Organizations } from "./organizations.ts"
-import { createOutbox, type Outbox } from "./outbox.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "./outbound.ts"
+import { createOutbox, type Outbox } from "./outbox.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "./plugins.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
 import { createSchedules, type Schedules } from "./schedules.ts"
 import { secretKey } from "./secret-key.ts"
-import { createSegments, type Segments } from "./segments.ts"
 import { createSecrets, type Random } from "./secrets.ts"
+import { createSegments, type Segments } from "./segments.ts"
 import { createSessions, type Sessions } from "./sessions.ts"
+import { createShares, type Shares } from "./shares.ts"
 import { createSiteKeys, type SiteKeys } from "./site-keys.ts"
 import { createSites, type Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
@@ -92,6 +93,7 @@ export interface Instance {
   segments: Segments
   /** What segments are made of, for the parsers of questions. */
   saved: SavedOf
+  shares: Shares
   instanceShields: InstanceShields
   settings: InstanceSettings
   maintenance: MaintenanceMode
@@ -185,6 +187,17 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   const audit = createAudit({ catalog, clock })
   const jobs = createJobQueue({ catalog, clock, log, random })
   const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))
+  const accounts = createAccounts({
+    ...options,
+    siteDefaults: options.defaults,
+    catalog,
+    secrets,
+    settings,
+    sessions,
+    audit,
+    sites,
+    outbound,
+  })
   return {
     lock,
     catalog,
@@ -195,7 +208,8 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     settings,
     maintenance: await createMaintenance({ catalog, clock, audit }),
     sessions,
-    accounts: createAccounts({ ...options, siteDefaults: options.defaults, catalog, secrets, settings, sessions, audit, sites, outbound }),
+    accounts,
+    shares: createShares({ catalog, clock, random, secrets, sites, passwords: accounts.passwords, saved: segments.saved }),
     access: createAccess({ catalog, sites, permissions }),
     permissions,
     outbound,

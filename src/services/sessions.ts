@@ -12,6 +12,7 @@ import {
   renewSessionToken,
   revokeSession,
   revokeSessionsOf,
+  sessionById,
   sessionByTokenHash,
   updateSessionProof,
   updateSessionSeen,
@@ -46,6 +47,8 @@ export interface Sessions {
   create(statements: Statements, user: Pick<User, "id">, session: NewSession): Promise<{ token: string; session: Session }>
   /** Undefined for an unknown or ended session, and for a user who may not sign in any more. Moves the end of idle sessions. */
   find(token: string): Promise<Person | undefined>
+  /** The same by its id, for what goes on for long: taken for no sign of life, and under whatever token it goes on. */
+  look(id: number): Promise<Person | undefined>
   /** Live ones of a user, the one seen last first. */
   list(userId: number, statements?: Statements): Promise<Session[]>
   /** False when there is no such live session. */
@@ -148,6 +151,12 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
       if (user?.status !== "active" || !(await mayStandIn(session, user))) return undefined
       const renewedToken = session.renewal_wanted ? await renew(session.id, now) : undefined
       return { user, session: await see(session, now), ...(renewedToken !== undefined && { renewedToken }) }
+    },
+    async look(id) {
+      const session = await sessionById(catalog, id)
+      if (!session || session.revoked_at !== null || !isLive(session, clock.now())) return undefined
+      const user = await userById(catalog, session.user_id)
+      return user?.status === "active" && (await mayStandIn(session, user)) ? { user, session } : undefined
     },
     list: (userId, statements = catalog) => listLiveSessions(statements, userId, clock.now()),
     revoke: (statements, id) => revokeSession(statements, id, clock.now()),

@@ -2,6 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { refuseFaults } from "../domain/error.ts"
 import { fault, isObject } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
+import type { Shares } from "./shares.ts"
 import type { Terms } from "./site-things.ts"
 import type { Sites } from "./sites.ts"
 
@@ -50,17 +51,29 @@ export function shownSettings({ timezone, retention_days, revenue_currency, sett
   }
 }
 
-/** The settings of sites, as people change them. Errors are those of `Sites.configure`. */
+/** The settings of sites, as people change them. Errors are those of `Sites.configure`, and of `Shares.publish`. */
 export interface SettingsOfSites {
   /** A merge patch. `userId` is who changes them. */
   update(site: Site, patch: unknown, userId: number, terms?: Terms<Site>): Promise<Site>
 }
 
-export function createSettingsOfSites({ sites }: { sites: Pick<Sites, "configure"> }): SettingsOfSites {
+interface SettingsOfSitesOptions {
+  sites: Pick<Sites, "configure">
+  shares: Pick<Shares, "publish">
+}
+
+export function createSettingsOfSites({ sites, shares }: SettingsOfSitesOptions): SettingsOfSites {
   return {
-    async update(site, patch, _userId, terms) {
+    async update(site, patch, userId, terms) {
       refuseOthers(patch)
-      return sites.configure(site.id, patch, terms)
+      return sites.configure(site.id, patch, {
+        ...terms,
+        async alongside(statements, change) {
+          const [before, after] = [change.before?.settings.public ?? false, change.after?.settings.public ?? false]
+          if (before !== after) await shares.publish(statements, site, after, userId)
+          await terms?.alongside?.(statements, change)
+        },
+      })
     },
   }
 }

@@ -1,17 +1,22 @@
 import type { Clock } from "../domain/clock.ts"
 import type { Engine } from "../query/engine.ts"
+import { createDrops, type Drops } from "./drops.ts"
+import type { Exports } from "./exports.ts"
 import { createGoalTrials, type GoalTrials } from "./goal-trials.ts"
 import { createInsights, type Insights } from "./insights.ts"
 import type { Instance } from "./instance.ts"
 import { createRetentionPreviews, type RetentionPreviews } from "./retention-preview.ts"
 import { createSettingsOfSites, type SettingsOfSites } from "./settings-of-sites.ts"
+import { createShareVisits, type ShareVisits } from "./share-visits.ts"
+import type { Shares } from "./shares.ts"
 import { createSiteMoves, type SiteMoves } from "./site-moves.ts"
 import { createSiteOverview, type SiteOverview } from "./site-overview.ts"
 import { createSitePins, type SitePins } from "./site-pins.ts"
+import { createSiteShields } from "./site-shields.ts"
 import type { Stats } from "./stats.ts"
 
 /** What sites have been all along, for those who see and manage them. */
-type Known = Pick<Instance, "sites" | "goals" | "funnels" | "segments" | "annotations" | "access" | "organizations">
+type Known = Pick<Instance, "sites" | "goals" | "funnels" | "segments" | "annotations" | "access" | "sessions" | "organizations">
 
 /** What people see and manage of sites beside what programs do (areas/10). */
 export interface SiteAreas extends Known {
@@ -23,21 +28,38 @@ export interface SiteAreas extends Known {
   settingsOfSites: SettingsOfSites
   retentionPreviews: RetentionPreviews
   goalTrials: GoalTrials
+  siteShields: ReturnType<typeof createSiteShields>
+  drops: Drops
+  exports: Exports
+  shares: Shares
+  shareVisits: ShareVisits
+  isSecure: boolean
 }
 
-interface SiteAreasOptions extends Known, Pick<Instance, "catalog" | "events" | "saved"> {
+interface SiteAreasOptions extends Known, Pick<Instance, "catalog" | "saved" | "shares" | "events" | "cookieSecrets" | "accounts"> {
   engine: Engine
   stats: Stats
+  exports: Exports
   clock: Clock
+  /** Whether people reach the instance by https. */
+  isSecure: boolean
 }
 
-export const createSiteAreas = (options: SiteAreasOptions): SiteAreas => ({
-  ...options,
-  insights: createInsights(options),
-  siteOverview: createSiteOverview(options),
-  sitePins: createSitePins(options),
-  siteMoves: createSiteMoves(options),
-  settingsOfSites: createSettingsOfSites(options),
-  retentionPreviews: createRetentionPreviews(options),
-  goalTrials: createGoalTrials(options),
-})
+export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
+  const { passwords } = options.accounts
+  const insights = createInsights(options)
+  options.segments.askAlso(options.shares.usesOfSegment)
+  return {
+    ...options,
+    insights,
+    siteOverview: createSiteOverview(options),
+    sitePins: createSitePins(options),
+    siteMoves: createSiteMoves(options),
+    settingsOfSites: createSettingsOfSites(options),
+    retentionPreviews: createRetentionPreviews(options),
+    goalTrials: createGoalTrials(options),
+    siteShields: createSiteShields(options.sites),
+    drops: createDrops(options),
+    shareVisits: createShareVisits({ ...options, passwords, insights }),
+  }
+}

@@ -52,6 +52,7 @@ const SettingsPatch = t.Partial(
       uniqueItems: true,
     }),
     hash_routing: t.Boolean(),
+    public: t.Boolean(),
     compat_ids: t.Partial(t.Object({ plausible: CompatIds, umami: CompatIds, goatcounter: CompatIds }), { additionalProperties: false }),
     shields: t.Array(ShieldInput, { maxItems: THINGS.shieldsOfKind * SHIELD_KINDS.length }),
   }),

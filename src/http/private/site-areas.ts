@@ -1,9 +1,15 @@
 import type { AnyElysia } from "elysia"
 import type { PrivateRouter } from "../../plugin/router.ts"
+import { type ShareRoutesOptions, shareRoutes } from "../share.ts"
 import { type AnnotationRoutesOptions, privateAnnotationRoutes } from "./annotations.ts"
+import { type DropRoutesOptions, dropRoutes } from "./drops.ts"
+import { type ExportRoutesOptions, privateExportRoutes } from "./exports.ts"
 import { type FunnelRoutesOptions, privateFunnelRoutes } from "./funnels.ts"
 import { type GoalRoutesOptions, privateGoalRoutes } from "./goals.ts"
 import { privateSegmentRoutes, type SegmentRoutesOptions } from "./segments.ts"
+import { createSessionWatch, type SessionWatchOptions } from "./session-watch.ts"
+import { type SharesRoutesOptions, sharesRoutes } from "./shares.ts"
+import { type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
 import { type SiteSettingsRoutesOptions, siteSettingsRoutes } from "./site-settings.ts"
 import { type SiteRoutesOptions, siteRoutes } from "./sites.ts"
 import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "./stats.ts"
@@ -14,17 +20,24 @@ type Options = SiteRoutesOptions &
   GoalRoutesOptions &
   FunnelRoutesOptions &
   SegmentRoutesOptions &
-  AnnotationRoutesOptions
+  AnnotationRoutesOptions &
+  ShieldRoutesOptions &
+  DropRoutesOptions &
+  ExportRoutesOptions &
+  SharesRoutesOptions &
+  ShareRoutesOptions
 
 /** What is everybody's, and the services of this area under one name. */
-type Shared = Pick<Options, "create" | "audit" | "baseUrl" | "log" | "scriptUrl" | "firstAt">
+type Shared = Pick<Options, "create" | "audit" | "baseUrl" | "log" | "now" | "scriptUrl" | "firstAt" | "publicUrl">
 export interface SiteAreasGroup extends Shared {
-  siteAreas: Omit<Options, keyof Shared>
+  addressOf: ShareRoutesOptions["addressOf"]
+  siteAreas: Omit<Options, keyof Shared | "sessionWatch" | "addressOf"> & SessionWatchOptions
 }
 
 /** Sites with their statistics and what people define on them (areas/10). */
 export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: SiteAreasGroup): AnyElysia[] => {
-  const options = { ...shared, ...siteAreas }
+  const sessionWatch = createSessionWatch(siteAreas)
+  const options = { ...shared, ...siteAreas, sessionWatch }
   return [
     siteRoutes(router, options),
     siteSettingsRoutes(router, options),
@@ -34,5 +47,10 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
     privateFunnelRoutes(router, options),
     privateSegmentRoutes(router, options),
     privateAnnotationRoutes(router, options),
+    shieldRoutes(router, options),
+    dropRoutes(router, options),
+    privateExportRoutes(router, options),
+    sharesRoutes(router, options),
+    shareRoutes(router, options),
   ]
 }

@@ -1,0 +1,45 @@
+import { Elysia } from "elysia"
+import { AppError } from "../../domain/error.ts"
+import { isRowType } from "../../domain/export.ts"
+import type { PrivateRouter } from "../../plugin/router.ts"
+import type { Exports } from "../../services/exports.ts"
+import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
+import { EXPORT_PARAMETERS } from "../public/export.ts"
+import { parameters } from "../public/stats.ts"
+import type { SessionWatch } from "./session-watch.ts"
+import { sightOf } from "./stats.ts"
+
+export interface ExportRoutesOptions extends ExportAnswerOptions {
+  exports: Exports
+  sessionWatch: SessionWatch
+}
+
+/** A site's data as a file that is made while it is read, for as long as the session lasts. Raw rows need `people:read` too. */
+export function privateExportRoutes(router: PrivateRouter, { exports, sessionWatch, ...options }: ExportRoutesOptions) {
+  const answer = exportAnswers(options)
+  return new Elysia({ prefix: "/api/private/sites/:site/export" }).use(router).get(
+    "",
+    async ({ site, user, session, permissions, query, request, server, set }) => {
+      if (isRowType(query.type as "events")) refuseLack(permissions, "people:read")
+      refuseOtherFormats(request, query.format)
+      const { signal: _, ...sight } = sightOf({ request, user, permissions })
+      const opened = await exports.open(site, query, sight)
+      const requestId = String(set.headers["x-request-id"])
+      const watch = sessionWatch.whileSignedIn(request, session, site.id)
+      const asked = { opened, request, server, caller: `user ${user.id}`, requestId, signal: watch.signal, onEnd: watch.end }
+      return answer(asked).catch((thrown) => {
+        watch.end()
+        throw thrown
+      })
+    },
+    {
+      can: "export:read",
+      query: parameters(EXPORT_PARAMETERS),
+      detail: { summary: "Export events, visits or a report", tags: ["export"] },
+    },
+  )
+}
+
+export function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
+  if (!permissions.has(wanted)) throw new AppError("forbidden", `This needs ${wanted}.`, { required_permission: wanted })
+}

@@ -1,0 +1,149 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import { changesBetween, type Deed } from "../../domain/audit.ts"
+import { instantText } from "../../domain/moment.ts"
+import { type Share, ShareInput } from "../../domain/share.ts"
+import type { Site } from "../../domain/site.ts"
+import { etagOf } from "../../domain/version.ts"
+import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
+import { type Audit, recorded } from "../../services/audit.ts"
+import { privatePage, readPlainPaging } from "../../services/paging.ts"
+import type { OwnShare, Shares } from "../../services/shares.ts"
+import { expectedVersions } from "../public/conditions.ts"
+import type { creation } from "../public/creation.ts"
+import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
+import { bodyVersion } from "./body-version.ts"
+import { deedOnThing } from "./site-deeds.ts"
+import { Id, Instant, Listed, ListQuery, tagged } from "./tagged.ts"
+
+export interface SharesRoutesOptions {
+  shares: Shares
+  create: ReturnType<typeof creation>
+  audit: Audit
+  publicUrl(): string
+}
+
+const ShareShown = t.Object(
+  {
+    id: Id,
+    site_id: Id,
+    name: t.String(),
+    slug: t.String(),
+    url: t.String(),
+    has_password: t.Boolean(),
+    expires_at: t.Union([Instant, t.Null()]),
+    locked_filters: t.Array(t.Any()),
+    sections: t.Array(t.String()),
+    allow_range: t.Boolean(),
+    allow_filters: t.Boolean(),
+    allow_export: t.Boolean(),
+    embed_origins: t.Array(t.String()),
+    is_public: t.Boolean({ description: "Made by the site's setting" }),
+    created_at: Instant,
+    updated_at: Instant,
+    version: t.Integer(),
+  },
+  { title: "Share" },
+)
+
+const says = (verb: string) => ({ summary: `${verb} shared view`, tags: ["shared views"] })
+
+/** Views of a site for everybody who has their address. */
+export function sharesRoutes(router: PrivateRouter, { shares, create, audit, publicUrl }: SharesRoutesOptions) {
+  const show = (share: OwnShare) => shownShare(share, publicUrl())
+  const find = (params: { id?: string | undefined }, { site }: Admitted) => shares.get(site!, params.id) // routes below a site have one
+  const can = { permission: "dashboards:share", find }
+
+  return new Elysia({ prefix: "/api/private/sites/:site/shares" })
+    .use(router)
+    .get(
+      "",
+      async ({ site, query }) => {
+        const paging = readPlainPaging(`shares/${site.id}`, query)
+        const page = await privatePage(
+          paging,
+          (limit) => shares.list(site, { after: paging.after ?? 0, limit }),
+          () => shares.count(site),
+        )
+        return { ...page, data: page.data.map(show) }
+      },
+      { can: "dashboards:share", query: ListQuery, response: { 200: Listed(ShareShown) }, detail: says("List") },
+    )
+    .post(
+      "",
+      ({ site, user, actor, ...call }) =>
+        create<OwnShare, Static<typeof ShareShown>>(
+          { ...call, user },
+          (body, also) => shares.create(site, body, user.id, recorded<OwnShare>(audit, actor, deedOfCreation(site), also)),
+          (share) => ({ location: `/api/private/sites/${site.id}/shares/${share.id}`, etag: etagOf(share), body: show(share) }),
+        ),
+      {
+        can: "dashboards:share",
+        query: NoQuery,
+        body: Sent,
+        response: { 201: ShareShown },
+        detail: { ...says("Make"), ...takes(ShareInput) },
+      },
+    )
+    .get("/:id", async ({ site, params, set }) => withTag(set, await shares.get(site, params.id)), {
+      can: "dashboards:share",
+      query: NoQuery,
+      response: { 200: ShareShown },
+      detail: says("Read"),
+    })
+    .patch(
+      "/:id",
+      async ({ site, params, body, actor, request, set }) => {
+        const { version, patch } = bodyVersion(body.value)
+        const { slug } = await shares.get(site, params.id)
+        const changed = await shares.update(site, params.id, patch, {
+          expected: expectedVersions(request),
+          named: { version, current: (now) => show({ ...now, slug }) },
+          alongside: recorded<Share>(audit, actor, deedOnThing("sites.share.update", "share", site)),
+        })
+        return withTag(set, changed)
+      },
+      { can, query: NoQuery, body: Sent, response: { 200: ShareShown }, detail: { ...says("Change"), ...takesSome(ShareInput) } },
+    )
+    .delete(
+      "/:id",
+      async ({ site, params, actor, request, status }) => {
+        const alongside = recorded<Share>(audit, actor, deedOnThing("sites.share.delete", "share", site))
+        await shares.remove(site, params.id, { expected: expectedVersions(request), alongside })
+        return status(204, undefined)
+      },
+      { can: { ...can, read: async () => null }, query: NoQuery, detail: says("Remove") },
+    )
+
+  function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): Static<typeof ShareShown> {
+    return tagged(set, share, show(share))
+  }
+}
+
+/** The address is no business of whoever reads the log. */
+const deedOfCreation =
+  (site: Site) =>
+  ({ slug: _, ...share }: OwnShare): Deed => ({
+    ...deedOnThing("sites.share.create", "share", site)(share),
+    changes: changesBetween(undefined, share),
+  })
+
+const shownShare = ({ id, site_id, name, slug, ...share }: OwnShare, base: string): Static<typeof ShareShown> => ({
+  id,
+  site_id,
+  name,
+  slug,
+  url: `${base}/share/s/${slug}`,
+  has_password: share.has_password,
+  expires_at: share.expires_at === null ? null : instantText(share.expires_at),
+  locked_filters: [...share.locked_filters],
+  sections: [...share.sections],
+  allow_range: share.allow_range,
+  allow_filters: share.allow_filters,
+  allow_export: share.allow_export,
+  embed_origins: [...share.embed_origins],
+  is_public: share.is_public,
+  created_at: instantText(share.created_at),
+  updated_at: instantText(share.updated_at),
+  version: share.version,
+})

@@ -1,0 +1,267 @@
+import type { Clock } from "../domain/clock.ts"
+import { AppError } from "../domain/error.ts"
+import { isRowType } from "../domain/export.ts"
+import type { Filter } from "../domain/filter.ts"
+import { THINGS } from "../domain/limits.ts"
+import { normalPassword } from "../domain/password.ts"
+import { isObject } from "../domain/shape.ts"
+import { type Section, type Share, sectionOf } from "../domain/share.ts"
+import type { Site } from "../domain/site.ts"
+import { readFilterList } from "../query/flat-filters.ts"
+import type { Export, Exports } from "./exports.ts"
+import type { Insights } from "./insights.ts"
+import type { Asking, SavedOf } from "./open-report.ts"
+import type { Passwords } from "./passwords.ts"
+import type { Shares } from "./shares.ts"
+import type { Stats } from "./stats.ts"
+import { tokenBuckets } from "./token-buckets.ts"
+import { createUnlockTokens } from "./unlock-tokens.ts"
+
+/** What somebody brings who opens a shared view: its address, and perhaps the proof of its password. */
+export interface Visit {
+  slug: string
+  /** Tells the proof for a view, by the id of it. */
+  tokenFor(shareId: number): string | undefined
+}
+
+/** A view as its page needs it; one that is locked says nothing but that. */
+export type SharedView =
+  | { password_required: true }
+  | {
+      password_required: false
+      name: string
+      site: { name: string; timezone: string; revenue_currency?: string }
+      sections: readonly Section[]
+      allow_range: boolean
+      allow_filters: boolean
+      allow_export: boolean
+    }
+
+export const SHARED_REPORTS = [
+  "summary",
+  "timeseries",
+  "breakdown",
+  "goals",
+  "realtime",
+  "busy-hours",
+  "events",
+  "properties",
+  "values",
+] as const
+export type SharedReport = (typeof SHARED_REPORTS)[number]
+
+/**
+ * Shared views as strangers use them. Whatever is not, no longer or not to be seen is the one `not_found`, a locked one
+ * `share_locked`. What its owner has locked holds in every answer, whatever is asked; what the view does not show or allow is
+ * `not_allowed`.
+ */
+export interface ShareVisits {
+  view(visit: Visit): Promise<SharedView>
+  /** Where pages may embed it: for the policy of its page. */
+  embedOrigins(slug: string): Promise<readonly string[]>
+  /** The proof to keep, and the view it is for. Throws `invalid_credentials`, and `rate_limited` after a few of them. */
+  unlock(slug: string, body: unknown, network: string): Promise<{ shareId: number; token: string }>
+  /** Arguments are text of a query string. */
+  report(visit: Visit, report: string, given: Record<string, unknown>, signal: AbortSignal): Promise<object>
+  export(visit: Visit, given: Record<string, unknown>): Promise<Export>
+}
+
+interface ShareVisitsOptions {
+  shares: Pick<Shares, "open">
+  passwords: Pick<Passwords, "verify">
+  stats: Stats
+  insights: Insights
+  exports: Exports
+  saved: SavedOf
+  clock: Pick<Clock, "now">
+  cookieSecrets: readonly [string, ...string[]]
+}
+
+type Opened = NonNullable<Awaited<ReturnType<Shares["open"]>>>
+
+const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "compare_to", "match_weekday"]
+
+export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
+  const { shares, passwords, stats, insights, exports, saved, clock } = options
+  const tokens = createUnlockTokens(options)
+  const wrong = tokenBuckets(THINGS.shareTries, clock.now)
+
+  async function open(slug: string): Promise<Opened> {
+    const found = await shares.open(slug)
+    if (!found) throw nothingHere()
+    return found
+  }
+  const isLocked = ({ share }: Opened, { tokenFor }: Visit): boolean => share.has_password && !tokens.fits(share, tokenFor(share.id))
+
+  async function enter(visit: Visit): Promise<Opened> {
+    const opened = await open(visit.slug)
+    if (isLocked(opened, visit)) throw new AppError("share_locked", "This view has a password.")
+    return opened
+  }
+  const askingOf = ({ share, site }: Opened): Asking => {
+    const locked = lockedFilter(share, site, saved)
+    return { form: "text", hidesRevenue: !share.sections.includes("revenue"), ...(locked && { locked }) }
+  }
+
+  const REPORTS: Readonly<Record<SharedReport, (site: Site, given: Record<string, unknown>, asking: Asking) => Promise<object>>> = {
+    summary: stats.summary,
+    timeseries: stats.timeseries,
+    breakdown: stats.breakdown,
+    goals: stats.goals,
+    realtime: insights.realtime,
+    "busy-hours": insights.busyHours,
+    events: insights.events,
+    properties: insights.properties,
+    values: insights.values,
+  }
+
+  return {
+    async view(visit) {
+      const opened = await open(visit.slug)
+      if (isLocked(opened, visit)) return { password_required: true }
+      const { share, site } = opened
+      const { name, sections, allow_range, allow_filters, allow_export } = share
+      const shown = { name: site.name, timezone: site.timezone }
+      return {
+        password_required: false,
+        name,
+        site: sections.includes("revenue") ? { ...shown, revenue_currency: site.revenue_currency } : shown,
+        sections,
+        allow_range,
+        allow_filters,
+        allow_export,
+      }
+    },
+    embedOrigins: async (slug) => (await shares.open(slug))?.share.embed_origins ?? [],
+    async unlock(slug, body, network) {
+      const { retryAfter, remaining } = wrong.look(`${network} ${slug}`)
+      if (remaining < 1) throw new AppError("rate_limited", "Too many wrong passwords.", { retry_after: Math.max(1, retryAfter) })
+      const found = await shares.open(slug)
+      const password = isObject(body) && typeof body.password === "string" ? body.password.slice(0, 1_000) : ""
+      // An unknown address takes as long as a wrong password.
+      const { isRight } = await passwords.verify(normalPassword(password), found?.passwordHash)
+      if (!found) throw nothingHere()
+      if (!isRight) {
+        wrong.take(`${network} ${slug}`)
+        throw new AppError("invalid_credentials", "The password is not right.")
+      }
+      return { shareId: found.share.id, token: tokens.make(found.share) }
+    },
+    async report(visit, named, given, signal) {
+      const opened = await enter(visit)
+      const report = SHARED_REPORTS.find((known) => known === named)
+      if (!report) throw nothingHere()
+      const { share, site } = opened
+      refuseSection(share, reportSection(report, given))
+      refuseArguments(share, given)
+      const answer = await REPORTS[report](site, given, { ...askingOf(opened), signal })
+      return shownTo(share, site, report, answer)
+    },
+    async export(visit, given) {
+      const opened = await enter(visit)
+      const { share, site } = opened
+      const { type } = given
+      if (!share.allow_export || type === undefined || isRowType(type as "events")) throw notAllowed("This view allows no such download.")
+      refuseSection(share, type === "timeseries" ? "summary" : type === "goals" ? "goals" : sectionOf(type))
+      refuseArguments(share, given)
+      return exports.open(site, given, askingOf(opened))
+    },
+  }
+}
+
+const nothingHere = () => new AppError("not_found", "Nothing is at this address.")
+const notAllowed = (detail: string) => new AppError("not_allowed", detail)
+
+/** Undefined of a breakdown by what is no dimension: its own parser says so. */
+function reportSection(report: SharedReport, { dimension }: Record<string, unknown>): Section | undefined {
+  switch (report) {
+    case "breakdown":
+    case "values":
+      return sectionOf(dimension)
+    case "busy-hours":
+      return "busy_hours"
+    case "timeseries":
+      return "summary"
+    case "properties":
+      return "events"
+    default:
+      return report
+  }
+}
+
+function refuseSection({ sections }: Share, section: Section | undefined): void {
+  if (section !== undefined && !sections.includes(section)) throw notAllowed("This view does not show that.")
+}
+
+function refuseArguments({ allow_range, allow_filters, sections }: Share, given: Record<string, unknown>): void {
+  if (!allow_range && RANGE.some((name) => given[name] !== undefined)) throw notAllowed("The range of this view is fixed.")
+  if (given.filters === undefined) return
+  if (!allow_filters) throw notAllowed("The filters of this view are fixed.")
+  // Who filters by what is not shown would learn it value by value. A segment may hold anything.
+  const hidden = filteredDimensions(given.filters).filter((dimension) => {
+    const section = sectionOf(dimension)
+    return dimension === "segment" || dimension === "cohort" || (section !== undefined && !sections.includes(section))
+  })
+  if (hidden.length > 0) throw notAllowed("This view cannot be filtered by what it does not show.")
+}
+
+/** What cannot be read is refused by the parser of the question. */
+function filteredDimensions(text: unknown): unknown[] {
+  try {
+    const filters: unknown = JSON.parse(String(text))
+    return Array.isArray(filters) ? filters.map((filter) => isObject(filter) && filter.dimension) : []
+  } catch {
+    return []
+  }
+}
+
+/** A segment that is gone lets nothing through: its view must not show more than before. */
+function lockedFilter({ locked_filters }: Share, site: Site, saved: SavedOf): Filter | undefined {
+  if (locked_filters.length === 0) return undefined
+  const { filter, faults } = readFilterList(locked_filters, "", saved(site))
+  return faults.length > 0 || !filter ? NOTHING : filter
+}
+
+const NOTHING: Filter = { op: "or", filters: [] }
+
+/** Without what the view does not show, and without small groups of people. */
+function shownTo(share: Share, site: Site, report: SharedReport, answer: object): object {
+  const shows = (section: Section) => share.sections.includes(section)
+  if (report === "breakdown" || report === "events" || report === "properties") return withoutSmall(answer, site.settings.min_group)
+  if (report === "goals") return { ...answer, funnels: [] }
+  if (report !== "realtime") return answer
+  // What realtime says of places and sources is of sections of their own.
+  const { pages, sources, countries, events, ...rest } = answer as Awaited<ReturnType<Insights["realtime"]>>
+  return {
+    ...rest,
+    pages: shows("pages") ? pages : [],
+    sources: shows("sources") ? sources : [],
+    countries: shows("locations") ? countries : [],
+    events: shows("events")
+      ? events.map((event) => ({
+          ...event,
+          country: shows("locations") ? event.country : "",
+          source: shows("sources") ? event.source : "",
+        }))
+      : [],
+  }
+}
+
+type Row = { visitors?: number }
+
+/** Rows that count fewer people than the site shows to strangers are left out, and the answer says so. */
+function withoutSmall(answer: object, least: number): object {
+  const { rows, data, notes = [] } = answer as { rows?: Row[]; data?: { values: Row[] }[]; notes?: string[] }
+  let hidden = 0
+  const large = (row: Row): boolean => {
+    const isLarge = row.visitors !== undefined && row.visitors >= least
+    if (!isLarge) hidden++
+    return isLarge
+  }
+  const shown = {
+    ...(rows && { rows: rows.filter(large) }),
+    ...(data && { data: data.map((each) => ({ ...each, values: each.values.filter(large) })) }),
+  }
+  const note = `Groups of fewer than ${least} visitors are not shown.`
+  return { ...answer, ...shown, ...(hidden > 0 && { notes: [...notes, note] }) }
+}
