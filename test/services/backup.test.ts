@@ -240,6 +240,6 @@ function replaceFile(backup: string, name: string, sql: string): void {
   const manifest = JSON.parse(readFileSync(join(backup, "manifest.json"), "utf8"))
   const file = manifest.files.find((each: { name: string }) => each.name === name)
   file.sha256 = new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")
-  manifest.rows.events.migrations = sql.startsWith("insert") ? 2 : 1
+  if (sql.startsWith("insert")) manifest.rows.events.migrations++
   writeFileSync(join(backup, "manifest.json"), JSON.stringify(manifest))
 }
