@@ -29,12 +29,12 @@ async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Prom
 /** Turns the body of a request into a value. The content type is without parameters and in lower case. */
 export type Read = (request: Request, contentType: string | undefined) => Promise<unknown>
 
-/** Null when there is no body. In the order that callers can observe: size, media type, syntax. */
+/** Null when there is no body; nested as deep as bodies may be unless something else is said. In the order that callers can observe: size, media type, syntax. */
 export const readJson =
-  (limit: number): Read =>
+  (limit: number, depth?: number): Read =>
   async (request, contentType) => {
     if (request.body === null) return null
-    return (await readJsonAsSent(limit)(request, contentType)).value
+    return (await readJsonAsSent(limit, depth)(request, contentType)).value
   }
 
 /** Of a route that takes no body. */
@@ -59,12 +59,12 @@ export interface SentJson {
 
 /** The same, for a body that must be there, with its bytes. */
 export const readJsonAsSent =
-  (limit: number): ((request: Request, contentType: string | undefined) => Promise<SentJson>) =>
+  (limit: number, depth?: number): ((request: Request, contentType: string | undefined) => Promise<SentJson>) =>
   async (request, contentType) => {
     if (request.body === null) throw new AppError("invalid_json", "The body is missing")
     const bytes = await readBytes(request, limit)
     refuseOtherTypes(request.method, contentType)
-    return { value: parseJson(bytes), bytes }
+    return { value: parseJson(bytes, depth), bytes }
   }
 
 /** The same for a body that may be left out: nothing at all is an empty object. */
@@ -82,7 +82,7 @@ export const readJsonOrLines = (limit: number, name: string): Read => {
   return async (request, contentType) => {
     if (request.body === null || contentType !== "application/x-ndjson") return asJson(request, contentType)
     const lines = textOf(await readBytes(request, limit)).split("\n")
-    return { [name]: lines.filter((line) => line.trim() !== "").map(parseText) }
+    return { [name]: lines.filter((line) => line.trim() !== "").map((line) => parseText(line)) }
   }
 }
 
@@ -94,7 +94,7 @@ function refuseOtherTypes(method: string, type: string | undefined): void {
 const otherType = () => new AppError("unsupported_media_type", "Send the body as application/json")
 
 /** Throws `invalid_json` for what is no UTF-8, no JSON, or nested too deep. */
-export const parseJson = (bytes: Uint8Array): unknown => parseText(textOf(bytes))
+export const parseJson = (bytes: Uint8Array, depth?: number): unknown => parseText(textOf(bytes), depth)
 
 function textOf(bytes: Uint8Array): string {
   try {
@@ -104,9 +104,9 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-function parseText(text: string): unknown {
+function parseText(text: string, depth: number = API.jsonDepth): unknown {
   const value = jsonOf(text)
-  if (!nestsWithin(value, API.jsonDepth)) throw new AppError("invalid_json", `The body is nested deeper than ${API.jsonDepth} levels`)
+  if (!nestsWithin(value, depth)) throw new AppError("invalid_json", `The body is nested deeper than ${depth} levels`)
   return value
 }
 

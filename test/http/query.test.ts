@@ -358,6 +358,16 @@ describe("checks come in their order", () => {
   })
 })
 
+test("four operators may be nested, and a fifth is said to be one too many", async () => {
+  const leaf = ["is", "event:page", ["/pricing"], { case_sensitive: true }]
+  const nested = (operators: number, name: "and" | "or"): unknown => (operators === 0 ? leaf : [name, [nested(operators - 1, name)]])
+  const ask = (filter: unknown) => post({ site_id: 1, metrics: ["visitors"], date_range: "day", filters: [filter] })
+  for (const name of ["and", "or"] as const) {
+    expect(await ask(nested(4, name))).toMatchObject({ status: 200, body: { results: [{ metrics: [1] }] } })
+    expect((await ask(nested(5, name))).status).toBeGreaterThanOrEqual(400)
+  }
+})
+
 test("hostile bodies are refused in words, never with a fault of ours", async () => {
   const leaf = ["is", "event:page", ["/"]]
   const odd = [null, true, -0, 1e21, "", "\ud800", "\u0000", [], {}, [[]], { length: 3 }, JSON.parse('{"__proto__":[1]}'), "__proto__"]

@@ -1,6 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { API } from "../../domain/limits.ts"
 import { QueryAnswer } from "../../domain/query-answer.ts"
+import { readJson } from "../../plugin/body.ts"
 import type { QueryForm } from "../../services/query-form.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { QueryRequest } from "../openapi/bodies.ts"
@@ -10,7 +12,7 @@ import { NoQuery, takes } from "./things.ts"
 /** The parser of the question judges the fields, so that all that is wrong is said at once; the documents list them. */
 const QueryBody = t.Object({}, { additionalProperties: true })
 const QUESTION = {
-  scope: "stats:read",
+  scope: { scopes: ["stats:read"], read: readJson(API.bodyBytes, API.queryJsonDepth) },
   query: NoQuery,
   body: QueryBody,
   response: { 200: QueryAnswer },
