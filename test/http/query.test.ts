@@ -332,7 +332,7 @@ describe("checks come in their order", () => {
     ["another type", "stats", "{", { "content-type": "text/plain" }, 415, "unsupported_media_type"],
     ["no body", "stats", undefined, {}, 400, "invalid_json"],
     ["half a body", "stats", '{"site_id":', {}, 400, "invalid_json"],
-    ["eleven levels", "stats", `{"filters":${"[".repeat(10)}${"]".repeat(10)}}`, {}, 400, "invalid_json"],
+    ["thirteen levels", "stats", `{"filters":${"[".repeat(12)}${"]".repeat(12)}}`, {}, 400, "invalid_json"],
     ["bad content and an unknown site", "stats", { ...good, site_id: 9, metrics: [] }, {}, 422, "validation_failed"],
     ["an unknown site", "stats", { ...good, site_id: 9 }, {}, 404, "site_not_found"],
     ["a list", "stats", "[]", {}, 422, "validation_failed"],
