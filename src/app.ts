@@ -28,8 +28,10 @@ import { ExitFault } from "./services/exit.ts"
 import { createExports } from "./services/exports.ts"
 import { type Instance, type InstanceOptions, openInstance } from "./services/instance.ts"
 import { configuredSettings } from "./services/instance-settings.ts"
+import { createLive } from "./services/live.ts"
 import { createLogLines } from "./services/log-lines.ts"
 import { createMemberships, type Memberships } from "./services/memberships.ts"
+import { createOnlineRestore } from "./services/online-restore.ts"
 import { createOperations, type Operations, runOperation } from "./services/operations.ts"
 import { createQueryForm } from "./services/query-form.ts"
 import { createSiteAreas } from "./services/site-areas.ts"
@@ -63,6 +65,8 @@ export interface App extends HttpServer {
   /** Who belongs to which organization. */
   memberships: Memberships
   console: Console
+  /** Resolves when it has to stop and begin anew: a backup is to take the place of the stores. */
+  restarting: Promise<void>
   /** Where people set the instance up, while nobody has; `tellLater` gets each token that takes the place of an expired one. */
   inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
@@ -90,7 +94,14 @@ export async function createApp(given: AppOptions): Promise<App> {
   })
   await makeFirstUser(options, instance)
   const counts = createIngestCounts({ now: clock.now })
-  const collector = createCollector({ ...collectorOptions(options, instance), counts, placeFile, store: instance.events })
+  const live = createLive({ directory: instance.sites.directory, engine, clock })
+  const collector = createCollector({
+    ...collectorOptions(options, instance),
+    counts,
+    watch: live.ingest,
+    placeFile,
+    store: instance.events,
+  })
   const operations = operationsOf(options, instance, () => address)
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
@@ -100,6 +111,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     stats,
     exports,
     clock,
+    live,
     isSecure: config.base_url?.startsWith("https:") ?? false,
   })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt: txtResolver(), publicUrl })
@@ -108,6 +120,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     secure: config.base_url?.startsWith("https:") ?? false,
     allowInsecure: config.allow_insecure_http,
   })
+  const onlineRestore = createOnlineRestore({ dataDir: config.data_dir, now: clock.now })
   const admin = createConsole({
     ...options,
     ...consoleSettings(options),
@@ -120,9 +133,11 @@ export async function createApp(given: AppOptions): Promise<App> {
     queueDepth: () => collector.depth,
     cookies: cookie.impersonation,
     hooks: () => plugins.hooks,
+    pluginFacts: pluginFacts(options.plugins),
+    onlineRestore,
     examine: (report, host) => examine({ ...doctorOptions(options, instance), requestHost: host }, report),
   })
-  const plugins = await loadPlugins({ ...options, engine, settings: config.plugins, instance, stats, exports, console: admin }).catch(
+  const plugins = await loadPlugins({ ...options, engine, collector, settings: config.plugins, instance, stats, exports, console: admin }).catch(
     async (error) => {
       await closeUnserved(engine, instance)
       throw error
@@ -141,6 +156,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     collector,
     collectPath: config.collect_path,
     scriptPath: config.script_path,
+    onScript: live.scriptSeen,
     serverName: config.server_name,
     now: clock.now,
     keys: instance.keys,
@@ -196,6 +212,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     plugins,
     memberships,
     console: admin,
+    restarting: onlineRestore.asked,
     async inviteToSetUp(tellLater) {
       if (await instance.accounts.users.isSetUp()) return undefined
       const url = `${baseUrlOf(config, address)}/setup`
@@ -216,8 +233,11 @@ export async function createApp(given: AppOptions): Promise<App> {
       await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
       await admin.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
       await plugins.stop()
+      // Before the stores close, and with nothing that writes them any more.
+      await onlineRestore.keepPresent(instance.backups).catch((error) => log.error("the backup could not be restored", { error }))
       await engine.close()
       await instance.close()
+      if (onlineRestore.exchange()) log.info("a backup was put in the place of the stores")
     },
   }
 }

@@ -10,6 +10,8 @@ export interface TrackerOptions {
   /** Where the scripts send events, and an additional path of the native one, when the instance has names of its own. */
   collectPath: string | undefined
   scriptPath: string | undefined
+  /** Told of every page that asks for a script, by what it says of itself. */
+  onScript?(referer: string): void
   /** Any page may load a script. */
   headers: Readonly<Record<string, string>>
 }
@@ -36,7 +38,10 @@ export function trackerDoors(options: TrackerOptions): (path: string) => Door | 
     if (!wanted) return undefined
     const script = prepared.get(wanted.name) ?? prepare(wanted, options.collectPath)
     if (!wanted.name.startsWith("pa-")) prepared.set(wanted.name, script)
-    return async (request) => answer(request, script, options)
+    return async (request) => {
+      options.onScript?.(request.headers.get("referer") ?? "")
+      return answer(request, script, options)
+    }
   }
 }
 

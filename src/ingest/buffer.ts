@@ -8,6 +8,7 @@ import type { Candidate } from "./candidate.ts"
 import { createDropTally, type DropNote } from "./drop-tally.ts"
 import type { IngestCounts } from "./ingest-counts.ts"
 import { recordEvent } from "./visits.ts"
+import type { IngestWatch } from "./watch.ts"
 
 /** Why an event that was taken was not stored; undefined when it was. */
 export type Outcome = DropReason | undefined
@@ -20,6 +21,8 @@ export interface BufferOptions {
   clock: Clock
   /** Counts what becomes of events. */
   counts?: IngestCounts
+  /** Told of what comes in for sites that somebody looks at. */
+  watch?: IngestWatch
   /** Told when storing begins to fail, and when it works again. */
   onHindrance?(kind: Hindrance, hinders: boolean): void
   /** Told of a fault in our own code: the request that met it is answered, the others of its group are stored. */
@@ -53,6 +56,7 @@ export class EventBuffer {
   readonly #onHindrance: NonNullable<BufferOptions["onHindrance"]>
   readonly #onError: NonNullable<BufferOptions["onError"]>
   readonly #counts: IngestCounts | undefined
+  readonly #watch: IngestWatch | undefined
   readonly #tally = createDropTally()
   readonly #hindrances = new Set<Hindrance>()
   #jobs: Job[] = []
@@ -65,10 +69,11 @@ export class EventBuffer {
   #probing: ReturnType<typeof setInterval> | undefined
   #isStopped = false
 
-  constructor({ store, clock, counts, onHindrance = () => {}, onError = () => {} }: BufferOptions) {
+  constructor({ store, clock, counts, watch, onHindrance = () => {}, onError = () => {} }: BufferOptions) {
     this.#store = store
     this.#clock = clock
     this.#counts = counts
+    this.#watch = watch
     this.#onHindrance = onHindrance
     this.#onError = onError
   }
@@ -102,6 +107,7 @@ export class EventBuffer {
   drop(note: DropNote): void {
     this.#tally.add(note)
     this.#counts?.add(note.siteId, note.reason)
+    if (this.#watch?.isWatched(note.siteId)) this.#watch.dropped(note)
     if (!this.#isStopped) this.#schedule(DROPS_MS)
   }
 
@@ -199,7 +205,13 @@ export class EventBuffer {
       const own = outcomes[index]!
       for (const [at, reason] of own.entries()) this.#counts?.add(job.candidates[at]!.siteId, reason ?? "accepted")
       job.resolve(own)
+      this.#tellWatch(job, own)
     })
+  }
+
+  #tellWatch({ candidates }: Job, outcomes: readonly Outcome[]): void {
+    for (const [at, candidate] of candidates.entries())
+      if (outcomes[at] === undefined && this.#watch?.isWatched(candidate.siteId)) this.#watch.stored(candidate)
   }
 
   /** What the store cannot do now: reliability.md section 4. Whether to go on with the next group. */

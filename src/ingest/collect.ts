@@ -24,13 +24,14 @@ import { readPixel } from "./payloads/pixel.ts"
 import { createPipeline } from "./pipeline.ts"
 import { type PlaceFile, watchPlaceFile } from "./places.ts"
 import { createRates, type RateLimits } from "./rates.ts"
+import { type NewRecord, type SenderFacts, senderFacts, storeRecord } from "./records.ts"
 import { type CollectRequest, readRequest } from "./request.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
 import { collectFromServer, type ServerAnswer } from "./server-events.ts"
 import { createShields } from "./shields.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
-export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "counts"> {
+export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "counts" | "watch"> {
   directory: SiteDirectory
   store: Pick<EventStore, "write" | "probe" | "forgetVisitors">
   salts: Salts
@@ -69,6 +70,10 @@ export interface Collector {
   collectForeign(request: CollectRequest, payload: ForeignPayload): Promise<readonly ForeignOutcome[] | CollectAnswer>
   /** Takes events of a site's own server, of any shape; each is judged for itself. */
   collectServerEvents(site: Site, events: readonly unknown[]): Promise<ServerAnswer>
+  /** What a request tells of who sent it, without who that is. */
+  senderOf(request: CollectRequest): SenderFacts
+  /** Stores a record of an area, of a request that the area answers itself. Rejects when it could not be stored. */
+  record(site: Site, record: NewRecord, request: CollectRequest): Promise<void>
   /** The client's address behind trusted proxies, for limits elsewhere; never to be kept. */
   clientAddress(peer: string | undefined, headers: Headers): string | undefined
   /** Writes what waits, now. */
@@ -126,6 +131,8 @@ export function createCollector(options: CollectorOptions): Collector {
     },
     collectForeign: (request, payload) => collectForeign({ intake, directory, readSender, judge, explain }, request, payload),
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
+    senderOf: (request) => senderFacts(placeFile, readSender(request)),
+    record: (site, record, request) => storeRecord(intake, placeFile, site, record, { url: request.url, ...readSender(request) }),
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
     flush: () => buffer.flush(),
     stop() {

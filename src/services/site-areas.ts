@@ -5,10 +5,12 @@ import type { Exports } from "./exports.ts"
 import { createGoalTrials, type GoalTrials } from "./goal-trials.ts"
 import { createInsights, type Insights } from "./insights.ts"
 import type { Instance } from "./instance.ts"
+import type { Live } from "./live.ts"
 import { createRetentionPreviews, type RetentionPreviews } from "./retention-preview.ts"
 import { createSettingsOfSites, type SettingsOfSites } from "./settings-of-sites.ts"
 import { createShareVisits, type ShareVisits } from "./share-visits.ts"
 import type { Shares } from "./shares.ts"
+import { createSiteErasures, type SiteErasures } from "./site-erasures.ts"
 import { createSiteMoves, type SiteMoves } from "./site-moves.ts"
 import { createSiteOverview, type SiteOverview } from "./site-overview.ts"
 import { createSitePins, type SitePins } from "./site-pins.ts"
@@ -33,16 +35,22 @@ export interface SiteAreas extends Known {
   exports: Exports
   shares: Shares
   shareVisits: ShareVisits
+  siteErasures: SiteErasures
+  live: Live
   isSecure: boolean
 }
 
-interface SiteAreasOptions extends Known, Pick<Instance, "catalog" | "saved" | "shares" | "events" | "cookieSecrets" | "accounts"> {
+interface SiteAreasOptions
+  extends Known,
+    Pick<Instance, "catalog" | "saved" | "shares" | "events" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit"> {
   engine: Engine
   stats: Stats
   exports: Exports
   clock: Clock
   /** Whether people reach the instance by https. */
   isSecure: boolean
+  /** Made before ingestion, which tells it. */
+  live: Live
 }
 
 export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
@@ -60,6 +68,7 @@ export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
     goalTrials: createGoalTrials(options),
     siteShields: createSiteShields(options.sites),
     drops: createDrops(options),
+    siteErasures: createSiteErasures(options),
     shareVisits: createShareVisits({ ...options, passwords, insights }),
   }
 }

@@ -3,9 +3,11 @@ import type { PrivateRouter } from "../../plugin/router.ts"
 import { type ShareRoutesOptions, shareRoutes } from "../share.ts"
 import { type AnnotationRoutesOptions, privateAnnotationRoutes } from "./annotations.ts"
 import { type DropRoutesOptions, dropRoutes } from "./drops.ts"
+import { type EraseRoutesOptions, eraseRoutes } from "./erase.ts"
 import { type ExportRoutesOptions, privateExportRoutes } from "./exports.ts"
 import { type FunnelRoutesOptions, privateFunnelRoutes } from "./funnels.ts"
 import { type GoalRoutesOptions, privateGoalRoutes } from "./goals.ts"
+import { type LiveRoutesOptions, liveRoutes } from "./live.ts"
 import { privateSegmentRoutes, type SegmentRoutesOptions } from "./segments.ts"
 import { createSessionWatch, type SessionWatchOptions } from "./session-watch.ts"
 import { type SharesRoutesOptions, sharesRoutes } from "./shares.ts"
@@ -24,14 +26,17 @@ type Options = SiteRoutesOptions &
   ShieldRoutesOptions &
   DropRoutesOptions &
   ExportRoutesOptions &
+  EraseRoutesOptions &
+  LiveRoutesOptions &
   SharesRoutesOptions &
   ShareRoutesOptions
 
 /** What is everybody's, and the services of this area under one name. */
-type Shared = Pick<Options, "create" | "audit" | "baseUrl" | "log" | "now" | "scriptUrl" | "firstAt" | "publicUrl">
+type Shared = Pick<Options, "create" | "audit" | "baseUrl" | "log" | "scriptUrl" | "firstAt" | "publicUrl">
 export interface SiteAreasGroup extends Shared {
+  now(): number
   addressOf: ShareRoutesOptions["addressOf"]
-  siteAreas: Omit<Options, keyof Shared | "sessionWatch" | "addressOf"> & SessionWatchOptions
+  siteAreas: Omit<Options, keyof Shared | "sessionWatch" | "addressOf" | "now"> & SessionWatchOptions
 }
 
 /** Sites with their statistics and what people define on them (areas/10). */
@@ -50,6 +55,8 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
     shieldRoutes(router, options),
     dropRoutes(router, options),
     privateExportRoutes(router, options),
+    eraseRoutes(router, options),
+    liveRoutes(router, options),
     sharesRoutes(router, options),
     shareRoutes(router, options),
   ]

@@ -16,8 +16,8 @@ interface Creating {
 
 /** How a new thing is answered, or one that work was done on. */
 interface Created<Shown> {
-  /** 201, unless nothing new was made. */
-  status?: 200 | 201
+  /** 201, unless nothing new was made, or its making has only begun. */
+  status?: 200 | 201 | 202
   /** Of a new thing. */
   location?: string
   /** Of a thing that counts its changes. */

@@ -4,7 +4,7 @@ import { startInstance, type TestInstance } from "../../kit.ts"
 import { type Person, signedIn } from "./person.ts"
 
 // An entry for each trait.
-const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as VisitTraits
+const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>
 
 let instance: TestInstance
 let editor: Person

@@ -1,0 +1,225 @@
+import type { Actor, Deed } from "../domain/audit.ts"
+import type { Clock } from "../domain/clock.ts"
+import { AppError, refuseFaults } from "../domain/error.ts"
+import type { Filter } from "../domain/filter.ts"
+import { parseId } from "../domain/id.ts"
+import type { Job } from "../domain/job.ts"
+import { instantText } from "../domain/moment.ts"
+import type { Range } from "../domain/query.ts"
+import type { ReportRange } from "../domain/report.ts"
+import { fault, isObject } from "../domain/shape.ts"
+import type { Site } from "../domain/site.ts"
+import type { Engine } from "../query/engine.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import type { EventStore } from "../store/events/events.ts"
+import type { Part } from "../store/events/part.ts"
+import type { Audit } from "./audit.ts"
+import { createEraseTokens } from "./erase-tokens.ts"
+import type { Exclusive } from "./exclusive.ts"
+import type { JobWork } from "./job-kinds.ts"
+import type { Jobs } from "./jobs.ts"
+import { askerOf, type OpenReportOptions, openReports } from "./open-report.ts"
+import { shownRange, siteFacts } from "./report-facts.ts"
+import type { Alongside } from "./site-things.ts"
+import type { Sites } from "./sites.ts"
+
+/** What an erasure would take away, and the proof that somebody has seen it. */
+export interface ErasurePreview {
+  range: ReportRange
+  visits: number
+  /** Pageviews and custom events of these visits. */
+  events: number
+  confirm: string
+  confirm_expires_at: string
+}
+
+/**
+ * Data of a site that its people take away: whole visits that start in a range and have an event that satisfies the filters,
+ * or all of it. The work goes on in the background, over restarts, and leaves an audit row at its start and one at its end;
+ * what was asked for stands in neither, and in no row once the work is done.
+ */
+export interface SiteErasures {
+  /** `filters` and a range, as JSON. Throws `validation_failed`. */
+  preview(site: Site, body: unknown, userId: number): Promise<ErasurePreview>
+  /** The same with `confirm`; throws `token_invalid` for one of another person, site, question, or too old. */
+  erase(site: Site, body: unknown, by: By, alongside?: Alongside<Job>): Promise<Job>
+  /** All events and imports, whatever they are; `confirm` is the name of the site. Settings stay. */
+  reset(site: Site, body: unknown, by: By, alongside?: Alongside<Job>): Promise<Job>
+  /** Throws `work_not_found`. */
+  get(site: Site, id: string | undefined): Promise<Job>
+}
+
+export interface By {
+  userId: number
+  actor: Actor
+}
+
+interface SiteErasuresOptions extends OpenReportOptions {
+  catalog: Catalog
+  engine: Pick<Engine, "visitsWeight" | "chosenVisits">
+  events: Pick<EventStore, "firstAt" | "erase" | "dropRetired" | "checkpoint">
+  sites: Pick<Sites, "get">
+  jobs: Pick<Jobs, "define" | "enqueue" | "get">
+  exclusive: Exclusive
+  audit: Audit
+  clock: Pick<Clock, "now">
+  cookieSecrets: readonly [string, ...string[]]
+}
+
+/** What the work needs to go on; without a question it has been done, or everything goes. */
+interface Payload {
+  actor: Actor
+  question?: { range: Range; filter?: Filter }
+  erased: number
+}
+
+const KINDS = { erase: "sites.erase-events", reset: "sites.reset-events" } as const
+/** What comes in while it runs may match too; after so many rounds the rest is for the next erasure. */
+const ROUNDS = 3
+/** Replaced segments are read by no report after this long (reliability.md 2.3). */
+const RETIRED_MS = 20_000
+const LOOK_MS = 200
+
+export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
+  const { catalog, engine, jobs, audit } = options
+  const open = openReports(options)
+  const tokens = createEraseTokens(options)
+
+  async function questionOf(site: Site, given: Record<string, unknown>, userId: number) {
+    if (["period", "from", "to"].every((name) => given[name] === undefined))
+      refuseFaults([fault("/period", "required", "or from and to are required")])
+    const report = await open("visits", site, given, { userId })
+    const { filter, range } = report.question
+    return { report, question: { range: range.range, ...(filter && { filter }) } }
+  }
+
+  const begin = (site: Site, kind: keyof typeof KINDS, payload: Payload, { userId }: By, alongside: Alongside<Job> | undefined) =>
+    catalog.transaction(async (statements: Statements) => {
+      const job = await jobs.enqueue(
+        { kind: KINDS[kind], key: String(site.id), siteId: site.id, organizationId: site.organization_id, createdBy: userId, payload },
+        statements,
+      )
+      // Without a slot each is made.
+      const made = job!
+      await audit.write(statements, payload.actor, deedOf(site, kind, "begin"))
+      await alongside?.(statements, { after: made })
+      return made
+    })
+
+  for (const kind of ["erase", "reset"] as const) {
+    jobs.define(KINDS[kind], {
+      interrupted: "resume",
+      atOnce: 1,
+      run: (work) => carryOut(options, kind, work as JobWork<Payload>),
+    })
+  }
+
+  return {
+    async preview(site, body, userId) {
+      const { report, question } = await questionOf(site, objectOf(body), userId)
+      const weight = await engine.visitsWeight({ site: report.facts, ...question }, report.asker)
+      const { token, until } = tokens.make({ userId, siteId: site.id, question })
+      return { range: shownRange(report.question.range, report.now), ...weight, confirm: token, confirm_expires_at: instantText(until) }
+    },
+    async erase(site, body, by, alongside) {
+      const { confirm, ...given } = objectOf(body)
+      const { question } = await questionOf(site, given, by.userId)
+      if (confirm === undefined) refuseFaults([fault("/confirm", "required", "is required: it comes with the preview")])
+      if (!tokens.fits({ userId: by.userId, siteId: site.id, question }, confirm))
+        throw new AppError("token_invalid", "Look at the preview again: the confirmation is for something else, or too old.")
+      return begin(site, "erase", { actor: by.actor, question, erased: 0 }, by, alongside)
+    },
+    async reset(site, body, by, alongside) {
+      const { confirm, ...others } = objectOf(body)
+      const unknown = Object.keys(others).map((name) => fault(`/${name.slice(0, 100)}`, "unknown_field", "does not exist"))
+      const wrong =
+        confirm === site.name
+          ? []
+          : [fault("/confirm", confirm === undefined ? "required" : "invalid_choice", "must be the name of the site")]
+      refuseFaults([...wrong, ...unknown])
+      return begin(site, "reset", { actor: by.actor, erased: 0 }, by, alongside)
+    },
+    async get(site, named) {
+      const job = await jobs.get(parseId(named) ?? 0)
+      const isOurs = job?.site_id === site.id && Object.values(KINDS).some((kind) => kind === job.kind)
+      if (!job || !isOurs) throw new AppError("work_not_found", "The site has no erasure with this id")
+      return job
+    },
+  }
+}
+
+async function carryOut(options: SiteErasuresOptions, kind: keyof typeof KINDS, work: JobWork<Payload>): Promise<void> {
+  const { sites, audit } = options
+  const { actor } = work.payload
+  const site = await sites.get(work.job.site_id!) // it was made for one
+  try {
+    const erased = await eraseAll(options, site, kind, work)
+    await work.save({ actor, erased })
+    await audit.writeAlone(actor, { ...deedOf(site, kind, "finish"), changes: { visits: [erased, 0] } })
+  } catch (thrown) {
+    // Cut off by the end of the process it goes on; whatever else happened is its end.
+    if (!work.signal.aborted) await audit.writeAlone(actor, { ...deedOf(site, kind, "finish"), outcome: "failed" })
+    throw thrown
+  }
+}
+
+/** Returns how many visits went. Doing a part of it twice does no harm. */
+async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof typeof KINDS, work: JobWork<Payload>): Promise<number> {
+  const { events, exclusive, clock } = options
+  let { erased } = work.payload
+  for (let round = 0; round < ROUNDS; round++) {
+    const choose = await chooser(options, site, kind, work)
+    if (!choose) break
+    const count = await exclusive.run(() => events.erase(site.id, choose, clock.now()))
+    erased += count
+    work.progress({ phase: "erasing", done: erased })
+    await work.save({ ...work.payload, erased })
+    if (count === 0) break
+  }
+  const end = clock.now() + RETIRED_MS
+  work.progress({ phase: "overwriting", done: erased })
+  while (erased > 0 && clock.now() <= end) {
+    work.signal.throwIfAborted()
+    await Bun.sleep(LOOK_MS)
+  }
+  await events.dropRetired(clock.now())
+  events.checkpoint("truncate")
+  return erased
+}
+
+/** Marks the visits that go; undefined when none is left. */
+async function chooser(
+  { engine, goals }: SiteErasuresOptions,
+  site: Site,
+  kind: keyof typeof KINDS,
+  { payload, signal }: JobWork<Payload>,
+) {
+  if (kind === "reset") return (part: Part) => new Uint8Array(part.visits).fill(1)
+  const facts = siteFacts(site, goals.rules(site.id))
+  const chosen = await engine.chosenVisits({ site: facts, ...payload.question! }, askerOf(site, { signal }))
+  if (chosen.length === 0) return undefined
+  return (part: Part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(chosen, sequence) ? 1 : 0))
+}
+
+function isIn(sorted: Float64Array, wanted: number): boolean {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return sorted[low] === wanted
+}
+
+function objectOf(body: unknown): Record<string, unknown> {
+  if (!isObject(body)) refuseFaults([fault("", "invalid_type", "must be an object")])
+  return body as Record<string, unknown>
+}
+
+const deedOf = ({ id, name, organization_id }: Site, kind: keyof typeof KINDS, moment: "begin" | "finish"): Deed => ({
+  action: `sites.${kind === "erase" ? "erasure" : "reset"}.${moment}`,
+  target: { type: "site", id, label: name },
+  organizationId: organization_id,
+  siteId: id,
+})

@@ -1,0 +1,139 @@
+import { expect, test } from "bun:test"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { signedIn } from "./person.ts"
+
+interface Told {
+  event: string
+  data: Record<string, unknown>
+}
+
+/** What a stream says, as it says it. */
+function listen(response: Response) {
+  const told: Told[] = []
+  let isOver = false
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  const read = async () => {
+    let text = ""
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      text += value
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+        if (event && data) told.push({ event, data: JSON.parse(data) })
+        text = text.slice(end + 2)
+      }
+    }
+    isOver = true
+  }
+  const reading = read()
+  const until = async (holds: () => boolean, ms = 2_000) => {
+    const end = performance.now() + ms
+    while (!holds() && performance.now() < end) await Bun.sleep(5)
+    return holds()
+  }
+  return {
+    told,
+    seen: (event: string, ms?: number) => until(() => told.some((each) => each.event === event), ms),
+    ended: (ms: number) => until(() => isOver, ms),
+    close: async () => {
+      await reader.cancel()
+      await reading
+    },
+  }
+}
+
+const open = (instance: TestInstance, cookie: string, path = "/api/private/sites/1/live") =>
+  instance.fetch(new Request(`http://localhost${path}`, { headers: { cookie } }))
+const script = (instance: TestInstance, referer: string) =>
+  instance.fetch(new Request("http://localhost/js/script.js", { headers: { referer } }))
+
+test("what comes in is told within two seconds, and nobody is told who it was", async () => {
+  await using instance = await startInstance()
+  const person = await signedIn(instance, { role: "viewer" })
+  const response = await open(instance, person.cookie)
+  expect(response.headers.get("content-type")).toStartWith("text/event-stream")
+  const live = listen(response)
+  expect(await live.seen("current_visitors")).toBe(true)
+  expect(live.told).toEqual([{ event: "current_visitors", data: { at: "2026-11-21T12:00:00Z", visitors: 0 } }])
+  await script(instance, "https://shop.example/page")
+  expect(await live.seen("script_seen")).toBe(true)
+  await instance.collect(
+    { n: "Signup", u: "https://shop.example/x?utm_source=mail", p: { email: "ann@example.com" } },
+    { address: "203.0.113.77" },
+  )
+  expect(await live.seen("event")).toBe(true)
+  expect(live.told.at(-1)).toEqual({
+    event: "event",
+    data: {
+      at: "2026-11-21T12:00:00Z",
+      name: "Signup",
+      page: "/x",
+      hostname: "shop.example",
+      source: "mail",
+      country: "",
+      device: "Desktop",
+      browser: "Chrome",
+    },
+  })
+  await instance.collect({ n: "pageview", d: instance.site.tracking_id, u: "https://foo.dev/" })
+  expect(await live.seen("host_refused")).toBe(true)
+  expect(live.told.at(-1)).toEqual({ event: "host_refused", data: { at: "2026-11-21T12:00:00Z", hostname: "foo.dev" } })
+  expect(JSON.stringify(live.told)).not.toMatch(/203\.0\.113|ann@example/)
+  expect(live.told.filter(({ event }) => event === "event")).toHaveLength(1)
+  await live.close()
+})
+
+test("a script that was seen before somebody looked is told at once", async () => {
+  await using instance = await startInstance()
+  const person = await signedIn(instance, { role: "viewer" })
+  await script(instance, "https://elsewhere.example/")
+  await script(instance, "https://www.shop.example/")
+  instance.clock.advance(60_000)
+  const live = listen(await open(instance, person.cookie))
+  expect(await live.seen("script_seen")).toBe(true)
+  expect(live.told.find(({ event }) => event === "script_seen")).toEqual({ event: "script_seen", data: { at: "2026-11-21T12:00:00Z" } })
+  await live.close()
+})
+
+test("others' sites are not told of, and current visitors are counted again", async () => {
+  await using instance = await startInstance()
+  const owner = await signedIn(instance, { role: "owner" })
+  await owner.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
+  const live = listen(await open(instance, owner.cookie))
+  await instance.collect({ n: "pageview", u: "https://second.example/" })
+  await instance.collect({ n: "pageview", u: "https://shop.example/" })
+  expect(await live.seen("event")).toBe(true)
+  expect(live.told.filter(({ event }) => event === "event")).toMatchObject([{ data: { hostname: "shop.example" } }])
+  const counted = () => live.told.filter(({ event }) => event === "current_visitors").at(-1)?.data.visitors
+  for (let i = 0; i < 60 && counted() !== 1; i++) await Bun.sleep(100)
+  expect(counted()).toBe(1)
+  await live.close()
+}, 10_000)
+
+test("it ends with the session, and with the right to see the site", async () => {
+  await using instance = await startInstance()
+  const person = await signedIn(instance, { role: "viewer" })
+  const member = await signedIn(instance, { role: "viewer" })
+  const [one, other] = [listen(await open(instance, person.cookie)), listen(await open(instance, member.cookie))]
+  expect(await one.seen("current_visitors")).toBe(true)
+  const { user } = (await person.get("/me")).body as { user: { id: number } }
+  const { user: left } = (await member.get("/me")).body as { user: { id: number } }
+  const { catalog, sessions } = instance.app.instance
+  await catalog.transaction((statements) => sessions.revokeAll(statements, user.id))
+  await catalog.script(`delete from memberships where user_id = ${left.id}`)
+  expect(await one.ended(2_000)).toBe(true)
+  expect(await other.ended(2_000)).toBe(true)
+})
+
+test("somebody may look through five windows", async () => {
+  await using instance = await startInstance()
+  const person = await signedIn(instance, { role: "viewer" })
+  const windows = await Promise.all(Array.from({ length: 5 }, () => open(instance, person.cookie)))
+  expect((await open(instance, person.cookie)).status).toBe(429)
+  await Promise.all(windows.map((response) => response.body!.cancel()))
+  const again = await open(instance, person.cookie)
+  expect(again.status).toBe(200)
+  await again.body!.cancel()
+  expect((await open(instance, person.cookie, "/api/private/sites/9/live")).status).toBe(404)
+})
