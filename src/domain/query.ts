@@ -1,6 +1,7 @@
 import type { Dimension } from "./dimension.ts"
 import type { Filter } from "./filter.ts"
 import type { Metric } from "./metric.ts"
+import type { RecordKind } from "./record.ts"
 
 /** Half-open, UTC epoch milliseconds. */
 export interface Range {
@@ -51,6 +52,8 @@ export interface SiteFacts {
  */
 export interface Query {
   site: SiteFacts
+  /** Of these records in place of visits and events. */
+  records?: RecordKind
   range: Range
   /** IANA zone of bucket boundaries. */
   timezone: string
@@ -148,6 +151,8 @@ export interface RealtimeResult {
 /** Raw rows: all visits that start in the range, each with all of its events, that have an event satisfying the filter. */
 export interface RowsQuery {
   site: SiteFacts
+  /** Of these records in place of visits. */
+  records?: RecordKind
   range: Range
   filter?: Filter
 }

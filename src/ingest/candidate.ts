@@ -1,4 +1,5 @@
 import type { Counter, DropReason, NewEvent } from "../domain/event.ts"
+import type { RecordKind } from "../domain/record.ts"
 import type { VisitTraits } from "../domain/visit.ts"
 import type { DropSample } from "../store/events/writer.ts"
 import type { Draft } from "./draft.ts"
@@ -17,6 +18,10 @@ export interface Candidate {
   /** The order a sale belongs to; "" without one. */
   orderId: string
   counters: readonly Counter[]
+  /** It is a record of an area, and joins no visit. */
+  records?: RecordKind
+  /** Of a record: its visitor is not to be told from others. */
+  isNobody?: boolean
   /** No event is stored: it only says who the visitor of the open visit is. */
   identifies: boolean
 }

@@ -1,4 +1,5 @@
 import type { DropReason, NewEvent } from "../domain/event.ts"
+import type { RecordKind } from "../domain/record.ts"
 import { VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS } from "../domain/visit.ts"
 import type { OpenVisit, Writer } from "../store/events/writer.ts"
 import type { Candidate } from "./candidate.ts"
@@ -9,6 +10,7 @@ import type { Person, RotatingId } from "./identity.ts"
  * Returns why it was dropped and counted instead, if it was.
  */
 export function recordEvent(writer: Writer, candidate: Candidate): DropReason | undefined {
+  if (candidate.records) return storeRecord(writer, candidate, candidate.records)
   const reason = storeEvent(writer, candidate)
   if (!reason) return undefined
   const { siteId, day, event, traits } = candidate
@@ -16,6 +18,11 @@ export function recordEvent(writer: Writer, candidate: Candidate): DropReason | 
   const { at, hostname, page } = event
   writer.sample(siteId, { at, reason, hostname, page, browser: traits.browser, country: traits.country })
   return reason
+}
+
+function storeRecord(writer: Writer, { siteId, day, traits, event, identity, isNobody }: Candidate, kind: RecordKind): undefined {
+  const visitor = isNobody ? undefined : writer.visitor(siteId, identity.current.period, identity.current.id)
+  writer.record(siteId, kind, { visitor, traits, event }, day)
 }
 
 function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefined {

@@ -1,4 +1,5 @@
 import { CORE_PERMISSIONS, RANKS } from "../domain/permission.ts"
+import { RECORD_KINDS } from "../domain/record.ts"
 import { ExitFault } from "../services/exit.ts"
 import { foreignMigration } from "../store/own-tables.ts"
 import type { AnyPlugin } from "./contract.ts"
@@ -24,6 +25,7 @@ export function checkPlugins(plugins: readonly AnyPlugin[]): void {
     claim(`the id ${plugin.id}`)
     checkWords(plugin, claims, claim, refuse)
     checkPermissions(plugin, claim, refuse)
+    checkRecords(plugin, claim, refuse)
     checkMigrations(plugin, refuse)
   }
 }
@@ -71,6 +73,14 @@ function checkPermissions({ permissions = {} }: AnyPlugin, claim: Claim, refuse:
     if (!RANKS.includes(least)) refuse(`the permission ${name} needs a least role of ${RANKS.join(", ")}`)
     if (Object.hasOwn(CORE_PERMISSIONS, name)) refuse(`the permission ${name} is the core's: a route can name it as it is`)
     claim(`the permission ${name}`)
+  }
+}
+
+function checkRecords({ records = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
+  for (const [name, { kind }] of Object.entries(records)) {
+    if (!/^[a-z]+(_[a-z]+)+$/.test(name)) refuse(`the record ${name} is not of the form <thing>_<what_happened>`)
+    if (!RECORD_KINDS.includes(kind)) refuse(`the record ${name} needs a kind of ${RECORD_KINDS.join(", ")}`)
+    claim(`the record ${name}`)
   }
 }
 

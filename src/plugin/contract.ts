@@ -6,6 +6,7 @@
 import type { Static, TObject } from "@sinclair/typebox"
 import type { AnyElysia } from "elysia"
 import type { Rank } from "../domain/permission.ts"
+import type { RecordKind } from "../domain/record.ts"
 import type { Removed } from "../services/data-hooks.ts"
 import type { Consumer } from "../services/outbox.ts"
 import type { Migration } from "../store/migrations.ts"
@@ -34,6 +35,8 @@ export interface Plugin<Settings extends TObject = TObject> {
   migrations?: readonly Migration[]
   /** The same of its row tables in the event store, for what grows with data. */
   rowMigrations?: readonly Migration[]
+  /** What it records of requests, by the name of the event, and with which others: `{ link_click: { title: "Link click", kind: "clicks" } }`. */
+  records?: Readonly<Record<string, { title: string; kind: RecordKind }>>
   /**
    * Its section of the configuration: texts, numbers, toggles, choices of texts and lists of texts, each `t.Optional` or with a
    * `default`, and with a `description`. One is set as `FOOTFALL_<ID>_<NAME>`, or by another name of its own: `"x-key"`.

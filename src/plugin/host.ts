@@ -1,5 +1,7 @@
 import type { Actor, Deed } from "../domain/audit.ts"
 import type { Log } from "../domain/log.ts"
+import type { Site } from "../domain/site.ts"
+import type { SenderFacts } from "../ingest/records.ts"
 import type { Engine } from "../query/engine.ts"
 import { type Audit, recorded } from "../services/audit.ts"
 import type { Console } from "../services/console/console.ts"
@@ -61,6 +63,13 @@ export interface Host<Settings = object> {
   now(): number
   /** From the system's generator. */
   random(bytes: number): Uint8Array
+  /** What a request tells of who sent it, without who that is. */
+  senderOf(asked: Asked): SenderFacts
+  /**
+   * Records that a visitor did one of the plugin's `records`; the core finds out who it is by the site's own rule. On disk when
+   * it resolves. Whoever objects is stored without visitor and place. Ask for records with `records` in a query of the engine.
+   */
+  record(asked: Asked, site: Site, event: PluginRecord): Promise<void>
   /** Counts what one client does: so many at once, refilled evenly over the time. The client's address stays with the core. */
   throttle(most: number, refillMs: number): Throttle
   /** Routes below `/api/private/sites/:site`, each with the permission it asks for: `{ can: "links:write" }`. */
@@ -69,6 +78,15 @@ export interface Host<Settings = object> {
   instanceRouter(): InstanceRouter
   /** Routes open to the world. */
   openRouter(): OpenRouter
+}
+
+export interface PluginRecord {
+  /** A name of the plugin's `records`. */
+  name: string
+  /** What it is about, by key: what reports filter and group by. */
+  props: Readonly<Record<string, string | number>>
+  /** The request came through somebody else (a mail program): place, device, browser and system are not the visitor's. */
+  proxied?: boolean
 }
 
 export interface Throttle {

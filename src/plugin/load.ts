@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
+import type { Collector } from "../ingest/collect.ts"
 import type { Engine } from "../query/engine.ts"
 import type { Console } from "../services/console/console.ts"
 import type { DataHooks } from "../services/data-hooks.ts"
@@ -21,11 +22,13 @@ import { defineJobs, pluginJobs } from "./host-jobs.ts"
 import { lateAuthorize } from "./late-authorize.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
+import { recording } from "./recording.ts"
 import type { Authorize } from "./router.ts"
 import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
 import { lateThrottle } from "./throttle.ts"
 
 export interface LoadOptions {
+  collector: Pick<Collector, "record" | "senderOf">
   engine: Engine & RowReader
   plugins: readonly AnyPlugin[]
   /** Sections of the configuration by plugin. */
@@ -81,7 +84,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   const hooks = allHooks(contributions)
   const erasure = createErasure({ ...instance, clock: options.clock, hooks })
 
-  function hostOf({ id }: AnyPlugin): Host<Record<string, unknown>> {
+  function hostOf(plugin: AnyPlugin): Host<Record<string, unknown>> {
+    const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
     const gate = authorize.forPlugin(id, isOn)
     return {
@@ -102,6 +106,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       now: options.clock.now,
       random: options.random,
       throttle: throttle.make,
+      ...recording(options.collector, plugin),
       siteRouter: () => siteRouter(gate, id),
       instanceRouter: () => instanceRouter(gate, id),
       openRouter: () => openRouter(isOn),

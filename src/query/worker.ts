@@ -43,7 +43,8 @@ function obey(message: ToWorker): FromWorker | undefined {
 
 function answerOf(task: Task): Answer {
   if (task.kind === "row_tables") return store().rows(task.statement, task.most, check)
-  return answerTask(store().snapshot(task.query.site.id), task, check)
+  const records = "records" in task.query ? task.query.records : undefined
+  return answerTask(store().snapshot(task.query.site.id, records), task, check)
 }
 
 /** Opened at the first question, and again after a failure: a store that cannot be read now may be readable later. */

@@ -17,6 +17,7 @@ import { Group } from "./group.ts"
 import { type ImportedVisit, importTail } from "./import.ts"
 import { addIngestMinutes, type IngestMinute, listIngestMinutes, oldestRecordAt } from "./ingest-minutes.ts"
 import { Journal } from "./journal.ts"
+import { lanesOf } from "./lanes.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { type RowStatements, rowStatements } from "./row-tables.ts"
@@ -167,7 +168,8 @@ class Store implements EventStore {
       const wasOwed = owesSweep(this.#db, siteId)
       this.#journal.commit(() => oweSweep(this.#db, siteId))
       await flushIds(this.#journal, now)
-      const fromTail = await eraseFromTail(this.#journal, siteId, choose)
+      let fromTail = 0
+      for (const lane of lanesOf(siteId)) fromTail += await eraseFromTail(this.#journal, lane, choose)
       const fromSegments = await eraseVisits(this.#db, siteId, choose, startsBefore, now, this.#journal.commit)
       if (wasOwed || fromTail + fromSegments > 0) await sweep(this.#journal, siteId)
       else this.#journal.commit(() => forgiveSweep(this.#db, siteId))

@@ -1,7 +1,9 @@
 import type { NewEvent, Vitals } from "../../domain/event.ts"
+import type { RecordKind } from "../../domain/record.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
 import { DISCARDED } from "./dictionary.ts"
 import { DropCounts } from "./drops.ts"
+import { laneOf } from "./lanes.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { NO_SCROLL, NO_VITAL } from "./part.ts"
@@ -103,6 +105,24 @@ export class Group implements Writer {
     this.#memory.tails.tail(siteId).identify(visitId, visitor, VISITOR_KINDS.indexOf(kind), this.#place)
   }
 
+  record(
+    siteId: number,
+    kind: RecordKind,
+    { visitor, traits, event }: { visitor: number | undefined; traits: VisitTraits; event: NewEvent },
+    day: string,
+  ): void {
+    const lane = laneOf(siteId, kind)
+    const ordinal = visitor ?? this.visitor(siteId, NOBODY, { high: 0, low: 0 })
+    const numbers = this.#traitNumbers(siteId, traits, day)
+    const row = { id: this.#memory.sequence, rotating: ordinal, visitor: ordinal, kind: VISITOR_KINDS.indexOf("rotating"), traits: numbers }
+    const tail = this.#memory.tails.tail(lane)
+    this.#record.visit(lane, row)
+    tail.openVisit(row, this.#place)
+    const told = this.#tailEvent(siteId, event, day)
+    this.#record.event(lane, row.id, told)
+    tail.addEvent(row.id, told, this.#place)
+  }
+
   drop(...args: Parameters<Writer["drop"]>): void {
     this.#drops.add(...args)
   }
@@ -151,6 +171,9 @@ export class Group implements Writer {
     return numbers
   }
 }
+
+/** No period of a salt: the one visitor of a site who stands for all that objected. */
+const NOBODY = "nobody"
 
 const NO_PROPS: readonly number[] = []
 

@@ -1,5 +1,6 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
 import { TRAITS } from "../../domain/visit.ts"
+import type { SegmentKind } from "./lanes.ts"
 import type { SentStatement } from "./row-tables.ts"
 
 /**
@@ -107,7 +108,7 @@ export interface Snapshot {
 /** Reads the event store beside the writer, in a worker or a test. Not for two threads at once. */
 export interface EventReader {
   /** Follows the log to its end first: what was committed before this call is in the snapshot. */
-  snapshot(siteId: number): Snapshot
+  snapshot(siteId: number, kind?: SegmentKind): Snapshot
   /** Rows of row tables: at most so many, one more when there are more. `check` throws when nobody waits any more. */
   rows(statement: SentStatement, most: number, check: () => void): object[]
   /** The site with the most events in the latest segments; undefined while there are none. */

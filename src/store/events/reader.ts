@@ -4,6 +4,7 @@ import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
 import { ReadDictionary } from "./dictionary.ts"
 import { translated } from "./fault.ts"
+import { laneOf, type SegmentKind } from "./lanes.ts"
 import type { Dictionary, EventReader, Part, Snapshot } from "./part.ts"
 import { readRows, type SentStatement } from "./row-tables.ts"
 import { listSegments, Segment } from "./segment.ts"
@@ -26,6 +27,7 @@ class Reader implements EventReader {
   #tails = new Tails()
   #generation = -1
   #epoch = -1
+  /** By lane. */
   readonly #segments = new Map<number, Segment[]>()
   readonly #dictionaries = new Map<string, ReadDictionary>()
 
@@ -34,9 +36,9 @@ class Reader implements EventReader {
     this.#cache = cache
   }
 
-  snapshot(siteId: number): Snapshot {
+  snapshot(siteId: number, kind: SegmentKind = "visits"): Snapshot {
     this.#cache.turn()
-    return translated(() => this.#db.transaction(() => this.#read(siteId))())
+    return translated(() => this.#db.transaction(() => this.#read(siteId, kind))())
   }
 
   rows(statement: SentStatement, most: number, check: () => void): object[] {
@@ -53,10 +55,10 @@ class Reader implements EventReader {
     this.#db.close()
   }
 
-  #read(siteId: number): Snapshot {
+  #read(siteId: number, kind: SegmentKind): Snapshot {
     this.#follow()
-    const segments = this.#segmentsOf(siteId)
-    const tail = this.#tails.find(siteId)
+    const segments = this.#segmentsOf(siteId, kind)
+    const tail = this.#tails.find(laneOf(siteId, kind))
     const parts: Part[] = tail && tail.events > 0 ? [...segments, tail] : segments
     let visitorLimit = 0
     for (const segment of segments) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
@@ -77,11 +79,12 @@ class Reader implements EventReader {
     this.#epoch = epoch
   }
 
-  #segmentsOf(siteId: number): Segment[] {
-    const known = this.#segments.get(siteId)
+  #segmentsOf(siteId: number, kind: SegmentKind): Segment[] {
+    const lane = laneOf(siteId, kind)
+    const known = this.#segments.get(lane)
     if (known) return known
-    const segments = listSegments(this.#db, siteId).map((row) => new Segment(row, this.#db, this.#cache))
-    this.#segments.set(siteId, segments)
+    const segments = listSegments(this.#db, siteId, kind).map((row) => new Segment(row, this.#db, this.#cache))
+    this.#segments.set(lane, segments)
     return segments
   }
 

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite"
 import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { buildSegments } from "./build.ts"
+import { kindOfLane, siteOfLane } from "./lanes.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import type { Steps } from "./steps.ts"
@@ -59,7 +60,7 @@ export async function buildPlan(db: Database, plans: readonly SitePlan[], commit
   const ids: number[] = []
   for (const { tail, closed } of plans) {
     for await (const segment of buildSegments([{ part: tail, keep: closed }])) {
-      ids.push(commit(() => insertPending(db, tail.siteId, 0, segment)))
+      ids.push(commit(() => insertPending(db, siteOfLane(tail.siteId), 0, segment, { hidden: 0, kind: kindOfLane(tail.siteId) })))
     }
   }
   return ids

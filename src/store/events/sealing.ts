@@ -37,8 +37,8 @@ export async function sealClosed(journal: Journal, now: number, all: boolean): P
 }
 
 /** Visits in the tail go by leaving them out when the log is written anew. Returns how many. */
-export async function eraseFromTail(journal: Journal, siteId: number, choose: Choose): Promise<number> {
-  const tail = journal.memory.tails.find(siteId)
+export async function eraseFromTail(journal: Journal, lane: number, choose: Choose): Promise<number> {
+  const tail = journal.memory.tails.find(lane)
   if (!tail) return 0
   const chosen = choose(tail)
   const count = chosen.reduce((sum, each) => sum + each, 0)

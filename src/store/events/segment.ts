@@ -4,10 +4,13 @@ import type { ColumnCache } from "./cache.ts"
 import { decodeFloat64, decodeUint32, type Numbers } from "./codec.ts"
 import { type Column, columnNumber, columnRow, type SegmentHeader } from "./columns.ts"
 import { StoreFault } from "./fault.ts"
+import { SEGMENT_KINDS, type SegmentKind } from "./lanes.ts"
 import type { EngagementColumns, EventColumn, Part, PropColumns, RevenueColumns, VisitColumn, VitalColumns } from "./part.ts"
 
 /** Format of the columns; every release reads every format since the first. */
 export const FORMAT = 1
+
+const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
 /** A row of the table `segments`. */
 interface SegmentRow {
@@ -23,14 +26,22 @@ interface SegmentRow {
   visitor_limit: number
   header: Uint8Array
   hidden: number
+  kind: SegmentKind
 }
 
-const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, hidden"
+const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, hidden, kind"
 
-/** A site's segments of visits by start; without replaced ones, and without those that an import hides unless asked for. */
-export function listSegments(db: Database, siteId: number, withHidden = false): SegmentRow[] {
+/** A site's segments of a kind by start; without replaced ones, and without those that an import hides. */
+export function listSegments(db: Database, siteId: number, kind: SegmentKind): SegmentRow[] {
   const sql = `select ${FIELDS} from segments
-    where site_id = ? and kind = 'visits' and retired_at is null ${withHidden ? "" : "and hidden = 0"} order by min_start, id`
+    where site_id = ? and kind = ? and retired_at is null and hidden = 0 order by min_start, id`
+  return db.query<SegmentRow, [number, string]>(sql).all(siteId, kind)
+}
+
+/** Those of all kinds whose rows are visits, hidden ones included. */
+export function listAllSegments(db: Database, siteId: number): SegmentRow[] {
+  const sql = `select ${FIELDS} from segments
+    where site_id = ? and kind in (${KINDS}) and retired_at is null order by min_start, id`
   return db.query<SegmentRow, [number]>(sql).all(siteId)
 }
 

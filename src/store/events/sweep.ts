@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../domain/dimension.ts"
 import type { Journal } from "./journal.ts"
+import { lanesOf } from "./lanes.ts"
 import { References } from "./references.ts"
 import { inTurns } from "./steps.ts"
 import { readState, writeState } from "./tails.ts"
@@ -38,8 +39,10 @@ export async function sweep(journal: Journal, siteId: number): Promise<void> {
   try {
     const references = new References()
     for (const { segment } of openSegments(db, siteId)) await inTurns(references.add(segment))
-    const tail = memory.tails.find(siteId)
-    if (tail) await inTurns(references.add(tail))
+    for (const lane of lanesOf(siteId)) {
+      const tail = memory.tails.find(lane)
+      if (tail) await inTurns(references.add(tail))
+    }
     const change = (work: () => boolean): boolean => {
       if (journal.memory !== memory) throw new Error("Memory was read anew during a sweep")
       return journal.change(work)

@@ -14,6 +14,7 @@ interface LogRow {
 
 /** The tails of all sites, as the log tells them. The writer has one of these and so has every reader. */
 export class Tails {
+  /** By lane. */
   readonly #tails = new Map<number, SiteTail>()
   /** The last record that went in. */
   lastRecord = 0

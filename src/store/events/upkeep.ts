@@ -2,8 +2,9 @@ import type { Database } from "bun:sqlite"
 import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
 import { ColumnCache } from "./cache.ts"
 import { columnRow } from "./columns.ts"
+import { SEGMENT_KINDS, type SegmentKind } from "./lanes.ts"
 import type { Part } from "./part.ts"
-import { FORMAT, listSegments, Segment } from "./segment.ts"
+import { FORMAT, listAllSegments, Segment } from "./segment.ts"
 import { readState, writeState } from "./tails.ts"
 
 /** Small neighbours are joined when a site has this many of them. */
@@ -14,27 +15,46 @@ const CACHE_BYTES = 8 << 20
 /** Marks a segment that is written but not yet part of any answer; one that a crash leaves behind goes at the next start. */
 const PENDING = 0
 
+const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
+
 /** Marks the visits of a part that are meant with 1. */
 export type Choose = (part: Part) => Uint8Array
 /** Runs work in one transaction. */
 export type Commit = <T>(work: () => T) => T
 
-/** Opens a site's segments for upkeep, hidden ones included. */
-export function openSegments(db: Database, siteId: number): { segment: Segment; id: number; hidden: number }[] {
+/** What a segment is beside its rows. */
+interface SegmentSort {
+  hidden: number
+  kind: SegmentKind
+}
+
+/** Opens a site's segments for upkeep, records and hidden ones included. */
+export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number } & SegmentSort)[] {
   const cache = new ColumnCache(CACHE_BYTES)
-  return listSegments(db, siteId, true).map((row) => ({ segment: new Segment(row, db, cache), id: row.id, hidden: row.hidden }))
+  return listAllSegments(db, siteId).map((row) => ({
+    segment: new Segment(row, db, cache),
+    id: row.id,
+    hidden: row.hidden,
+    kind: row.kind,
+  }))
 }
 
 /** Stores a segment that no answer sees yet; each in a transaction of its own, so that none takes long. */
-export function insertPending(db: Database, siteId: number, importId: number, segment: BuiltSegment, hidden = 0): number {
+export function insertPending(
+  db: Database,
+  siteId: number,
+  importId: number,
+  segment: BuiltSegment,
+  { hidden, kind }: SegmentSort = { hidden: 0, kind: "visits" },
+): number {
   const { columns, header, ...facts } = segment
   const { id } = db
     .query<{ id: number }, Record<string, string | number | Uint8Array>>(`insert into segments
       (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, hidden, retired_at)
-      values ($siteId, $importId, 'visits', ${FORMAT}, $visits, $events, $min_start, $max_start, $min_at, $max_at,
+      values ($siteId, $importId, $kind, ${FORMAT}, $visits, $events, $min_start, $max_start, $min_at, $max_at,
         $visitor_limit, $bytes, $header, $hidden, ${PENDING})
       returning id`)
-    .get({ siteId, importId, header, hidden, ...facts })!
+    .get({ siteId, importId, kind, header, hidden, ...facts })!
   const insert = db.query("insert into segment_columns (id, data) values (?, ?)")
   for (const { name, data } of columns) insert.run(columnRow(id, name), data)
   return id
@@ -68,17 +88,17 @@ export async function dropRetiredInTurn(db: Database, before: number, commit: Co
 }
 
 /** Builds segments of what stays, and exchanges them for the old ones at once. */
-async function rewrite(db: Database, olds: readonly number[], sources: readonly Source[], hidden: number, now: number, commit: Commit) {
+async function rewrite(db: Database, olds: readonly number[], sources: readonly Source[], sort: SegmentSort, now: number, commit: Commit) {
   const { siteId, importId } = sources[0]!.part
   const added: number[] = []
-  for await (const segment of buildSegments(sources)) added.push(commit(() => insertPending(db, siteId, importId, segment, hidden)))
+  for await (const segment of buildSegments(sources)) added.push(commit(() => insertPending(db, siteId, importId, segment, sort)))
   return { added, retired: olds, turn: () => turnGeneration(db, added, olds, now) }
 }
 
 /** Sites with so many small segments that joining them pays. */
 export function mergeableSites(db: Database): number[] {
-  const sql = `select distinct site_id as siteId from segments where kind = 'visits' and retired_at is null and events < ${SMALL_EVENTS}
-    group by site_id, import_id, hidden having count(*) >= ${SMALL_SEGMENTS}`
+  const sql = `select distinct site_id as siteId from segments where kind in (${KINDS}) and retired_at is null and events < ${SMALL_EVENTS}
+    group by site_id, kind, import_id, hidden having count(*) >= ${SMALL_SEGMENTS}`
   return db
     .query<{ siteId: number }, []>(sql)
     .all()
@@ -87,13 +107,13 @@ export function mergeableSites(db: Database): number[] {
 
 /** Joins runs of small neighbours of one import. */
 export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
-  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, hidden }) => `${segment.importId} ${hidden}`)
+  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, hidden, kind }) => `${kind} ${segment.importId} ${hidden}`)
   for (const segments of groups.values()) {
     if (segments.filter(({ segment }) => segment.events < SMALL_EVENTS).length < SMALL_SEGMENTS) continue
     for (const run of smallRuns(segments)) {
       const sources = run.map(({ segment }) => ({ part: segment }))
       const ids = run.map(({ id }) => id)
-      const { turn } = await rewrite(db, ids, sources, run[0]!.hidden, now, commit)
+      const { turn } = await rewrite(db, ids, sources, run[0]!, now, commit)
       commit(turn)
     }
   }
@@ -126,13 +146,13 @@ export async function eraseVisits(
 ): Promise<number> {
   const turns: (() => void)[] = []
   let erased = 0
-  for (const { segment, id, hidden } of openSegments(db, siteId)) {
+  for (const { segment, id, hidden, kind } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
     const keep = choose(segment).map((chosen) => 1 - chosen)
     const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
     if (count === 0) continue
     erased += count
-    const { turn } = await rewrite(db, [id], [{ part: segment, keep }], hidden, now, commit)
+    const { turn } = await rewrite(db, [id], [{ part: segment, keep }], { hidden, kind }, now, commit)
     turns.push(turn)
   }
   if (turns.length > 0)

@@ -1,5 +1,6 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
 import type { Counter, DropReason, NewEvent } from "../../domain/event.ts"
+import type { RecordKind } from "../../domain/record.ts"
 import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
 
 /** First 64 bits of a keyed hash: a rotating id or a person key (metrics.md section 2). As two unsigned halves: no bigint on the hot path. */
@@ -56,6 +57,8 @@ export interface Writer {
   add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void
   /** From now on the visit, with all its events, belongs to this visitor. */
   identify(siteId: number, visitId: number, visitor: number, kind: VisitorKind): void
+  /** Stores a record, which joins nothing. `visitor` is undefined for whoever is not to be told from others. */
+  record(siteId: number, kind: RecordKind, record: { visitor: number | undefined; traits: VisitTraits; event: NewEvent }, day: string): void
   /** Counts dropped events under their reason; `entry` tells which host, page, rule … it was. Site 0 is the instance. */
   drop(siteId: number, day: string, reason: DropReason, entry?: string, count?: number): void
   /** Keeps the last 100 dropped events of a site to show to its owner. */

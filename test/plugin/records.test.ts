@@ -1,0 +1,183 @@
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { definePlugin, type Host, type Query, siteFacts } from "#plugin"
+import { BROWSER, startInstance, type TestInstance } from "#plugin/test"
+import { openEventReader } from "../../src/store/events/reader.ts"
+
+const HOUR = 3_600_000
+const NOON = Date.parse("2026-11-21T12:00:00Z")
+let host: Host | undefined
+
+/** Short links without anything about links: each request is a click on what its path says. */
+const clicks = definePlugin({
+  id: "clicks",
+  title: "Clicks",
+  paths: { open: ["go", "dot"] },
+  records: { link_click: { title: "Click", kind: "clicks" }, dot_open: { title: "Open", kind: "opens" } },
+  setup(given) {
+    host = given
+    const { openRouter, record, senderOf, services } = given
+    const routes = openRouter()
+      .get("/go/:id", async ({ params, request, server }) => {
+        const site = services.sites.directory.byId(1)!
+        const { isBot, ...sender } = senderOf({ request, server })
+        await record({ request, server }, site, { name: "link_click", props: { link_id: params.id, human: isBot ? 0 : 1 } })
+        return Response.json({ isBot, ...sender })
+      })
+      .get("/dot/:id", async ({ params, request, server }) => {
+        await record({ request, server }, services.sites.directory.byId(1)!, {
+          name: "dot_open",
+          props: { dot_id: params.id },
+          proxied: true,
+        })
+        return new Response("")
+      })
+    return { openRoutes: [routes] }
+  },
+})
+
+interface Sending {
+  address?: string
+  headers?: Record<string, string>
+}
+
+async function go(instance: TestInstance, path: string, { address, headers = {} }: Sending = {}): Promise<unknown> {
+  const request = new Request(`http://localhost${path}`, { headers: { "user-agent": BROWSER, ...headers } })
+  const response = await instance.fetch(request, address)
+  expect(response.status).toBe(200)
+  return path.startsWith("/go") ? response.json() : undefined
+}
+
+/** Visitors and events by a dimension or property, of records or of visits. */
+async function counted(instance: TestInstance, more: Partial<Query>): Promise<unknown[]> {
+  const query: Query = {
+    site: siteFacts(instance.site, []),
+    range: { from: NOON - 24 * HOUR, to: NOON + 48 * HOUR },
+    timezone: "UTC",
+    now: instance.clock.now(),
+    metrics: ["visitors", "events"],
+    groupings: [],
+    order: [],
+    limit: 100,
+    offset: 0,
+    fillBuckets: false,
+    ...more,
+  }
+  const { rows } = await host!.engine.aggregate(query, { organizationId: 1 })
+  return rows.map(({ keys, values }) => [...keys, ...values])
+}
+
+const byLink = {
+  records: "clicks" as const,
+  groupings: [{ by: "dimension" as const, dimension: "property" as const, property: "link_id" }],
+}
+
+test("records are counted by what they are about, and in no metric of the site", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  await go(instance, "/go/7?utm_source=news", { headers: { referer: "https://www.google.com/" } })
+  await go(instance, "/go/7")
+  await go(instance, "/go/7", { address: "198.51.100.9" })
+  await go(instance, "/go/8", { headers: { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" } })
+  await go(instance, "/dot/1")
+  expect(await counted(instance, byLink)).toEqual([
+    ["7", 2, 3],
+    ["8", 1, 1],
+  ])
+  const bySource = { by: "dimension" as const, dimension: "utm_source" as const }
+  expect(await counted(instance, { records: "clicks", groupings: [bySource] })).toEqual([
+    [null, 3, 3],
+    ["news", 1, 1],
+  ])
+  expect(await counted(instance, { records: "opens" })).toEqual([[1, 1]])
+  expect(await counted(instance, { metrics: ["visitors", "visits", "pageviews", "events"] })).toEqual([[0, 0, 0, 0]])
+  expect(instance.app.instance.events.firstAt(1)).toBeUndefined()
+  const summary = await instance.api.get("/api/public/v1/sites/1/stats/summary?period=today", instance.key)
+  expect(summary).toMatchObject({ status: 200, body: { metrics: { visitors: 0, pageviews: 0 } } })
+})
+
+/** Ordinals of the visitors of a kind, in the order of their rows. */
+function visitorsOf(instance: TestInstance, kind?: "clicks" | "opens"): number[] {
+  const reader = openEventReader(join(instance.dataDir, "events.db"), { cacheBytes: 1 << 20 })
+  const visitors = reader.snapshot(1, kind).parts.flatMap((part) => [...part.visit("visitor").subarray(0, part.visits)])
+  reader.close()
+  return visitors
+}
+
+test("a click and the visit that follows have one visitor; who objects has none of their own, and no place", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  await go(instance, "/go/7", { address: "198.51.100.1" })
+  const view = { n: "pageview", u: "https://shop.example/", d: "shop.example" }
+  await instance.collect(view, { address: "198.51.100.1" })
+  const [clicked] = visitorsOf(instance, "clicks")
+  expect(visitorsOf(instance)).toEqual([clicked!])
+  const objecting = { "sec-gpc": "1", "accept-language": "de" }
+  for (const address of ["198.51.100.2", "198.51.100.3"]) await go(instance, "/go/7", { address, headers: objecting })
+  const [, second, third] = visitorsOf(instance, "clicks")
+  expect(second).toBe(third!)
+  expect(second).not.toBe(clicked!)
+})
+
+test("what a request tells of its sender is told without an address", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  expect(await go(instance, "/go/7", { headers: { "accept-language": "de-AT,en;q=0.5", dnt: "1" } })).toEqual({
+    isBot: false,
+    device: "Desktop",
+    browser: "Chrome",
+    os: "Windows",
+    country: "",
+    region: "",
+    language: expect.stringMatching(/^de/),
+    objects: true,
+  })
+})
+
+test("what came through somebody else keeps nothing of them", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  await go(instance, "/dot/1")
+  const by = (dimension: "browser" | "device") => ({ records: "opens" as const, groupings: [{ by: "dimension" as const, dimension }] })
+  expect(await counted(instance, by("browser"))).toEqual([[null, 1, 1]])
+  expect(await counted(instance, by("device"))).toEqual([[null, 1, 1]])
+})
+
+test("records are sealed, merged, retained and erased as visits are, and outlive a restart", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  const { events } = instance.app.instance
+  for (let round = 0; round < 9; round++) {
+    await go(instance, "/go/7", { address: `198.51.100.${round + 1}` })
+    instance.clock.advance(HOUR)
+    await events.seal(instance.clock.now(), true)
+  }
+  await go(instance, "/go/8")
+  const before = await counted(instance, byLink)
+  expect(before).toEqual([
+    ["7", 9, 9],
+    ["8", 1, 1],
+  ])
+  await events.merge(instance.clock.now())
+  await events.dropRetired(instance.clock.now() + HOUR)
+  expect(await counted(instance, byLink)).toEqual(before)
+  // What a new start reads is what a new reader reads.
+  expect(visitorsOf(instance, "clicks")).toHaveLength(10)
+
+  expect(await events.retain(1, NOON + 4.5 * HOUR, instance.clock.now())).toBe(5)
+  expect(await counted(instance, byLink)).toEqual([
+    ["7", 4, 4],
+    ["8", 1, 1],
+  ])
+  expect(await instance.app.plugins.erasure.site(1)).toMatchObject({ visits: 5 })
+  expect(await counted(instance, byLink)).toEqual([])
+  expect(visitorsOf(instance, "clicks")).toEqual([])
+})
+
+test("a plugin records nothing but what it has declared, and two cannot declare the same", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  const asked = { request: new Request("http://localhost/go/7"), server: null }
+  await expect(host!.record(asked, instance.site, { name: "page_view", props: {} })).rejects.toThrow(
+    "The plugin clicks records page_view, which is none of its records",
+  )
+  const other = definePlugin({ id: "other", title: "Other", records: { link_click: { title: "X", kind: "clicks" } }, setup: () => ({}) })
+  expect(await startInstance({ plugins: [clicks, other] }).catch((error: unknown) => error)).toMatchObject({
+    exit: "configuration",
+    message: "The plugin other: the record link_click is that of the plugin clicks already",
+  })
+})
