@@ -131,6 +131,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     isNew: (await app.instance.allSites()).length === 0,
     inviteToSetUp: app.inviteToSetUp,
     failed: app.instance.states.lost,
+    restarting: app.restarting,
     stop: () => stop(app, server, log),
   }
 }
@@ -164,6 +165,14 @@ async function drained(server: Bun.Server<undefined>, patience: number): Promise
 
 /** The first signal asks for an orderly end, the second ends at once: what was acknowledged is safe either way. */
 function interrupted(): Promise<void> {
+  wanted ??= listenForSignals()
+  return wanted
+}
+
+/** Listened for once: an instance that begins anew must not forget what it was told meanwhile. */
+let wanted: Promise<void> | undefined
+
+function listenForSignals(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let isAsked = false
   for (const [signal, code] of [

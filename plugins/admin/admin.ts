@@ -2,6 +2,7 @@
 import { definePlugin } from "#plugin"
 import { accessRoutes } from "./access.ts"
 import { auditRoutes } from "./audit.ts"
+import { backupRoutes } from "./backups.ts"
 import { impersonationRoutes } from "./impersonation.ts"
 import { jobRoutes } from "./jobs.ts"
 import { organizationRoutes } from "./organizations.ts"
@@ -27,6 +28,7 @@ export default definePlugin({
       settingRoutes(host),
       storageRoutes(host),
       jobRoutes(host),
+      backupRoutes(host),
     ],
   }),
 })

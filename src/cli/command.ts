@@ -84,5 +84,7 @@ export interface Running {
   demo?: { site_id: number; tracking_id: string; key: string; events: number }
   /** Resolves when it cannot go on: the disk has lost writes. */
   failed: Promise<ExitFault>
+  /** Resolves when it is to stop and begin anew. */
+  restarting: Promise<void>
   stop(): Promise<void>
 }

@@ -9,17 +9,28 @@ export const serve: Command = {
     const { program, settings, terminal } = call
     const running = await program.serve(settings, { report: terminal.progress })
     const invitation = await running.inviteToSetUp((later) => showInvitation(call, later))
-    await untilEnd(program, running, () => greet(call, running, invitation))
+    let outcome = await untilEnd(program, running, () => greet(call, running, invitation))
+    // In the same process and at the same address: whoever watches over it, or talks to it, finds it again.
+    const again = { ...settings, port: new URL(running.address).port }
+    while (outcome === "restart") outcome = await untilEnd(program, await program.serve(again, { report: terminal.progress }), () => {})
   },
 }
 
-/** Serves until a signal, or until it cannot go on. Signals are listened for before `announce`: who reads it may send one at once. */
-export async function untilEnd(program: Program, running: Running, announce: () => void): Promise<void> {
+/**
+ * Serves until a signal, until it cannot go on, or until it is to begin anew. Signals are listened for before `announce`: who
+ * reads it may send one at once.
+ */
+export async function untilEnd(program: Program, running: Running, announce: () => void): Promise<"end" | "restart"> {
   const interrupted = program.interrupted()
   announce()
-  const fault = await Promise.race([interrupted, running.failed])
+  const outcome = await Promise.race([
+    interrupted.then(() => "end" as const),
+    running.failed,
+    running.restarting.then(() => "restart" as const),
+  ])
   await running.stop()
-  if (fault) throw fault
+  if (typeof outcome !== "string") throw outcome
+  return outcome
 }
 
 function greet({ json, terminal, settings }: Call, { address, isNew }: Running, invitation: Invitation | undefined): void {

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { SealingTerms } from "./backup-sealing.ts"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
+import { syncPath } from "./sync-path.ts"
 
 /** Why a backup was made: by hand, by the daily job, before a migration, before a restore. */
 const BACKUP_KINDS = ["manual", "daily", "migration", "restore"] as const
@@ -36,6 +27,10 @@ export interface Manifest {
   verified_at: string | null
   /** When they failed them. */
   failed_at: string | null
+  /** In the words of whoever made it. */
+  label?: string
+  /** Its files are sealed by a passphrase: what lies there is not what `files` describes, but these. */
+  sealed?: SealingTerms & { files: Manifest["files"] }
 }
 
 const manifestPath = (folder: string): string => join(folder, "manifest.json")
@@ -79,6 +74,9 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   syncPath(folder)
 }
 
+/** Files of a backup as they lie in its folder. */
+export const storedFiles = ({ files, sealed }: Manifest): Manifest["files"] => sealed?.files ?? files
+
 /** A folder for a backup in the making; invisible until it is renamed. */
 export function beginFolder(dataDir: string, id: string): string {
   const folder = join(placesIn(dataDir).backups, `.tmp-${id}`)
@@ -111,17 +109,5 @@ export function freeId(dataDir: string, now: number, kind: BackupKind): string {
   for (let number = 1; ; number++) {
     const id = number === 1 ? base : `${base}-${number}`
     if (!existsSync(join(placesIn(dataDir).backups, id))) return id
-  }
-}
-
-/** Brings a file's content, or a folder's entries, to the disk. */
-export function syncPath(path: string): void {
-  // Windows cannot open a folder.
-  if (process.platform === "win32" && !path.includes(".")) return
-  const file = openSync(path, "r")
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statfsSync, statSync } from "node:fs"
+import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Log } from "../domain/log.ts"
 import { examineCatalogFile, removeSecretsOfCopy } from "../store/catalog/copy.ts"
@@ -11,15 +11,18 @@ import {
   type Manifest,
   publishFolder,
   readManifest,
-  syncPath,
+  storedFiles,
   writeManifest,
 } from "./backup-folder.ts"
 import { expiredBackups, type KeepRules } from "./backup-rotation.ts"
+import { newSealing, openSealedFile, sealFile } from "./backup-sealing.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
 import type { Exclusive } from "./exclusive.ts"
 import { ExitFault } from "./exit.ts"
+import type { Random } from "./secrets.ts"
+import { syncPath } from "./sync-path.ts"
 
 export interface BackupOptions {
   dataDir: string
@@ -34,12 +37,24 @@ export interface BackupOptions {
   siteIds(): Promise<number[]>
 }
 
+/** What a backup has besides. */
+export interface BackupTerms {
+  label?: string
+  /** Its files are sealed by this. */
+  passphrase?: string
+  random?: Random
+  /** Settings without secrets, for people to read. */
+  config?: object
+}
+
 /** Makes, lists, checks and rotates backups. One that is listed as verified has passed every check of its kind. */
 export interface Backups {
-  create(kind: BackupKind, report?: Report): Promise<Manifest>
+  create(kind: BackupKind, report?: Report, terms?: BackupTerms): Promise<Manifest>
   list(): Promise<Manifest[]>
   /** Checks hashes, integrity and counts again. A failure marks the backup and rejects with exit code 65. */
   verify(idOrPath: string, options: { full: boolean }, report?: Report): Promise<Manifest>
+  /** Rejects with exit code 65 for one that is not there. */
+  remove(id: string): Promise<void>
   /** Removes what the rules no longer keep; returns the ids. */
   rotate(): Promise<string[]>
 }
@@ -47,7 +62,7 @@ export interface Backups {
 export function createBackups(options: BackupOptions): Backups {
   const { dataDir, now, log } = options
   return {
-    create: (kind, report = ignore) => options.exclusive.run(() => make(options, kind, report)),
+    create: (kind, report = ignore, terms = {}) => options.exclusive.run(() => make(options, kind, report, terms)),
     list: async () => listBackups(dataDir),
     async verify(idOrPath, { full }, report = ignore) {
       const folder = backupFolder(dataDir, idOrPath)
@@ -62,6 +77,10 @@ export function createBackups(options: BackupOptions): Backups {
       const verified = { ...manifest, verified_at: at, failed_at: null }
       writeManifest(folder, verified)
       return verified
+    },
+    async remove(id) {
+      rmSync(backupFolder(dataDir, id), { recursive: true })
+      log.info("backups removed", { ids: [id] })
     },
     async rotate() {
       const gone = expiredBackups(listBackups(dataDir), options.keep, now())
@@ -80,10 +99,12 @@ export async function checkBackup(
   report: Report = ignore,
 ): Promise<void> {
   const steps = manifest.files.length + 2
-  for (const [done, file] of manifest.files.entries()) {
+  for (const [done, file] of storedFiles(manifest).entries()) {
     report({ what: `hashing ${file.name}`, done, total: steps })
     await checkHash(folder, file, workerUrl)
   }
+  // What is inside is known to whoever has the passphrase.
+  if (manifest.sealed) return
   report({ what: "checking the event store", done: manifest.files.length, total: steps })
   const events = await inBackupThread<"examine">(workerUrl, { do: "examine", path: join(folder, "events.db"), full })
   refuseDifference(`${manifest.id}: events.db`, events, manifest.rows.events)
@@ -94,13 +115,16 @@ export async function checkBackup(
 
 const ignore: Report = () => {}
 
-async function make(options: BackupOptions, kind: BackupKind, report: Report): Promise<Manifest> {
+async function make(options: BackupOptions, kind: BackupKind, report: Report, terms: BackupTerms): Promise<Manifest> {
   const { dataDir, now, log } = options
   refuseSmallDisk(dataDir)
   const id = freeId(dataDir, now(), kind)
   const folder = beginFolder(dataDir, id)
   try {
-    const manifest = await fill(options, folder, { id, kind, created_at: new Date(now()).toISOString() }, report)
+    const head = { id, kind, created_at: new Date(now()).toISOString(), ...(terms.label !== undefined && { label: terms.label }) }
+    const filled = await fill(options, folder, head, report)
+    const manifest = terms.passphrase === undefined ? filled : await seal(options, folder, filled, terms)
+    if (terms.config) writeConfig(folder, terms.config)
     writeManifest(folder, manifest)
     publishFolder(dataDir, folder, id)
     log.info("backup made", { id })
@@ -111,7 +135,35 @@ async function make(options: BackupOptions, kind: BackupKind, report: Report): P
   }
 }
 
-type Head = Pick<Manifest, "id" | "kind" | "created_at">
+type Head = Pick<Manifest, "id" | "kind" | "created_at" | "label">
+
+function writeConfig(folder: string, config: object): void {
+  const path = join(folder, "config.json")
+  writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 })
+  syncPath(path)
+}
+
+/** Puts sealed files in the place of those that have just been checked. */
+async function seal(
+  { workerUrl }: BackupOptions,
+  folder: string,
+  manifest: Manifest,
+  { passphrase = "", random }: BackupTerms,
+): Promise<Manifest> {
+  const bytes = random ?? ((count: number) => crypto.getRandomValues(new Uint8Array(count)))
+  const { key, terms } = await newSealing(passphrase, bytes)
+  for (const { name } of manifest.files) {
+    await sealFile(key, name, join(folder, name), join(folder, `${name}.sealed`), bytes)
+    rmSync(join(folder, name))
+  }
+  const names = manifest.files.map(({ name }) => `${name}.sealed`)
+  return { ...manifest, sealed: { ...terms, files: await describeFiles(folder, names, workerUrl) } }
+}
+
+/** Opens the files of a sealed backup into another folder. Throws `backup_corrupt`. */
+export async function openSealed(key: Buffer, folder: string, target: string, manifest: Manifest): Promise<void> {
+  for (const { name } of manifest.files) await openSealedFile(key, name, join(folder, `${name}.sealed`), join(target, name))
+}
 
 async function fill(options: BackupOptions, folder: string, head: Head, report: Report): Promise<Manifest> {
   const { copyCatalog, workerUrl, version } = options

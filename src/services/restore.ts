@@ -8,8 +8,9 @@ import { catalogSchemas } from "../store/catalog/schema.ts"
 import { endEveryEntry } from "../store/catalog/sessions.ts"
 import { eventSchemas } from "../store/events/database.ts"
 import { openEventStore } from "../store/events/events.ts"
-import { checkBackup, createBackups } from "./backup.ts"
+import { checkBackup, createBackups, openSealed } from "./backup.ts"
 import { backupFolder, type Manifest, readManifest } from "./backup-folder.ts"
+import { keyFor } from "./backup-sealing.ts"
 import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
 import { createExclusive } from "./exclusive.ts"
@@ -28,6 +29,8 @@ export interface RestoreOptions {
   plugins: readonly PluginFacts[]
   /** The catalog is on a server: only the event store is restored. */
   remoteCatalog: boolean
+  /** Of a sealed backup. */
+  passphrase?: string | undefined
 }
 
 export interface Restored {
@@ -57,15 +60,28 @@ export async function restoreBackup(options: RestoreOptions, idOrPath: string, r
 /** Everything that may fail, with the present files untouched. */
 async function prepare(options: RestoreOptions, folder: string, staged: string, manifest: Manifest, report: Report): Promise<Kept> {
   try {
-    stage(folder, staged, manifest)
-    await checkBackup(staged, manifest, { full: true, workerUrl: options.workerUrl }, report)
-    await refuseForeign(staged, manifest)
-    await migrateStaged(staged, manifest, options)
+    await stageBackup(options, { folder, staged, manifest, passphrase: options.passphrase }, report)
     return await keepPresent(options, report)
   } catch (error) {
     rmSync(staged, { recursive: true, force: true })
     throw toExitFault(error, options.dataDir)
   }
+}
+
+/**
+ * Puts the files of a backup into a folder, checked in full and migrated to this version: ready to be exchanged. The present
+ * stores may be open meanwhile. Throws `wrong_passphrase`, `backup_corrupt`, and an `ExitFault` for what does not fit.
+ */
+export async function stageBackup(
+  options: Pick<RestoreOptions, "workerUrl" | "version" | "now" | "plugins">,
+  { folder, staged, manifest, passphrase }: { folder: string; staged: string; manifest: Manifest; passphrase?: string | undefined },
+  report: Report,
+): Promise<void> {
+  await stage(folder, staged, manifest, passphrase)
+  const { sealed: _, ...plain } = manifest
+  await checkBackup(staged, plain, { full: true, workerUrl: options.workerUrl }, report)
+  await refuseForeign(staged, manifest)
+  await migrateStaged(staged, manifest, options)
 }
 
 interface Kept {
@@ -74,11 +90,12 @@ interface Kept {
 }
 
 /** Only the files that the manifest names, under the names that we know. */
-function stage(folder: string, staged: string, manifest: Manifest): void {
+async function stage(folder: string, staged: string, manifest: Manifest, passphrase: string | undefined): Promise<void> {
   const names = manifest.catalog === "remote" ? ["events.db"] : ["catalog.db", "events.db"]
   if (names.some((name) => !manifest.files.some((file) => file.name === name)) || manifest.files.length !== names.length)
     throw new ExitFault("damaged", `The manifest of ${manifest.id} does not name its stores`)
   mkdirSync(staged, { mode: 0o700 })
+  if (manifest.sealed) return openSealed(await keyFor(passphrase, manifest.sealed), folder, staged, manifest)
   for (const name of names) {
     if (!existsSync(join(folder, name))) throw new ExitFault("damaged", `${join(folder, name)} is missing`)
     copyFileSync(join(folder, name), join(staged, name))
@@ -92,7 +109,11 @@ async function refuseForeign(staged: string, manifest: Manifest): Promise<void> 
 }
 
 /** Opening also refuses a newer file. Afterwards each store is one file again, without a log beside it. */
-async function migrateStaged(staged: string, manifest: Manifest, { version, now, plugins }: RestoreOptions): Promise<void> {
+async function migrateStaged(
+  staged: string,
+  manifest: Manifest,
+  { version, now, plugins }: Pick<RestoreOptions, "version" | "now" | "plugins">,
+): Promise<void> {
   const events = openEventStore(join(staged, "events.db"), { now: now(), version, schemas: eventSchemas(plugins) })
   events.checkpoint("truncate")
   events.close()

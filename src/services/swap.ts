@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { syncPath } from "./backup-folder.ts"
+import { syncPath } from "./sync-path.ts"
 
 /** The exchange of the stores for restored ones, written down before it begins. */
 interface Swap {

@@ -13,11 +13,15 @@ import type { LogLine, LogLines } from "../log-lines.ts"
 import type { SmtpSettings } from "../mail.ts"
 import type { MaintenanceMode } from "../maintenance.ts"
 import type { Memberships } from "../memberships.ts"
+import type { OnlineRestore } from "../online-restore.ts"
+import type { PluginFacts } from "../plugins.ts"
+import type { Random } from "../secrets.ts"
 import type { SmtpDialogue } from "../smtp-dialogue.ts"
 import type { Stats } from "../stats.ts"
 import type { Task } from "../timers.ts"
 import { type ConsoleAreas, createAreas } from "./areas.ts"
 import { type ConsoleAudit, createConsoleAudit } from "./audit.ts"
+import { type ConsoleBackups, createConsoleBackups } from "./backups.ts"
 import { createEndings } from "./endings.ts"
 import { createImpersonation, type Impersonation } from "./impersonation.ts"
 import { type ConsoleIngestion, createIngestion } from "./ingestion.ts"
@@ -49,6 +53,7 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   storeWork: Pick<StoreWork, "vacuum" | "analyze">
   retention: Omit<ConsoleRetention, "perform">
   jobs: ConsoleJobs
+  backups: Omit<ConsoleBackups, "define">
   /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
@@ -89,6 +94,9 @@ export interface ConsoleOptions {
   examine(report: Report, host: string | undefined): Promise<Check[]>
   /** Of the areas, which are set up later. */
   hooks(): DataHooks
+  pluginFacts: readonly PluginFacts[]
+  onlineRestore: OnlineRestore
+  random: Random
 }
 
 export function createConsole(options: ConsoleOptions): Console {
@@ -101,6 +109,8 @@ export function createConsole(options: ConsoleOptions): Console {
   const changeSettings = (actor: Actor, changes: object) => settings.change(actor, { changes })
   const retention = createRetention({ ...shared, changeSettings, segments: storage.segments })
   const storeWork = createStoreWork(shared)
+  const backups = createConsoleBackups({ ...shared, settings })
+  backups.define()
   instance.jobs.define(RETENTION_JOB, { interrupted: "resume", attempts: 3, run: retention.perform })
   instance.jobs.define(VACUUM_JOB, { interrupted: "fail", run: storeWork.performVacuum })
   instance.jobs.define(ANALYZE_JOB, { interrupted: "fail", run: storeWork.performAnalyze })
@@ -116,6 +126,7 @@ export function createConsole(options: ConsoleOptions): Console {
     retention,
     storeWork,
     jobs: createConsoleJobs(shared),
+    backups,
     maintenance: instance.maintenance,
     impersonation: createImpersonation(shared),
     cookies: options.cookies,
