@@ -43,14 +43,14 @@ export async function createInstanceSettings({
   const chosen = new Map<string, unknown>()
   for (const { key, value } of await listSettings(catalog)) if (isSettingKey(key) && isSettingValue(key, value)) chosen.set(key, value)
 
-  function valueOf(key: SettingKey): unknown {
+  function present(key: SettingKey): unknown {
     const told = configured[key]
     if (told) return told.value
     return chosen.has(key) ? chosen.get(key) : INSTANCE_SETTINGS[key].default
   }
 
   return {
-    get: <Key extends SettingKey>(key: Key) => valueOf(key) as SettingValue<Key>, // only values that fit the setting get in
+    get: <Key extends SettingKey>(key: Key) => present(key) as SettingValue<Key>, // only values that fit the setting get in
     isChosen: (key) => configured[key] !== undefined || chosen.has(key),
     sourceOf: (key) => configured[key]?.source ?? (chosen.has(key) ? "db" : "default"),
     async change(changes, by, alongside) {

@@ -1,8 +1,8 @@
 /** The whole way of a restore, in a process of its own: the instance stops, exchanges its stores, and goes on. */
 import { expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
-import { temporaryFolder } from "#plugin/test"
-import { footfall, serving } from "../../../test/cli/footfall.ts"
+import { temporaryFolder } from "../kit.ts"
+import { footfall, serving } from "./footfall.ts"
 
 const PASSWORD = "correct horse battery staple"
 const PASSPHRASE = "a long walk in the rain"
