@@ -9,6 +9,7 @@ import type { Clock } from "./domain/clock.ts"
 import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
 import { sessionCookie } from "./http/private/session-cookie.ts"
+import { statusOf } from "./http/public/creation.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect.ts"
 import { createIngestCounts } from "./ingest/ingest-counts.ts"
@@ -137,12 +138,20 @@ export async function createApp(given: AppOptions): Promise<App> {
     onlineRestore,
     examine: (report, host) => examine({ ...doctorOptions(options, instance), requestHost: host }, report),
   })
-  const plugins = await loadPlugins({ ...options, engine, collector, settings: config.plugins, instance, stats, exports, console: admin }).catch(
-    async (error) => {
-      await closeUnserved(engine, instance)
-      throw error
-    },
-  )
+  const plugins = await loadPlugins({
+    ...options,
+    engine,
+    collector,
+    statusOf,
+    settings: config.plugins,
+    instance,
+    stats,
+    exports,
+    console: admin,
+  }).catch(async (error) => {
+    await closeUnserved(engine, instance)
+    throw error
+  })
   defineCoreJobs({ ...instance, erasure: plugins.erasure, clock, log })
   const server = createServer({
     siteAreas,

@@ -17,6 +17,8 @@ import type { Stats } from "../services/stats.ts"
 import type { StoredSecrets } from "../services/stored-secrets.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
 import type { Call } from "./guard.ts"
+import type { PluginCreation } from "./host-creation.ts"
+import type { ImportWriters } from "./host-imports.ts"
 import type { PluginJobs } from "./host-jobs.ts"
 import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
@@ -52,6 +54,9 @@ export interface Host<Settings = object> {
   readonly engine: Omit<Engine, "close">
   readonly audit: PluginAudit
   readonly jobs: PluginJobs
+  readonly imports: ImportWriters
+  /** For a POST that makes something. */
+  readonly create: PluginCreation
   readonly outbox: PluginOutbox
   readonly secrets: PluginSecrets
   readonly mail: Mail

@@ -1,5 +1,6 @@
 import type { AnyElysia } from "elysia"
 import type { Clock } from "../domain/clock.ts"
+import type { ErrorCode } from "../domain/error.ts"
 import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
 import type { Collector } from "../ingest/collect.ts"
@@ -12,12 +13,14 @@ import type { Instance } from "../services/instance.ts"
 import type { PluginFacts } from "../services/plugins.ts"
 import type { Random } from "../services/secrets.ts"
 import type { Stats } from "../services/stats.ts"
-import { checkPlugins } from "./check.ts"
+import { checkPlugins, pluginFault } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
 import type { Call } from "./guard.ts"
 import { allHooks } from "./hooks.ts"
 import { type Host, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
+import { pluginCreation } from "./host-creation.ts"
+import { importWriters } from "./host-imports.ts"
 import { defineJobs, pluginJobs } from "./host-jobs.ts"
 import { lateAuthorize } from "./late-authorize.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
@@ -28,6 +31,8 @@ import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
 import { lateThrottle } from "./throttle.ts"
 
 export interface LoadOptions {
+  /** Of the answer to a refusal. */
+  statusOf(code: ErrorCode): number
   collector: Pick<Collector, "record" | "senderOf">
   engine: Engine & RowReader
   plugins: readonly AnyPlugin[]
@@ -97,6 +102,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       engine: options.engine,
       audit: pluginAudit(instance.audit, id),
       jobs: pluginJobs(instance.jobs, id, options.clock.now),
+      imports: importWriters(instance.events, options.clock.now),
+      create: pluginCreation(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),
       secrets: pluginSecrets(instance.secretsOf(id), id),
       mail: instance.accounts.mail,
@@ -114,7 +121,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   }
 
   for (const plugin of plugins) {
-    const contribution = await plugin.setup(hostOf(plugin))
+    const contribution = await setUp(plugin, hostOf(plugin))
     checkRoutes(plugin, contribution, { open: open.get(plugin.id) ?? [], permissions: instance.permissions })
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
@@ -140,6 +147,15 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
         await Promise.race([stopped, Bun.sleep(STOP_MS)])
       }
     },
+  }
+}
+
+/** Whatever goes wrong in it ends the start with the plugin's name. */
+async function setUp(plugin: AnyPlugin, host: Host<Record<string, unknown>>): Promise<Contribution> {
+  try {
+    return await plugin.setup(host)
+  } catch (error) {
+    throw pluginFault(plugin.id, `it cannot be set up: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

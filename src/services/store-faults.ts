@@ -4,7 +4,7 @@ import { ExitFault } from "./exit.ts"
 
 /** What a store threw while nobody served yet, as the line and exit code of a failed start. Anything else passes as it is. */
 export function toExitFault(error: unknown, dataDir: string): unknown {
-  if (error instanceof StoreRefusal) return error.reason === "newer" ? newer(error) : foreign(error)
+  if (error instanceof StoreRefusal) return error.reason === "foreign" ? foreign(error) : misfit(error)
   if (!(error instanceof StoreFault)) return error
   if (error.kind === "damaged") {
     const remedy = `footfall backup list --data-dir ${dataDir}, then footfall backup restore <id> --data-dir ${dataDir}`
@@ -15,7 +15,7 @@ export function toExitFault(error: unknown, dataDir: string): unknown {
   return new ExitFault("storage", `A store in ${dataDir} cannot be used (${causeOf(error)})`, { cause: error })
 }
 
-const newer = (error: StoreRefusal) => new ExitFault("configuration", error.message, { cause: error })
+const misfit = (error: StoreRefusal) => new ExitFault("configuration", error.message, { cause: error })
 const foreign = (error: StoreRefusal) =>
   new ExitFault("damaged", `${error.message}. Move it away, or footfall backup restore <id>`, { cause: error })
 

@@ -1,3 +1,4 @@
+import { StoreFault } from "./events/fault.ts"
 import { StoreRefusal } from "./refusal.ts"
 
 /** One change of a schema, as plain SQL. Forward only: a released one is never edited, moved or removed. */
@@ -41,6 +42,12 @@ export function pendingOf(lists: readonly MigrationList[], applied: readonly App
     throw new StoreRefusal("newer", `The store has the migration ${owner}/${name} of a newer version: install Footfall ${version} or later`)
   }
   return known.filter((migration) => !applied.some((done) => isSame(migration, done)))
+}
+
+/** What went wrong with a migration, behind its name. Faults of the disk are told as they are. */
+export function toMigrationFault(error: unknown, { owner, name }: Pending): unknown {
+  if (error instanceof StoreFault || !(error instanceof Error)) return error
+  return new StoreRefusal("migration", `The migration ${owner}/${name} cannot be run: ${error.message}`)
 }
 
 /** Of what names no version nobody knows. */

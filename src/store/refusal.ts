@@ -1,7 +1,7 @@
-/** The file belongs to another program, or a later version of this one wrote it. Of either store. */
+/** The file belongs to another program, a later version of this one wrote it, or it cannot be brought to this version. Of either store. */
 export class StoreRefusal extends Error {
   constructor(
-    readonly reason: "foreign" | "newer",
+    readonly reason: "foreign" | "newer" | "migration",
     message: string,
   ) {
     super(message)

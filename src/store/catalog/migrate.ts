@@ -1,4 +1,4 @@
-import { type AppliedMigration, type MigrationList, type MigrationStamp, type Pending, pendingOf } from "../migrations.ts"
+import { type AppliedMigration, type MigrationList, type MigrationStamp, type Pending, pendingOf, toMigrationFault } from "../migrations.ts"
 import type { Catalog, Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
@@ -12,9 +12,12 @@ export async function migrate(catalog: Catalog, lists: readonly MigrationList[],
   const pending = await pendingMigrations(catalog, lists, stamp.version)
   if (pending.length > 0) await catalog.run(CREATE_MIGRATIONS)
   for (const migration of pending) {
-    await catalog.transaction(async (statements) => {
+    const run = catalog.transaction(async (statements) => {
       await statements.script(migration.sql)
       await insertMigration(statements, migration, stamp)
+    })
+    await run.catch((error) => {
+      throw toMigrationFault(error, migration)
     })
   }
 }

@@ -1,7 +1,14 @@
 import { Database } from "bun:sqlite"
-import { type AppliedMigration, type Migration, type MigrationList, type MigrationStamp, pendingOf } from "../migrations.ts"
+import {
+  type AppliedMigration,
+  type Migration,
+  type MigrationList,
+  type MigrationStamp,
+  pendingOf,
+  toMigrationFault,
+} from "../migrations.ts"
 import { foreignFile } from "../refusal.ts"
-import { StoreFault, translated } from "./fault.ts"
+import { StoreFault, toFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
 
@@ -112,10 +119,16 @@ function migrate(db: Database, { now, version }: MigrationStamp, schemas: readon
   db.run(`create table if not exists migrations (
     owner text not null, name text not null, version text not null, applied_at integer not null, primary key (owner, name)
   ) strict, without rowid`)
-  for (const { owner, name, sql } of pending) {
-    db.transaction(() => {
+  for (const migration of pending) {
+    const { owner, name, sql } = migration
+    const run = db.transaction(() => {
       db.run(sql)
       db.query("insert into migrations (owner, name, version, applied_at) values (?, ?, ?, ?)").run(owner, name, version, now)
-    }).immediate()
+    })
+    try {
+      run.immediate()
+    } catch (error) {
+      throw toMigrationFault(toFault(error), migration)
+    }
   }
 }

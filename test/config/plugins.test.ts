@@ -1,0 +1,102 @@
+import { expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type TObject, Type as t } from "@sinclair/typebox"
+import { loadConfig } from "../../config/load.ts"
+import { temporaryFolder } from "../kit.ts"
+
+const settings = t.Object({
+  prefix: t.String({ default: "l", pattern: "^[a-z]{1,10}$", "x-key": "link_prefix", description: "Where links are." }),
+  most: t.Integer({ default: 100, minimum: 1, maximum: 1_000, description: "Links of a site." }),
+  share: t.Number({ default: 0.5, minimum: 0, maximum: 1, description: "A share." }),
+  titles: t.Boolean({ default: false, description: "Fetch titles." }),
+  mode: t.Union([t.Literal("fill"), t.Literal("override")], { default: "fill", description: "How tags are set." }),
+  schemes: t.Array(t.String({ pattern: "^[a-z]+$" }), { default: ["https"], description: "Schemes." }),
+  token: t.Optional(t.String({ "x-secret": true, description: "A secret." })),
+})
+const links = { id: "links", settings }
+
+const load = (sources: Partial<Parameters<typeof loadConfig>[0]>) =>
+  loadConfig({ flags: {}, environment: {}, workingDirectory: "/nowhere", plugins: [links], ...sources })
+
+const DEFAULTS = { prefix: "l", most: 100, share: 0.5, titles: false, mode: "fill", schemes: ["https"] }
+
+test("a plugin's section has its defaults, and a plugin without settings an empty one", () => {
+  expect(load({ plugins: [links, { id: "pixels" }] }).config.plugins).toEqual({ links: DEFAULTS, pixels: {} })
+  expect(load({ plugins: [] }).config.plugins).toEqual({})
+})
+
+test("it is set by flags, by variables and by its table in the file, in this order", () => {
+  using folder = temporaryFolder()
+  const file = '[links]\nprefix = "file"\nmost = 3\ntitles = true\nschemes = ["https", "mailto"]\nmode = "override"\n'
+  writeFileSync(join(folder.path, "footfall.toml"), file)
+  const { config, described } = load({
+    flags: { links_most: "1" },
+    environment: { FOOTFALL_LINKS_MOST: "2", FOOTFALL_LINK_PREFIX: "go", FOOTFALL_LINKS_SHARE: "0.25", FOOTFALL_LINKS_TOKEN: "s3cret" },
+    workingDirectory: folder.path,
+  })
+  expect(config.plugins.links).toEqual({
+    prefix: "go",
+    most: 1,
+    share: 0.25,
+    titles: true,
+    mode: "override",
+    schemes: ["https", "mailto"],
+    token: "s3cret",
+  })
+  const sources = Object.fromEntries(described.map(({ key, value, source }) => [key, [value, source]]))
+  expect(sources).toMatchObject({
+    links_most: [1, "flag --links-most"],
+    link_prefix: ["go", "environment FOOTFALL_LINK_PREFIX"],
+    links_titles: [true, `file ${folder.path}/footfall.toml`],
+    links_token: ["********", "environment FOOTFALL_LINKS_TOKEN"],
+  })
+  expect(load({ environment: { FOOTFALL_LINKS_SCHEMES: "https, ftp" } }).config.plugins.links).toMatchObject({ schemes: ["https", "ftp"] })
+})
+
+test.each([
+  ["an unknown variable", { FOOTFALL_LINKS_COLOUR: "1" }, "links_colour (environment FOOTFALL_LINKS_COLOUR): no such setting"],
+  ["the name that x-key replaces", { FOOTFALL_LINKS_PREFIX: "x" }, "links_prefix (environment FOOTFALL_LINKS_PREFIX): no such setting"],
+  ["a number out of bounds", { FOOTFALL_LINKS_MOST: "1001" }, "must be a whole number from 1 to 1000"],
+  ["a number that is none", { FOOTFALL_LINKS_MOST: "1e2" }, "must be a whole number from 1 to 1000"],
+  ["a toggle that is none", { FOOTFALL_LINKS_TITLES: "yes" }, "must be 1, 0, true or false"],
+  ["another choice", { FOOTFALL_LINKS_MODE: "both" }, "must be one of fill, override"],
+  ["a text of another form", { FOOTFALL_LINK_PREFIX: "/go" }, "link_prefix (environment FOOTFALL_LINK_PREFIX): must be text"],
+  ["a list with a text of another form", { FOOTFALL_LINKS_SCHEMES: "https,4" }, "must be a list of texts such as a,b"],
+  ["a control character", { FOOTFALL_LINKS_TOKEN: "a\nb" }, "links_token (environment FOOTFALL_LINKS_TOKEN): must be text"],
+])("refuses %s", (_, environment, message) => {
+  expect(() => load({ environment: { ...environment } })).toThrow(message)
+})
+
+test.each([
+  ["an unknown name", "[links]\ncolour = 1\n", "links.colour (file PATH): no such setting"],
+  ["a section that is none", "links = 1\n", "links (file PATH): must be a table [links]"],
+  ["a setting outside of its table", "links_most = 1\n", "links_most (file PATH): write it in the table of its plugin"],
+  ["a text where a number is due", '[links]\nmost = "many"\n', "links_most (file PATH): must be a whole number from 1 to 1000"],
+  ["a table of a plugin that is not there", "[pixels]\nmost = 1\n", "pixels (file PATH): no such setting"],
+])("refuses a file with %s", (_, content, message) => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "footfall.toml")
+  writeFileSync(path, content)
+  expect(() => load({ workingDirectory: folder.path })).toThrow(message.replace("PATH", path))
+})
+
+const one = (schema: TObject["properties"]) => load({ plugins: [{ id: "links", settings: t.Object(schema) }] })
+
+test.each([
+  ["of no form that a variable has", { x: t.Object({}, { default: {}, description: "X." }) }, "links.x is of no form"],
+  ["without a default", { x: t.String({ description: "X." }) }, "links.x has no default"],
+  [
+    "with a default that is not allowed",
+    { x: t.Integer({ default: 0, minimum: 1, description: "X." }) },
+    "The default of links.x is not allowed",
+  ],
+  ["without a sentence", { x: t.String({ default: "" }) }, "links.x has no description"],
+  [
+    "by a key of the core",
+    { x: t.String({ default: "", description: "X.", "x-key": "port" }) },
+    "its setting x has the key port, which is taken",
+  ],
+])("refuses a plugin that declares a setting %s", (_, schema, message) => {
+  expect(() => one(schema)).toThrow(message)
+})
