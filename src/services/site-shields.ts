@@ -1,3 +1,4 @@
+import { siteNotFound } from "../domain/error.ts"
 import { mergedWith } from "../domain/shape.ts"
 import type { Shield } from "../domain/shield.ts"
 import type { Site } from "../domain/site.ts"
@@ -41,7 +42,11 @@ export function createSiteShields(sites: Pick<Sites, "changeShields" | "director
 
   return {
     of: (siteId) => ({
-      current: () => sites.directory.byId(siteId)?.settings.shields ?? [],
+      current() {
+        const site = sites.directory.byId(siteId)
+        if (!site) throw siteNotFound()
+        return site.settings.shields
+      },
       add: async (input, alongside) => {
         const added = await changed(
           siteId,

@@ -27,7 +27,7 @@ test.each([
   "/api",
   "/api/",
   "/api/public/v1",
-  "/api/private/sites",
+  "/api/private/nothing",
   "/.well-known/oauth-protected-resource",
   "/register",
   "/favicon.ico",
