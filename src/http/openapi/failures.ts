@@ -38,9 +38,11 @@ function keyFailures({ scopes, detail }: PlacedRoute): ErrorCode[] {
   ]
 }
 
-/** Makes a thing, once per `Idempotency-Key`. What people make of themselves needs their presence, and has none. */
+/** Makes a thing or begins work, once per `Idempotency-Key`. Of the private API where people do so on something of theirs. */
 export const creates = ({ method, answers, access }: Pick<PlacedRoute, "method" | "answers" | "access">): boolean =>
-  method === "post" && "201" in answers && access?.gate.ask !== "open" && access?.gate.ask !== "self"
+  access ? method === "post" && ("201" in answers || "202" in answers) && KEYED.includes(access.gate.ask) : "201" in answers
+
+const KEYED: readonly string[] = ["signed_in", "organization", "site"]
 
 /** Changes or deletes a thing that has a version. */
 export const isVersioned = ({ method, access, detail }: Pick<PlacedRoute, "method" | "access" | "detail">): boolean =>

@@ -1,5 +1,6 @@
 import type { Recipe } from "./recipes.ts"
-import { fresh, PASSWORD, type Person, type Scene, signedIn } from "./scene.ts"
+import { fresh, PASSWORD, type Person, type Scene, send, signedIn } from "./scene.ts"
+import { THINGS } from "./things.ts"
 
 const user = (verb: string) => ({ deed: { action: `admin.user.${verb}`, target: ["user"] } }) as const
 
@@ -10,14 +11,35 @@ async function userWho(scene: Scene, ...deeds: readonly string[]): Promise<Perso
   return who
 }
 
-let isSpareOn = true
 /** The plugin that is there to be switched, the other way each time. */
-function otherWay(): boolean {
-  isSpareOn = !isSpareOn
-  return isSpareOn
+const otherWay = ({ world }: Scene): boolean => !world.instance.app.instance.plugins.isOn("spare")
+
+/** An organization and a site that nobody else's test needs. */
+async function apart(scene: Scene) {
+  await scene.moveApart()
+  return { organization_id: scene.organization, site_id: scene.site }
 }
 
+const ofSite = (verb: string, { organization_id, site_id }: { organization_id: number; site_id: number }) =>
+  ({ action: `admin.site.${verb}`, target: ["site", site_id], organization: organization_id, site: site_id }) as const
+const ofOrganization = (verb: string, id: number) =>
+  ({ action: `admin.organization.${verb}`, target: ["organization", id], organization: id }) as const
+
+const nameOf = async (scene: Scene, organization: number): Promise<string> =>
+  (await scene.prepare(await scene.chief(), "GET", `/admin/organizations/${organization}`)).name
+
+/** A job that waits, and perhaps was ended. */
+async function waitingJob(scene: Scene, isCancelled = false): Promise<number> {
+  const { jobs } = scene.world.instance.app.instance
+  const kind = (await scene.prepare(await scene.chief(), "GET", "/admin/schedules")).data[0].name
+  const job = (await jobs.enqueue({ kind, key: fresh("key"), runAt: scene.world.instance.clock.now() + 86_400_000 }))! // it has no slot
+  if (isCancelled) await jobs.cancel(job.id)
+  return job.id
+}
+const BY_JOB = "The work writes the rows: one at its end, and one at its beginning where it changes what is stored."
+
 let minGroup = 5
+let minute = 0
 
 /** Below `/admin`. */
 export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
@@ -39,21 +61,114 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
     const cookie = await scene.impersonating(chief, who)
     return { cookie, deed: { action: "admin.user.impersonate-end", target: ["user", who.id], actor: who.id } }
   },
+  "POST /admin/organizations": () => ({
+    body: { name: fresh("Made") },
+    deed: { action: "admin.organization.create", target: ["organization"], organization: "made" },
+  }),
+  "PATCH /admin/organizations/{organization_id}": async (scene) => {
+    const { organization_id } = await apart(scene)
+    return { ids: { organization_id }, body: { name: fresh("Name") }, deed: ofOrganization("update", organization_id) }
+  },
+  "DELETE /admin/organizations/{organization_id}": async (scene) => {
+    const { organization_id } = await apart(scene)
+    const confirm = await nameOf(scene, organization_id)
+    return { ids: { organization_id }, body: { confirm }, deed: ofOrganization("delete", organization_id) }
+  },
+  "PUT /admin/organizations/{organization_id}/members/{user}": async (scene) => {
+    const { organization_id } = await apart(scene)
+    const { id } = await signedIn(scene.world, {})
+    const deed = { action: "admin.member.put", target: ["user", id], organization: organization_id } as const
+    return { ids: { organization_id, user: id }, body: { role: "owner" }, deed }
+  },
+  "DELETE /admin/organizations/{organization_id}/members/{user}": async (scene) => {
+    const { organization_id } = await apart(scene)
+    const { id } = await scene.somebody({ role: "viewer" })
+    const deed = { action: "admin.member.remove", target: ["user", id], organization: organization_id } as const
+    return { ids: { organization_id, user: id }, body: {}, deed }
+  },
+  "POST /admin/sites/{site_id}/transfer": async (scene) => {
+    const ids = await apart(scene)
+    const { id } = await scene.world.instance.app.instance.organizations.create({ name: fresh("Other") })
+    return { ids, body: { organization_id: id }, deed: { ...ofSite("transfer", ids), organization: id } }
+  },
+  "POST /admin/sites/{site_id}/purge": async (scene) => ({ ids: await apart(scene), body: { before: "2026-01-01" }, silent: BY_JOB }),
+  "DELETE /admin/sites/{site_id}": async (scene) => {
+    const ids = await apart(scene)
+    return { ids, deed: ofSite("delete", ids) }
+  },
+  "POST /admin/sites/{site_id}/restore": async (scene) => {
+    const ids = await apart(scene)
+    await scene.prepare(await scene.chief(), "DELETE", `/admin/sites/${ids.site_id}`)
+    return { ids, deed: ofSite("restore", ids) }
+  },
+  "DELETE /admin/invitations/{invitation_id}": ({ organization }) => ({
+    deed: { action: "admin.invitation.delete", target: ["invitation"], organization },
+  }),
+  "POST /admin/api-keys/{api_key_id}/revoke": ({ organization }) => ({
+    deed: { action: "admin.key.revoke", target: ["api_key"], organization },
+  }),
+  "DELETE /admin/sessions/{session_id}": () => ({ deed: { action: "admin.session.end", target: ["session"] } }),
+
+  "POST /admin/storage/vacuum": () => ({ body: { store: "catalog" }, silent: BY_JOB }),
+  "POST /admin/storage/analyze": () => ({ body: { store: "events" }, silent: BY_JOB }),
+  "PUT /admin/retention": async (scene) => {
+    const { organization_id, site_id } = await apart(scene)
+    const deed = { action: "admin.retention.update", target: ["site", site_id], organization: organization_id, site: site_id } as const
+    return { body: { sites: [{ site_id, retention_days: 400 }] }, deed }
+  },
+  "POST /admin/retention/preview": () => ({ body: {}, silent: "It counts, and changes nothing." }),
+  "POST /admin/retention/run": async (scene) => ({
+    body: { site_id: (await apart(scene)).site_id, retention_days: 400 },
+    silent: BY_JOB,
+  }),
+  "POST /admin/jobs/{job_id}/cancel": async (scene) => ({
+    ids: { job_id: await waitingJob(scene) },
+    deed: { action: "admin.job.cancel", target: ["job"] },
+  }),
+  "POST /admin/jobs/{job_id}/retry": async (scene) => ({
+    ids: { job_id: await waitingJob(scene, true) },
+    deed: { action: "admin.job.retry", target: ["job"] },
+  }),
+  "GET /admin/jobs/{job_id}": async (scene) => ({ ids: { job_id: await waitingJob(scene) } }),
+  "PATCH /admin/schedules/{name}": () => {
+    minute = (minute + 1) % 60
+    return { body: { cron: `${minute} 5 * * *` }, deed: { action: "admin.schedule.update", target: ["schedule"] } }
+  },
+  "POST /admin/schedules/{name}/run": () => ({ deed: { action: "admin.schedule.run", target: ["schedule"] } }),
+  "POST /admin/backups": () => ({ body: {}, silent: BY_JOB }),
+  "POST /admin/backups/upload": async (scene) => {
+    const { cookie } = await scene.chief()
+    const id = await THINGS.backup_id!(scene)
+    const { bytes } = await send(scene.world, "GET", `/api/private/admin/backups/${id}/download`, { cookie })
+    return {
+      body: bytes,
+      headers: { "content-type": "application/x-tar" },
+      deed: { action: "admin.backup.upload", target: ["backup"] },
+    }
+  },
+  "POST /admin/backups/{backup_id}/verify": () => ({ body: {}, silent: BY_JOB }),
+  "POST /admin/backups/{backup_id}/restore": async (scene) => ({
+    ids: { backup_id: await THINGS.backup_id!(scene) },
+    body: { confirm: "another one" },
+    refused: { status: 422, code: "validation_failed" },
+    silent: "The process would begin anew; its own tests do so.",
+  }),
+  "DELETE /admin/backups/{backup_id}": () => ({ deed: { action: "admin.backup.delete", target: ["backup"] } }),
   "POST /admin/maintenance": () => ({
     body: { enabled: false },
     deed: { action: "admin.maintenance.change", target: ["instance", "instance"] },
   }),
   "PATCH /admin/settings": () => {
     minGroup++
-    return { body: { changes: { share_min_group: minGroup } }, deed: { action: "admin.setting.update", target: ["setting", "*"] } }
+    return { body: { changes: { share_min_group: minGroup } }, deed: { action: "admin.setting.update", target: ["instance", "settings"] } }
   },
   "POST /admin/settings/smtp/test": () => ({ body: { to: "someone@example.com" }, silent: "It sends a mail, and changes nothing here." }),
-  "PATCH /admin/plugins": () => ({
-    body: { id: "spare", enabled: otherWay() },
+  "PATCH /admin/plugins": (scene) => ({
+    body: { id: "spare", enabled: otherWay(scene) },
     deed: { action: "admin.plugin.update", target: ["plugin", "spare"] },
   }),
-  "PATCH /admin/features": () => ({
-    body: { changes: { spare: otherWay() } },
+  "PATCH /admin/features": (scene) => ({
+    body: { changes: { spare: otherWay(scene) } },
     deed: { action: "admin.plugin.update", target: ["plugin", "spare"] },
   }),
 }

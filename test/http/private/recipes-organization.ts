@@ -33,7 +33,7 @@ export const ORGANIZATION_RECIPES: Readonly<Record<string, Recipe>> = {
   },
   "POST /organizations/{organization}/sites": () => ({
     body: { name: fresh("Site"), hosts: [`${fresh("host")}.example`] },
-    deed: { action: "sites.site.create", target: ["site"] },
+    deed: { action: "sites.site.create", target: ["site"], site: "made" },
   }),
   "POST /organizations/{organization}/transfer-ownership": async (scene) => {
     await scene.moveApart()

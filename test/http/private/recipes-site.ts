@@ -1,6 +1,6 @@
 import type { Recipe } from "./recipes.ts"
 import { fresh, type Json, type Scene } from "./scene.ts"
-import { FILTERS } from "./things.ts"
+import { ERASURE, FILTERS } from "./things.ts"
 
 const STEPS = [
   { type: "page", value: "/" },
@@ -75,6 +75,16 @@ export const SITE_RECIPES: Readonly<Record<string, Recipe>> = {
     deed: { action: "sites.share.update", target: ["share"], secrets: ({ slug }: Json) => [slug, SHARE_PASSWORD] },
   }),
   "DELETE /sites/{site}/shares/{share_id}": () => thing("share", "delete"),
+  "POST /sites/{site}/erase/preview": () => ({ body: ERASURE, silent: NUMBERS }),
+  "POST /sites/{site}/erase": async (scene) => {
+    const { confirm } = await scene.prepare(await scene.caller(), "POST", `/sites/${scene.site}/erase/preview`, ERASURE)
+    return { body: { ...ERASURE, confirm }, deed: { action: "sites.erasure.begin", target: ["site", scene.site] } }
+  },
+  "POST /sites/{site}/reset": async (scene) => {
+    await scene.moveApart()
+    const { name } = await scene.prepare(await scene.boss(), "GET", `/sites/${scene.site}`)
+    return { body: { confirm: name }, deed: { action: "sites.reset.begin", target: ["site", scene.site] } }
+  },
   "GET /sites/{site}/export": () => ({ query: "type=page" }),
   "POST /sites/{site}/segments": () => ({
     body: { name: fresh("Segment"), scope: "personal", filters: FILTERS },

@@ -16,7 +16,11 @@ export interface ExpectedDeed {
   secrets?: (answer: Json) => readonly string[]
   /** Where it happened, when the path does not tell. */
   organization?: number | "made" | null
-  site?: number | null
+  site?: number | "made" | null
+  /** Rows of what comes with it, such as the session of whoever signs up. */
+  beside?: readonly string[]
+  /** The work goes on behind the answer, so that its time tells nothing. */
+  later?: true
   /** Who is written down, when the session does not tell. */
   actor?: number
 }

@@ -30,6 +30,8 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   const provider = identityProvider({ now: () => now })
   const plugins = [...programPlugins, SPARE]
   const instance = await startInstance({ settings: { ...settingsOf(mail, provider), ...settings }, plugins })
+  // Nobody cuts the power: thousands of small writes need not wait for the disk.
+  await instance.app.instance.catalog.run(sql`pragma synchronous = off`)
   await instance.app.instance.settings.change({ organization_creation: "users" }, null)
   const cookie = await instance.signIn({ isInstanceAdmin: true })
   const document = (await instance.api.get(PRIVATE_DOCUMENT_PATH, undefined, { cookie })).body as OpenApiDocument
@@ -232,7 +234,7 @@ export async function send(
   method: string,
   path: string,
   { cookie, key, body, headers }: Sending = {},
-): Promise<Answer & { text: string }> {
+): Promise<Answer & { text: string; bytes: Uint8Array }> {
   const isRaw = typeof body === "string" || body instanceof Uint8Array || body instanceof FormData
   const going = new AbortController()
   const request = new Request(BASE + path, {
@@ -251,11 +253,12 @@ export async function send(
   if (type.startsWith("text/event-stream")) {
     await response.body?.cancel()
     going.abort()
-    return { status: response.status, headers: response.headers, body: "", text: "" }
+    return { status: response.status, headers: response.headers, body: "", text: "", bytes: new Uint8Array() }
   }
-  const text = await response.text()
+  const bytes = await response.bytes()
+  const text = new TextDecoder().decode(bytes)
   const isJson = /^application\/([a-z]+\+)?json/.test(type)
-  return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text, text }
+  return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text, text, bytes }
 }
 
 export const codeOf = ({ body }: Answer): string | undefined => (body as { code?: string } | undefined)?.code

@@ -27,10 +27,29 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
   },
   shield_id: (scene) => made(scene, `/sites/${scene.site}/shields`, { kind: "page", value: `/${fresh("page")}` }),
   share_id: (scene) => made(scene, `/sites/${scene.site}/shares`, { name: fresh("Share") }),
+  organization_id: async (scene) => scene.organization,
+  site_id: async (scene) => scene.site,
   user_id: async (scene) => (await signedIn(scene.world, {})).id,
+  erase_id: async (scene) => {
+    const boss = await scene.boss()
+    const { confirm } = await scene.prepare(boss, "POST", `/sites/${scene.site}/erase/preview`, ERASURE)
+    return (await scene.prepare(boss, "POST", `/sites/${scene.site}/erase`, { ...ERASURE, confirm })).id
+  },
+  backup_id: async (scene) => {
+    const { jobs } = scene.world.instance.app.instance
+    // One at a time.
+    await jobs.drain()
+    scene.world.instance.clock.advance(1_000)
+    await scene.prepare(await scene.chief(), "POST", "/admin/backups", {})
+    await jobs.drain()
+    const { data } = await scene.prepare(await scene.chief(), "GET", "/admin/backups")
+    return data[0].id
+  },
+  name: async (scene) => (await scene.prepare(await scene.chief(), "GET", "/admin/schedules")).data[0].name,
   provider: async () => "oidc",
 }
 
+export const ERASURE = { period: "all", filters: [] }
 export const FILTERS = [{ dimension: "page", operator: "is", values: ["/pricing"] }]
 
 const made = async (scene: Scene, path: string, body: object): Promise<number> =>

@@ -1,0 +1,143 @@
+import { afterAll, expect, test } from "bun:test"
+import { type AuditRow, listAuditRows } from "../../../src/store/catalog/audit.ts"
+import { raw, sql } from "../../../src/store/catalog/sql.ts"
+import type { Declared } from "../document.ts"
+import { type ExpectedDeed, makeCall, named, type Prepared, preparedCall, shortName } from "./recipes.ts"
+import { type Json, type Kind, openWorld, type Person, type Scene, sceneOf, type World } from "./scene.ts"
+import { stateOf } from "./state.ts"
+
+/** Every write of the document leaves one row of the audit log in its transaction: who, what, to what, where, and no secret. */
+
+const world: World = await openWorld()
+afterAll(() => world[Symbol.asyncDispose]())
+// Only then there are schedules.
+await world.instance.runJobs()
+const { catalog, audit, accounts } = world.instance.app.instance
+
+const writes = world.operations.filter((operation) => operation.method !== "GET" && shortName(operation) !== "POST /setup")
+const kindFor = ({ permission }: Declared): Kind => (permission === "instance_admin" ? "instance admin" : "owner")
+
+async function rowsAfter(id: number): Promise<AuditRow[]> {
+  await accounts.background.settled()
+  return listAuditRows(catalog, {}, { before: Number.MAX_SAFE_INTEGER, last: id + 1 }, 100)
+}
+const lastId = async (): Promise<number> => (await catalog.get<{ id: number | null }>(sql`select max(id) as id from audit_log`))!.id ?? 0
+
+/** The row as it must be, but for what changed. */
+async function expectedRow(operation: Declared, scene: Scene, { deed, ids = {} }: Prepared & { deed: ExpectedDeed }, answer: Json) {
+  const { action, target, organization, site, actor } = deed
+  const [type, id = "201" in operation.answers ? answer.id : ids[operation.ids.at(-1)!]] = target
+  const named = (name: string) => operation.ids.includes(name) && operation.gate.ask === name
+  const hasSite = named("site")
+  return {
+    actor_kind: "user",
+    actor_id: actor ?? (await scene.caller()).id,
+    impersonator_id: action === "admin.user.impersonate-end" ? expect.any(Number) : null,
+    action,
+    target_type: type,
+    target_id: id === "*" ? expect.any(String) : String(id),
+    organization_id:
+      organization === "made"
+        ? answer.id
+        : organization !== undefined
+          ? organization
+          : hasSite || named("organization")
+            ? scene.organization
+            : null,
+    site_id: site === "made" ? answer.id : site !== undefined ? site : hasSite ? scene.site : null,
+    outcome: "ok",
+    request_id: "same",
+  }
+}
+
+test.each(named(writes))(
+  "%s leaves one row",
+  async (_, operation) => {
+    const scene = sceneOf(world, kindFor(operation))
+    // What is due by itself must not be taken for the work that was asked for.
+    if ("202" in operation.answers) await world.instance.runJobs()
+    const prepared = await preparedCall(operation, scene)
+    if (prepared.refused) return
+    await accounts.background.settled()
+    const before = await lastId()
+    const { status, body, text } = await makeCall(operation, scene, prepared)
+    expect({ status: status < 400, text: status < 400 ? "" : text }).toEqual({ status: true, text: "" })
+    if (!prepared.deed) {
+      expect(prepared.silent).toBeString()
+      if (status === 202) await expectWork(before, await scene.caller())
+      return
+    }
+    const { deed } = prepared
+    const rows = await rowsAfter(before)
+    const others = rows.filter(({ action }) => deed.beside?.includes(action))
+    expect(others.map(({ action }) => action)).toEqual([...(deed.beside ?? [])])
+    const own = rows.filter((row) => !others.includes(row))
+    expect(own).toMatchObject([await expectedRow(operation, scene, { ...prepared, deed }, body)])
+    const [row] = own
+    expect(row!.action).toMatch(/^[a-z]+(\.[a-z_-]+){2}$/)
+    expect(row!.actor_email).toContain("@")
+    const written = JSON.stringify(rows)
+    for (const secret of deed.secrets?.(body) ?? []) {
+      expect(secret.length).toBeGreaterThanOrEqual(6)
+      expect(written).not.toContain(secret)
+    }
+  },
+  20_000,
+)
+
+/** Of work that a job does. */
+async function expectWork(before: number, { id }: Person): Promise<void> {
+  expect(await rowsAfter(before)).toEqual([])
+  await world.instance.runJobs()
+  const rows = (await rowsAfter(before)).reverse()
+  const actions = rows.map(({ action }) => action)
+  const [first] = actions
+  const begun = /^(admin\.\w+(\.\w+-|\.))begin$/.exec(first ?? "")?.[1]
+  expect(actions).toEqual(
+    begun === undefined ? [expect.stringMatching(/^admin\.backup\.(create|verify)$/)] : [`${begun}begin`, `${begun}end`],
+  )
+  expect(rows.map(({ actor_id }) => actor_id)).toEqual(rows.map(() => id))
+}
+
+/** Mails are on their way, and a ticket is used up by trying; whoever fails begins again. */
+async function settledState(): Promise<Record<string, string>> {
+  await accounts.background.settled()
+  await accounts.mail.deliver()
+  const { login_tickets: _, ...state } = await stateOf(world)
+  return state
+}
+
+const FAILING = raw("create trigger audit_fails before insert on audit_log begin select raise(abort, 'no room for the row'); end")
+
+test.each(named(writes))(
+  "%s changes nothing when its row cannot be written",
+  async (_, operation) => {
+    const scene = sceneOf(world, kindFor(operation))
+    const prepared = await preparedCall(operation, scene)
+    if (!prepared.deed) return
+    await scene.caller()
+    const before = await settledState()
+    await catalog.run(sql`${FAILING}`)
+    const { status, text } = await makeCall(operation, scene, prepared)
+    await accounts.background.settled()
+    await catalog.run(sql`drop trigger audit_fails`)
+    if (!prepared.deed.later) expect({ failed: status >= 500, text: status >= 500 ? "" : text }).toEqual({ failed: true, text: "" })
+    expect(text).not.toContain("no room")
+    expect(await settledState()).toEqual(before)
+  },
+  20_000,
+)
+
+test("the chain holds over all of it, and a row that was changed is found", async () => {
+  const rows = await lastId()
+  expect(rows).toBeGreaterThan(writes.length)
+  expect(await audit.verify()).toEqual({ ok: true, rows })
+  const middle = Math.floor(rows / 2)
+  const { action } = (await catalog.get<{ action: string }>(sql`select action from audit_log where id = ${middle}`))!
+  await catalog.run(sql`update audit_log set action = 'sites.site.nothing' where id = ${middle}`)
+  expect(await audit.verify()).toMatchObject({ ok: false, first_broken_id: middle })
+  await catalog.run(sql`update audit_log set action = ${action} where id = ${middle}`)
+  expect(await audit.verify()).toMatchObject({ ok: true })
+  await catalog.run(sql`delete from audit_log where id = ${middle}`)
+  expect(await audit.verify()).toMatchObject({ ok: false, first_broken_id: middle + 1 })
+})
