@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { sql } from "../../../src/store/catalog/sql.ts"
+import type { Declared } from "../document.ts"
+import { named, shortName } from "./recipes.ts"
+import { codeOf, impersonating, openWorld, type Person, send, signedIn, type World } from "./scene.ts"
+import { rowsWritten } from "./state.ts"
+
+/** The terms beside the permission, over every route: a fresh proof, impersonation, maintenance, the second factor, switches. */
+
+const world: World = await openWorld()
+const { operations } = world
+afterAll(() => world[Symbol.asyncDispose]())
+
+const isOwn = ({ gate }: Declared) => gate.ask === "open" || gate.ask === "self"
+const isWrite = ({ method, gate }: Declared) => method !== "GET" && !gate.reads
+const addressOf = ({ path, gate }: Declared) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(name === "site" && gate.deleted ? deletedSite : 1))
+const call = (operation: Declared, cookie: string) =>
+  send(world, operation.method, addressOf(operation), { cookie, ...(operation.method !== "GET" && { body: {} }) })
+
+let deletedSite = 0
+/** Owner of the organization and instance admin at once: permitted everything. */
+let master: Person
+let tired: Person
+let owner: Person
+beforeAll(async () => {
+  const { sites } = world.instance.app.instance
+  deletedSite = (await sites.create(1, { name: "Late", hosts: ["late.example"] })).id
+  await sites.remove(deletedSite)
+  master = await signedIn(world, { role: "owner", isInstanceAdmin: true })
+  const provedAt = world.instance.clock.now() - 10 * 60_000 - 1
+  tired = await signedIn(world, { role: "owner", isInstanceAdmin: true, provedAt })
+  owner = await signedIn(world, { role: "owner" })
+})
+
+// By hand, from areas/01 section 3 and areas/09: password, e-mail, second factor, passkeys, API keys (create, rotate), role changes,
+// ownership, deletion of organization or site, restore, impersonation, user deletion, backups that leave the machine or come in.
+const SUDO = `
+POST /me/email · POST /me/password · DELETE /me · POST /me/totp/start · POST /me/totp/confirm · POST /me/totp/disable ·
+POST /me/recovery-codes · POST /me/passkeys · PATCH /me/passkeys/{passkey_id} · DELETE /me/passkeys/{passkey_id} ·
+DELETE /organizations/{organization} · PATCH /organizations/{organization}/members/{user} ·
+POST /organizations/{organization}/transfer-ownership · POST /organizations/{organization}/api-keys ·
+POST /organizations/{organization}/api-keys/{api_key_id}/rotate · POST /sites/{site}/api-keys ·
+DELETE /sites/{site} · POST /sites/{site}/restore · POST /sites/{site}/transfer · POST /sites/{site}/reset ·
+DELETE /admin/users/{user_id} · POST /admin/users/{user_id}/reset-mfa · POST /admin/users/{user_id}/impersonate ·
+DELETE /admin/organizations/{organization_id} · PUT /admin/organizations/{organization_id}/members/{user} ·
+DELETE /admin/organizations/{organization_id}/members/{user} · POST /admin/sites/{site_id}/transfer ·
+POST /admin/sites/{site_id}/purge · DELETE /admin/sites/{site_id} ·
+GET /admin/backups/{backup_id}/download · POST /admin/backups/upload · POST /admin/backups/{backup_id}/restore ·
+DELETE /admin/backups/{backup_id}`
+  .split("·")
+  .map((name) => name.trim())
+
+test("the dangerous acts, and no others, want a fresh proof", () => {
+  expect(
+    operations
+      .filter(({ gate }) => gate.sudo)
+      .map(shortName)
+      .sort(),
+  ).toEqual([...SUDO].sort())
+})
+
+test.each(named(operations.filter(({ gate }) => gate.sudo)))("%s wants a fresh proof", async (_, operation) => {
+  const answer = await call(operation, tired.cookie)
+  expect({ status: answer.status, code: codeOf(answer) }).toEqual({ status: 403, code: "reauth_required" })
+})
+
+test.each(named(operations.filter(({ gate }) => gate.ask !== "open" && gate.ask !== "instance_admin")))(
+  "%s in the name of somebody else",
+  async (_, operation) => {
+    const cookie = {
+      read_only: await impersonating(world, master, owner, "read_only"),
+      full: await impersonating(world, master, owner, "full"),
+    }
+    const { personal } = operation.gate
+    const isShut = { read_only: personal || (isWrite(operation) && !isOwn(operation)), full: personal }
+    for (const mode of ["read_only", "full"] as const) {
+      // What may be done would be done.
+      if (!isShut[mode] && operation.method !== "GET") continue
+      const written = await rowsWritten(world)
+      const answer = await call(operation, cookie[mode])
+      const isRefused = codeOf(answer) === "impersonation_read_only" && answer.status === 403
+      expect({ mode, isRefused, code: codeOf(answer) }).toMatchObject({ mode, isRefused: isShut[mode] ?? false })
+      expect(await rowsWritten(world)).toBe(written)
+    }
+  },
+)
+
+test("the console is shut to an admin who acts for somebody, and nobody acts for an admin", async () => {
+  const cookies = { user: await impersonating(world, master, owner, "full"), admin: await impersonating(world, master, master, "full") }
+  const written = await rowsWritten(world)
+  for (const operation of operations.filter(({ gate }) => gate.ask === "instance_admin")) {
+    const codes = [codeOf(await call(operation, cookies.user)), codeOf(await call(operation, cookies.admin))]
+    expect({ name: shortName(operation), codes }).toEqual({ name: shortName(operation), codes: ["forbidden", "session_required"] })
+  }
+  expect(await rowsWritten(world)).toBe(written)
+})
+
+test("while the instance is maintained, writes of all but instance admins wait, and reads go on", async () => {
+  const { catalog } = world.instance.app.instance
+  const change = (enabled: boolean) => send(world, "POST", "/api/private/admin/maintenance", { cookie: master.cookie, body: { enabled } })
+  expect((await change(true)).status).toBe(200)
+  const written = await rowsWritten(world)
+  for (const operation of operations.filter((one) => one.gate.ask !== "instance_admin" && one.method !== "GET")) {
+    const { gate } = operation
+    const waits = gate.waits === true || (isWrite(operation) && !isOwn(operation))
+    if (!waits && isOwn(operation)) continue
+    const answer = await call(operation, owner.cookie)
+    const name = shortName(operation)
+    expect({ name, waits: codeOf(answer) === "maintenance", status: answer.status === 503 }).toEqual({ name, waits, status: waits })
+    if (waits) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+  }
+  expect(await rowsWritten(world)).toBe(written)
+  for (const operation of operations.filter((one) => one.method === "GET" && one.gate.ask !== "instance_admin"))
+    expect({ name: shortName(operation), code: codeOf(await call(operation, owner.cookie)) }).not.toMatchObject({ code: "maintenance" })
+  // Instance admins go on.
+  const goal = { kind: "event", value: "in maintenance" }
+  expect((await send(world, "POST", "/api/private/sites/1/goals", { cookie: master.cookie, body: goal })).status).toBe(201)
+  expect((await change(false)).status).toBe(200)
+  expect((await send(world, "POST", "/api/private/sites/1/pin", { cookie: owner.cookie })).status).toBe(405)
+  await catalog.run(sql`delete from goals where value = 'in maintenance'`)
+})
+
+test("who lacks the second factor that a policy wants reaches the own account alone", async () => {
+  const policy = (require_mfa: boolean) =>
+    world.instance.app.instance.organizations.update(1, { policy: { require_mfa } }, { current: (organization) => organization })
+  await policy(true)
+  const member = await signedIn(world, { role: "owner" })
+  const written = await rowsWritten(world)
+  for (const operation of operations.filter((one) => !isOwn(one))) {
+    const answer = await call(operation, member.cookie)
+    const name = shortName(operation)
+    expect({ name, status: answer.status, code: codeOf(answer) }).toEqual({ name, status: 403, code: "mfa_enrollment_required" })
+  }
+  expect(await rowsWritten(world)).toBe(written)
+  expect((await send(world, "GET", "/api/private/me", { cookie: member.cookie })).status).toBe(200)
+  await policy(false)
+})
+
+test("routes of an area that is switched off are not there, whoever asks", async () => {
+  const { plugins } = world.instance.app.instance
+  const ofAreas = operations.filter(({ gate }) => gate.feature !== undefined)
+  expect(ofAreas.length).toBeGreaterThan(20)
+  for (const feature of new Set(ofAreas.map(({ gate }) => gate.feature!))) {
+    await plugins.turn(feature, false, null, {})
+    const written = await rowsWritten(world)
+    for (const operation of ofAreas.filter(({ gate }) => gate.feature === feature)) {
+      const name = shortName(operation)
+      const known = await call(operation, master.cookie)
+      expect({ name, status: known.status, code: codeOf(known) }).toEqual({ name, status: 404, code: "feature_disabled" })
+      const stranger = await call(operation, "")
+      const isOpen = operation.gate.ask === "open"
+      expect({ name, code: codeOf(stranger) }).toEqual({ name, code: isOpen ? "feature_disabled" : "session_required" })
+    }
+    expect(await rowsWritten(world)).toBe(written)
+    await plugins.turn(feature, true, null, {})
+  }
+})
