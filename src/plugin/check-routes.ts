@@ -44,11 +44,12 @@ export function checkRoutes(
     ...(paths.site ?? []).map((word) => `/api/private/sites/:site/${word}`),
     ...(paths.instance ?? []).map((word) => `/api/private/${word}`),
   ]
-  for (const { method, path, asks } of listed(routes)) {
+  for (const { method, path, asks, summary } of listed(routes)) {
     const named = `${method} ${path}`
     if (!isBelow(path, bases)) throw pluginFault(id, `${named} is below none of its path words`)
     if (typeof asks !== "string") throw pluginFault(id, `${named} names nothing that it asks of its caller`)
     if (!MARKERS.has(asks) && !Object.hasOwn(permissions, asks)) throw pluginFault(id, `${named} asks for ${asks}, which nobody declares`)
+    if (typeof summary !== "string") throw pluginFault(id, `${named} has no summary: the documents show it`)
   }
   const openBases = open.map((word) => `/${word}`)
   for (const { method, path, asks } of listed(openRoutes)) {
@@ -60,7 +61,12 @@ export function checkRoutes(
 /** Elysia takes macro names off a route, but keeps its `detail`. */
 const listed = (groups: readonly AnyElysia[]) =>
   groups.flatMap(({ routes }) =>
-    routes.map(({ method, path, hooks }) => ({ method, path, asks: hooks?.detail?.["x-permission"] as unknown })),
+    routes.map(({ method, path, hooks }) => ({
+      method,
+      path,
+      asks: hooks?.detail?.["x-permission"] as unknown,
+      summary: hooks?.detail?.summary as unknown,
+    })),
   )
 
 const isBelow = (path: string, bases: readonly string[]): boolean => bases.some((base) => path === base || path.startsWith(`${base}/`))

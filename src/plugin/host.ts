@@ -6,6 +6,7 @@ import type { Engine } from "../query/engine.ts"
 import { type Audit, recorded } from "../services/audit.ts"
 import type { Console } from "../services/console/console.ts"
 import type { Erasure } from "../services/erasure.ts"
+import type { Exclusive } from "../services/exclusive.ts"
 import type { Exports } from "../services/exports.ts"
 import type { Instance } from "../services/instance.ts"
 import type { Mail } from "../services/mail-port.ts"
@@ -55,6 +56,8 @@ export interface Host<Settings = object> {
   readonly audit: PluginAudit
   readonly jobs: PluginJobs
   readonly imports: ImportWriters
+  /** Work on both stores: one at a time in the whole instance, and none while a backup copies. */
+  exclusively: Exclusive["run"]
   /** For a POST that makes something. */
   readonly create: PluginCreation
   readonly outbox: PluginOutbox

@@ -102,6 +102,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
       engine: options.engine,
       audit: pluginAudit(instance.audit, id),
       jobs: pluginJobs(instance.jobs, id, options.clock.now),
+      exclusively: instance.exclusive.run,
       imports: importWriters(instance.events, options.clock.now),
       create: pluginCreation(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),

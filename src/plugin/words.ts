@@ -3,7 +3,8 @@ import { EVENT_SCHEMA } from "../store/events/database.ts"
 
 /** Path words of the core (areas/00 section 1), which no plugin can have. */
 export const CORE_WORDS = {
-  site: words("members api-keys settings stats goals funnels segments annotations shields drops erase live export takeout shares"),
+  site: words(`members api-keys settings stats goals funnels segments annotations shields drops erase live export takeout shares
+    restore transfer pin reset retention-preview`),
   instance: words("setup auth me invitations organizations api-scopes sites stats limits openapi.json"),
   open: words(`api/public api/private api/event api/send api/batch api/collect api/count api/v0 api/v2 api/heartbeat api/share/s
     share/s count js mcp health errors assets docs setup login signin logout settings p.gif script.js robots.txt favicon.ico

@@ -70,6 +70,28 @@ test("visits over the retention go once in the site's own night", async () => {
   expect(storedEvents(folder.path)).toBe(0)
 })
 
+test("retention reaches what areas have derived, with the first local day that stays", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await upkept(folder.path)
+  const { instance, clock, options, run } = upkeep
+  const told: unknown[] = []
+  options.hooks = {
+    onRetention: async (...given) => {
+      told.push(given)
+      return { links_clicks: 2 }
+    },
+  }
+  await instance.sites.update(1, { retention_days: 2, timezone: "America/New_York" })
+  await run("retain")
+  await run("retain")
+  clock.advance(DAY)
+  await run("retain")
+  expect(told).toEqual([
+    [1, "2026-11-19"],
+    [1, "2026-11-20"],
+  ])
+})
+
 test("counts of drops go after 90 days, once a day", async () => {
   using folder = temporaryFolder()
   await using upkeep = await upkept(folder.path, "2026-11-21T18:00:00Z")
