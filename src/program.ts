@@ -1,4 +1,5 @@
 /** The program: the real clock, the real configuration, signals, the listening socket. */
+import { existsSync } from "node:fs"
 import { ConfigFault, type Loaded, loadConfig } from "../config/load.ts"
 import { pluginSettings } from "../config/plugins.ts"
 import { flagName, KEYS, SETTINGS } from "../config/schema.ts"
@@ -10,13 +11,15 @@ import type { Program, Running, Settings } from "./cli/command.ts"
 import type { Clock } from "./domain/clock.ts"
 import type { Log } from "./domain/log.ts"
 import { LISTENING } from "./http/server.ts"
-import { prepareDataFolder } from "./services/data-folder.ts"
+import { placesIn, prepareDataFolder } from "./services/data-folder.ts"
 import { replayClock } from "./services/demo.ts"
 import { ExitFault } from "./services/exit.ts"
 import { lockFolder, openInstance } from "./services/instance.ts"
 import { jsonLog, lineWriter } from "./services/json-log.ts"
 import { withOperations } from "./services/reach.ts"
 import { restoreBackup } from "./services/restore.ts"
+import { secretKey } from "./services/secret-key.ts"
+import { pendingIn } from "./services/stores.ts"
 
 const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
 
@@ -57,13 +60,32 @@ const program: Program = {
     await instance.close()
     return instance.migrated
   },
-  async restore(settings, idOrPath, report) {
+  async migrationStatus(settings) {
+    const options = instanceOptions(appOptions(settings, process.stderr.fd))
+    prepareDataFolder(options.dataDir)
+    const lock = lockFolder(options)
+    try {
+      return await pendingIn(options)
+    } finally {
+      lock.release()
+    }
+  },
+  exportKey(settings) {
+    const { dataDir, secretKey: configured } = instanceOptions(appOptions(settings, process.stderr.fd))
+    if (configured === undefined && !existsSync(placesIn(dataDir).key)) throw new ExitFault("storage", `${dataDir} has no secret.key`)
+    return Buffer.from(secretKey(dataDir, configured, () => new Uint8Array())).toString("base64")
+  },
+  async restore(settings, idOrPath, report, passphrase) {
     const options = instanceOptions(appOptions(settings, process.stderr.fd))
     prepareDataFolder(options.dataDir)
     const lock = lockFolder(options)
     try {
       const remoteCatalog = options.remoteCatalog !== undefined
-      return await restoreBackup({ ...options, workerUrl: options.backupWorkerUrl, now: CLOCK.now, remoteCatalog }, idOrPath, report)
+      return await restoreBackup(
+        { ...options, workerUrl: options.backupWorkerUrl, now: CLOCK.now, remoteCatalog, passphrase },
+        idOrPath,
+        report,
+      )
     } finally {
       lock.release()
     }

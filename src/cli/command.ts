@@ -50,7 +50,11 @@ export interface Program {
   /** Starts serving and resolves when it listens. `demo` fills the instance with invented traffic first. */
   serve(settings: Settings, options: { demo?: DemoShape; report: Report }): Promise<Running>
   migrate(settings: Settings, options: { backUp: boolean; report: Report }): Promise<{ migrations: string[]; backup: string | null }>
-  restore(settings: Settings, idOrPath: string, report: Report): Promise<Restored>
+  /** What would be migrated, and what is; changes nothing. Exit code 73 while an instance holds the folder. */
+  migrationStatus(settings: Settings): Promise<{ pending: string[]; is_new: boolean }>
+  restore(settings: Settings, idOrPath: string, report: Report, passphrase?: string): Promise<Restored>
+  /** The key that seals secrets, in base64. */
+  exportKey(settings: Settings): string
 }
 export type Settings = Readonly<Record<string, string>>
 

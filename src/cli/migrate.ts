@@ -1,7 +1,7 @@
 import type { Command } from "./command.ts"
 
-export const migrate: Command = {
-  name: "migrate",
+const up: Command = {
+  name: "migrate up",
   about: "Bring both stores to this version, after a backup. Serving does the same at its start.",
   flags: { "no-backup": { about: "Leave the backup out." } },
   async run({ given, json, terminal, program, settings }) {
@@ -13,3 +13,17 @@ export const migrate: Command = {
     if (result.backup) terminal.line(`What was there before is the backup ${result.backup}.`)
   },
 }
+
+const status: Command = {
+  name: "migrate status",
+  about: "Tell what migrating would do; changes nothing.",
+  async run({ json, terminal, program, settings }) {
+    const found = await program.migrationStatus(settings)
+    if (json) return terminal.json(found)
+    if (found.is_new) terminal.line("The stores are not made yet.")
+    else terminal.line(found.pending.length === 0 ? "Both stores are of this version." : `To be done: ${found.pending.join(", ")}.`)
+  },
+}
+
+/** `migrate` alone means `migrate up`. */
+export const migrateCommands: readonly Command[] = [up, status, { ...up, name: "migrate" }]

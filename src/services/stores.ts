@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import type { Clock } from "../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../store/catalog/migrate.ts"
@@ -45,6 +46,29 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     return await open(options)
   } catch (error) {
     throw toExitFault(error, options.dataDir)
+  }
+}
+
+/** Migrations that opening would run, of stores that nobody holds. Changes nothing; throws an `ExitFault` for a newer store. */
+export async function pendingIn(
+  options: Pick<StoresOptions, "dataDir" | "version" | "plugins" | "remoteCatalog">,
+): Promise<{ pending: string[]; is_new: boolean }> {
+  const { dataDir, version, plugins, remoteCatalog } = options
+  const places = placesIn(dataDir)
+  try {
+    using ofEvents = lookIntoEventFile(places.events, { schemas: eventSchemas(plugins), version })
+    const schemas = catalogSchemas(plugins)
+    const all = schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))
+    if (!remoteCatalog && !existsSync(places.catalog)) return { pending: [...all, ...ofEvents.pending], is_new: true }
+    const catalog = remoteCatalog ? await openRemoteCatalog(remoteCatalog, () => {}) : await openCatalog(catalogUrl(places.catalog))
+    try {
+      const pending = (await pendingMigrations(catalog, schemas, version)).map(({ name }) => name)
+      return { pending: [...pending, ...ofEvents.pending], is_new: ofEvents.isNew && pending.length === all.length }
+    } finally {
+      await catalog.close()
+    }
+  } catch (error) {
+    throw toExitFault(error, dataDir)
   }
 }
 

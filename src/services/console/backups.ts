@@ -7,8 +7,8 @@ import { AppError, refuseFaults } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
-import { CATALOG_SCHEMA } from "../../store/catalog/schema.ts"
-import { EVENT_SCHEMA } from "../../store/events/database.ts"
+import { catalogSchemas } from "../../store/catalog/schema.ts"
+import { eventSchemas } from "../../store/events/database.ts"
 import type { Audit } from "../audit.ts"
 import { type Backups, checkBackup } from "../backup.ts"
 import {
@@ -227,7 +227,7 @@ export function createConsoleBackups(options: ConsoleBackupsOptions): ConsoleBac
       try {
         await unpack(archive, folder, dataDir)
         const sent = readManifest(folder)
-        refuseNewer(sent, options.version)
+        refuseNewer(sent, options.pluginFacts, options.version)
         refuseOddNames(sent)
         const manifest: Manifest = {
           ...sent,
@@ -258,7 +258,7 @@ export function createConsoleBackups(options: ConsoleBackupsOptions): ConsoleBac
       const isOther = fields.confirm !== undefined && fields.confirm !== manifest.id
       refuseFaults([...faults, ...(isOther ? [fault("/confirm", "invalid_choice", "must be the id of the backup")] : [])])
       if (onlineRestore.isAsked || (await isRunning(RESTORE_JOB))) throw restoreRunning()
-      refuseNewer(manifest, options.version)
+      refuseNewer(manifest, options.pluginFacts, options.version)
       if (manifest.sealed) await keyFor(fields.passphrase, manifest.sealed)
       const needed_bytes = 2 * storedFiles(manifest).reduce((sum, { bytes }) => sum + bytes, 0)
       const { freeBytes: free_bytes } = diskSpace(dataDir)
@@ -299,11 +299,11 @@ function refuseOddNames(manifest: Manifest): void {
   if (isOdd) throw new AppError("backup_foreign", "The manifest names files that are in no backup of ours.")
 }
 
-const KNOWN = new Set([...CATALOG_SCHEMA.migrations, ...EVENT_SCHEMA.migrations].map(({ name }) => name))
-
 /** Migrations that this program does not have are those of a newer one. */
-function refuseNewer({ schemas, version }: Manifest, ours: string): void {
-  const unknown = [...schemas.catalog, ...schemas.events].find((name) => !KNOWN.has(name))
+function refuseNewer({ schemas, version }: Manifest, plugins: readonly PluginFacts[], ours: string): void {
+  const lists = [...catalogSchemas(plugins), ...eventSchemas(plugins)]
+  const known = new Set(lists.flatMap(({ migrations }) => migrations.map(({ name }) => name)))
+  const unknown = [...schemas.catalog, ...schemas.events].find((name) => !known.has(name))
   if (unknown !== undefined) throw new AppError("backup_too_new", `The backup is of version ${version}; this is ${ours}.`)
 }
 

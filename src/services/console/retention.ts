@@ -10,6 +10,7 @@ import type { Site } from "../../domain/site.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { type Audit, recorded } from "../audit.ts"
 import { inBackupThread } from "../backup-thread.ts"
+import type { Report } from "../control.ts"
 import { placesIn } from "../data-folder.ts"
 import type { DataHooks } from "../data-hooks.ts"
 import type { Exclusive } from "../exclusive.ts"
@@ -72,6 +73,15 @@ export interface RetentionPreview {
   bytes: number
 }
 
+interface WorkPayload {
+  cutoffs: Cutoff[]
+  actor: Actor
+  /** How many of them are done, and what went. */
+  done?: number
+  visits?: number
+}
+type Work = Pick<JobWork<WorkPayload>, "payload" | "signal" | "progress" | "save">
+
 /** How long events are kept, and taking away what is older. */
 export interface ConsoleRetention {
   list(): Promise<{
@@ -84,10 +94,12 @@ export interface ConsoleRetention {
   preview(body: unknown): Promise<RetentionPreview>
   /** A job that takes exactly what the preview of the same body told. */
   run(actor: Actor, body: unknown): Promise<Job>
+  /** The same at once, without a job: for whoever waits for it. Returns how many visits went. */
+  runNow(actor: Actor, body: unknown, report: Report): Promise<number>
   /** Of one site, up to a day that somebody names; with `dry_run` it only counts. */
   purge(actor: Actor, site: Site, body: unknown): Promise<RetentionPreview | Job>
   /** What the job does. */
-  perform(work: JobWork<{ cutoffs: Cutoff[]; actor: Actor; done?: number; visits?: number }>): Promise<void>
+  perform(work: JobWork<WorkPayload>): Promise<number>
 }
 
 export interface RetentionOptions {
@@ -102,7 +114,8 @@ export interface RetentionOptions {
   audit: Audit
   jobs: Jobs
   hooks(): DataHooks
-  changeSettings(actor: Actor, changes: object): Promise<unknown>
+  /** Of the console. */
+  changeSettings?(actor: Actor, changes: object): Promise<unknown>
   /** Bytes and events of columnar segments, by site. */
   segments(): Promise<readonly { site_id: number; bytes: number; events: number }[]>
 }
@@ -169,7 +182,7 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
       const { fields, faults } = inspect(RetentionInput, body)
       refuseFaults(faults)
       for (const { site_id } of fields.sites ?? []) await sites.get(site_id)
-      if (fields.default_days !== undefined) await options.changeSettings(actor, { default_retention_days: fields.default_days })
+      if (fields.default_days !== undefined) await options.changeSettings?.(actor, { default_retention_days: fields.default_days })
       const describe = ({ id, name, organization_id }: Site) => ({
         action: "admin.retention.update",
         target: { type: "site", id, label: name },
@@ -187,6 +200,15 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
       const { cutoffs } = await asked(body)
       return enqueue(actor, cutoffs, cutoffs.length === 1 ? cutoffs[0]!.site_id : undefined)
     },
+    async runNow(actor, body, report) {
+      const { cutoffs } = await asked(body)
+      return perform(options, {
+        payload: { cutoffs: cutoffs.map(({ site_id, day }) => ({ site_id, day })), actor },
+        signal: new AbortController().signal,
+        progress: ({ phase, done, total = 0 }) => report({ what: phase, done, total }),
+        save: async () => {},
+      })
+    },
     async purge(actor, site, body) {
       const { fields, faults } = inspect(PurgeInput, body)
       const day = fields.before === undefined ? undefined : parseDay(fields.before)
@@ -202,12 +224,12 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
 /** Site after site; what was cut off goes on where it was. Each site leaves a row in the log before and after. */
 async function perform(
   { events, exclusive, sites, clock, audit, hooks }: RetentionOptions,
-  { payload, signal, progress, save }: Parameters<ConsoleRetention["perform"]>[0],
-): Promise<void> {
+  { payload, signal, progress, save }: Work,
+): Promise<number> {
   const { cutoffs, actor } = payload
   let { done = 0, visits = 0 } = payload
   for (; done < cutoffs.length; done++) {
-    if (signal.aborted) return
+    if (signal.aborted) return visits
     const { site_id, day } = cutoffs[done]!
     progress({ phase: "removing", done, total: cutoffs.length })
     const site = await sites.get(site_id).catch(() => undefined)
@@ -226,6 +248,7 @@ async function perform(
     await save({ cutoffs, actor, done: done + 1, visits })
   }
   progress({ phase: "done", done: cutoffs.length, total: cutoffs.length })
+  return visits
 }
 
 function bytesAnEvent(sizes: readonly { site_id: number; bytes: number; events: number }[], siteId: number): number {
