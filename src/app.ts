@@ -8,6 +8,7 @@ import type { DemoShape, Invitation } from "./cli/command.ts"
 import type { Clock } from "./domain/clock.ts"
 import { COLLECT } from "./domain/limits.ts"
 import type { Log } from "./domain/log.ts"
+import type { Site } from "./domain/site.ts"
 import { sessionCookie } from "./http/private/session-cookie.ts"
 import { statusOf } from "./http/public/creation.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
@@ -37,6 +38,7 @@ import { createOperations, type Operations, runOperation } from "./services/oper
 import { createQueryForm } from "./services/query-form.ts"
 import { createSiteAreas } from "./services/site-areas.ts"
 import { createStats } from "./services/stats.ts"
+import { type Takeout, writeTakeout } from "./services/takeout.ts"
 import { createTimers, type Timers } from "./services/timers.ts"
 import { txtResolver } from "./services/txt-records.ts"
 import { checkStores, type UpkeepOptions, upkeepTasks } from "./services/upkeep.ts"
@@ -113,6 +115,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     exports,
     clock,
     live,
+    random: options.random,
+    dataDir: config.data_dir,
     isSecure: config.base_url?.startsWith("https:") ?? false,
   })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt: txtResolver(), publicUrl })
@@ -309,6 +313,21 @@ const scriptUrlOf = (config: Config, address: string | undefined): string =>
 
 const baseUrlOf = (config: Config, address: string | undefined): string => config.base_url ?? address ?? `http://localhost:${config.port}`
 
+/** With an engine of its own: a command may run where nothing is served. */
+async function takeOut({ config, clock, random, workers }: AppOptions, instance: Instance, site: Site, path: string): Promise<Takeout> {
+  const engine = openEngine({
+    workerUrl: workers.query,
+    path: placesIn(config.data_dir).events,
+    cacheBytes: cacheBytes(config.cache_mb),
+    workers: 1,
+  })
+  try {
+    return await writeTakeout({ ...instance, engine, clock, random }, site, path)
+  } finally {
+    await engine.close()
+  }
+}
+
 /** What the command line may ask of this instance, whether it serves or not. */
 export function operationsOf(options: AppOptions, instance: Instance, address: () => string | undefined): Operations {
   const { config, clock, version } = options
@@ -319,6 +338,7 @@ export function operationsOf(options: AppOptions, instance: Instance, address: (
     clock,
     publicUrl: () => baseUrlOf(config, address()),
     now: clock.now,
+    takeOut: (site, path) => takeOut(options, instance, site, path),
     scriptUrl: () => scriptUrlOf(config, address()),
     examine: (report) => examine(doctorOptions(options, instance), report),
   })

@@ -6,6 +6,7 @@ import type { Command, Program } from "./command.ts"
 import { configPrint } from "./config.ts"
 import { demo } from "./demo.ts"
 import { doctor } from "./doctor.ts"
+import { exportSite } from "./export.ts"
 import { keyCommands } from "./key.ts"
 import { migrate } from "./migrate.ts"
 import { organizationCommands } from "./organization.ts"
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   setup,
   ...organizationCommands,
   ...siteCommands,
+  exportSite,
   ...shieldCommands,
   ...keyCommands,
   ...userCommands,

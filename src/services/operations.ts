@@ -19,6 +19,7 @@ import type { Organizations } from "./organizations.ts"
 import type { Setup } from "./setup.ts"
 import { createSiteShields } from "./site-shields.ts"
 import type { Sites } from "./sites.ts"
+import type { Takeout } from "./takeout.ts"
 import { type UserOperations, type UserOperationsOptions, userOperations } from "./user-operations.ts"
 
 export interface OperationsOptions extends UserOperationsOptions {
@@ -33,6 +34,7 @@ export interface OperationsOptions extends UserOperationsOptions {
   now(): number
   /** Where pages load the tracker from. */
   scriptUrl(): string
+  takeOut(site: Site, path: string): Promise<Takeout>
 }
 
 /** Names an owner: its id or its name. Absent: the only one there is. */
@@ -66,6 +68,8 @@ export interface Operations extends UserOperations {
   /** A merge patch of the site and its settings. */
   "site.set"(input: { id: string; patch: object }): Promise<Shown>
   "site.delete"(input: { id: string }): Promise<void>
+  /** All of a site into a new file on the machine of the instance. */
+  "site.export"(input: { id: string; path: string }): Promise<Takeout>
   /** With a site its own shields, without one those of the instance. */
   "shield.list"(input: { site?: string | undefined }): Promise<readonly Shield[]>
   "shield.add"(input: { site?: string | undefined; shield: object }): Promise<Shield>
@@ -105,6 +109,7 @@ export function createOperations(options: OperationsOptions): Operations {
     "site.show": async ({ id }) => shown(await sites.get(siteId(id))),
     "site.set": async ({ id, patch }) => shown(await sites.configure(siteId(id), patch)),
     "site.delete": async ({ id }) => sites.remove(siteId(id)),
+    "site.export": async ({ id, path }) => takeOutInto(options, await sites.get(siteId(id)), path),
     "shield.list": async ({ site }) => shields(site).current(),
     "shield.add": async ({ site, shield }) => shields(site).add(shield),
     "shield.set": async ({ site, id, patch }) => shields(site).update(shieldId(id), patch),
@@ -138,6 +143,18 @@ export function createOperations(options: OperationsOptions): Operations {
     "backup.list": () => backups.list(),
     "backup.verify": ({ id, full }, report) => backups.verify(id, { full }, report),
     doctor: (_, report) => options.examine(report),
+  }
+}
+
+/** A file that is there already stays what it is. */
+async function takeOutInto({ takeOut }: OperationsOptions, site: Site, path: string): Promise<Takeout> {
+  try {
+    return await takeOut(site, path)
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined
+    if (code === "EEXIST") throw new ExitFault("usage", `${path} is there already`)
+    if (code === "ENOENT" || code === "EACCES") throw new ExitFault("usage", `${path} cannot be written`)
+    throw error
   }
 }
 

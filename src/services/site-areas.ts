@@ -7,6 +7,7 @@ import { createInsights, type Insights } from "./insights.ts"
 import type { Instance } from "./instance.ts"
 import type { Live } from "./live.ts"
 import { createRetentionPreviews, type RetentionPreviews } from "./retention-preview.ts"
+import type { Random } from "./secrets.ts"
 import { createSettingsOfSites, type SettingsOfSites } from "./settings-of-sites.ts"
 import { createShareVisits, type ShareVisits } from "./share-visits.ts"
 import type { Shares } from "./shares.ts"
@@ -16,6 +17,7 @@ import { createSiteOverview, type SiteOverview } from "./site-overview.ts"
 import { createSitePins, type SitePins } from "./site-pins.ts"
 import { createSiteShields } from "./site-shields.ts"
 import type { Stats } from "./stats.ts"
+import { createTakeouts, type Takeouts } from "./takeouts.ts"
 
 /** What sites have been all along, for those who see and manage them. */
 type Known = Pick<Instance, "sites" | "goals" | "funnels" | "segments" | "annotations" | "access" | "sessions" | "organizations">
@@ -36,19 +38,25 @@ export interface SiteAreas extends Known {
   shares: Shares
   shareVisits: ShareVisits
   siteErasures: SiteErasures
+  takeouts: Takeouts
   live: Live
   isSecure: boolean
 }
 
 interface SiteAreasOptions
   extends Known,
-    Pick<Instance, "catalog" | "saved" | "shares" | "events" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit"> {
+    Pick<
+      Instance,
+      "catalog" | "saved" | "shares" | "events" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit" | "schedules"
+    > {
   engine: Engine
   stats: Stats
   exports: Exports
   clock: Clock
   /** Whether people reach the instance by https. */
   isSecure: boolean
+  random: Random
+  dataDir: string
   /** Made before ingestion, which tells it. */
   live: Live
 }
@@ -69,6 +77,7 @@ export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
     siteShields: createSiteShields(options.sites),
     drops: createDrops(options),
     siteErasures: createSiteErasures(options),
+    takeouts: createTakeouts(options),
     shareVisits: createShareVisits({ ...options, passwords, insights }),
   }
 }

@@ -15,6 +15,7 @@ import { type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
 import { type SiteSettingsRoutesOptions, siteSettingsRoutes } from "./site-settings.ts"
 import { type SiteRoutesOptions, siteRoutes } from "./sites.ts"
 import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "./stats.ts"
+import { type TakeoutRoutesOptions, takeoutRoutes } from "./takeout.ts"
 
 type Options = SiteRoutesOptions &
   SiteSettingsRoutesOptions &
@@ -27,6 +28,7 @@ type Options = SiteRoutesOptions &
   DropRoutesOptions &
   ExportRoutesOptions &
   EraseRoutesOptions &
+  TakeoutRoutesOptions &
   LiveRoutesOptions &
   SharesRoutesOptions &
   ShareRoutesOptions
@@ -56,6 +58,7 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
     dropRoutes(router, options),
     privateExportRoutes(router, options),
     eraseRoutes(router, options),
+    takeoutRoutes(router, options),
     liveRoutes(router, options),
     sharesRoutes(router, options),
     shareRoutes(router, options),

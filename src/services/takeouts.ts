@@ -1,0 +1,122 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { Actor, Deed } from "../domain/audit.ts"
+import { AppError } from "../domain/error.ts"
+import { parseId } from "../domain/id.ts"
+import { isOver, type Job } from "../domain/job.ts"
+import type { Site } from "../domain/site.ts"
+import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Audit } from "./audit.ts"
+import type { JobWork } from "./job-kinds.ts"
+import type { Jobs } from "./jobs.ts"
+import type { Schedules } from "./schedules.ts"
+import type { Alongside } from "./site-things.ts"
+import type { Sites } from "./sites.ts"
+import { type TakeoutOptions, writeTakeout } from "./takeout.ts"
+
+/** Whole sites to take away, made in the background and kept for a day. */
+export interface Takeouts {
+  begin(site: Site, by: { userId: number; actor: Actor }, alongside?: Alongside<Job>): Promise<Job>
+  /** Throws `work_not_found`. */
+  get(site: Site, id: string | undefined): Promise<Job>
+  /** The archive of one that is done. Throws `work_not_found`, and `invalid_state` for one that is not done. */
+  file(site: Site, id: string | undefined): Promise<{ path: string; name: string }>
+}
+
+interface TakeoutsOptions extends TakeoutOptions {
+  catalog: Catalog
+  dataDir: string
+  sites: Pick<Sites, "get">
+  jobs: Pick<Jobs, "define" | "enqueue" | "get">
+  schedules: Pick<Schedules, "declare">
+  audit: Audit
+}
+
+interface Payload {
+  actor: Actor
+  /** In the folder of archives. */
+  file: string
+}
+
+const KIND = "sites.make-takeout"
+const FORGET = "sites.forget-takeouts"
+const KEPT_MS = 86_400_000
+
+export function createTakeouts(options: TakeoutsOptions): Takeouts {
+  const { catalog, jobs, schedules, audit, random, clock, sites, dataDir } = options
+  const folder = join(dataDir, "takeouts")
+  const pathOf = (file: string): string => join(folder, file)
+
+  jobs.define(KIND, {
+    interrupted: "resume",
+    atOnce: 1,
+    async run(work) {
+      const { payload, job, signal } = work as JobWork<Payload>
+      const site = await sites.get(job.site_id!) // it was made for one
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      // What a crash has left of it is begun anew.
+      rmSync(pathOf(payload.file), { force: true })
+      try {
+        const made = await writeTakeout(options, site, pathOf(payload.file), {
+          signal,
+          onProgress: (done) => work.progress({ phase: "visits", done }),
+        })
+        await audit.writeAlone(payload.actor, { ...deedOf(site, "finish"), changes: { visits: [null, made.visits] } })
+      } catch (thrown) {
+        rmSync(pathOf(payload.file), { force: true })
+        if (!signal.aborted) await audit.writeAlone(payload.actor, { ...deedOf(site, "finish"), outcome: "failed" })
+        throw thrown
+      }
+    },
+  })
+  jobs.define(FORGET, { interrupted: "resume", run: async () => forget(folder, clock.now() - KEPT_MS) })
+  schedules.declare(FORGET, { cron: "50 * * * *" })
+
+  async function get(site: Site, named: string | undefined): Promise<Job> {
+    const job = await jobs.get(parseId(named) ?? 0)
+    if (job?.kind !== KIND || job.site_id !== site.id) throw notFound()
+    return job
+  }
+
+  return {
+    begin: (site, { userId, actor }, alongside) =>
+      catalog.transaction(async (statements) => {
+        const payload: Payload = { actor, file: `${random(16).toHex()}.zip` }
+        const wanted = {
+          kind: KIND,
+          key: String(site.id),
+          siteId: site.id,
+          organizationId: site.organization_id,
+          createdBy: userId,
+          payload,
+        }
+        const job = (await jobs.enqueue(wanted, statements))! // without a slot each is made
+        await audit.write(statements, actor, deedOf(site, "begin"))
+        await alongside?.(statements, { after: job })
+        return job
+      }),
+    get,
+    async file(site, id) {
+      const job = await get(site, id)
+      if (!isOver(job)) throw new AppError("invalid_state", "The archive is not made yet.", { state: job.state })
+      const path = pathOf((job.payload as Payload).file) // as it was given
+      if (job.state !== "done" || !statSync(path, { throwIfNoEntry: false })) throw notFound()
+      return { path, name: `site-${site.id}.zip` }
+    },
+  }
+}
+
+const notFound = () => new AppError("work_not_found", "The site has no such archive, or it is gone by now")
+
+/** Archives that were finished before a moment. The file system's time is that of the machine. */
+function forget(folder: string, before: number): void {
+  const names = statSync(folder, { throwIfNoEntry: false }) ? readdirSync(folder) : []
+  for (const name of names) if (statSync(join(folder, name)).mtimeMs < before) rmSync(join(folder, name), { force: true })
+}
+
+const deedOf = ({ id, name, organization_id }: Site, moment: "begin" | "finish"): Deed => ({
+  action: `sites.takeout.${moment}`,
+  target: { type: "site", id, label: name },
+  organizationId: organization_id,
+  siteId: id,
+})

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { unzipSync } from "fflate"
+import { temporaryFolder } from "../kit.ts"
+import { footfall } from "./footfall.ts"
+
+test("a whole site goes into a new file, and never over one that is there", async () => {
+  using folder = temporaryFolder()
+  const data = ["--data-dir", join(folder.path, "data")]
+  await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", ...data])
+  const out = join(folder.path, "shop.zip")
+  const made = await footfall(["export", "--site", "1", "--out", out, ...data, "--json"])
+  expect(made.code).toBe(0)
+  expect(JSON.parse(made.out)).toMatchObject({ path: out, visits: 0, events: 0 })
+  const files = unzipSync(await Bun.file(out).bytes())
+  expect(JSON.parse(new TextDecoder().decode(files["manifest.json"]))).toMatchObject({
+    format: "footfall-site",
+    version: 1,
+    site: { name: "Shop" },
+  })
+  expect(await footfall(["export", "--site", "1", "--out", out, ...data])).toMatchObject({
+    code: 64,
+    err: expect.stringContaining("is there already"),
+  })
+  expect(await footfall(["export", "--site", "1", "--out", join(folder.path, "no", "x.zip"), ...data])).toMatchObject({
+    code: 64,
+    err: expect.stringContaining("cannot be written"),
+  })
+  expect(await footfall(["export", "--site", "9", "--out", join(folder.path, "y.zip"), ...data])).toMatchObject({ code: 64 })
+  expect(await footfall(["export", "--site", "1", ...data])).toMatchObject({ code: 64, err: expect.stringContaining("--out is missing") })
+}, 60_000)
