@@ -275,6 +275,13 @@ describe("identity", () => {
     await intake.send(device)
     expect(who(intake)).toEqual([[2, 2, 4]])
   })
+
+  test("of a user counts without it where the site takes silence for consent", async () => {
+    using intake = startIntake({ settings: { identity_mode: "persistent", consent_default: "granted" } })
+    await intake.send(user("ann"))
+    expect(who(intake)).toEqual([[1, 2, 1]])
+    expect(intake.drops()).toEqual({})
+  })
 })
 
 describe("revenue", () => {

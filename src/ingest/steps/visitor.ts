@@ -21,6 +21,8 @@ export function setVisitor(draft: Draft): void {
 function personOf({ site, incoming, request, keys }: Draft): Person | undefined {
   const kind = personKind(site, incoming, request.objects)
   if (!kind || !keys.identity) return undefined
-  const needsConsent = kind === "user" && site.settings.identity_mode === "persistent" && incoming.deviceId === ""
+  const { identity_mode, consent_default } = site.settings
+  const asksFirst = identity_mode === "persistent" && consent_default === "denied"
+  const needsConsent = kind === "user" && asksFirst && incoming.deviceId === ""
   return { key: personKey(keys.identity, kind, kind === "user" ? incoming.userId : incoming.deviceId), kind, needsConsent }
 }
