@@ -20,10 +20,13 @@ import { type LoadedPlugins, loadPlugins, pluginFacts } from "./plugin/load.ts"
 import { type Engine, openEngine } from "./query/engine.ts"
 import { accountTasks } from "./services/accounts.ts"
 import { type Console, createConsole } from "./services/console/console.ts"
+import { createRetention } from "./services/console/retention.ts"
+import { createStorage } from "./services/console/storage.ts"
 import { sourceOf } from "./services/console/system.ts"
 import { listenForCommands, type Report } from "./services/control.ts"
 import { defineCoreJobs, jobTasks } from "./services/core-jobs.ts"
 import { placesIn } from "./services/data-folder.ts"
+import { type DataHooks, NO_HOOKS } from "./services/data-hooks.ts"
 import { type ReplayClock, replayTraffic, type SiteTraffic } from "./services/demo.ts"
 import { type DoctorOptions, examine } from "./services/doctor.ts"
 import { ExitFault } from "./services/exit.ts"
@@ -105,7 +108,12 @@ export async function createApp(given: AppOptions): Promise<App> {
     placeFile,
     store: instance.events,
   })
-  const operations = operationsOf(options, instance, () => address)
+  const operations = operationsOf(
+    options,
+    instance,
+    () => address,
+    () => plugins.hooks,
+  )
   const stats = createStats({ ...instance, engine, clock })
   const exports = createExports({ ...instance, engine, clock })
   const siteAreas = createSiteAreas({
@@ -293,6 +301,7 @@ export const instanceOptions = ({
     privateRanges: config.allow_private_webhooks,
   },
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
+  backups: { time: config.backup_time, setBy: isDefault(described, "backup_time") ? undefined : whereIs(described, "backup_time") },
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
 })
@@ -300,6 +309,9 @@ export const instanceOptions = ({
 /** A flag counts as environment: both are said where the process is started. */
 const whereIs = (described: readonly Described[], key: string): "env" | "file" =>
   sourceOf(described.find((row) => row.key === key)?.source ?? "") === "file" ? "file" : "env"
+
+const isDefault = (described: readonly Described[], key: string): boolean =>
+  described.every((row) => row.key !== key || row.source === "default")
 
 const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
   timezone: config.default_timezone,
@@ -329,8 +341,16 @@ async function takeOut({ config, clock, random, workers }: AppOptions, instance:
 }
 
 /** What the command line may ask of this instance, whether it serves or not. */
-export function operationsOf(options: AppOptions, instance: Instance, address: () => string | undefined): Operations {
+export function operationsOf(
+  options: AppOptions,
+  instance: Instance,
+  address: () => string | undefined,
+  // Of areas that are not set up: what they have derived from visits goes with their next nightly run.
+  hooks: () => DataHooks = () => NO_HOOKS,
+): Operations {
   const { config, clock, version } = options
+  const places = { dataDir: config.data_dir, backupWorkerUrl: options.workers.backup }
+  const { segments } = createStorage({ ...instance, ...places, clock })
   return createOperations({
     ...instance,
     ...instance.accounts,
@@ -340,6 +360,7 @@ export function operationsOf(options: AppOptions, instance: Instance, address: (
     now: clock.now,
     takeOut: (site, path) => takeOut(options, instance, site, path),
     scriptUrl: () => scriptUrlOf(config, address()),
+    retention: createRetention({ ...instance, ...places, clock, hooks, segments }),
     examine: (report) => examine(doctorOptions(options, instance), report),
   })
 }
@@ -454,7 +475,6 @@ const upkeepOptions = (
   dataDir: config.data_dir,
   clock,
   log,
-  backupTime: config.backup_time,
   backupWorkerUrl: workers.backup,
 })
 

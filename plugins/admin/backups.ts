@@ -21,11 +21,18 @@ const BackupShown = t.Object(
   },
   { title: "Backup" },
 )
+const PlanShown = t.Object({
+  cron: orNull(t.String()),
+  keep: t.Object({ daily: t.Integer(), weekly: t.Integer() }),
+  target: t.String(),
+  source: t.String(),
+})
 const UPLOAD_BYTES = 190 << 20
 
 /** Backups of both stores. */
 export const backupRoutes = (host: Host) => {
-  const { backups } = host.services.console
+  const { backups, backupSchedule } = host.services.console
+  const shownPlan = () => ({ ...backupSchedule.current(), target: "local", source: backupSchedule.source() })
   type Params = Record<string, string | undefined>
   const find = async ({ id }: Params) => void backups.get(id)
 
@@ -58,6 +65,26 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         response: { 201: BackupShown },
         detail: says("Take a backup that was downloaded, as a tar archive"),
+      },
+    )
+    .get("/admin/backups/schedule", () => shownPlan(), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: PlanShown },
+      detail: says("When backups are made by themselves"),
+    })
+    .put(
+      "/admin/backups/schedule",
+      async ({ actor, body }) => {
+        await backupSchedule.change(actor, body.value)
+        return shownPlan()
+      },
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: PlanShown },
+        detail: says("Change when backups are made, and how many are kept"),
       },
     )
     .get("/admin/backups/:id", ({ params }) => shown(backups, backups.get(params.id)), {

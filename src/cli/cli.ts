@@ -7,9 +7,12 @@ import { configPrint } from "./config.ts"
 import { demo } from "./demo.ts"
 import { doctor } from "./doctor.ts"
 import { exportSite } from "./export.ts"
+import { health } from "./health.ts"
 import { keyCommands } from "./key.ts"
-import { migrate } from "./migrate.ts"
+import { migrateCommands } from "./migrate.ts"
 import { organizationCommands } from "./organization.ts"
+import { retentionRun } from "./retention.ts"
+import { exportKey } from "./secrets.ts"
 import { serve } from "./serve.ts"
 import { setup } from "./setup.ts"
 import { shieldCommands } from "./shield.ts"
@@ -30,7 +33,10 @@ const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...userCommands,
   ...backupCommands,
-  migrate,
+  retentionRun,
+  exportKey,
+  ...migrateCommands,
+  health,
   doctor,
   configPrint,
   versionCommand,

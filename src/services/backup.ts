@@ -56,7 +56,7 @@ export interface Backups {
   /** Rejects with exit code 65 for one that is not there. */
   remove(id: string): Promise<void>
   /** Removes what the rules no longer keep; returns the ids. */
-  rotate(): Promise<string[]>
+  rotate(keep?: KeepRules): Promise<string[]>
 }
 
 export function createBackups(options: BackupOptions): Backups {
@@ -82,8 +82,8 @@ export function createBackups(options: BackupOptions): Backups {
       rmSync(backupFolder(dataDir, id), { recursive: true })
       log.info("backups removed", { ids: [id] })
     },
-    async rotate() {
-      const gone = expiredBackups(listBackups(dataDir), options.keep, now())
+    async rotate(keep = options.keep) {
+      const gone = expiredBackups(listBackups(dataDir), keep, now())
       for (const id of gone) rmSync(backupFolder(dataDir, id), { recursive: true, force: true })
       if (gone.length > 0) log.info("backups removed", { ids: gone })
       return gone

@@ -2,6 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Erasure } from "./erasure.ts"
 import type { Jobs } from "./jobs.ts"
+import type { MaintenanceMode } from "./maintenance.ts"
 import type { Outbox } from "./outbox.ts"
 import type { Schedules } from "./schedules.ts"
 import type { Sites } from "./sites.ts"
@@ -41,11 +42,18 @@ export function defineCoreJobs({ jobs, schedules, outbox, sites, erasure, clock,
 }
 
 /** What keeps jobs and product events going: the one timer asks what is due. */
-export const jobTasks = ({ schedules, jobs, outbox }: Pick<CoreJobsOptions, "schedules" | "jobs" | "outbox">): Task[] => [
+export const jobTasks = ({
+  schedules,
+  jobs,
+  outbox,
+  maintenance,
+}: Pick<CoreJobsOptions, "schedules" | "jobs" | "outbox"> & { maintenance: Pick<MaintenanceMode, "current"> }): Task[] => [
   {
     name: "jobs",
     every: 1,
     run: async () => {
+      // Whoever maintains the instance wants it quiet; what is due then is due afterwards.
+      if (maintenance.current().enabled) return
       await schedules.tick()
       await jobs.tick()
     },

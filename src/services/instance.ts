@@ -17,6 +17,7 @@ import { type Audit, createAudit } from "./audit.ts"
 import { type Backups, createBackups } from "./backup.ts"
 import { removeUnfinished } from "./backup-folder.ts"
 import type { KeepRules } from "./backup-rotation.ts"
+import { type BackupSchedule, createBackupSchedule } from "./backup-schedule.ts"
 import type { CatalogLease } from "./catalog-lease.ts"
 import { prepareDataFolder } from "./data-folder.ts"
 import { createExclusive, type Exclusive } from "./exclusive.ts"
@@ -74,6 +75,8 @@ export interface InstanceOptions {
   plugins: readonly PluginFacts[]
   outbound: OutboundSettings
   keep: KeepRules
+  /** When backups are made: `03:00` in UTC, or `off`; and where that is set, if anywhere. */
+  backups: { time: string; setBy: "env" | "file" | undefined }
   backupWorkerUrl: string
   /** False: migrate without a backup before. */
   backUpBeforeMigrating: boolean
@@ -97,6 +100,8 @@ export interface Instance {
   instanceShields: InstanceShields
   settings: InstanceSettings
   maintenance: MaintenanceMode
+  /** Of backups. */
+  schedule: BackupSchedule
   sessions: Sessions
   access: Access
   /** Of the core and of all plugins. */
@@ -207,6 +212,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     funnels,
     settings,
     maintenance: await createMaintenance({ catalog, clock, audit }),
+    schedule: await createBackupSchedule({ catalog, clock, audit, keep: options.keep, ...options.backups }),
     sessions,
     accounts,
     shares: createShares({ catalog, clock, random, secrets, sites, passwords: accounts.passwords, saved: segments.saved }),

@@ -9,10 +9,12 @@ import type { User } from "../domain/user.ts"
 import { type Audit, recorded } from "./audit.ts"
 import type { Backups } from "./backup.ts"
 import type { Manifest } from "./backup-folder.ts"
+import type { ConsoleRetention, RetentionPreview } from "./console/retention.ts"
 import type { Report } from "./control.ts"
 import { keyDeed, organizationDeed } from "./deeds.ts"
 import type { Check } from "./doctor.ts"
 import { ExitFault } from "./exit.ts"
+import type { Health, HealthReport } from "./health.ts"
 import type { InstanceShields } from "./instance-shields.ts"
 import type { Keys } from "./keys.ts"
 import type { Organizations } from "./organizations.ts"
@@ -30,6 +32,8 @@ export interface OperationsOptions extends UserOperationsOptions {
   audit: Audit
   backups: Backups
   instanceShields: InstanceShields
+  health: Pick<Health, "report" | "warnings">
+  retention: Pick<ConsoleRetention, "preview" | "runNow">
   examine(report: Report): Promise<Check[]>
   now(): number
   /** Where pages load the tracker from. */
@@ -84,9 +88,14 @@ export interface Operations extends UserOperations {
   "key.rotate"(input: { id: string; grace_hours?: number }): Promise<ApiKey & { key: string }>
   "key.revoke"(input: { id: string }): Promise<ApiKey>
   setup(input: { email: string; name: string; organization: string; password: string }): Promise<{ user: User; organization: string }>
-  "backup.create"(input: object, report: Report): Promise<Manifest>
+  "backup.create"(input: { label?: string; passphrase?: string }, report: Report): Promise<Manifest>
   "backup.list"(input: object): Promise<Manifest[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
+  /** As `/health` says it, with what wants attention besides. */
+  health(input: object): Promise<HealthReport & { warnings: HealthReport["reasons"] }>
+  /** `{site_id?, retention_days?}`: what is over its time, counted or removed. */
+  "retention.preview"(input: object): Promise<RetentionPreview>
+  "retention.run"(input: object, report: Report): Promise<{ visits: number }>
   doctor(input: object, report: Report): Promise<Check[]>
 }
 
@@ -139,9 +148,12 @@ export function createOperations(options: OperationsOptions): Operations {
       const { user, organization } = await options.setup.byOperator(input, options.actor)
       return { user, organization: organization.name }
     },
-    "backup.create": (_, report) => backups.create("manual", report),
+    "backup.create": (terms, report) => backups.create("manual", report, terms),
     "backup.list": () => backups.list(),
     "backup.verify": ({ id, full }, report) => backups.verify(id, { full }, report),
+    health: async () => ({ ...options.health.report(), warnings: options.health.warnings() }),
+    "retention.preview": (input) => options.retention.preview(input),
+    "retention.run": async (input, report) => ({ visits: await options.retention.runNow(options.actor, input, report) }),
     doctor: (_, report) => options.examine(report),
   }
 }

@@ -8,6 +8,7 @@ import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
 import { StoreFault } from "../store/events/fault.ts"
 import type { Backups } from "./backup.ts"
+import type { BackupSchedule } from "./backup-schedule.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { CatalogLease } from "./catalog-lease.ts"
 import { placesIn } from "./data-folder.ts"
@@ -43,8 +44,7 @@ export interface UpkeepOptions {
   hooks: Pick<DataHooks, "onRetention">
   /** Reads the file of places again when it has changed; resolves with what is wrong with it. */
   refreshPlaces(): Promise<string | undefined>
-  /** `03:00` in UTC, or `off`. */
-  backupTime: string
+  schedule: Pick<BackupSchedule, "current" | "lastDue">
   backupWorkerUrl: string
 }
 
@@ -141,21 +141,26 @@ async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void
   }
 }
 
-async function backUp({ backupTime, clock, slots, backups }: UpkeepOptions): Promise<void> {
-  if (backupTime === "off") return
-  const day = new Date(clock.now()).toISOString().slice(0, 10)
-  if (clock.now() < Date.parse(`${day}T${backupTime}:00Z`)) return
-  await slots.once({ name: "back-up", due: day }, async () => {
+async function backUp({ schedule, clock, slots, backups }: UpkeepOptions): Promise<void> {
+  const due = schedule.lastDue(clock.now())
+  if (due === undefined || due < (await firstDue(backups, clock.now()))) return
+  await slots.once({ name: "back-up", due: new Date(due).toISOString() }, async () => {
     await backups.create("daily")
-    await backups.rotate()
+    await backups.rotate(schedule.current().keep)
   })
 }
 
+/** What was missed is made up for, but a new instance has missed nothing: its first is due today at the earliest. */
+async function firstDue(backups: Backups, now: number): Promise<number> {
+  const isNew = !(await backups.list()).some(({ kind }) => kind === "daily")
+  return isNew ? Math.floor(now / DAY_MS) * DAY_MS : 0
+}
+
 /** A warning after two days without a good backup; a young instance has two days to make its first. */
-async function watchBackups({ backups, clock, health, dataDir, backupTime }: UpkeepOptions): Promise<void> {
+async function watchBackups({ backups, clock, health, dataDir, schedule }: UpkeepOptions): Promise<void> {
   const good = (await backups.list()).filter(({ verified_at }) => verified_at !== null).map(({ created_at }) => Date.parse(created_at))
   const born = statSync(placesIn(dataDir).lock).birthtimeMs
-  const isStale = backupTime !== "off" && clock.now() - Math.max(born, ...good) > 2 * DAY_MS
+  const isStale = schedule.current().cron !== null && clock.now() - Math.max(born, ...good) > 2 * DAY_MS
   if (isStale) health.enter("backup_stale")
   else health.leave("backup_stale")
 }

@@ -28,6 +28,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   },
   publicUrl: () => "http://localhost:8080",
   keep: { daily: 7, weekly: 4 },
+  backups: { time: "03:00", setBy: undefined },
   backupWorkerUrl,
   backUpBeforeMigrating: true,
   ...more,

@@ -30,7 +30,6 @@ async function upkept(dataDir: string, start = NOW) {
     log: quiet,
     refreshPlaces: async () => undefined,
     hooks: NO_HOOKS,
-    backupTime: "03:00",
     backupWorkerUrl,
   }
   const tasks = upkeepTasks(options)
@@ -160,7 +159,7 @@ test("a job that a crash cut off runs again, one that failed too", async () => {
   const { slots, jobs, catalog } = upkeep.instance
   await catalog.run(sql`
     insert into jobs (kind, key, slot, state, payload_json, run_at, created_at)
-    values ('core.back-up', '', '2026-11-21', 'running', '{}', 1, 1)`)
+    values ('core.back-up', '', '2026-11-21T03:00:00.000Z', 'running', '{}', 1, 1)`)
   await upkeep.run("back-up")
   expect(await upkeep.instance.backups.list()).toEqual([])
   await jobs.recover()

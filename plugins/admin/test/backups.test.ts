@@ -185,6 +185,34 @@ test.each(["..", "x".repeat(90), "nothing", "%2e%2e"])("a backup named %s is not
   expect((await console.get(`/backups/${id}`)).status).toBe(404)
 })
 
+test("backups are made at the times that were chosen, and as many kept", async () => {
+  await using console = await startConsole()
+  expect((await console.get("/backups/schedule")).body).toEqual({
+    cron: "0 3 * * *",
+    keep: { daily: 7, weekly: 4 },
+    target: "local",
+    source: "default",
+  })
+  const wanted = { cron: "30 1 * * 1", keep: { daily: 3, weekly: 0 } }
+  expect(await console.send("PUT", "/backups/schedule", wanted)).toMatchObject({ status: 200, body: { ...wanted, source: "db" } })
+  const { schedule } = console.instance.app.instance
+  // 16 November 2026 is a Monday.
+  expect(new Date(schedule.lastDue(console.instance.clock.now())!).toISOString()).toBe("2026-11-16T01:30:00.000Z")
+  for (const odd of [{ cron: "* * * * *" }, { cron: "30 25 * * *" }, { keep: { daily: 0, weekly: 0 } }, { target: "s3" }])
+    expect(await console.send("PUT", "/backups/schedule", { ...wanted, ...odd })).toMatchObject({ status: 422 })
+  expect(await console.send("PUT", "/backups/schedule", { cron: null, keep: wanted.keep })).toMatchObject({ body: { cron: null } })
+  expect(schedule.lastDue(console.instance.clock.now())).toBeUndefined()
+})
+
+test("a time of backups that the operator has set is changed there", async () => {
+  await using console = await startConsole({ settings: { backup_time: "04:30" } })
+  expect((await console.get("/backups/schedule")).body).toMatchObject({ cron: "30 4 * * *", source: "env" })
+  expect(await console.send("PUT", "/backups/schedule", { cron: "0 3 * * *", keep: { daily: 1, weekly: 0 } })).toMatchObject({
+    status: 409,
+    body: { code: "set_elsewhere", source: "env" },
+  })
+})
+
 function flipped(archive: Uint8Array, at: number): Uint8Array {
   const copy = Uint8Array.from(archive)
   copy[at]! ^= 0xff

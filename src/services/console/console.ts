@@ -5,6 +5,7 @@
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { IngestCounts } from "../../ingest/ingest-counts.ts"
+import type { BackupSchedule } from "../backup-schedule.ts"
 import type { Report } from "../control.ts"
 import type { DataHooks } from "../data-hooks.ts"
 import type { Check } from "../doctor.ts"
@@ -54,6 +55,7 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   retention: Omit<ConsoleRetention, "perform">
   jobs: ConsoleJobs
   backups: Omit<ConsoleBackups, "define">
+  backupSchedule: BackupSchedule
   /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
@@ -127,6 +129,7 @@ export function createConsole(options: ConsoleOptions): Console {
     storeWork,
     jobs: createConsoleJobs(shared),
     backups,
+    backupSchedule: instance.schedule,
     maintenance: instance.maintenance,
     impersonation: createImpersonation(shared),
     cookies: options.cookies,
