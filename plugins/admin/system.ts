@@ -1,13 +1,13 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, instantText } from "#plugin"
-import { AnyQuery, Instant, NoQuery, orNull, Sent, says } from "./shapes.ts"
+import { AnyQuery, fileHeaders, Instant, NoQuery, orNull, Sent, says } from "./shapes.ts"
 
 const CheckShown = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
 const ModeShown = t.Object({ enabled: t.Boolean(), message: orNull(t.String()), until: orNull(Instant) })
 
 /** What runs, whether it is well, what it says, and the switch that makes others wait. */
 export const systemRoutes = (host: Host) => {
-  const { system, health, maintenance, logLines } = host.services.console
+  const { system, health, maintenance, logLines, diagnostics } = host.services.console
 
   return host
     .instanceRouter()
@@ -31,6 +31,14 @@ export const systemRoutes = (host: Host) => {
       query: AnyQuery,
       detail: says("The last lines of the log, without secrets"),
     })
+    .get(
+      "/admin/diagnostics.zip",
+      async ({ actor }) => {
+        const bytes = await diagnostics(actor)
+        return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: fileHeaders("application/zip", "diagnostics.zip") })
+      },
+      { instanceAdmin: true, query: NoQuery, detail: says("What helps others to help: no secret, no address, no e-mail") },
+    )
     .get("/admin/maintenance", () => maintenance.shown(), {
       instanceAdmin: true,
       query: NoQuery,

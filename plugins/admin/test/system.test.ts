@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { unzipSync } from "fflate"
 import { actionsOf, startConsole } from "./console.ts"
 
 test("the system tells what runs, and no secret", async () => {
@@ -112,6 +113,27 @@ test("log lines are read by level and text", async () => {
   })
   for (const query of ["level=loud", "since=yesterday", "limit=0", "limit=10001", "x=1"])
     expect(await console.get(`/logs?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+})
+
+test("diagnostics hold no secret, no address and no e-mail", async () => {
+  await using console = await startConsole({
+    settings: { smtp_host: "mail.intern.example", smtp_password: "s3cret-pass", trusted_proxies: "10.1.2.0/24" },
+  })
+  const { instance, cookie, adminId } = console
+  const { email } = (await console.get(`/users/${adminId}`)).body as { email: string }
+  instance.app.instance.health.enter("storage_low", `seen by ${email} at 198.51.100.77 and 2001:db8::77, token=abcdef`)
+  const response = await instance.fetch(new Request("http://localhost/api/private/admin/diagnostics.zip", { headers: { cookie } }))
+  expect(response.headers.get("content-type")).toBe("application/zip")
+  const files = unzipSync(await response.bytes())
+  expect(Object.keys(files)).toEqual(["system.json", "health.json", "settings.json", "warnings.json"])
+  const text = Object.values(files)
+    .map((bytes) => new TextDecoder().decode(bytes))
+    .join("\n")
+  for (const secret of ["s3cret-pass", email, "198.51.100.77", "2001:db8::77", "abcdef", "10.1.2.0", instance.dataDir])
+    expect(text).not.toContain(secret)
+  expect(text).toContain(`seen by user ${adminId} at (address)`)
+  expect(text).toContain("0.0.0-test")
+  expect(await actionsOf(console)).toEqual(["admin.diagnostics.download"])
 })
 
 test("during maintenance reading and collecting go on, and writes wait", async () => {

@@ -61,6 +61,8 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   system(): Promise<SystemReport>
   /** The same checks as `footfall doctor`; `host` is that of the request that asks. */
   health(host: string | undefined): Promise<Check[]>
+  /** A zip archive to send to whoever helps; that somebody takes it along is in the log first. */
+  diagnostics(actor: Actor): Promise<Uint8Array>
   /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
   mailTest(body: unknown): Promise<SmtpDialogue>
   tasks: Task[]
@@ -138,6 +140,15 @@ export function createConsole(options: ConsoleOptions): Console {
     logLines: (query) => readLines(options.logLines, query),
     system: system.report,
     health: (host) => options.examine(() => {}, host),
+    async diagnostics(actor) {
+      await instance.audit.writeAlone(actor, {
+        action: "admin.diagnostics.download",
+        target: { type: "instance", id: "diagnostics", label: "" },
+      })
+      const { diagnosticsZip } = await import("./diagnostics.ts")
+      const health = () => options.examine(() => {}, undefined)
+      return diagnosticsZip({ ...shared, system: system.report, health, settings: settings.list })
+    },
     mailTest: (body) => testMail(smtp, body),
     tasks: [ingestion.task, storage.task],
   }
