@@ -21,6 +21,8 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
     "",
     async ({ site, user, session, permissions, query, request, server, set }) => {
       if (isRowType(query.type as "events")) refuseLack(permissions, "people:read")
+      // Each event carries what was sold.
+      if (query.type === "events") refuseLack(permissions, "revenue:read")
       refuseOtherFormats(request, query.format)
       const { signal: _, ...sight } = sightOf({ request, user, permissions })
       const opened = await exports.open(site, query, sight)

@@ -23,14 +23,17 @@ export interface TakeoutRoutesOptions {
 const PAUSE_SECONDS = 120
 const says = (summary: string) => ({ summary, tags: ["export"] })
 
-/** The whole site in one archive. Needs `export:read` beside `people:read`. */
+/** Beside what the route names: the archive holds all there is. */
+const NEEDED = ["export:read", "revenue:read"]
+
+/** The whole site in one archive. Needs `export:read` and `revenue:read` beside `people:read`. */
 export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, create, now }: TakeoutRoutesOptions) =>
   new Elysia({ prefix: "/api/private/sites/:site/takeout" })
     .use(router)
     .post(
       "",
       ({ site, user, permissions, actor, ...call }) => {
-        refuseLack(permissions, "export:read")
+        for (const wanted of NEEDED) refuseLack(permissions, wanted)
         return create<Job, Static<typeof WorkShown>>(
           { ...call, user },
           (_, also) => takeouts.begin(site, { userId: user.id, actor }, also),
@@ -48,7 +51,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
     .get(
       "/:id",
       async ({ site, permissions, params }) => {
-        refuseLack(permissions, "export:read")
+        for (const wanted of NEEDED) refuseLack(permissions, wanted)
         return shownWork(await takeouts.get(site, params.id), now())
       },
       { can: "people:read", query: NoQuery, response: { 200: WorkShown }, detail: says("How far the archive is") },
@@ -56,7 +59,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
     .get(
       "/:id/file",
       async ({ site, session, permissions, params, request, server }) => {
-        refuseLack(permissions, "export:read")
+        for (const wanted of NEEDED) refuseLack(permissions, wanted)
         const { path, name } = await takeouts.file(site, params.id)
         const headers = { "content-type": "application/zip", "content-disposition": `attachment; filename="${name}"` }
         if (request.method === "HEAD") return new Response(null, { headers })

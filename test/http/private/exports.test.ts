@@ -36,6 +36,22 @@ test("raw rows need people:read beside export:read", async () => {
     })
 })
 
+test("events say what was sold, so they need revenue:read too", async () => {
+  const blind = await signedIn(instance, { role: "editor" })
+  await instance.app.instance.catalog.script(
+    `update memberships set denies_json = '["revenue:read"]' where id = (select max(id) from memberships)`,
+  )
+  const refused = { status: 403, body: { code: "forbidden", required_permission: "revenue:read" } }
+  expect(await blind.get("/sites/1/export?type=events")).toMatchObject(refused)
+  expect(await blind.post("/sites/1/takeout", undefined)).toMatchObject(refused)
+  expect((await blind.get("/sites/1/export?type=visits")).status).toBe(200)
+  expect(await blind.get("/sites/1/export?type=page&metrics=revenue")).toMatchObject({
+    status: 400,
+    body: { errors: [{ code: "unsupported_metric" }] },
+  })
+  expect((await blind.get("/sites/1/export?type=goals")).status).toBe(200)
+})
+
 test.each(["", "type=colour", "type=page&filters=x", "type=page&colour=1"])("refuses the export %j", async (query) => {
   expect(await editor.get(`/sites/1/export?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
