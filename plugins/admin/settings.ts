@@ -15,7 +15,7 @@ const PluginShown = t.Object({
 
 /** Settings with where each comes from, the mail server, and the switches of areas. */
 export const settingRoutes = (host: Host) => {
-  const { settings, mailTest, areas } = host.services.console
+  const { settings, mailTest, oidcTest, areas } = host.services.console
 
   return host
     .instanceRouter()
@@ -43,6 +43,19 @@ export const settingRoutes = (host: Host) => {
         }),
       },
       detail: says("Send a mail and tell what was said"),
+    })
+    .post("/admin/settings/oidc/test", ({ body }) => oidcTest(body.value), {
+      instanceAdmin: { reads: true },
+      query: NoQuery,
+      body: Sent,
+      response: {
+        200: t.Object({
+          ok: t.Boolean(),
+          steps: t.Array(t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number() })),
+          claims: t.Array(t.Object({ name: t.String(), needed: t.Boolean(), offered: t.Union([t.Boolean(), t.Null()]) })),
+        }),
+      },
+      detail: says("Ask an identity provider for what signing in takes"),
     })
     .get("/admin/plugins", async () => ({ data: await areas.list() }), {
       instanceAdmin: true,

@@ -10,7 +10,7 @@ import { createMail, type PostedMail, type SmtpSettings } from "./mail.ts"
 import { createMembers } from "./members.ts"
 import { createOidc, type Oidc } from "./oidc.ts"
 import { createOidcExchange } from "./oidc-exchange.ts"
-import { createOidcProviders } from "./oidc-providers.ts"
+import { createOidcProviders, type OidcProviders } from "./oidc-providers.ts"
 import { roleMapping } from "./oidc-roles.ts"
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts"
 import type { Outbound } from "./outbound.ts"
@@ -68,6 +68,7 @@ export interface Accounts {
   mail: PostedMail
   background: Background
   oidc: Oidc
+  providers: OidcProviders
 }
 
 /** What accounts want done again and again. */
@@ -128,6 +129,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     setup: createSetup({ ...options, users, token: createSetupToken(options), openSession, audit }),
     proofs: createProofs({ ...ways, signIn, passkeys }),
     oidc,
+    providers,
     signOut: createSignOut({ ...options, logoutUrl: oidc.logoutUrl }),
     ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers({ ...options, permissions: CORE_PERMISSIONS }) }),
     ownEmail: createOwnEmail(ways),

@@ -41,7 +41,7 @@ interface OidcExchangeOptions {
 }
 
 /** Never `none`, and nothing that is signed with a secret we would have to share. */
-const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
+export const ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
 const SKEW_SECONDS = 60
 const DISCOVERED_MS = 60 * 60_000
 /** A key that nobody knows makes us look for new ones, at most so often. */

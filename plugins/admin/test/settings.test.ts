@@ -147,3 +147,61 @@ test("areas are switched off and on, but the console does not lock itself out", 
   })
   expect((await console.get("/features")).body).toMatchObject({ data: expect.arrayContaining(["admin"]) })
 })
+
+/** What a provider publishes, on loopback. */
+function provider(metadata: (issuer: string) => object, keys: unknown = { keys: [{ kty: "RSA" }] }) {
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => Response.json(url.endsWith("/keys") ? keys : metadata(issuer)),
+  })
+  const issuer = `http://127.0.0.1:${server.port}`
+  return { issuer, [Symbol.dispose]: () => void server.stop(true) }
+}
+const whole = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/auth`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/keys`,
+  id_token_signing_alg_values_supported: ["RS256"],
+  claims_supported: ["sub", "email"],
+})
+
+test.each([
+  ["all is there", whole, undefined, true, "as it should be"],
+  [
+    "it calls itself otherwise",
+    (issuer: string) => ({ ...whole(issuer), issuer: "https://other.example" }),
+    undefined,
+    false,
+    "another issuer",
+  ],
+  [
+    "it names no token endpoint",
+    (issuer: string) => ({ ...whole(issuer), token_endpoint: undefined }),
+    undefined,
+    false,
+    "no token_endpoint",
+  ],
+  [
+    "it signs with a shared secret",
+    (issuer: string) => ({ ...whole(issuer), id_token_signing_alg_values_supported: ["HS256"] }),
+    undefined,
+    false,
+    "HS256",
+  ],
+  ["it has no keys", whole, { keys: [] }, false, "no key"],
+] as const)("an identity provider is looked at: %s", async (_, metadata, keys, ok, says) => {
+  using server = provider(metadata, keys)
+  await using console = await startConsole({ settings: { oidc_issuer: server.issuer, oidc_client_id: "footfall" } })
+  const { status, body } = await console.send("POST", "/settings/oidc/test", { provider: "oidc" })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ ok })
+  const { steps, claims } = body as { steps: { detail: string }[]; claims: { name: string; needed: boolean; offered: boolean | null }[] }
+  expect(steps.at(-1)!.detail).toContain(says)
+  if (ok) expect(claims).toContainEqual({ name: "email_verified", needed: true, offered: false })
+  expect(await console.send("POST", "/settings/oidc/test", { provider: "nobody" })).toMatchObject({
+    status: 404,
+    body: { code: "provider_not_found" },
+  })
+})

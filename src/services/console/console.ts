@@ -30,6 +30,7 @@ import { type ConsoleJobs, createConsoleJobs } from "./jobs.ts"
 import { type ConsoleLists, createLists } from "./lists.ts"
 import { testMail } from "./mail-test.ts"
 import { type ConsoleMembers, createConsoleMembers } from "./members.ts"
+import { type OidcTest, testProvider } from "./oidc-test.ts"
 import { readLines } from "./read-lines.ts"
 import { type ConsoleRetention, createRetention, RETENTION_JOB } from "./retention.ts"
 import { type ConsoleSettings, createConsoleSettings } from "./settings.ts"
@@ -63,6 +64,8 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   health(host: string | undefined): Promise<Check[]>
   /** A zip archive to send to whoever helps; that somebody takes it along is in the log first. */
   diagnostics(actor: Actor): Promise<Uint8Array>
+  /** `{provider}`. Throws `validation_failed`, `provider_not_found`. */
+  oidcTest(body: unknown): Promise<OidcTest>
   /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
   mailTest(body: unknown): Promise<SmtpDialogue>
   tasks: Task[]
@@ -149,6 +152,7 @@ export function createConsole(options: ConsoleOptions): Console {
       const health = () => options.examine(() => {}, undefined)
       return diagnosticsZip({ ...shared, system: system.report, health, settings: settings.list })
     },
+    oidcTest: (body) => testProvider(shared, body),
     mailTest: (body) => testMail(smtp, body),
     tasks: [ingestion.task, storage.task],
   }
