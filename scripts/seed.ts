@@ -7,8 +7,9 @@ import { parseArgs } from "node:util"
 import { loadConfig } from "../config/load.ts"
 import { version } from "../package.json" with { type: "json" }
 import { plugins } from "../plugins/index.ts"
-import { createApp, fillDemo } from "../src/app.ts"
+import { createApp } from "../src/app.ts"
 import { replayClock } from "../src/services/demo.ts"
+import { fillDemo } from "../src/wiring/demo.ts"
 
 const { values } = parseArgs({
   options: {

@@ -5,7 +5,7 @@ import { pluginSettings } from "../config/plugins.ts"
 import { flagName, KEYS, SETTINGS } from "../config/schema.ts"
 import { version } from "../package.json" with { type: "json" }
 import { plugins } from "../plugins/index.ts"
-import { type App, type AppOptions, createApp, fillDemo, instanceOptions, operationsOf } from "./app.ts"
+import { type App, createApp } from "./app.ts"
 import { runCommandLine } from "./cli/cli.ts"
 import type { Program, Running, Settings } from "./cli/command.ts"
 import type { Clock } from "./domain/clock.ts"
@@ -20,6 +20,9 @@ import { withOperations } from "./services/reach.ts"
 import { restoreBackup } from "./services/restore.ts"
 import { secretKey } from "./services/secret-key.ts"
 import { pendingIn } from "./services/stores.ts"
+import { fillDemo } from "./wiring/demo.ts"
+import { operationsOf } from "./wiring/operations.ts"
+import { type AppOptions, instanceOptions } from "./wiring/settings.ts"
 
 const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
 

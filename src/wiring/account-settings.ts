@@ -1,11 +1,11 @@
 /** What the configuration says of accounts, in the words of the services. */
 import { availableParallelism, userInfo } from "node:os"
-import type { Config } from "../config/schema.ts"
-import type { Actor } from "./domain/audit.ts"
-import { readRoleMap } from "./domain/identity-provider.ts"
-import type { AccountSettings } from "./services/accounts.ts"
-import { ExitFault } from "./services/exit.ts"
-import { OWN_PROVIDER } from "./services/oidc-providers.ts"
+import type { Config } from "../../config/schema.ts"
+import type { Actor } from "../domain/audit.ts"
+import { readRoleMap } from "../domain/identity-provider.ts"
+import type { AccountSettings } from "../services/accounts.ts"
+import { ExitFault } from "../services/exit.ts"
+import { OWN_PROVIDER } from "../services/oidc-providers.ts"
 
 /** `baseUrl`: under which people reach the instance. Throws an `ExitFault` for a provider of identities that is named by half. */
 export const accountSettings = (config: Config, baseUrl: string): AccountSettings => ({

@@ -1,0 +1,40 @@
+import type { App } from "../app.ts"
+import type { DemoShape } from "../cli/command.ts"
+import type { Report } from "../services/control.ts"
+import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/demo.ts"
+import type { AppOptions } from "./settings.ts"
+
+/** Fills a new instance with the traffic of shops, up to now. The clock stays where the traffic ends. */
+export async function fillDemo(app: App, { config, clock }: AppOptions & { clock: ReplayClock }, shape: DemoShape, report: Report) {
+  const { operations, instance, collector } = app
+  const to = clock.now()
+  const from = to - shape.days * 86_400_000
+  clock.set(from)
+  const count = shape.sites ?? 1
+  const sites: (SiteTraffic & { siteId: number })[] = []
+  for (let index = 0; index < count; index++) {
+    const [name, host] = index === 0 ? ["Shop", "shop.example"] : [`Shop ${index + 1}`, `shop-${index + 1}.example`]
+    const { site } = await operations["site.create"]({ site: { name, hosts: [host], revenue_currency: "EUR" } })
+    for (const goal of DEMO_GOALS) await instance.goals.create(site, goal)
+    const events = Math.round(shape.events / count)
+    sites.push({ siteId: site.id, trackingId: site.tracking_id, seed: shape.seed + index, events, from, to, host, currency: "EUR" })
+  }
+  const wanted = {
+    name: "Demo",
+    scopes: ["stats:read", "events:write"],
+    site_ids: null,
+    expires_days: null,
+    ip_allow: [],
+    rate_limit: null,
+  }
+  const { key } = await operations["key.create"](wanted)
+  const events = await replayTraffic({ sites, clock, collector, instance, report })
+  const [first] = sites
+  return { site_id: first!.siteId, tracking_id: first!.trackingId, key, events, data_dir: config.data_dir }
+}
+
+const DEMO_GOALS = [
+  { kind: "event", value: "purchase" },
+  { kind: "event", value: "signup" },
+  { kind: "page", value: "/cart" },
+]

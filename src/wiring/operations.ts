@@ -1,0 +1,52 @@
+import type { Site } from "../domain/site.ts"
+import { openEngine } from "../query/engine.ts"
+import { createRetention } from "../services/console/retention.ts"
+import { createStorage } from "../services/console/storage.ts"
+import { placesIn } from "../services/data-folder.ts"
+import { type DataHooks, NO_HOOKS } from "../services/data-hooks.ts"
+import { examine } from "../services/doctor.ts"
+import type { Instance } from "../services/instance.ts"
+import { createOperations, type Operations } from "../services/operations.ts"
+import { type Takeout, writeTakeout } from "../services/takeout.ts"
+import { operatorActor } from "./account-settings.ts"
+import { type AppOptions, baseUrlOf, cacheBytes, doctorOptions, scriptUrlOf } from "./settings.ts"
+
+/** With an engine of its own: a command may run where nothing is served. */
+async function takeOut({ config, clock, random, workers }: AppOptions, instance: Instance, site: Site, path: string): Promise<Takeout> {
+  const engine = openEngine({
+    workerUrl: workers.query,
+    path: placesIn(config.data_dir).events,
+    cacheBytes: cacheBytes(config.cache_mb),
+    workers: 1,
+  })
+  try {
+    return await writeTakeout({ ...instance, engine, clock, random }, site, path)
+  } finally {
+    await engine.close()
+  }
+}
+
+/** What the command line may ask of this instance, whether it serves or not. */
+export function operationsOf(
+  options: AppOptions,
+  instance: Instance,
+  address: () => string | undefined,
+  // Of areas that are not set up: what they have derived from visits goes with their next nightly run.
+  hooks: () => DataHooks = () => NO_HOOKS,
+): Operations {
+  const { config, clock, version } = options
+  const places = { dataDir: config.data_dir, backupWorkerUrl: options.workers.backup }
+  const { segments } = createStorage({ ...instance, ...places, clock })
+  return createOperations({
+    ...instance,
+    ...instance.accounts,
+    actor: operatorActor(version),
+    clock,
+    publicUrl: () => baseUrlOf(config, address()),
+    now: clock.now,
+    takeOut: (site, path) => takeOut(options, instance, site, path),
+    scriptUrl: () => scriptUrlOf(config, address()),
+    retention: createRetention({ ...instance, ...places, clock, hooks, segments }),
+    examine: (report) => examine(doctorOptions(options, instance), report),
+  })
+}

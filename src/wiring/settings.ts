@@ -1,0 +1,151 @@
+/** What the configuration says, in the words of what it is handed to. */
+
+import { totalmem } from "node:os"
+import type { Described } from "../../config/load.ts"
+import type { Config } from "../../config/schema.ts"
+import { toldOf } from "../../config/told.ts"
+import type { Clock } from "../domain/clock.ts"
+import { COLLECT } from "../domain/limits.ts"
+import type { Log } from "../domain/log.ts"
+import type { AnyPlugin } from "../plugin/contract.ts"
+import { pluginFacts } from "../plugin/load.ts"
+import { sourceOf } from "../services/console/system.ts"
+import type { DoctorOptions } from "../services/doctor.ts"
+import type { Instance, InstanceOptions } from "../services/instance.ts"
+import { configuredSettings } from "../services/instance-settings.ts"
+import type { UpkeepOptions } from "../services/upkeep.ts"
+import { accountSettings, smtpSettings } from "./account-settings.ts"
+
+export interface AppOptions {
+  config: Config
+  /** Where each setting comes from. */
+  described: readonly Described[]
+  /** Of the source, where the build knows it. */
+  commit?: string
+  plugins: readonly AnyPlugin[]
+  version: string
+  clock: Clock
+  log: Log
+  random(bytes: number): Uint8Array
+  /** Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  workers: { query: string; backup: string }
+  backUpBeforeMigrating?: boolean
+}
+
+export const instanceOptions = ({
+  config,
+  plugins,
+  version,
+  clock,
+  log,
+  random,
+  workers,
+  described,
+  backUpBeforeMigrating = true,
+}: AppOptions): InstanceOptions => ({
+  dataDir: config.data_dir,
+  version,
+  clock,
+  log,
+  random,
+  secretKey: config.secret_key,
+  remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
+  defaults: siteDefaults(config),
+  accounts: accountSettings(config, baseUrlOf(config, undefined)),
+  publicUrl: () => baseUrlOf(config, undefined),
+  maxSites: config.max_sites,
+  plugins: pluginFacts(plugins),
+  configured: configuredSettings(config, (key) => whereIs(described, key)),
+  outbound: {
+    enabled: config.outbound === "on",
+    allowHttp: config.allow_http_webhooks,
+    ports: config.outbound_ports,
+    privateRanges: config.allow_private_webhooks,
+  },
+  keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
+  backups: { time: config.backup_time, setBy: isDefault(described, "backup_time") ? undefined : whereIs(described, "backup_time") },
+  backupWorkerUrl: workers.backup,
+  backUpBeforeMigrating,
+})
+
+/** A flag counts as environment: both are said where the process is started. */
+const whereIs = (described: readonly Described[], key: string): "env" | "file" =>
+  sourceOf(described.find((row) => row.key === key)?.source ?? "") === "file" ? "file" : "env"
+
+const isDefault = (described: readonly Described[], key: string): boolean =>
+  described.every((row) => row.key !== key || row.source === "default")
+
+export const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
+  timezone: config.default_timezone,
+  retention_days: config.default_retention_days ?? null,
+  revenue_currency: config.default_currency,
+})
+
+/** Where pages load the tracker from; without a base URL at the address where the instance listens. */
+export const scriptUrlOf = (config: Config, address: string | undefined): string =>
+  baseUrlOf(config, address) + (config.script_path ?? "/js/script.js")
+
+export const baseUrlOf = (config: Config, address: string | undefined): string =>
+  config.base_url ?? address ?? `http://localhost:${config.port}`
+
+export const doctorOptions = ({ config, clock, version, workers, plugins }: AppOptions, instance: Instance): DoctorOptions => ({
+  ...instance,
+  now: clock.now,
+  version,
+  plugins: pluginFacts(plugins),
+  dataDir: config.data_dir,
+  backupWorkerUrl: workers.backup,
+  baseUrl: config.base_url,
+  geoDb: config.geo_db,
+  keyIsConfigured: config.secret_key !== undefined,
+  smtp: smtpSettings(config, baseUrlOf(config, undefined)),
+})
+
+/** What the console shows of how the instance is set. */
+export const consoleSettings = ({ config, workers, commit, described, plugins }: AppOptions) => ({
+  dataDir: config.data_dir,
+  commit,
+  baseUrl: config.base_url,
+  smtp: smtpSettings(config, baseUrlOf(config, undefined)),
+  backupWorkerUrl: workers.backup,
+  described: described.map((row) => ({ ...row, ...toldOf(row.key, plugins) })),
+})
+
+export function collectorOptions({ config, clock, log, random }: AppOptions, instance: Instance) {
+  return {
+    directory: instance.sites.directory,
+    salts: instance.salts,
+    identityKeys: instance.identityKeys,
+    clock,
+    random,
+    trustedProxies: config.trusted_proxies,
+    geoHeader: config.geo_header,
+    instanceShields: instance.instanceShields.current,
+    limits: {
+      visitorEventsPerMinute: config.limit_visitor_events,
+      siteEventsPerSecond: config.limit_site_events,
+      siteBurst: config.limit_site_events * (COLLECT.siteBurst / COLLECT.siteEventsPerSecond),
+      instanceEventsPerSecond: config.limit_instance_events,
+    },
+    onHindrance: instance.states.hinder,
+    onError: (error: unknown) => log.error("an event could not be stored", { error }),
+    onForwardedIgnored: () => instance.health.enter("forwarded_headers_ignored", "a peer that is no trusted proxy sends them"),
+  }
+}
+
+export const upkeepOptions = (
+  { config, clock, log, workers }: AppOptions,
+  instance: Instance,
+): Omit<UpkeepOptions, "refreshPlaces" | "hooks"> => ({
+  ...instance,
+  dataDir: config.data_dir,
+  clock,
+  log,
+  backupWorkerUrl: workers.backup,
+})
+
+/** An eighth of the memory, within bounds that suit small and large machines. */
+export function cacheBytes(configured: number | undefined): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return configured === undefined ? Math.min(192 << 20, Math.max(32 << 20, memory / 8)) : configured << 20
+}
