@@ -12,7 +12,11 @@ export interface PoolOptions extends ThreadOptions {
   workers?: number
   /** From arrival to answer; default 15 s. */
   timeoutMs?: number
+  /** How long a worker may go on with a question that was given up before it is replaced; default 3 s. */
+  graceMs?: number
 }
+
+const GRACE_MS = 3_000
 
 /** Who asks: limits are counted by organization, and an aborted signal gives a question up. */
 export interface Asker {
@@ -103,11 +107,22 @@ export class Pool {
     job.reject(error)
     const running = this.#slots.values().find((slot) => slot.job === job)
     // Of a running one the place is free once the worker has noticed.
-    if (running) running.thread.stop()
+    if (running) this.#stop(running, job)
     else {
       this.#queue = this.#queue.filter((other) => other !== job)
       this.#admission.leave(job)
     }
+  }
+
+  /** A worker looks up between the parts of a report. One that is lost in a single part would hold its place for ever. */
+  #stop(slot: Slot, job: Job): void {
+    slot.thread.stop()
+    const replace = () => {
+      if (slot.job !== job || !this.#slots.has(slot)) return
+      slot.thread.end()
+      this.#lose(slot)
+    }
+    setTimeout(replace, this.#options.graceMs ?? GRACE_MS).unref()
   }
 
   #dispatch(): void {

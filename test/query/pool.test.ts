@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { Pool } from "../../src/query/pool.ts"
-import { AT_ONCE, BUG, DIES, UNTIL_STOPPED } from "./scripted-worker.ts"
+import { AT_ONCE, BUG, DEAF, DIES, UNTIL_STOPPED } from "./scripted-worker.ts"
 
 const workerUrl = new URL("./scripted-worker.ts", import.meta.url).href
 const GOAL = { id: 1, name: "a", kind: "event", match: "exact", value: "a" } as const
 
-function openPool(more: { workers?: number; timeoutMs?: number } = {}) {
+function openPool(more: { workers?: number; timeoutMs?: number; graceMs?: number } = {}) {
   const pool = new Pool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, ...more })
   const ask = (site: number, organizationId = 1, signal?: AbortSignal) =>
     pool.ask({ kind: "last_match", query: { site: { id: site }, goal: GOAL } }, { organizationId, ...(signal && { signal }) })
@@ -66,6 +66,20 @@ test("a worker that dies takes its own question with it, and is replaced", async
   using pool = openPool()
   const answers = [outcome(pool.ask(AT_ONCE)), outcome(pool.ask(DIES)), outcome(pool.ask(AT_ONCE)), outcome(pool.ask(AT_ONCE))]
   expect(await Promise.all(answers)).toEqual([1, "unavailable", 1, 2])
+})
+
+test("a worker that does not hear that its question was given up is replaced", async () => {
+  using pool = openPool({ timeoutMs: 50, graceMs: 50 })
+  expect(await pool.ask(AT_ONCE)).toBe(1)
+  expect(await outcome(pool.ask(DEAF))).toBe("query_timeout")
+  // The deaf one would hold its place for a minute.
+  const answered = async () => {
+    for (;;) {
+      const answer = await outcome(pool.ask(AT_ONCE))
+      if (answer !== "query_timeout") return answer
+    }
+  }
+  expect(await answered()).toBeNumber()
 })
 
 test("a bug in a worker is an error with its cause, and the worker goes on", async () => {

@@ -5,6 +5,7 @@ export const AT_ONCE = 1
 export const UNTIL_STOPPED = 2
 export const DIES = 3
 export const BUG = 4
+export const DEAF = 5
 
 let stop = new Int32Array(new SharedArrayBuffer(4))
 let asked = 0
@@ -19,6 +20,7 @@ function answer(site: number): FromWorker {
   asked++
   if (site === DIES) throw new Error("The worker dies")
   if (site === BUG) return { type: "failure", code: undefined, detail: "a bug" }
+  if (site === DEAF) Bun.sleepSync(60_000)
   if (site === UNTIL_STOPPED) {
     while (Atomics.load(stop, 0) !== STOP) Bun.sleepSync(1)
     return { type: "failure", code: "unavailable", detail: "stopped" }
