@@ -1,6 +1,6 @@
 import type { Recipe } from "./recipes.ts"
 import { fresh, type Json, type Scene } from "./scene.ts"
-import { ERASURE, FILTERS } from "./things.ts"
+import { ERASURE, FILTERS, THINGS } from "./things.ts"
 
 const STEPS = [
   { type: "page", value: "/" },
@@ -84,6 +84,12 @@ export const SITE_RECIPES: Readonly<Record<string, Recipe>> = {
     await scene.moveApart()
     const { name } = await scene.prepare(await scene.boss(), "GET", `/sites/${scene.site}`)
     return { body: { confirm: name }, deed: { action: "sites.reset.begin", target: ["site", scene.site] } }
+  },
+  "POST /sites/{site}/takeout": ({ site }) => ({ deed: { action: "sites.takeout.begin", target: ["site", site] } }),
+  "GET /sites/{site}/takeout/{takeout_id}/file": async (scene) => {
+    const takeout_id = await THINGS.takeout_id!(scene)
+    await scene.world.instance.app.instance.jobs.drain()
+    return { ids: { takeout_id } }
   },
   "GET /sites/{site}/export": () => ({ query: "type=page" }),
   "POST /sites/{site}/segments": () => ({

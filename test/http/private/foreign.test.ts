@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { Declared } from "../document.ts"
+import { named, pathWith, preparedCall, shortName } from "./recipes.ts"
+import { BASE, openWorld, type Person, type Scene, sceneOf, send, signedIn, type World } from "./scene.ts"
+import { leavesAll } from "./state.ts"
+import { THINGS } from "./things.ts"
+
+/**
+ * Twenty-four organizations, each with things of every kind: whoever names what is another's gets the answer for what does not
+ * exist, byte by byte, reads nothing of theirs, and changes nothing. Each route tries every organization against another one,
+ * each route others; with `FOOTFALL_TEST_FOREIGN_PAIRS=all` each against all.
+ */
+const ORGANIZATIONS = 24
+const ALL = process.env.FOOTFALL_TEST_FOREIGN_PAIRS === "all"
+
+const world: World = await openWorld()
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Stands in every text of an organization, and in no other one's. */
+const markerOf = (index: number): string => `zzmark${index}zz`
+const MARKER = /zzmark(\d+)zz/g
+
+/** Some of them read all there is to read. */
+const isReader = (index: number): boolean => index % 8 === 0
+
+interface Home {
+  index: number
+  scene: Scene
+  owner: Person
+  /** One of each kind of thing, of its own. */
+  ids: Readonly<Record<string, string | number>>
+}
+const homes: Home[] = []
+
+const inPlaces = world.operations.filter(({ gate }) => gate.ask === "site" || gate.ask === "organization")
+/** Names of what stands in paths behind the site or the organization. */
+const thingNames = [...new Set(inPlaces.flatMap(({ ids }) => ids))].filter((name) => name !== "site" && name !== "organization")
+
+beforeAll(async () => {
+  for (let index = 0; index < ORGANIZATIONS; index++) homes.push(await furnished(index))
+  // Erasures, and archives to be taken along: those of the readers come to their end.
+  const { jobs } = world.instance.app.instance
+  for (const { index, ids } of homes) for (const job of [ids.takeout_id, ids.erase_id]) if (!isReader(index)) await jobs.cancel(Number(job))
+  await jobs.drain()
+}, 60_000)
+
+/** An organization whose every name holds its marker. */
+async function furnished(index: number): Promise<Home> {
+  const { organizations, sites, goals } = world.instance.app.instance
+  const name = markerOf(index)
+  const { id: organization } = await organizations.create({ name })
+  const site = await sites.create(organization, { name, hosts: [`${name}.example`] })
+  await goals.create(site, { kind: "event", value: name, name })
+  const owner = await signedIn(world, { organizationId: organization, role: "owner" })
+  const scene: Scene = { ...sceneOf(world, "owner", { organization, site: site.id }), caller: async () => owner, boss: async () => owner }
+  const ids: Record<string, string | number> = {}
+  for (const thing of thingNames) {
+    const make = THINGS[thing]
+    if (!make) throw new Error(`Nobody says in test/http/private/things.ts how a ${thing} is made`)
+    ids[thing] = await make(marked(scene, name))
+  }
+  await world.instance.collect({ n: name, u: `https://${name}.example/${name}`, d: site.tracking_id })
+  return { index, scene, owner, ids }
+}
+
+/** What is made there has the marker in its texts. */
+function marked(scene: Scene, marker: string): Scene {
+  const withMarker = (body: unknown): unknown =>
+    JSON.parse(JSON.stringify(body), (key, value) => (["name", "text", "note"].includes(key) ? `${value} ${marker}` : value))
+  return { ...scene, prepare: (who, method, path, body) => scene.prepare(who, method, path, body && withMarker(body)) }
+}
+
+const ABSENT = 999_999
+const absentOf = (name: string): string | number => (typeof homes[0]!.ids[name] === "string" ? "absent" : ABSENT)
+
+/** Who tries whose: all pairs, or a ring that differs from route to route. */
+function pairsFor(operation: Declared): (readonly [Home, Home])[] {
+  const step = 1 + (world.operations.indexOf(operation) % (ORGANIZATIONS - 1))
+  return homes.flatMap((home) =>
+    homes
+      .filter(({ index }) => index !== home.index && (ALL || index === (home.index + step) % ORGANIZATIONS))
+      .map((other) => [home, other] as const),
+  )
+}
+
+/** All that a caller could tell two answers apart by. */
+async function seen(operation: Declared, { owner }: Home, ids: Record<string, string | number>, body: unknown, query: string | undefined) {
+  const { status, headers, text } = await send(world, operation.method, pathWith(operation, ids, query), {
+    cookie: owner.cookie,
+    body,
+    headers: { ...(operation.method !== "GET" && { origin: BASE }), "x-request-id": "same" },
+  })
+  return { status, text, headers: [...headers].sort() }
+}
+
+const strangeMarkers = (text: string, { index }: Home): string[] =>
+  [...text.matchAll(MARKER)].map(([, found]) => found!).filter((found) => Number(found) !== index)
+
+test.each(named(inPlaces))(
+  "%s tells nothing of what is another's",
+  async (_, operation) => {
+    // A body that would do, so that only the id is in the way; of one that needs the place to be another way, any.
+    const { body, query } = await preparedCall(operation, sceneOf(world, "owner")).catch(() => ({ body: {}, query: undefined }))
+    const place = operation.gate.ask as "site" | "organization"
+    const own = ({ scene, ids }: Home) => ({ ...ids, site: scene.site, organization: scene.organization })
+    const thing = operation.ids.findLast((name) => name !== "site" && name !== "organization")
+    const tryAll = async () => {
+      for (const [home, other] of pairsFor(operation)) {
+        const absent = await seen(operation, home, { ...own(home), [place]: ABSENT }, body, query)
+        expect({ status: absent.status, code: JSON.parse(absent.text).code }).toEqual({ status: 404, code: `${place}_not_found` })
+        // Their site with their things, and with one's own.
+        expect(await seen(operation, home, own(other), body, query)).toEqual(absent)
+        expect(await seen(operation, home, { ...own(home), [place]: own(other)[place] }, body, query)).toEqual(absent)
+        if (thing === undefined || operation.gate.deleted) continue
+        // Shields are counted in each site: their first one is one's own first one.
+        if (other.ids[thing] === home.ids[thing]) continue
+        // The own site with a thing of theirs.
+        const missing = await seen(operation, home, { ...own(home), [thing]: absentOf(thing) }, body, query)
+        expect({ status: missing.status, isNamed: JSON.parse(missing.text).code.endsWith("_not_found") }).toEqual({
+          status: 404,
+          isNamed: true,
+        })
+        expect(await seen(operation, home, { ...own(home), [thing]: other.ids[thing]! }, body, query)).toEqual(missing)
+      }
+    }
+    expect(await leavesAll(world, tryAll)).toBe(true)
+  },
+  ALL ? 600_000 : 20_000,
+)
+
+// What of others can be named in a body: nobody learns whether it exists.
+const NAMING: Readonly<Record<string, (other: Home, home: Home) => unknown>> = {
+  "POST /sites/{site}/transfer": ({ scene }) => ({ organization_id: scene.organization }),
+  "POST /organizations/{organization}/transfer-ownership": ({ owner }) => ({ user_id: owner.id }),
+  "POST /organizations/{organization}/members/invite": ({ scene }) => ({ email: "x@example.com", role: "guest", site_ids: [scene.site] }),
+  "POST /organizations/{organization}/api-keys": ({ scene }) => ({
+    ...{ name: "K", scopes: ["stats:read"], site_access: "list" },
+    site_ids: [scene.site],
+  }),
+  "PATCH /organizations/{organization}/api-keys/{api_key_id}": ({ scene }) => ({ site_access: "list", site_ids: [scene.site] }),
+  "POST /me/leave": ({ scene }) => ({ organization_id: scene.organization }),
+  "POST /sites/{site}/stats/funnel": ({ ids }) => ({ funnel_id: ids.funnel_id }),
+  "PATCH /organizations/{organization}": ({ owner }) => ({ policy: { break_glass_user_ids: [owner.id] } }),
+  "POST /sites/{site}/shares": ({ ids }) => ({
+    name: "S",
+    locked_filters: [{ dimension: "segment", operator: "is", values: [String(ids.segment_id)] }],
+  }),
+}
+
+test.each(Object.entries(NAMING))(
+  "%s with something of another organization in its body",
+  async (name, bodyFor) => {
+    const operation = world.operations.find((one) => shortName(one) === name)!
+    const absentHome = (like: Home): Home => ({
+      ...like,
+      owner: { ...like.owner, id: ABSENT },
+      scene: { ...like.scene, site: ABSENT, organization: ABSENT },
+      ids: Object.fromEntries(Object.keys(like.ids).map((id) => [id, ABSENT])),
+    })
+    const tryAll = async () => {
+      for (const [home, other] of pairsFor(operation)) {
+        const own = { ...home.ids, site: home.scene.site, organization: home.scene.organization }
+        const theirs = await seen(operation, home, own, bodyFor(other, home), undefined)
+        expect(theirs.status).toBeGreaterThanOrEqual(400)
+        expect(theirs).toEqual(await seen(operation, home, own, bodyFor(absentHome(other), home), undefined))
+        expect(strangeMarkers(theirs.text, home)).toEqual([])
+      }
+    }
+    expect(await leavesAll(world, tryAll)).toBe(true)
+  },
+  20_000,
+)
+
+test("no list, report or document of one organization holds a text of another one", async () => {
+  const reads = world.operations.filter(({ method, gate }) => method === "GET" && gate.ask !== "instance_admin" && gate.ask !== "open")
+  let own = 0
+  for (const operation of reads)
+    for (const home of homes.filter(({ index }) => isReader(index))) {
+      const ids = { ...home.ids, site: home.scene.site, organization: home.scene.organization }
+      const hasThings = operation.ids.some((id) => id in home.ids)
+      const { query } = hasThings ? { query: undefined } : await preparedCall(operation, home.scene)
+      const { status, text } = await seen(operation, home, ids, undefined, query)
+      const name = shortName(operation)
+      expect({ name, status, text: status < 300 ? "" : text }).toEqual({ name, status: 200, text: "" })
+      expect({ name, strange: strangeMarkers(text, home) }).toEqual({ name, strange: [] })
+      own += [...text.matchAll(MARKER)].length
+    }
+  // Or the markers were nowhere to be seen at all.
+  expect(own).toBeGreaterThan(50)
+}, 20_000)
