@@ -98,6 +98,8 @@ export function createServer(options: ServerOptions): HttpServer {
     if (door) return door(request, server)
     if (isMisleading(path)) throw notFound()
     if (path.startsWith("/api/private/") || path.startsWith("/api/share/")) origins.refuseHost(request)
+    // Routes read their URL. Bun passes on hosts that no URL can have: 256.1.1.1, xn--a.
+    if (!URL.canParse(request.url)) throw new AppError("invalid_header", "The Host header is not valid.")
     const preflight = cors.preflight(request, path, headers.api)
     if (preflight) return Promise.resolve(preflight)
     // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.

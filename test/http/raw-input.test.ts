@@ -28,6 +28,8 @@ test.each<[string, string | Uint8Array, number, string | undefined]>([
   ["two equal Hosts", "GET /health HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, "invalid_header"],
   ["a Host with a path", "GET /nothing HTTP/1.1\r\nHost: a/health\r\n\r\n", 400, "invalid_header"],
   ["a Host with a query", "GET /health HTTP/1.1\r\nHost: a?b\r\n\r\n", 400, "invalid_header"],
+  ["a Host that no URL can have", "GET /api/public/v1/key HTTP/1.1\r\nHost: xn--locahost-9cd.example\r\n\r\n", 400, "invalid_header"],
+  ["a Host with too large a number", "GET /api/public/v1/key HTTP/1.1\r\nHost: 256.1.1.1\r\n\r\n", 400, "invalid_header"],
   ["a Host with a blank", "GET /health HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "invalid_header"],
   ["a Host with a user", "GET /health HTTP/1.1\r\nHost: u@b:99999\r\n\r\n", 400, "invalid_header"],
   ["two Hosts at the collect path", post("Host: a\r\nHost: b\r\nContent-Length: 0\r\n", ""), 400, "invalid_header"],

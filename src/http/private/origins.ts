@@ -21,7 +21,8 @@ export function privateOrigins({ baseUrl, allowedHosts }: { baseUrl: string; all
 
   return {
     refuseHost({ url }) {
-      if (!isServed(new URL(url).hostname))
+      // A host that no URL can have is not served either.
+      if (!isServed(URL.parse(url)?.hostname ?? ""))
         throw new AppError("misdirected_request", "The dashboard does not answer under this host name: set base_url or allowed_hosts.")
     },
     refuseCrossSite({ method, headers }) {
