@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { impersonating, openWorld, type Person, type Sending, send, signedIn, type World } from "./scene.ts"
+import { rowsWritten } from "./state.ts"
+
+/** The first check that fails answers, in the order of areas/00 section 4. */
+
+const world: World = await openWorld({ allowed_hosts: "stats.local" })
+afterAll(() => world[Symbol.asyncDispose]())
+const { operations } = world
+
+const P = "/api/private"
+const GOALS = `${P}/sites/1/goals`
+const KEYS = `${P}/organizations/1/api-keys`
+const BROKEN = "{"
+const LARGE = "x".repeat((1 << 20) + 1)
+const EVIL = { origin: "https://evil.example" }
+const FORM = { "content-type": "application/x-www-form-urlencoded" }
+const STALE = { "if-match": '"99"' }
+const ODD_KEY = { "idempotency-key": "a b" }
+
+const people: Record<string, Person> = {}
+let impersonated = ""
+beforeAll(async () => {
+  const { clock, app } = world.instance
+  const { organizations } = app.instance
+  const tiredAt = clock.now() - 10 * 60_000 - 1
+  people.owner = await signedIn(world, { role: "owner" })
+  people.tired = await signedIn(world, { role: "owner", provedAt: tiredAt })
+  people.viewer = await signedIn(world, { role: "viewer" })
+  people.tiredViewer = await signedIn(world, { role: "viewer", provedAt: tiredAt })
+  people.stranger = await signedIn(world, {})
+  people.chief = await signedIn(world, { isInstanceAdmin: true })
+  const strict = await organizations.create({ name: "Strict" })
+  await organizations.update(strict.id, { policy: { require_mfa: true } }, { current: (organization) => organization })
+  people.factorless = await signedIn(world, { organizationId: strict.id, role: "owner", provedAt: tiredAt })
+  impersonated = await impersonating(world, people.chief, people.owner, "read_only")
+  const goal = { kind: "event", value: "first" }
+  await send(world, "POST", GOALS, { cookie: people.owner.cookie, body: goal })
+})
+
+type Ask = Sending & { as?: string; method?: string }
+
+test.each<[string, string, Ask, number, string]>([
+  ["unknown path, no session", `${P}/nothing`, {}, 404, "not_found"],
+  ["unknown path, foreign origin", `${P}/nothing`, { method: "POST", body: BROKEN, headers: EVIL }, 404, "not_found"],
+  ["unknown method, no session", GOALS, { method: "PUT", body: BROKEN }, 405, "method_not_allowed"],
+  ["unknown method, foreign origin", GOALS, { method: "DELETE", headers: EVIL }, 405, "method_not_allowed"],
+  ["foreign origin, no session", GOALS, { method: "POST", body: BROKEN, headers: EVIL }, 403, "origin_not_allowed"],
+  [
+    "foreign origin, unknown site",
+    `${P}/sites/99/goals`,
+    { method: "POST", as: "owner", body: "{}", headers: EVIL },
+    403,
+    "origin_not_allowed",
+  ],
+  ["foreign origin on an open route", `${P}/auth/login`, { method: "POST", body: BROKEN, headers: EVIL }, 403, "origin_not_allowed"],
+  ["no session, unknown site", `${P}/sites/99/goals`, {}, 401, "session_required"],
+  ["no session, bad query", `${GOALS}?limit=x&limit=y`, {}, 401, "session_required"],
+  ["no session, broken body", GOALS, { method: "POST", body: BROKEN }, 401, "session_required"],
+  ["no session, large body", GOALS, { method: "POST", body: LARGE }, 401, "session_required"],
+  ["no session, form", GOALS, { method: "POST", body: "a=1", headers: FORM }, 401, "session_required"],
+  ["a key instead of a session", GOALS, { key: "ff_x" }, 401, "session_required"],
+  ["second factor, unknown site", `${P}/sites/99/goals`, { as: "factorless" }, 403, "mfa_enrollment_required"],
+  ["second factor, console", `${P}/admin/users`, { as: "factorless" }, 403, "mfa_enrollment_required"],
+  ["second factor, broken body", `${P}/organizations`, { method: "POST", as: "factorless", body: BROKEN }, 403, "mfa_enrollment_required"],
+  ["unknown site, permission", `${P}/sites/99/goals`, { method: "POST", as: "viewer", body: "{}" }, 404, "site_not_found"],
+  ["unknown site, broken body", `${P}/sites/99/goals`, { method: "POST", as: "owner", body: BROKEN }, 404, "site_not_found"],
+  ["site of others, bad query", `${GOALS}?limit=x`, { as: "stranger" }, 404, "site_not_found"],
+  ["no id of a site", `${P}/sites/01/goals`, { as: "owner" }, 404, "site_not_found"],
+  ["organization of others, proof", KEYS, { method: "POST", as: "factorless", body: "{}" }, 403, "mfa_enrollment_required"],
+  ["organization of others, broken body", KEYS, { method: "POST", as: "stranger", body: BROKEN }, 404, "organization_not_found"],
+  ["permission, impersonation", KEYS, { method: "POST", as: "viewer", body: "{}" }, 403, "forbidden"],
+  ["permission, proof", KEYS, { method: "POST", as: "tiredViewer", body: "{}" }, 403, "forbidden"],
+  ["permission, unknown goal", `${GOALS}/99`, { method: "PATCH", as: "viewer", body: "{}" }, 403, "forbidden"],
+  ["permission, broken body", GOALS, { method: "POST", as: "viewer", body: BROKEN }, 403, "forbidden"],
+  ["console, unknown user", `${P}/admin/users/99999`, { as: "owner" }, 403, "forbidden"],
+  ["impersonation, unknown goal", `${GOALS}/99`, { method: "PATCH", as: "impersonated", body: BROKEN }, 403, "impersonation_read_only"],
+  ["proof, unknown key", `${KEYS}/99/rotate`, { method: "POST", as: "tired", body: BROKEN }, 403, "reauth_required"],
+  ["proof, large body", KEYS, { method: "POST", as: "tired", body: LARGE }, 403, "reauth_required"],
+  ["unknown goal, large body", `${GOALS}/99`, { method: "PATCH", as: "owner", body: LARGE }, 404, "goal_not_found"],
+  ["unknown goal, form", `${GOALS}/99`, { method: "PATCH", as: "owner", body: "a=1", headers: FORM }, 404, "goal_not_found"],
+  ["unknown goal, broken body", `${GOALS}/99`, { method: "PATCH", as: "owner", body: BROKEN }, 404, "goal_not_found"],
+  ["unknown user, broken body", `${P}/admin/users/99999`, { method: "PATCH", as: "chief", body: BROKEN }, 404, "user_not_found"],
+  ["size, media type", GOALS, { method: "POST", as: "owner", body: LARGE, headers: FORM }, 413, "body_too_large"],
+  ["media type, syntax", GOALS, { method: "POST", as: "owner", body: BROKEN, headers: FORM }, 415, "unsupported_media_type"],
+  ["syntax, idempotency key", GOALS, { method: "POST", as: "owner", body: BROKEN, headers: ODD_KEY }, 400, "invalid_json"],
+  ["syntax, query", `${GOALS}?a=1`, { method: "POST", as: "owner", body: BROKEN }, 400, "invalid_json"],
+  ["query, content", `${GOALS}?a=1`, { method: "POST", as: "owner", body: "{}" }, 400, "invalid_query"],
+  ["idempotency key, content", GOALS, { method: "POST", as: "owner", body: "{}", headers: ODD_KEY }, 400, "invalid_header"],
+  ["content, stale tag", `${GOALS}/1`, { method: "PATCH", as: "owner", body: '{"kind":1}', headers: STALE }, 422, "validation_failed"],
+  ["stale tag", `${GOALS}/1`, { method: "PATCH", as: "owner", body: "{}", headers: STALE }, 412, "precondition_failed"],
+  ["stale version", `${GOALS}/1`, { method: "PATCH", as: "owner", body: '{"version":99}' }, 409, "version_conflict"],
+])("the first failing check answers: %s", async (_, path, { as, method = "GET", ...sending }, status, code) => {
+  const cookie = as === "impersonated" ? impersonated : as === undefined ? "" : people[as]!.cookie
+  const written = await rowsWritten(world)
+  const answer = await send(world, method, path, { ...sending, cookie })
+  expect({ status: answer.status, type: answer.headers.get("content-type") }).toEqual({ status, type: "application/problem+json" })
+  expect(answer.body).toMatchObject({ status, code, request_id: answer.headers.get("x-request-id") })
+  for (const [name, value] of [
+    ["cache-control", "no-store"],
+    ["x-content-type-options", "nosniff"],
+  ])
+    expect(answer.headers.get(name!)).toBe(value!)
+  expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([])
+  expect(await rowsWritten(world)).toBe(written)
+})
+
+// Browsers name the page a request comes from; the newer header decides.
+const OWN = "http://localhost:9000"
+const PAGES: readonly (readonly [string, Record<string, string>, isAllowed: boolean])[] = [
+  ["no browser", {}, true],
+  ["the same origin", { "sec-fetch-site": "same-origin" }, true],
+  ["the person", { "sec-fetch-site": "none" }, true],
+  ["another origin of the site", { "sec-fetch-site": "same-site" }, false],
+  ["another site", { "sec-fetch-site": "cross-site" }, false],
+  ["a word that no browser says", { "sec-fetch-site": "anything" }, false],
+  ["another site that claims our origin", { "sec-fetch-site": "cross-site", origin: OWN }, false],
+  ["our origin", { origin: OWN }, true],
+  ["an allowed host", { origin: "https://stats.local" }, true],
+  ["nothing that can be named", { origin: "null" }, false],
+  ["another port of our host", { origin: "http://localhost:9001" }, false],
+  ["another scheme of our host", { origin: "https://localhost:9000" }, false],
+  ["a host that begins as ours", { origin: "http://localhost:9000.evil.example" }, false],
+  ["our origin with a path", { origin: `${OWN}/` }, false],
+  ["two origins", { origin: `${OWN} https://evil.example` }, false],
+]
+
+test.each(PAGES)("a write of %s", async (_, headers, isAllowed) => {
+  const writes = operations.filter(({ method }) => method !== "GET")
+  const written = await rowsWritten(world)
+  for (const { method, path } of writes) {
+    // Without a session none of them gets further than the gate; open ones fail for their content.
+    const answer = await send(world, method, path.replaceAll(/\{\w+\}/g, "0"), { headers, body: [] })
+    const isRefused = (answer.body as { code?: string } | undefined)?.code === "origin_not_allowed"
+    expect({ path: `${method} ${path}`, isRefused, is403: answer.status === 403 || !isRefused }).toEqual({
+      path: `${method} ${path}`,
+      isRefused: !isAllowed,
+      is403: true,
+    })
+  }
+  expect(await rowsWritten(world)).toBe(written)
+  // Reading is shut to other origins by the browser, and needs no rule.
+  const read = await send(world, "GET", `${P}/me`, { headers, cookie: people.owner!.cookie })
+  expect(read.status).toBe(200)
+})
+
+test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", "TEXT/PLAIN; charset=utf-8"])(
+  "no write takes a form as a page of others can send it: %s",
+  async (type) => {
+    const written = await rowsWritten(world)
+    const master = await signedIn(world, { role: "owner", isInstanceAdmin: true })
+    const start = await rowsWritten(world)
+    expect(start).toBeGreaterThan(written)
+    for (const operation of operations.filter(({ method, path }) => method !== "GET" && !path.endsWith("/backups/upload"))) {
+      const { method, path } = operation
+      const answer = await send(world, method, path.replaceAll(/\{\w+\}/g, "1"), {
+        cookie: master.cookie,
+        body: '{"name":"x"}=',
+        headers: { "content-type": type },
+      })
+      const name = `${method} ${path}`
+      // What is not there is told before anything is looked at.
+      expect({ name, status: answer.status === 404 ? 415 : answer.status }).toEqual({ name, status: 415 })
+    }
+    expect(await rowsWritten(world)).toBe(start)
+  },
+)
+
+test.each([
+  ["evil.example", 421],
+  ["localhost.evil.example:9000", 421],
+  ["a", 421],
+  ["xn--locahost-9cd.example", 421],
+  ["stats.local:1", 200],
+  ["127.0.0.1", 200],
+])("under the host %s every route answers alike: %d", async (host, status) => {
+  const { instance } = world
+  for (const operation of operations.filter(({ gate }) => gate.ask !== "open")) {
+    const request = new Request(`http://${host}${operation.path.replaceAll(/\{\w+\}/g, "1")}`, { method: operation.method })
+    const answer = await instance.fetch(request)
+    expect({ path: operation.path, status: answer.status }).toEqual({ path: operation.path, status: status === 200 ? 401 : status })
+  }
+  const me = await instance.fetch(new Request(`http://${host}${P}/me`, { headers: { cookie: people.owner!.cookie } }))
+  expect(me.status).toBe(status)
+})
+
+test("what other headers say of the host changes nothing", async () => {
+  for (const name of ["x-forwarded-host", "x-host", "forwarded", "x-original-host"]) {
+    const headers = { [name]: name === "forwarded" ? "host=evil.example" : "evil.example" }
+    const answer = await send(world, "GET", `${P}/setup`, { headers })
+    expect(answer.status).toBe(200)
+    expect(answer.text).not.toContain("evil")
+    expect((await send(world, "POST", `${P}/auth/login`, { headers: { ...headers, ...EVIL }, body: {} })).status).toBe(403)
+  }
+})
+
+test("before the instance is set up every route says so, but the one that does it", async () => {
+  await using fresh: TestInstance = await startInstance()
+  for (const operation of operations) {
+    if (operation.gate.beforeSetUp) continue
+    if (operation.gate.feature === "spare") continue
+    const answer = await fresh.api.send(
+      operation.method,
+      operation.path.replaceAll(/\{\w+\}/g, "1"),
+      operation.method === "GET" ? undefined : BROKEN,
+    )
+    const { code } = answer.body as { code: string }
+    expect({ path: operation.path, status: answer.status, code }).toEqual({ path: operation.path, status: 503, code: "setup_required" })
+    expect(answer.headers.get("retry-after")).toBe("60")
+  }
+  expect((await fresh.api.get(`${P}/setup`)).status).toBe(200)
+})
+
+test("a session that asks too much is slowed down, and others are not", async () => {
+  await using small = await startInstance({ settings: { private_rate: "1" } })
+  const [busy, calm] = [await small.signIn({ role: "owner" }), await small.signIn({ role: "owner" })]
+  const ask = (cookie: string, path = `${P}/me`) => small.api.get(path, undefined, { cookie })
+  for (let n = 0; n < 10; n++) expect((await ask(busy)).status).toBe(200)
+  const slowed = await ask(busy, `${P}/sites/1/goals/99?limit=x`)
+  expect(slowed).toMatchObject({ status: 429, body: { code: "rate_limited" } })
+  expect(Number(slowed.headers.get("retry-after"))).toBeGreaterThan(0)
+  // What comes before in the order still does.
+  expect(await ask(busy, `${P}/sites/99/goals`)).toMatchObject({ status: 404 })
+  expect((await ask(calm)).status).toBe(200)
+})
