@@ -18,7 +18,7 @@ export function foreignMigration(text: string, prefix: string): string | undefin
 interface Token {
   /** Words in lower case; names as they stand, without their quotes. */
   text: string
-  kind: "word" | "quoted" | "value" | "sign"
+  kind: "word" | "quoted" | "string" | "number" | "sign"
 }
 
 const PATTERN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"((?:[^"]|"")*)"|`([^`]*)`|\[([^\]]*)\]|([A-Za-z_][\w$]*)|(\d[\w.]*)|(\S)/g
@@ -29,7 +29,8 @@ function tokensOf(text: string): Token[] {
     const quoted = double ?? back ?? square
     if (quoted !== undefined) tokens.push({ kind: "quoted", text: quoted })
     else if (word !== undefined) tokens.push({ kind: "word", text: word.toLowerCase() })
-    else if (number !== undefined || whole.startsWith("'")) tokens.push({ kind: "value", text: "" })
+    else if (number !== undefined) tokens.push({ kind: "number", text: "" })
+    else if (whole.startsWith("'")) tokens.push({ kind: "string", text: "" })
     else if (sign !== undefined) tokens.push({ kind: "sign", text: sign })
   }
   return tokens
@@ -59,21 +60,8 @@ const BEFORE_TABLE = new Set(["from", "join", "into", "update", "table", "refere
 /** Words that may stand between them and the name. */
 const SKIPPED = new Set(["or", "replace", "rollback", "abort", "fail", "ignore", "if", "not", "exists"])
 /** Words that end a list of tables. What follows `on` is still inside it. */
-const ENDS = new Set([
-  "where",
-  "group",
-  "order",
-  "having",
-  "limit",
-  "set",
-  "returning",
-  "values",
-  "select",
-  "window",
-  "union",
-  "except",
-  "intersect",
-])
+const ENDS = new Set(["where", "group", "order", "having", "limit", "set", "returning", "values", "select", "union", "except", "intersect"])
+const NOTHING: ReadonlySet<string> = new Set()
 const TABLE_FUNCTIONS = new Set(["json_each", "json_tree"])
 
 /** Walks through a statement and looks at each place where a table is named. */
@@ -83,6 +71,7 @@ function firstForeign(tokens: readonly Token[], prefix: string): string | undefi
   // One entry per open parenthesis: whether it is a list of tables, where a comma leads to the next one.
   const lists = [false]
   let expects = false
+  let names = known
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at]!
     if (isSign(token, "(")) {
@@ -93,14 +82,18 @@ function firstForeign(tokens: readonly Token[], prefix: string): string | undefi
     else if (isSign(token, ",") && lists.at(-1)) expects = true
     else if (token.kind === "word" && BEFORE_TABLE.has(token.text) && !isComparison(tokens, at)) {
       expects = true
+      // What is written is a table, also where WITH makes one up under the same name.
+      names = isTarget(tokens, at) ? NOTHING : known
       if (token.text === "from" || token.text === "join") lists[lists.length - 1] = true
-    } else if (token.kind === "word" && ENDS.has(token.text)) {
+    } else if (endsTables(tokens, at)) {
       expects = false
       lists[lists.length - 1] = false
-    } else if (token.kind === "word" && token.text === "in" && isName(tokens[at + 1])) return "IN needs parentheses"
+    } else if (token.kind === "word" && token.text === "in" && canName(tokens[at + 1])) return "IN needs parentheses"
+    else if (expects && token.kind === "string") return "a table's name stands in single quotes"
     else if (expects && isName(token) && !(token.kind === "word" && SKIPPED.has(token.text))) {
       expects = false
-      const fault = judgeName(tokens, at, prefix, known)
+      const fault = judgeName(tokens, at, prefix, names)
+      names = known
       if (fault !== undefined) return fault
     }
   }
@@ -137,6 +130,18 @@ function commonTables(tokens: readonly Token[]): ReadonlySet<string> | undefined
   return names
 }
 
+/** Whether the word before a table says that it is changed. */
+function isTarget(tokens: readonly Token[], at: number): boolean {
+  const word = wordAt(tokens, at)
+  return word === "into" || word === "update" || (word === "from" && wordAt(tokens, at - 1) === "delete")
+}
+
+/** `window` begins a clause before a name and `as`; elsewhere it is a name itself, and the list goes on. */
+function endsTables(tokens: readonly Token[], at: number): boolean {
+  const word = wordAt(tokens, at)
+  return word === "window" ? wordAt(tokens, at + 2) === "as" : word !== undefined && ENDS.has(word)
+}
+
 /** `is distinct from` compares, and `do update` names no table. */
 function isComparison(tokens: readonly Token[], at: number): boolean {
   const before = wordAt(tokens, at - 1)
@@ -146,6 +151,8 @@ function isComparison(tokens: readonly Token[], at: number): boolean {
 
 const isSign = (token: Token | undefined, text: string): boolean => token?.kind === "sign" && token.text === text
 const isName = (token: Token | undefined): boolean => token?.kind === "word" || token?.kind === "quoted"
+/** SQLite takes text in single quotes for a name where only a name can stand. */
+const canName = (token: Token | undefined): boolean => isName(token) || token?.kind === "string"
 const wordAt = (tokens: readonly Token[], at: number): string | undefined => (tokens[at]?.kind === "word" ? tokens[at].text : undefined)
 
 function judgeMigration(tokens: readonly Token[], prefix: string): string | undefined {
