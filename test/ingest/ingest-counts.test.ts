@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test"
+import { EventBuffer } from "../../src/ingest/buffer.ts"
+import type { Candidate } from "../../src/ingest/candidate.ts"
+import { createIngestCounts } from "../../src/ingest/ingest-counts.ts"
+import { StoreFault } from "../../src/store/events/fault.ts"
+import { fixedClock } from "../kit.ts"
+
+const clock = () => fixedClock("2026-11-21T12:00:30Z")
+const MINUTE = Date.parse("2026-11-21T12:00:00Z") / 60_000
+
+test("counts are told apart by minute, site and outcome, and go when they are stored", () => {
+  const now = clock()
+  const counts = createIngestCounts(now)
+  counts.add(1, "accepted")
+  counts.add(1, "accepted")
+  counts.add(2, "bot")
+  now.advance(60_000)
+  counts.add(1, "accepted")
+  const rows = counts.waiting()
+  expect(rows).toEqual([
+    { minute: MINUTE, site_id: 1, outcome: "accepted", count: 2 },
+    { minute: MINUTE, site_id: 2, outcome: "bot", count: 1 },
+    { minute: MINUTE + 1, site_id: 1, outcome: "accepted", count: 1 },
+  ])
+  // What came while they were written stays.
+  counts.add(1, "accepted")
+  counts.stored(rows)
+  expect(counts.waiting()).toEqual([{ minute: MINUTE + 1, site_id: 1, outcome: "accepted", count: 1 }])
+})
+
+test("while nothing can be stored they take no more memory than ten thousand rows", () => {
+  const now = clock()
+  const counts = createIngestCounts(now)
+  for (let site = 1; site <= 12_000; site++) counts.add(site, "refused_storage")
+  expect(counts.waiting()).toHaveLength(10_000)
+})
+
+test("commits are told by their middle and their slowest hundredth, of the last thousand", () => {
+  const counts = createIngestCounts(clock())
+  expect(counts.commits()).toBeUndefined()
+  for (let i = 0; i < 500; i++) counts.took(1_000)
+  for (let ms = 1; ms <= 1_000; ms++) counts.took(ms)
+  expect(counts.commits()).toEqual({ p50_ms: 501, p99_ms: 991 })
+})
+
+test.each([
+  ["full", "refused_storage"],
+  ["io", "refused_storage"],
+] as const)("events that a store answers with %s count as %s", async (kind, outcome) => {
+  const now = clock()
+  const counts = createIngestCounts(now)
+  const refuse = () => {
+    throw new StoreFault(kind, "a test")
+  }
+  const buffer = new EventBuffer({ store: { write: refuse, probe: refuse }, clock: now, counts })
+  const candidate = { siteId: 7 } as Candidate // nothing else of it is looked at before the store
+  await expect(buffer.store([candidate, candidate], 1)).rejects.toMatchObject({ code: kind === "full" ? "storage_full" : "unavailable" })
+  if (kind === "full") await expect(buffer.store([candidate], 1)).rejects.toMatchObject({ code: "storage_full" })
+  expect(counts.waiting()).toEqual([{ minute: MINUTE, site_id: 7, outcome, count: kind === "full" ? 3 : 2 }])
+  buffer.stop()
+})
