@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, instantText } from "#plugin"
+import { answers } from "./sent.ts"
 import { AnyQuery, fileHeaders, Id, Instant, NoQuery, orNull, Page, says, streamed } from "./shapes.ts"
 
 const Words = orNull(t.String())
@@ -53,7 +54,7 @@ export const auditRoutes = (host: Host) => {
         }
         return new Response(streamed(lines()), { headers: fileHeaders("application/x-ndjson; charset=utf-8", "audit.ndjson") })
       },
-      { instanceAdmin: true, query: AnyQuery, detail: says("The audit log as lines of JSON") },
+      { instanceAdmin: true, query: AnyQuery, detail: { ...says("The audit log as lines of JSON"), ...answers("application/x-ndjson") } },
     )
     .get("/admin/audit/verify", () => audit.verify(), {
       instanceAdmin: true,

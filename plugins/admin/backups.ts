@@ -1,6 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Console, type Host, leaveUnread, readOptionalJson } from "#plugin"
 import { JobShown, jobShown } from "./jobs.ts"
+import { answers, SENT } from "./sent.ts"
 import { fileHeaders, Instant, NoQuery, orNull, Sent, says, streamed } from "./shapes.ts"
 
 const BackupShown = t.Object(
@@ -49,7 +50,7 @@ export const backupRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Make a backup"),
+      detail: says("Make a backup", SENT.backup),
     })
     .post(
       "/admin/backups/upload",
@@ -84,7 +85,7 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: PlanShown },
-        detail: says("Change when backups are made, and how many are kept"),
+        detail: says("Change when backups are made, and how many are kept", SENT.backupSchedule),
       },
     )
     .get("/admin/backups/:id", ({ params }) => shown(backups, backups.get(params.id)), {
@@ -99,7 +100,11 @@ export const backupRoutes = (host: Host) => {
         const { name, bytes, stream } = await backups.download(actor, params.id)
         return new Response(streamed(stream), { headers: { ...fileHeaders("application/x-tar", name), "content-length": String(bytes) } })
       },
-      { instanceAdmin: { find, sudo: true }, query: NoQuery, detail: says("A backup as one tar archive") },
+      {
+        instanceAdmin: { find, sudo: true },
+        query: NoQuery,
+        detail: { ...says("A backup as one tar archive"), ...answers("application/x-tar") },
+      },
     )
     .post(
       "/admin/backups/:id/verify",
@@ -109,7 +114,7 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 202: JobShown },
-        detail: says("Check a backup again"),
+        detail: says("Check a backup again", SENT.verification),
       },
     )
     .post(
@@ -120,7 +125,7 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 202: JobShown },
-        detail: says("Put a backup in the place of the present stores"),
+        detail: says("Put a backup in the place of the present stores", SENT.restore),
       },
     )
     .delete(

@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, instantText, leaveUnread } from "#plugin"
+import { SENT } from "./sent.ts"
 import { Id, Instant, NoQuery, Sent, says } from "./shapes.ts"
 
 /** Seeing the instance as one of its users does, and back. */
@@ -33,7 +34,7 @@ export const impersonationRoutes = (host: Host) => {
             expires_at: Instant,
           }),
         },
-        detail: says("Act as a user"),
+        detail: says("Act as a user", SENT.impersonation),
       },
     )
     .post(

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Host, instantText, type Job, leaveUnread } from "#plugin"
+import { answers, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
 
 export const JobShown = t.Object(
@@ -78,7 +79,7 @@ export const jobRoutes = (host: Host) => {
         const job = await jobs.get(params.id)
         return { ...jobShown(host, job), lines: job.lines.map(({ at, ...line }) => ({ at: instantText(at), ...line })) }
       },
-      { instanceAdmin: { find }, query: NoQuery, detail: says("Read a job, with what the log says of it") },
+      { instanceAdmin: { find }, query: NoQuery, detail: { ...says("Read a job, with what the log says of it"), ...answers() } },
     )
     .post("/admin/jobs/:id/cancel", async ({ actor, params }) => jobShown(host, await jobs.cancel(actor, params.id)), {
       instanceAdmin: quiet,
@@ -103,7 +104,7 @@ export const jobRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: ScheduleShown },
-      detail: says("Change when a job comes again, or whether"),
+      detail: says("Change when a job comes again, or whether", SENT.schedule),
     })
     .post(
       "/admin/schedules/:name/run",

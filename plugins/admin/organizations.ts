@@ -11,6 +11,7 @@ import {
   readPlainPaging,
   versionsIn,
 } from "#plugin"
+import { SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, Page, Sent, says, tagged } from "./shapes.ts"
 
 const OrganizationShown = t.Object(
@@ -101,7 +102,13 @@ export const organizationRoutes = (host: Host) => {
         set.headers.location = `/api/private/admin/organizations/${made.id}`
         return tagged(set, made, await shownById(made.id))
       },
-      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 201: OrganizationShown }, detail: says("Make an organization") },
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        body: Sent,
+        response: { 201: OrganizationShown },
+        detail: says("Make an organization", SENT.organization),
+      },
     )
     .get(
       "/admin/organizations/:id",
@@ -123,17 +130,31 @@ export const organizationRoutes = (host: Host) => {
         })
         return tagged(set, changed, await shownById(id))
       },
-      { instanceAdmin: finding, query: NoQuery, body: Sent, response: { 200: OrganizationShown }, detail: says("Change name or policy") },
+      {
+        instanceAdmin: finding,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: OrganizationShown },
+        detail: says("Change name or policy", SENT.organizationPatch),
+      },
     )
     .delete(
       "/admin/organizations/:id",
-      async ({ actor, user, params, body, request, status }) => {
+      async ({ actor, user, params, body, request, set }) => {
         const { id } = await find(params)
         const alongside = host.audit.recorded(actor, deed("delete"))
         await organizations.remove(id, body.value, user.id, { alongside, expected: versionsIn(request.headers.get("if-match")) })
-        return status(202, undefined)
+        set.status = 202
       },
-      { instanceAdmin: { ...finding, sudo: true }, query: NoQuery, body: Sent, detail: says("Delete an organization with its sites") },
+      {
+        instanceAdmin: { ...finding, sudo: true },
+        query: NoQuery,
+        body: Sent,
+        detail: {
+          ...says("Delete an organization with its sites", SENT.confirmation),
+          responses: { 202: { description: "Its sites go within the next minutes." } },
+        },
+      },
     )
     .get(
       "/admin/organizations/:id/members",
@@ -158,7 +179,7 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: MemberShown },
-        detail: says("Make a user a member, or change the role"),
+        detail: says("Make a user a member, or change the role", SENT.member),
       },
     )
     .delete(
@@ -172,7 +193,7 @@ export const organizationRoutes = (host: Host) => {
         instanceAdmin: { ...finding, sudo: true, read: readOptionalJson(64 << 10) },
         query: NoQuery,
         body: Sent,
-        detail: says("Remove a member"),
+        detail: says("Remove a member", SENT.memberRemoval),
       },
     )
 }

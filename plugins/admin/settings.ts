@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, versionsIn } from "#plugin"
+import { SENT } from "./sent.ts"
 import { NoQuery, Sent, says, tagged } from "./shapes.ts"
 
 const SettingsShown = t.Object({ data: t.Array(t.Any()) })
@@ -30,7 +31,7 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: SettingsShown },
-      detail: says("Change settings that are made here"),
+      detail: says("Change settings that are made here", SENT.settings),
     })
     .post("/admin/settings/smtp/test", ({ body }) => mailTest(body.value), {
       instanceAdmin: { reads: true },
@@ -42,7 +43,7 @@ export const settingRoutes = (host: Host) => {
           steps: t.Array(t.Object({ name: t.String(), sent: t.String(), received: t.String(), ms: t.Integer() })),
         }),
       },
-      detail: says("Send a mail and tell what was said"),
+      detail: says("Send a mail and tell what was said", SENT.mailTest),
     })
     .post("/admin/settings/oidc/test", ({ body }) => oidcTest(body.value), {
       instanceAdmin: { reads: true },
@@ -55,7 +56,7 @@ export const settingRoutes = (host: Host) => {
           claims: t.Array(t.Object({ name: t.String(), needed: t.Boolean(), offered: t.Union([t.Boolean(), t.Null()]) })),
         }),
       },
-      detail: says("Ask an identity provider for what signing in takes"),
+      detail: says("Ask an identity provider for what signing in takes", SENT.providerTest),
     })
     .get("/admin/plugins", async () => ({ data: await areas.list() }), {
       instanceAdmin: true,
@@ -69,7 +70,13 @@ export const settingRoutes = (host: Host) => {
         const area = await areas.turn(actor, body.value, versionsIn(request.headers.get("if-match")))
         return tagged(set, area, area)
       },
-      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 200: PluginShown }, detail: says("Switch an area on or off") },
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: PluginShown },
+        detail: says("Switch an area on or off", SENT.area),
+      },
     )
     .get("/admin/features", () => ({ data: areas.features() }), {
       instanceAdmin: true,
@@ -82,6 +89,6 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: t.Object({ data: t.Array(t.String()) }) },
-      detail: says("Switch several areas"),
+      detail: says("Switch several areas", SENT.areas),
     })
 }

@@ -15,6 +15,7 @@ import {
   siteNotFound,
 } from "#plugin"
 import { JobShown, jobShown } from "./jobs.ts"
+import { SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
 
 const SiteShown = t.Object(
@@ -134,7 +135,7 @@ export const siteRoutes = (host: Host) => {
             }),
           }),
         },
-        detail: says("Move a site to another organization"),
+        detail: says("Move a site to another organization", SENT.transfer),
       },
     )
     .post(
@@ -150,7 +151,7 @@ export const siteRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: PreviewShown, 202: JobShown },
-        detail: says("Remove visits before a day, or count them"),
+        detail: says("Remove visits before a day, or count them", SENT.purge),
       },
     )
     .delete(

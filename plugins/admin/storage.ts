@@ -1,5 +1,6 @@
 import { type Host, instantText } from "#plugin"
 import { JobShown, jobShown } from "./jobs.ts"
+import { answers, SENT } from "./sent.ts"
 import { AnyQuery, NoQuery, Sent, says } from "./shapes.ts"
 
 /** What the stores take, how long events are kept, how they come in. */
@@ -11,45 +12,45 @@ export const storageRoutes = (host: Host) => {
     .instanceRouter()
     .get("/admin/storage", () => storage.report(), {
       ...admin,
-      detail: says("What stores, tables and sites take, and for how long it is enough"),
+      detail: { ...says("What stores, tables and sites take, and for how long it is enough"), ...answers() },
     })
     .post("/admin/storage/vacuum", async ({ actor, body, set }) => accepted(host, set, await storeWork.vacuum(actor, body.value)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Give the free space of a store back"),
+      detail: says("Give the free space of a store back", SENT.store),
     })
     .post("/admin/storage/analyze", async ({ actor, body, set }) => accepted(host, set, await storeWork.analyze(actor, body.value)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Count how values are spread"),
+      detail: says("Count how values are spread", SENT.store),
     })
-    .get("/admin/retention", () => retention.list(), { ...admin, detail: says("How long events are kept") })
+    .get("/admin/retention", () => retention.list(), { ...admin, detail: { ...says("How long events are kept"), ...answers() } })
     .put(
       "/admin/retention",
       async ({ actor, body }) => {
         await retention.change(actor, body.value)
         return retention.list()
       },
-      { ...admin, body: Sent, detail: says("Change how long events are kept") },
+      { ...admin, body: Sent, detail: { ...says("Change how long events are kept", SENT.retention), ...answers() } },
     )
     .post("/admin/retention/preview", ({ body }) => retention.preview(body.value), {
       instanceAdmin: { reads: true },
       query: NoQuery,
       body: Sent,
-      detail: says("Count what a run would remove"),
+      detail: { ...says("Count what a run would remove", SENT.retentionRun), ...answers() },
     })
     .post("/admin/retention/run", async ({ actor, body, set }) => accepted(host, set, await retention.run(actor, body.value)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Remove what is over its time, as the preview told"),
+      detail: says("Remove what is over its time, as the preview told", SENT.retentionRun),
     })
     .get("/admin/ingestion", ({ query }) => ingestion.minutes(query), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: says("What became of events, by minute"),
+      detail: { ...says("What became of events, by minute"), ...answers() },
     })
     .get(
       "/admin/ingestion/rejected/sample",
@@ -61,7 +62,7 @@ export const storageRoutes = (host: Host) => {
           browser_family: browser,
         })),
       }),
-      { instanceAdmin: true, query: AnyQuery, detail: says("The last dropped events of all sites") },
+      { instanceAdmin: true, query: AnyQuery, detail: { ...says("The last dropped events of all sites"), ...answers() } },
     )
 }
 

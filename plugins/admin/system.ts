@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, instantText } from "#plugin"
+import { answers, SENT } from "./sent.ts"
 import { AnyQuery, fileHeaders, Instant, NoQuery, orNull, Sent, says } from "./shapes.ts"
 
 const CheckShown = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
@@ -11,7 +12,11 @@ export const systemRoutes = (host: Host) => {
 
   return host
     .instanceRouter()
-    .get("/admin/system", () => system(), { instanceAdmin: true, query: NoQuery, detail: says("What runs, and on what") })
+    .get("/admin/system", () => system(), {
+      instanceAdmin: true,
+      query: NoQuery,
+      detail: { ...says("What runs, and on what"), ...answers() },
+    })
     .get(
       "/admin/system/health",
       async ({ request }) => {
@@ -29,7 +34,7 @@ export const systemRoutes = (host: Host) => {
     .get("/admin/logs", ({ query }) => ({ data: logLines(query).map(({ at, ...line }) => ({ at: instantText(at), ...line })) }), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: says("The last lines of the log, without secrets"),
+      detail: { ...says("The last lines of the log, without secrets"), ...answers() },
     })
     .get(
       "/admin/diagnostics.zip",
@@ -37,7 +42,11 @@ export const systemRoutes = (host: Host) => {
         const bytes = await diagnostics(actor)
         return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: fileHeaders("application/zip", "diagnostics.zip") })
       },
-      { instanceAdmin: true, query: NoQuery, detail: says("What helps others to help: no secret, no address, no e-mail") },
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        detail: { ...says("What helps others to help: no secret, no address, no e-mail"), ...answers("application/zip") },
+      },
     )
     .get("/admin/maintenance", () => maintenance.shown(), {
       instanceAdmin: true,
@@ -50,6 +59,6 @@ export const systemRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: ModeShown },
-      detail: says("Let writes of others wait, or not"),
+      detail: says("Let writes of others wait, or not", SENT.maintenance),
     })
 }

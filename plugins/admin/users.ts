@@ -1,5 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Console, type Host, instantText, leaveUnread, readOptionalJson, refuseUnproved, versionsIn } from "#plugin"
+import { SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says, tagged } from "./shapes.ts"
 
 const BODY_BYTES = 64 << 10
@@ -54,7 +55,7 @@ export const userRoutes = (host: Host) => {
         set.headers.location = `/api/private/admin/users/${user.id}`
         return tagged(set, user, { ...shownUser(user), ...(link !== undefined && { link }) })
       },
-      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 201: LinkedUserShown }, detail: says("Make a user") },
+      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 201: LinkedUserShown }, detail: says("Make a user", SENT.newUser) },
     )
     .get("/admin/users/:id", async ({ params, set }) => shown(set, await users.get(params.id)), {
       instanceAdmin: { find },
@@ -68,7 +69,13 @@ export const userRoutes = (host: Host) => {
         if (asksForFlag(body.value)) refuseUnproved(session, host.now())
         return shown(set, await users.update(actor, params.id, body.value, versionsIn(request.headers.get("if-match"))))
       },
-      { instanceAdmin: { find }, query: NoQuery, body: Sent, response: { 200: UserShown }, detail: says("Change name, address or flag") },
+      {
+        instanceAdmin: { find },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: UserShown },
+        detail: says("Change name, address or flag", SENT.user),
+      },
     )
     .post("/admin/users/:id/disable", async ({ actor, params, set }) => shown(set, await users.disable(actor, params.id)), {
       instanceAdmin: quiet,
@@ -112,7 +119,7 @@ export const userRoutes = (host: Host) => {
         instanceAdmin: { find, sudo: true, read: readOptionalJson(BODY_BYTES) },
         query: NoQuery,
         body: Sent,
-        detail: says("Delete a user"),
+        detail: says("Delete a user", SENT.removal),
       },
     )
 }

@@ -52,7 +52,9 @@ const GOOD: Readonly<Record<string, string>> = {
 }
 
 function successes(route: DescribedRoute, schemas: SchemaCollection): Record<string, Answer> {
-  const declared = Object.entries(route.answers).map(([status, schema]) => [status, { "application/json": { schema } }] as const)
+  const declared = Object.entries(route.answers).map(
+    ([status, schema]) => [status, schema.type === "void" ? {} : { "application/json": { schema } }] as const,
+  )
   const own = Object.entries(route.detail.responses ?? {})
   const answers: [string, Answer][] = [
     ...declared.map(([status, content]) => [status, success(route, status, { content }, schemas)] as [string, Answer]),

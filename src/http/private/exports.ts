@@ -4,6 +4,8 @@ import { isRowType } from "../../domain/export.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Exports } from "../../services/exports.ts"
 import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
+import { EXPORTED_FILES } from "../openapi/bodies.ts"
+import { told } from "../openapi/route.ts"
 import { EXPORT_PARAMETERS } from "../public/export.ts"
 import { parameters } from "../public/stats.ts"
 import type { SessionWatch } from "./session-watch.ts"
@@ -37,7 +39,11 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
     {
       can: "export:read",
       query: parameters(EXPORT_PARAMETERS),
-      detail: { summary: "Export events, visits or a report", tags: ["export"] },
+      detail: {
+        summary: "Export events, visits or a report",
+        tags: ["export"],
+        ...told({ responses: { 200: { content: EXPORTED_FILES } } }),
+      },
     },
   )
 }

@@ -3,6 +3,7 @@ import type { Peers } from "../../plugin/guard.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Live, LiveEvent } from "../../services/live.ts"
 import { NoQuery } from "../public/things.ts"
+import { answersFile } from "./sent-bodies.ts"
 import type { SessionWatch } from "./session-watch.ts"
 
 export interface LiveRoutesOptions {
@@ -38,7 +39,11 @@ export const liveRoutes = (router: PrivateRouter, { live, sessionWatch }: LiveRo
         { headers },
       )
     },
-    { can: "site:read", query: NoQuery, detail: { summary: "What comes in, as server-sent events", tags: ["live"] } },
+    {
+      can: "site:read",
+      query: NoQuery,
+      detail: { summary: "What comes in, as server-sent events", tags: ["live"], ...answersFile("text/event-stream") },
+    },
   )
 
 /** `watch` begins before there is an answer, so that what it refuses can be said. */

@@ -63,6 +63,10 @@ function optional(properties: TProperties): TProperties {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)]))
 }
 
+/** An answer that the framework does not look at. */
+export const answersFile = (...types: readonly string[]): object =>
+  told({ responses: { 200: { content: Object.fromEntries(types.map((type) => [type, { schema: t.String() }])) } } })
+
 /** The answer of a route without a body, for the documents; without a word 204. */
 export const answersEmpty = (status: 202 | 303): object =>
   told({ responses: { [status]: status === 303 ? { headers: ["Location"] } : {} } })

@@ -10,6 +10,7 @@ import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent } from "../public/things.ts"
 import { shownWork, WorkShown } from "./erase.ts"
 import { refuseLack } from "./exports.ts"
+import { answersFile } from "./sent-bodies.ts"
 import type { SessionWatch } from "./session-watch.ts"
 
 export interface TakeoutRoutesOptions {
@@ -68,7 +69,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         const watch = sessionWatch.whileSignedIn(request, session, site.id)
         return new Response(piecesOf(path, watch), { headers })
       },
-      { can: "people:read", query: NoQuery, detail: says("The archive, for a day") },
+      { can: "people:read", query: NoQuery, detail: { ...says("The archive, for a day"), ...answersFile("application/zip") } },
     )
 
 /** For as long as the session lasts: what is cut off has no regular end. */
