@@ -9,6 +9,7 @@ import {
   type TokenPurpose,
   useToken,
   voidTokens,
+  voidTokensSince,
 } from "../store/catalog/one-time-tokens.ts"
 import type { Random } from "./secrets.ts"
 import { tokenHash } from "./sessions.ts"
@@ -21,6 +22,8 @@ export interface OneTimeTokens {
   /** Of parallel calls exactly one gets it. */
   use(statements: Statements, purpose: TokenPurpose, token: string): Promise<OneTimeToken>
   void(statements: Statements, userId: number, ...purposes: readonly TokenPurpose[]): Promise<void>
+  /** Those of the same user and purpose that were issued after this one, if all of them live equally long. */
+  voidLater(statements: Statements, purpose: TokenPurpose, token: OneTimeToken): Promise<void>
   /** Removes what ended long ago. */
   forget(): Promise<void>
 }
@@ -69,6 +72,8 @@ export function createOneTimeTokens({
     async void(statements, userId, ...purposes) {
       for (const purpose of purposes) await voidTokens(statements, userId, purpose, clock.now())
     },
+    voidLater: (statements, purpose, { user_id, expires_at }) =>
+      voidTokensSince(statements, { userId: user_id, purpose, since: expires_at }, clock.now()),
     forget: () => deleteTokens(catalog, clock.now() - KEPT_ENDED_MS, 1_000),
   }
 }

@@ -116,12 +116,15 @@ export function createOwnEmail(options: OwnEmailOptions): OwnEmail {
       const { token } = parsed(TokenInput, body)
       await tokens.look("undo_email", token)
       await catalog.transaction(async (statements) => {
-        const { user_id, payload } = await tokens.use(statements, "undo_email", token)
+        const used = await tokens.use(statements, "undo_email", token)
+        const { user_id, payload } = used
         const { email, verifiedAt = null } = payload as Payload // written above
         const before = await userById(statements, user_id)
         if (!before || before.status === "deleted") throw tokenInvalid()
         if (before.email !== email) await give(statements, before, { email, verifiedAt })
         await tokens.void(statements, user_id, "change_email", "reset")
+        // Whoever changed it once more has been warned at an address of theirs, and must not bring that one back.
+        await tokens.voidLater(statements, "undo_email", used)
         await sessions.revokeAll(statements, user_id)
         const deed = { ...userDeed("accounts.email.undo")({ ...before, email }), changes: { email: [before.email, email] as const } }
         await audit.write(statements, actorAs(actor, { id: user_id, email }), deed)

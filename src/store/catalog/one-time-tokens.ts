@@ -46,6 +46,16 @@ export const voidTokens = (catalog: Statements, userId: number, purpose: TokenPu
   catalog.run(sql`
     update one_time_tokens set used_at = ${now} where user_id = ${userId} and purpose = ${purpose} and used_at is null`)
 
+/** The same of those that live at least as long as a moment: where all live equally long, those that were made since. */
+export const voidTokensSince = (
+  catalog: Statements,
+  { userId, purpose, since }: { userId: number; purpose: TokenPurpose; since: number },
+  now: number,
+): Promise<void> =>
+  catalog.run(sql`
+    update one_time_tokens set used_at = ${now}
+    where user_id = ${userId} and purpose = ${purpose} and used_at is null and expires_at >= ${since}`)
+
 /** At most `limit` of those that ended before a moment. */
 export const deleteTokens = (catalog: Statements, before: number, limit: number): Promise<void> =>
   catalog.run(sql`

@@ -201,6 +201,20 @@ test("the old address can undo it for three days; then everybody is signed out",
   })
 })
 
+test("whoever took an account over cannot undo the undo", async () => {
+  await using world = await start()
+  const { instance, server, ada } = world
+  await ada.post("/me/email", { email: "eve@evil.example" })
+  const [confirm, warning] = [...(await mails(instance, server))]
+  await ada.post("/me/email/confirm", { token: tokenIn(confirm!.text) })
+  await ada.post("/me/email", { email: "eve@third.example" })
+  const warned = (await mails(instance, server)).filter(({ to, text }) => to[0] === "eve@evil.example" && text.includes("/undo-email/"))
+  const undo = async (text: string) => stranger(instance).post("/auth/email/undo", { token: tokenIn(text) })
+  expect((await undo(warning!.text)).status).toBe(204)
+  expect(await undo(warned.at(-1)!.text)).toMatchObject({ status: 422, code: "token_invalid" })
+  expect((await login(stranger(instance), ADA.password)).body.user).toMatchObject({ email: ADA.email })
+})
+
 test("an undo of more than three days ago is none", async () => {
   await using world = await start()
   const { instance, server, ada } = world
