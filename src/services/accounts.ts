@@ -1,7 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
 import type { IdentityProvider } from "../domain/identity-provider.ts"
 import type { Log } from "../domain/log.ts"
-import { CORE_PERMISSIONS } from "../domain/permission.ts"
+import type { Permissions } from "../domain/permission.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import type { Audit } from "./audit.ts"
 import { type Background, createBackground } from "./background.ts"
@@ -84,6 +84,7 @@ interface AccountsOptions {
   random: Random
   secrets: Secrets
   settings: InstanceSettings
+  permissions: Permissions
   sessions: Sessions
   audit: Audit
   sites: Sites
@@ -131,7 +132,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     oidc,
     providers,
     signOut: createSignOut({ ...options, logoutUrl: oidc.logoutUrl }),
-    ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers({ ...options, permissions: CORE_PERMISSIONS }) }),
+    ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers(options) }),
     ownEmail: createOwnEmail(ways),
     ownFactors: createOwnFactors({ ...ways, totp, recoveryCodes, relyingParty: () => relyingParty(publicUrl()) }),
     passwordReset: createPasswordReset(ways),

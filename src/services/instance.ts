@@ -198,6 +198,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     catalog,
     secrets,
     settings,
+    permissions,
     sessions,
     audit,
     sites,
