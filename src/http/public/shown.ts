@@ -23,7 +23,8 @@ export const SiteShown = t.Object(
     first_event_at: t.Optional(Instant),
     ...TIMES,
   },
-  { title: "Site" },
+  // Said here: the framework would close this object when it is first used, but not the copies of it, and the documents want one Site.
+  { title: "Site", additionalProperties: false },
 )
 export type SiteShown = Static<typeof SiteShown>
 

@@ -283,3 +283,9 @@ test("every write leaves one row in the audit log, and what changes nothing none
   await person.post("/sites/1/restore", undefined)
   expect(await auditOf(other)).toEqual(["sites.site.update", "sites.settings.update", "sites.site.delete", "sites.site.restore"])
 })
+
+test("the description can be read after a site was made, too", async () => {
+  // The framework closes the schema of an answer in place when the route is first used; copies of it stayed open.
+  await makeSite("Described")
+  expect((await owner.get("/openapi.json")).status).toBe(200)
+})
