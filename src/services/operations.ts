@@ -11,7 +11,7 @@ import type { Backups } from "./backup.ts"
 import type { Manifest } from "./backup-folder.ts"
 import type { ConsoleRetention, RetentionPreview } from "./console/retention.ts"
 import type { Report } from "./control.ts"
-import { keyDeed, organizationDeed } from "./deeds.ts"
+import { deedOnSite, keyDeed, organizationDeed, shieldDeed } from "./deeds.ts"
 import type { Check } from "./doctor.ts"
 import { ExitFault } from "./exit.ts"
 import type { Health, HealthReport } from "./health.ts"
@@ -102,27 +102,32 @@ export interface Operations extends UserOperations {
 export function createOperations(options: OperationsOptions): Operations {
   const { sites, keys, users, backups, organizations, audit, actor } = options
   const noted = (verb: string) => ({ alongside: recorded(audit, actor, keyDeed(verb)) })
+  const notedOnSite = (verb: string) => recorded(audit, actor, deedOnSite(`sites.site.${verb}`))
   const siteShields = createSiteShields(sites)
   const shields = (site: string | undefined) => (site === undefined ? options.instanceShields : siteShields.of(siteId(site)))
+  const notedShield = async (verb: string, site: string | undefined) =>
+    recorded<Shield>(audit, actor, shieldDeed(verb, site === undefined ? undefined : await sites.get(siteId(site))))
   const shown = (site: Site): Shown => ({
     site,
     snippet: `<script defer src="${options.scriptUrl()}" data-site="${site.tracking_id}"></script>`,
   })
   return {
     ...userOperations(options),
-    "site.create": async ({ organization, site }) => shown(await sites.create(await ownerOf(organizations, organization), site)),
+    "site.create": async ({ organization, site }) =>
+      shown(await sites.create(await ownerOf(options, organization), site, notedOnSite("create"))),
     async "site.list"({ organization }) {
       const lists = await Promise.all((await ownersOf(organizations, organization)).map((id) => sites.list(id)))
       return lists.flat().sort((left, right) => left.id - right.id)
     },
     "site.show": async ({ id }) => shown(await sites.get(siteId(id))),
-    "site.set": async ({ id, patch }) => shown(await sites.configure(siteId(id), patch)),
-    "site.delete": async ({ id }) => sites.remove(siteId(id)),
+    "site.set": async ({ id, patch }) => shown(await sites.configure(siteId(id), patch, { alongside: notedOnSite("update") })),
+    "site.delete": async ({ id }) => sites.remove(siteId(id), { alongside: notedOnSite("delete") }),
     "site.export": async ({ id, path }) => takeOutInto(options, await sites.get(siteId(id)), path),
     "shield.list": async ({ site }) => shields(site).current(),
-    "shield.add": async ({ site, shield }) => shields(site).add(shield),
-    "shield.set": async ({ site, id, patch }) => shields(site).update(shieldId(id), patch),
-    "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id)),
+    "shield.add": async ({ site, shield }) => shields(site).add(shield, await notedShield("create", site)),
+    "shield.set": async ({ site, id, patch }) =>
+      shields(site).update(shieldId(id), patch, { alongside: await notedShield("update", site) }),
+    "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id), { alongside: await notedShield("delete", site) }),
     async "organization.create"({ name, owner }) {
       const user = await users.byEmail(owner)
       if (user?.status !== "active") throw new AppError("user_not_found", `Nobody who can sign in has the address ${owner}`)
@@ -130,7 +135,7 @@ export function createOperations(options: OperationsOptions): Operations {
     },
     "organization.list": () => organizations.list(),
     async "key.create"({ organization, expires_days, site_ids, ...fields }) {
-      const owner = await ownerOf(organizations, organization)
+      const owner = await ownerOf(options, organization)
       const expires_at = expires_days === null ? null : instantText(options.now() + expires_days * 86_400_000)
       const site_access = site_ids === null ? "all" : "list"
       const { key, secret } = await keys.create(owner, { ...fields, site_access, site_ids, expires_at }, noted("create"))
@@ -179,9 +184,10 @@ export function runOperation(operations: Operations, name: string, input: unknow
 }
 
 /** The owner of a new thing. On an instance without any, the first one is made: nobody has to know of owners to begin. */
-async function ownerOf(organizations: Organizations, named: string | undefined): Promise<number> {
+async function ownerOf({ organizations, audit, actor }: OperationsOptions, named: string | undefined): Promise<number> {
   const [only, ...others] = await ownersOf(organizations, named)
-  if (only === undefined) return (await organizations.create({ name: named ?? "My organization" })).id
+  const alongside = recorded(audit, actor, organizationDeed("create"))
+  if (only === undefined) return (await organizations.create({ name: named ?? "My organization" }, { alongside })).id
   if (others.length > 0) throw new ExitFault("usage", "There are several organizations: name one with --organization")
   return only
 }

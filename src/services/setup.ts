@@ -3,6 +3,7 @@ import { AppError } from "../domain/error.ts"
 import { isObject } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
 import { type Audit, recorded } from "./audit.ts"
+import { deedOnSite } from "./deeds.ts"
 import { ExitFault } from "./exit.ts"
 import type { SetupToken } from "./setup-token.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
@@ -66,13 +67,7 @@ export function createSetup({ users, sites, token, openSession, audit }: SetupOp
 
   /** In a transaction of its own: an instance without its first site is set up all the same. */
   function firstSite({ user, organization }: FirstUser, site: unknown, actor: Actor): Promise<Site> {
-    const describe = ({ id, name, organization_id }: Site): Deed => ({
-      action: "sites.site.create",
-      target: { type: "site", id, label: name },
-      organizationId: organization_id,
-      siteId: id,
-    })
-    return sites.create(organization.id, site, recorded(audit, actorAs(actor, user), describe))
+    return sites.create(organization.id, site, recorded(audit, actorAs(actor, user), deedOnSite("sites.site.create")))
   }
 }
 

@@ -59,8 +59,8 @@ describe("shields of the instance", () => {
     await using services = await openServices()
     const { instanceShields: shields } = services
     await shields.add({ kind: "country", value: "DE" })
-    expect(await faultsOf(shields.update(1, { enabled: false }, [7]))).toBe("precondition_failed")
-    expect(await faultsOf(shields.remove(1, [7]))).toBe("precondition_failed")
+    expect(await faultsOf(shields.update(1, { enabled: false }, { expected: [7] }))).toBe("precondition_failed")
+    expect(await faultsOf(shields.remove(1, { expected: [7] }))).toBe("precondition_failed")
     expect(await faultsOf(shields.remove(2))).toBe("shield_not_found")
     expect(await faultsOf(shields.update(2, {}))).toBe("shield_not_found")
     expect(shields.current()).toMatchObject([{ enabled: true, version: 1 }])

@@ -1,6 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Deed } from "../../domain/audit.ts"
 import { type Organization, OrganizationInput, OrganizationPatch, PolicyInput, type Role } from "../../domain/organization.ts"
 import type { Site } from "../../domain/site.ts"
 import { SiteInput } from "../../domain/site-input.ts"
@@ -8,7 +7,7 @@ import { etagOf } from "../../domain/version.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
 import { type Audit, recorded } from "../../services/audit.ts"
-import { organizationDeed } from "../../services/deeds.ts"
+import { deedOnSite, organizationDeed } from "../../services/deeds.ts"
 import type { Organizations } from "../../services/organizations.ts"
 import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
 import type { Sites } from "../../services/sites.ts"
@@ -156,9 +155,4 @@ export const shownOrganization = (
   version,
 })
 
-const siteCreated = ({ id, name, organization_id }: Site): Deed => ({
-  action: "sites.site.create",
-  target: { type: "site", id, label: name },
-  organizationId: organization_id,
-  siteId: id,
-})
+const siteCreated = deedOnSite("sites.site.create")

@@ -6,6 +6,7 @@ import type { Site } from "../../domain/site.ts"
 import { etagOf } from "../../domain/version.ts"
 import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
 import { type Audit, recorded } from "../../services/audit.ts"
+import { shieldDeed } from "../../services/deeds.ts"
 import type { Drops } from "../../services/drops.ts"
 import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
 import { ShieldInput, shieldNotFound } from "../../services/shield-input.ts"
@@ -14,7 +15,6 @@ import { expectedVersions } from "../public/conditions.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
-import { deedOnThing } from "./site-deeds.ts"
 import { Id, Listed, ListQuery, tagged } from "./tagged.ts"
 
 export interface ShieldRoutesOptions {
@@ -54,8 +54,6 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
   })
   const find = async (params: { id?: string | undefined }, { site }: Admitted) => named(siteShields.of(site!.id), params.id) // routes below a site have one
   const can = { permission: "site:write", find }
-  const deed = (verb: string, site: Site) => (shield: Shield) =>
-    deedOnThing(`sites.shield.${verb}`, "shield", site)({ id: shield.id, name: `${shield.kind} ${shield.value}` })
 
   return new Elysia({ prefix: "/api/private/sites/:site/shields" })
     .use(router)
@@ -72,7 +70,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
       ({ site, user, actor, ...call }) =>
         create<Shield, Static<typeof ShieldShown>>(
           { ...call, user },
-          (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, deed("create", site), also)),
+          (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, shieldDeed("create", site), also)),
           (shield) => ({
             location: `/api/private/sites/${site.id}/shields/${shield.id}`,
             etag: etagOf({ version: versionOf(shield) }),
@@ -88,7 +86,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
         const changed = await siteShields.of(site.id).update(named(siteShields.of(site.id), params.id), withoutHits(patch), {
           expected: expectedVersions(request),
           named: { version, current: (now) => show(site, now) },
-          alongside: recorded<Shield>(audit, actor, deed("update", site)),
+          alongside: recorded<Shield>(audit, actor, shieldDeed("update", site)),
         })
         return tagged(set, { version: versionOf(changed) }, show(site, changed))
       },
@@ -99,7 +97,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
       async ({ site, params, actor, request, status }) => {
         await siteShields.of(site.id).remove(named(siteShields.of(site.id), params.id), {
           expected: expectedVersions(request),
-          alongside: recorded<Shield>(audit, actor, deed("delete", site)),
+          alongside: recorded<Shield>(audit, actor, shieldDeed("delete", site)),
         })
         return status(204, undefined)
       },
