@@ -83,6 +83,10 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
         const own = await giverOf(statements, site, by)
         if (own === undefined || isAbove(before.role, own))
           throw new AppError("forbidden", "The member's role on the site is above your own.")
+        // Without the row the role in the organization holds again: whoever is limited here must not lift a limit, their own or another's.
+        const member = await memberOf(statements, site.organization_id, before.user_id)
+        if (member && isAbove(member.role, before.role) && isAbove(member.role, own))
+          throw new AppError("forbidden", "Without the row the member's role on the site is above your own.")
         await deleteSiteMember(statements, site.id, before.user_id)
         await sessions.renewAll(statements, before.user_id)
         await alongside?.(statements, { before })

@@ -117,3 +117,18 @@ test("a site has at most 100 guests", async () => {
     body: { code: "limit_reached", resource: "guests" },
   })
 })
+
+test("whoever is limited by a row does not lift it, nor that of anybody above them", async () => {
+  const limited = await someone(instance, { role: "editor", siteRole: "viewer" })
+  const other = await someone(instance, { role: "editor", siteRole: "viewer" })
+  await owner.send("PATCH", `${ORGANIZATION}/members/${limited.id}`, { grants: ["members:write"] })
+  for (const whom of [limited, other])
+    expect(await limited.send("DELETE", `${ROWS}/${whom.id}`)).toMatchObject({ status: 403, body: { code: "forbidden" } })
+  expect(await roleOf(limited)).toBe("viewer")
+  const guest = await someone(instance, { role: "guest", siteRole: "viewer" })
+  expect((await limited.send("DELETE", `${ROWS}/${guest.id}`)).status).toBe(204)
+  // A row that changes nothing for an admin may go.
+  const admin = await someone(instance, { role: "admin", siteRole: "viewer" })
+  const chief = await someone(instance, { role: "guest", siteRole: "admin" })
+  expect((await chief.send("DELETE", `${ROWS}/${admin.id}`)).status).toBe(204)
+})
