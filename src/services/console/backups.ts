@@ -7,8 +7,6 @@ import { AppError, refuseFaults } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
-import { catalogSchemas } from "../../store/catalog/schema.ts"
-import { eventSchemas } from "../../store/events/database.ts"
 import type { Audit } from "../audit.ts"
 import { type Backups, checkBackup } from "../backup.ts"
 import {
@@ -24,15 +22,14 @@ import {
 } from "../backup-folder.ts"
 import { keyFor } from "../backup-sealing.ts"
 import { diskSpace } from "../disk.ts"
-import { ExitFault } from "../exit.ts"
 import type { JobWork } from "../job-kinds.ts"
 import type { Jobs } from "../jobs.ts"
 import type { OnlineRestore } from "../online-restore.ts"
 import type { PluginFacts } from "../plugins.ts"
 import { stageBackup } from "../restore.ts"
 import type { Random } from "../secrets.ts"
-import { toExitFault } from "../store-faults.ts"
-import { type TarFile, tarBytes, tarOf, unpackTar } from "../tar.ts"
+import { type TarFile, tarBytes, tarOf } from "../tar.ts"
+import { BACKUP_FILES, refuseNewer, refuseOddNames, toRefusal, unpack } from "./backup-refusals.ts"
 import type { ConsoleSettings } from "./settings.ts"
 
 const Passphrase = t.String({ minLength: 12, maxLength: 1_024 })
@@ -95,8 +92,6 @@ export interface ConsoleBackupsOptions {
 export const MAKE_JOB = "core.make-backup"
 export const VERIFY_JOB = "core.verify-backup"
 export const RESTORE_JOB = "core.restore-backup"
-/** What may lie in an archive of ours. */
-const FILES = ["manifest.json", "config.json", "catalog.db", "events.db", "catalog.db.sealed", "events.db.sealed"]
 const ID = /^[0-9A-Za-z][0-9A-Za-z._-]{0,79}$/
 
 export function createConsoleBackups(options: ConsoleBackupsOptions): ConsoleBackups {
@@ -215,7 +210,7 @@ export function createConsoleBackups(options: ConsoleBackupsOptions): ConsoleBac
     async download(actor, id) {
       const manifest = get(id)
       const folder = folderOf(manifest.id)
-      const files: TarFile[] = FILES.map((name) => ({ name, path: join(folder, name) }))
+      const files: TarFile[] = BACKUP_FILES.map((name) => ({ name, path: join(folder, name) }))
         .filter(({ path }) => existsSync(path))
         .map((file) => ({ ...file, bytes: statSync(file.path).size }))
       await audit.writeAlone(actor, { action: "admin.backup.download", ...about(manifest) })
@@ -280,43 +275,4 @@ interface MakePayload {
   secret?: string
 }
 
-/** Only names that we know, each once, and no more than the disk has room for. */
-async function unpack(archive: AsyncIterable<Uint8Array>, folder: string, dataDir: string): Promise<void> {
-  const corrupt = (says: string) => new AppError("backup_corrupt", says)
-  const placeOf = (name: string, bytes: number): string => {
-    const path = join(folder, name)
-    if (!FILES.includes(name)) throw new AppError("backup_foreign", "The archive holds files that are in no backup of ours.")
-    if (existsSync(path)) throw corrupt(`${name} is in the archive twice.`)
-    const { freeBytes: free_bytes } = diskSpace(dataDir)
-    if (bytes > free_bytes) throw new AppError("not_enough_space", "The disk has no room for it.", { needed_bytes: bytes, free_bytes })
-    return path
-  }
-  await unpackTar(archive, placeOf, corrupt)
-}
-
-function refuseOddNames(manifest: Manifest): void {
-  const isOdd = storedFiles(manifest).some(({ name }) => !FILES.includes(name)) || manifest.files.some(({ name }) => !FILES.includes(name))
-  if (isOdd) throw new AppError("backup_foreign", "The manifest names files that are in no backup of ours.")
-}
-
-/** Migrations that this program does not have are those of a newer one. */
-function refuseNewer({ schemas, version }: Manifest, plugins: readonly PluginFacts[], ours: string): void {
-  const lists = [...catalogSchemas(plugins), ...eventSchemas(plugins)]
-  const known = new Set(lists.flatMap(({ migrations }) => migrations.map(({ name }) => name)))
-  const unknown = [...schemas.catalog, ...schemas.events].find((name) => !known.has(name))
-  if (unknown !== undefined) throw new AppError("backup_too_new", `The backup is of version ${version}; this is ${ours}.`)
-}
-
 const restoreRunning = () => new AppError("restore_running", "A backup is being restored.")
-
-/** What ends a command is a refusal here. */
-function toRefusal(error: unknown, dataDir: string): unknown {
-  const fault = toExitFault(error, dataDir)
-  if (!(fault instanceof ExitFault)) return fault
-  // The paths that an operator reads are nobody's business here.
-  const says = fault.message.replaceAll(`${dataDir}/`, "")
-  if (fault.exit === "storage") return new AppError("not_enough_space", says)
-  if (fault.exit === "configuration") return new AppError("backup_too_new", says)
-  if (fault.exit !== "damaged") return fault
-  return new AppError(/another program|no event store|no manifest/.test(says) ? "backup_foreign" : "backup_corrupt", says)
-}
