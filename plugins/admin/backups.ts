@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, type Console, type Host, leaveUnread, readOptionalJson } from "#plugin"
 import { JobShown, jobShown } from "./jobs.ts"
-import { answers, SENT } from "./sent.ts"
+import { answers, refuses, SENT } from "./sent.ts"
 import { fileHeaders, Instant, NoQuery, orNull, Sent, says, streamed } from "./shapes.ts"
 
 const BackupShown = t.Object(
@@ -50,7 +50,7 @@ export const backupRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Make a backup", SENT.backup),
+      detail: { ...says("Make a backup", SENT.backup), ...refuses("backup_running", "restore_running", "not_enough_space") },
     })
     .post(
       "/admin/backups/upload",
@@ -65,7 +65,10 @@ export const backupRoutes = (host: Host) => {
         instanceAdmin: { sudo: true, multipart: true, read: leaveUnread },
         query: NoQuery,
         response: { 201: BackupShown },
-        detail: says("Take a backup that was downloaded, as a tar archive"),
+        detail: {
+          ...says("Take a backup that was downloaded, as a tar archive"),
+          ...refuses("backup_corrupt", "backup_too_new", "backup_foreign", "not_enough_space", "body_too_large", "validation_failed"),
+        },
       },
     )
     .get("/admin/backups/schedule", () => shownPlan(), {
@@ -85,7 +88,7 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: PlanShown },
-        detail: says("Change when backups are made, and how many are kept", SENT.backupSchedule),
+        detail: { ...says("Change when backups are made, and how many are kept", SENT.backupSchedule), ...refuses("set_elsewhere") },
       },
     )
     .get("/admin/backups/:id", ({ params }) => shown(backups, backups.get(params.id)), {
@@ -103,7 +106,7 @@ export const backupRoutes = (host: Host) => {
       {
         instanceAdmin: { find, sudo: true },
         query: NoQuery,
-        detail: { ...says("A backup as one tar archive"), ...answers("application/x-tar") },
+        detail: { ...says("A backup as one tar archive"), ...refuses("backup_running"), ...answers("application/x-tar") },
       },
     )
     .post(
@@ -114,7 +117,7 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 202: JobShown },
-        detail: says("Check a backup again", SENT.verification),
+        detail: { ...says("Check a backup again", SENT.verification), ...refuses("backup_running") },
       },
     )
     .post(
@@ -125,7 +128,18 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 202: JobShown },
-        detail: says("Put a backup in the place of the present stores", SENT.restore),
+        detail: {
+          ...says("Put a backup in the place of the present stores", SENT.restore),
+          ...refuses(
+            "backup_corrupt",
+            "backup_too_new",
+            "backup_foreign",
+            "wrong_passphrase",
+            "not_enough_space",
+            "backup_running",
+            "restore_running",
+          ),
+        },
       },
     )
     .delete(
@@ -134,7 +148,11 @@ export const backupRoutes = (host: Host) => {
         await backups.remove(actor, params.id)
         return status(204, undefined)
       },
-      { instanceAdmin: { find, sudo: true, read: leaveUnread }, query: NoQuery, detail: says("Delete a backup") },
+      {
+        instanceAdmin: { find, sudo: true, read: leaveUnread },
+        query: NoQuery,
+        detail: { ...says("Delete a backup"), ...refuses("backup_running", "restore_running") },
+      },
     )
 }
 

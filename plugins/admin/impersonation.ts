@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, instantText, leaveUnread } from "#plugin"
-import { SENT } from "./sent.ts"
+import { refuses, SENT } from "./sent.ts"
 import { Id, Instant, NoQuery, Sent, says } from "./shapes.ts"
 
 /** Seeing the instance as one of its users does, and back. */
@@ -34,7 +34,7 @@ export const impersonationRoutes = (host: Host) => {
             expires_at: Instant,
           }),
         },
-        detail: says("Act as a user", SENT.impersonation),
+        detail: { ...says("Act as a user", SENT.impersonation), ...refuses("invalid_state") },
       },
     )
     .post(

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Host, instantText, type Job, leaveUnread } from "#plugin"
-import { answers, SENT } from "./sent.ts"
+import { answers, refuses, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
 
 export const JobShown = t.Object(
@@ -91,7 +91,7 @@ export const jobRoutes = (host: Host) => {
       instanceAdmin: quiet,
       query: NoQuery,
       response: { 200: JobShown },
-      detail: says("Let a job that failed begin anew"),
+      detail: { ...says("Let a job that failed begin anew"), ...refuses("invalid_state") },
     })
     .get("/admin/schedules", async () => ({ data: (await jobs.schedules()).map(scheduleShown) }), {
       instanceAdmin: true,
@@ -104,7 +104,7 @@ export const jobRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: ScheduleShown },
-      detail: says("Change when a job comes again, or whether", SENT.schedule),
+      detail: { ...says("Change when a job comes again, or whether", SENT.schedule), ...refuses("not_found") },
     })
     .post(
       "/admin/schedules/:name/run",
@@ -117,7 +117,7 @@ export const jobRoutes = (host: Host) => {
         instanceAdmin: { read: leaveUnread },
         query: NoQuery,
         response: { 202: JobShown },
-        detail: says("Run a job now, beside its times"),
+        detail: { ...says("Run a job now, beside its times"), ...refuses("not_found") },
       },
     )
 }

@@ -11,7 +11,7 @@ import {
   readPlainPaging,
   versionsIn,
 } from "#plugin"
-import { SENT } from "./sent.ts"
+import { refuses, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, Page, Sent, says, tagged } from "./shapes.ts"
 
 const OrganizationShown = t.Object(
@@ -135,7 +135,7 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: OrganizationShown },
-        detail: says("Change name or policy", SENT.organizationPatch),
+        detail: { ...says("Change name or policy", SENT.organizationPatch), ...refuses("precondition_failed") },
       },
     )
     .delete(
@@ -152,6 +152,7 @@ export const organizationRoutes = (host: Host) => {
         body: Sent,
         detail: {
           ...says("Delete an organization with its sites", SENT.confirmation),
+          ...refuses("precondition_failed"),
           responses: { 202: { description: "Its sites go within the next minutes." } },
         },
       },
@@ -179,7 +180,10 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: MemberShown },
-        detail: says("Make a user a member, or change the role", SENT.member),
+        detail: {
+          ...says("Make a user a member, or change the role", SENT.member),
+          ...refuses("last_owner", "precondition_failed", "version_conflict", "limit_reached"),
+        },
       },
     )
     .delete(
@@ -193,7 +197,7 @@ export const organizationRoutes = (host: Host) => {
         instanceAdmin: { ...finding, sudo: true, read: readOptionalJson(64 << 10) },
         query: NoQuery,
         body: Sent,
-        detail: says("Remove a member", SENT.memberRemoval),
+        detail: { ...says("Remove a member", SENT.memberRemoval), ...refuses("last_owner") },
       },
     )
 }

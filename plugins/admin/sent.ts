@@ -1,4 +1,5 @@
 import { type TProperties, Type as t } from "@sinclair/typebox"
+import type { ErrorCode } from "#plugin"
 
 /** Bodies that services judge by more than a schema can say. This is what they take, for the documents. */
 
@@ -61,6 +62,9 @@ export const SENT = {
   verification: closed({ full: opt(t.Boolean()) }),
   restore: closed({ confirm: t.String({ description: "The id of the backup" }), passphrase: opt(passphrase) }),
 } as const
+
+/** Failures that do not follow from what the route is, for the documents. */
+export const refuses = (...codes: ErrorCode[]): object => ({ "x-failures": codes })
 
 /** An answer that the framework does not look at. */
 export const answers = (type = "application/json", status = 200): object => ({

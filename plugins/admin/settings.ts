@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Host, versionsIn } from "#plugin"
-import { SENT } from "./sent.ts"
+import { refuses, SENT } from "./sent.ts"
 import { NoQuery, Sent, says, tagged } from "./shapes.ts"
 
 const SettingsShown = t.Object({ data: t.Array(t.Any()) })
@@ -31,7 +31,7 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: SettingsShown },
-      detail: says("Change settings that are made here", SENT.settings),
+      detail: { ...says("Change settings that are made here", SENT.settings), ...refuses("set_elsewhere", "setting_not_found") },
     })
     .post("/admin/settings/smtp/test", ({ body }) => mailTest(body.value), {
       instanceAdmin: { reads: true },
@@ -43,7 +43,7 @@ export const settingRoutes = (host: Host) => {
           steps: t.Array(t.Object({ name: t.String(), sent: t.String(), received: t.String(), ms: t.Integer() })),
         }),
       },
-      detail: says("Send a mail and tell what was said", SENT.mailTest),
+      detail: { ...says("Send a mail and tell what was said", SENT.mailTest), ...refuses("mail_unavailable") },
     })
     .post("/admin/settings/oidc/test", ({ body }) => oidcTest(body.value), {
       instanceAdmin: { reads: true },
@@ -56,7 +56,10 @@ export const settingRoutes = (host: Host) => {
           claims: t.Array(t.Object({ name: t.String(), needed: t.Boolean(), offered: t.Union([t.Boolean(), t.Null()]) })),
         }),
       },
-      detail: says("Ask an identity provider for what signing in takes", SENT.providerTest),
+      detail: {
+        ...says("Ask an identity provider for what signing in takes", SENT.providerTest),
+        ...refuses("provider_not_found", "outbound_disabled", "blocked_address", "outbound_failed"),
+      },
     })
     .get("/admin/plugins", async () => ({ data: await areas.list() }), {
       instanceAdmin: true,
@@ -75,7 +78,7 @@ export const settingRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: PluginShown },
-        detail: says("Switch an area on or off", SENT.area),
+        detail: { ...says("Switch an area on or off", SENT.area), ...refuses("not_found", "invalid_state") },
       },
     )
     .get("/admin/features", () => ({ data: areas.features() }), {
@@ -89,6 +92,6 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: t.Object({ data: t.Array(t.String()) }) },
-      detail: says("Switch several areas", SENT.areas),
+      detail: { ...says("Switch several areas", SENT.areas), ...refuses("invalid_state") },
     })
 }

@@ -15,7 +15,7 @@ import {
   siteNotFound,
 } from "#plugin"
 import { JobShown, jobShown } from "./jobs.ts"
-import { SENT } from "./sent.ts"
+import { refuses, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
 
 const SiteShown = t.Object(
@@ -176,7 +176,7 @@ export const siteRoutes = (host: Host) => {
         instanceAdmin: { find: async (params: Params) => void (await deletedOne(params)), read: leaveUnread },
         query: NoQuery,
         response: { 200: SiteShown },
-        detail: says("Bring a deleted site back"),
+        detail: { ...says("Bring a deleted site back"), ...refuses("limit_reached") },
       },
     )
 }

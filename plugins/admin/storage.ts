@@ -1,6 +1,6 @@
 import { type Host, instantText } from "#plugin"
 import { JobShown, jobShown } from "./jobs.ts"
-import { answers, SENT } from "./sent.ts"
+import { answers, refuses, SENT } from "./sent.ts"
 import { AnyQuery, NoQuery, Sent, says } from "./shapes.ts"
 
 /** What the stores take, how long events are kept, how they come in. */
@@ -18,13 +18,13 @@ export const storageRoutes = (host: Host) => {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Give the free space of a store back", SENT.store),
+      detail: { ...says("Give the free space of a store back", SENT.store), ...refuses("not_enough_space", "invalid_state") },
     })
     .post("/admin/storage/analyze", async ({ actor, body, set }) => accepted(host, set, await storeWork.analyze(actor, body.value)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Count how values are spread", SENT.store),
+      detail: { ...says("Count how values are spread", SENT.store), ...refuses("invalid_state") },
     })
     .get("/admin/retention", () => retention.list(), { ...admin, detail: { ...says("How long events are kept"), ...answers() } })
     .put(
@@ -33,19 +33,23 @@ export const storageRoutes = (host: Host) => {
         await retention.change(actor, body.value)
         return retention.list()
       },
-      { ...admin, body: Sent, detail: { ...says("Change how long events are kept", SENT.retention), ...answers() } },
+      {
+        ...admin,
+        body: Sent,
+        detail: { ...says("Change how long events are kept", SENT.retention), ...refuses("site_not_found", "set_elsewhere"), ...answers() },
+      },
     )
     .post("/admin/retention/preview", ({ body }) => retention.preview(body.value), {
       instanceAdmin: { reads: true },
       query: NoQuery,
       body: Sent,
-      detail: { ...says("Count what a run would remove", SENT.retentionRun), ...answers() },
+      detail: { ...says("Count what a run would remove", SENT.retentionRun), ...refuses("site_not_found"), ...answers() },
     })
     .post("/admin/retention/run", async ({ actor, body, set }) => accepted(host, set, await retention.run(actor, body.value)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: says("Remove what is over its time, as the preview told", SENT.retentionRun),
+      detail: { ...says("Remove what is over its time, as the preview told", SENT.retentionRun), ...refuses("site_not_found") },
     })
     .get("/admin/ingestion", ({ query }) => ingestion.minutes(query), {
       instanceAdmin: true,

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { type Console, type Host, instantText, leaveUnread, readOptionalJson, refuseUnproved, versionsIn } from "#plugin"
-import { SENT } from "./sent.ts"
+import { refuses, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says, tagged } from "./shapes.ts"
 
 const BODY_BYTES = 64 << 10
@@ -55,7 +55,13 @@ export const userRoutes = (host: Host) => {
         set.headers.location = `/api/private/admin/users/${user.id}`
         return tagged(set, user, { ...shownUser(user), ...(link !== undefined && { link }) })
       },
-      { instanceAdmin: true, query: NoQuery, body: Sent, response: { 201: LinkedUserShown }, detail: says("Make a user", SENT.newUser) },
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        body: Sent,
+        response: { 201: LinkedUserShown },
+        detail: { ...says("Make a user", SENT.newUser), ...refuses("email_taken", "organization_not_found", "reauth_required") },
+      },
     )
     .get("/admin/users/:id", async ({ params, set }) => shown(set, await users.get(params.id)), {
       instanceAdmin: { find },
@@ -74,14 +80,14 @@ export const userRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: UserShown },
-        detail: says("Change name, address or flag", SENT.user),
+        detail: { ...says("Change name, address or flag", SENT.user), ...refuses("email_taken", "last_instance_admin", "reauth_required") },
       },
     )
     .post("/admin/users/:id/disable", async ({ actor, params, set }) => shown(set, await users.disable(actor, params.id)), {
       instanceAdmin: quiet,
       query: NoQuery,
       response: { 200: UserShown },
-      detail: says("Shut a user out"),
+      detail: { ...says("Shut a user out"), ...refuses("last_instance_admin") },
     })
     .post("/admin/users/:id/enable", async ({ actor, params, set }) => shown(set, await users.enable(actor, params.id)), {
       instanceAdmin: quiet,
@@ -119,7 +125,7 @@ export const userRoutes = (host: Host) => {
         instanceAdmin: { find, sudo: true, read: readOptionalJson(BODY_BYTES) },
         query: NoQuery,
         body: Sent,
-        detail: says("Delete a user", SENT.removal),
+        detail: { ...says("Delete a user", SENT.removal), ...refuses("sole_owner", "last_instance_admin") },
       },
     )
 }

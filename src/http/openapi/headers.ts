@@ -55,9 +55,14 @@ export function answerHeaders(route: DescribedRoute, status: string): AnswerHead
 const LIMITS = ["RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] as const
 
 function hasTag(route: DescribedRoute, status: string): boolean {
-  if (status === "304" || status === "412" || status === "201") return true
+  if (status === "304" || status === "412") return true
+  if (route.access && (status === "201" || route.method === "patch")) return isVersionTold(route, status)
+  if (status === "201") return true
   return status === "200" && (route.method === "patch" || isTagged(route))
 }
+
+/** The answer of a private route is a thing that counts its changes. */
+const isVersionTold = ({ answers }: DescribedRoute, status: string): boolean => "version" in (answers[status]?.properties ?? {})
 
 /** What requests may say beside their bodies. `Authorization`, `Accept` and `Content-Type` have places of their own. */
 export const REQUEST_HEADERS = {

@@ -16,7 +16,7 @@ export function privateFailuresOf(route: Private): ErrorCode[] {
     detail.requestBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],
     ["invalid_query"],
     "cursor" in query ? ["invalid_cursor"] : [],
-    creates(route) ? ["idempotency_in_progress", "idempotency_key_reused"] : [],
+    creates(route) ? ["idempotency_in_progress", "idempotency_key_reused", "limit_reached"] : [],
     detail.requestBody ? ["validation_failed"] : [],
     method === "patch" ? ["version_conflict"] : [],
     detail["x-failures"] ?? [],

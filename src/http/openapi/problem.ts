@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../domain/error.ts"
 import { answerOf } from "../errors.ts"
 import { meaningOf } from "../public/errors.ts"
 
-const Bounds = t.Object({ min: t.Number(), max: t.Number() })
+const Bounds = t.Object({ min: t.Optional(t.Number()), max: t.Optional(t.Number()) })
 
 const Fault = t.Object(
   {

@@ -18,7 +18,7 @@ import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { PersonShown } from "./members.ts"
 import { BODIES } from "./sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery, tagged } from "./tagged.ts"
+import { Id, Instant, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface ApiKeyRoutesOptions {
   keys: Keys
@@ -139,7 +139,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         query: NoQuery,
         body: Sent,
         response: { 200: KeyShown },
-        detail: { ...says("Change an API key"), ...takes(KeyPatch) },
+        detail: { ...says("Change an API key"), ...refuses("invalid_state"), ...takes(KeyPatch) },
       },
     )
     .delete(
@@ -149,7 +149,11 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         await keys.revoke(organization.id, params.id, terms)
         return status(204, undefined)
       },
-      { canOrganization: { ...CAN, read: leaveUnread }, query: NoQuery, detail: says("Revoke an API key") },
+      {
+        canOrganization: { ...CAN, read: leaveUnread },
+        query: NoQuery,
+        detail: { ...says("Revoke an API key"), ...refuses("invalid_state", "precondition_failed") },
+      },
     )
     .post(
       "/:id/rotate",
@@ -172,7 +176,11 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         query: NoQuery,
         body: Sent,
         response: { 200: SecretShown },
-        detail: { ...says("Give an API key another secret"), ...BODIES.rotation },
+        detail: {
+          ...says("Give an API key another secret"),
+          ...refuses("invalid_state", "precondition_failed", "limit_reached"),
+          ...BODIES.rotation,
+        },
       },
     )
     .get("/:id/usage", async ({ organization, params, query }) => keyUsage.list((await keys.get(organization.id, params.id)).id, query), {

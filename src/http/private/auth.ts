@@ -15,6 +15,7 @@ import { type GuestOptions, guests } from "./auth-guest.ts"
 import { MaybeBody, SignedInShown, shownUser, UserShown } from "./auth-shown.ts"
 import { selves } from "./me-account.ts"
 import { answersEmpty, BODIES } from "./sent-bodies.ts"
+import { refuses } from "./tagged.ts"
 
 export interface AuthRoutesOptions extends GuestOptions {
   signIn: SignIn
@@ -63,7 +64,12 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         open: true,
         body: Sent,
         response: { 200: t.Union([SignedInShown, FactorWantedShown]) },
-        detail: { summary: "Sign in by password", tags, ...BODIES.login },
+        detail: {
+          summary: "Sign in by password",
+          tags,
+          ...refuses("invalid_credentials", "sso_required", "insecure_connection", "rate_limited"),
+          ...BODIES.login,
+        },
       },
     )
     .post(
@@ -74,13 +80,23 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         const { user, recoveryCodesLeft } = result
         return { user: shownUser(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
       },
-      { open: true, body: Sent, response: { 200: EnteredShown }, detail: { summary: "Show a second factor", tags, ...BODIES.factor } },
+      {
+        open: true,
+        body: Sent,
+        response: { 200: EnteredShown },
+        detail: {
+          summary: "Show a second factor",
+          tags,
+          ...refuses("ticket_invalid", "invalid_code", "sso_required", "insecure_connection", "rate_limited"),
+          ...BODIES.factor,
+        },
+      },
     )
     .post("/passkey/options", async ({ body, ...context }) => passkeys.begin(body.value, { origin: originOf(context) }), {
       open: { read: MaybeBody },
       body: Sent,
       response: { 200: ChallengeShown },
-      detail: { summary: "Begin to sign in by passkey", tags, ...BODIES.passkeyBegin },
+      detail: { summary: "Begin to sign in by passkey", tags, ...refuses("ticket_invalid", "rate_limited"), ...BODIES.passkeyBegin },
     })
     .post(
       "/passkey/verify",
@@ -89,7 +105,17 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         welcome(context, result)
         return { user: shownUser(result.user) }
       },
-      { open: true, body: Sent, response: { 200: SignedInShown }, detail: { summary: "Sign in by passkey", tags, ...BODIES.passkey } },
+      {
+        open: true,
+        body: Sent,
+        response: { 200: SignedInShown },
+        detail: {
+          summary: "Sign in by passkey",
+          tags,
+          ...refuses("ticket_invalid", "invalid_credentials", "sso_required", "insecure_connection", "rate_limited"),
+          ...BODIES.passkey,
+        },
+      },
     )
     .post(
       "/forgot",
@@ -100,7 +126,13 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
       {
         open: true,
         body: Sent,
-        detail: { summary: "Ask for a link to choose a new password", tags, ...BODIES.forgot, ...answersEmpty(202) },
+        detail: {
+          summary: "Ask for a link to choose a new password",
+          tags,
+          ...refuses("rate_limited"),
+          ...BODIES.forgot,
+          ...answersEmpty(202),
+        },
       },
     )
     .post(
@@ -109,7 +141,11 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         await passwordReset.reset(context.body.value, { actor: context.actor, origin: originOf(context) })
         context.set.status = 204
       },
-      { open: true, body: Sent, detail: { summary: "Choose a new password by such a link", tags, ...BODIES.reset } },
+      {
+        open: true,
+        body: Sent,
+        detail: { summary: "Choose a new password by such a link", tags, ...refuses("token_invalid", "rate_limited"), ...BODIES.reset },
+      },
     )
     .post(
       "/email/undo",
@@ -120,7 +156,12 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
       {
         open: true,
         body: Sent,
-        detail: { summary: "Take a change of the address back, by the link of its warning", tags, ...BODIES.token },
+        detail: {
+          summary: "Take a change of the address back, by the link of its warning",
+          tags,
+          ...refuses("token_invalid"),
+          ...BODIES.token,
+        },
       },
     )
     .post(
@@ -154,6 +195,15 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
         welcome(context, { ...context, token })
         context.set.status = 204
       },
-      { self: { personal: true }, body: Sent, detail: { summary: "Prove again who one is", tags, ...BODIES.proof } },
+      {
+        self: { personal: true },
+        body: Sent,
+        detail: {
+          summary: "Prove again who one is",
+          tags,
+          ...refuses("invalid_credentials", "invalid_code", "ticket_invalid", "insecure_connection"),
+          ...BODIES.proof,
+        },
+      },
     )
 }

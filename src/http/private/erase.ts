@@ -7,7 +7,7 @@ import type { PrivateRouter } from "../../plugin/router.ts"
 import type { SiteErasures } from "../../services/site-erasures.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
-import { Id, Instant } from "./tagged.ts"
+import { Id, Instant, refuses } from "./tagged.ts"
 
 export interface EraseRoutesOptions {
   siteErasures: SiteErasures
@@ -72,7 +72,11 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
       query: NoQuery,
       body: Sent,
       response: { 200: Preview },
-      detail: { ...says("What an erasure would take away"), ...takes(t.Object(Question, { title: "ErasureQuestion" })) },
+      detail: {
+        ...says("What an erasure would take away"),
+        ...refuses("query_timeout"),
+        ...takes(t.Object(Question, { title: "ErasureQuestion" })),
+      },
     })
     .post(
       "/erase",
@@ -89,6 +93,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
         response: { 202: WorkShown },
         detail: {
           ...says("Erase what the preview counted"),
+          ...refuses("token_invalid"),
           ...takes(t.Object({ ...Question, confirm: t.String() }, { title: "Erasure" })),
         },
       },
@@ -97,7 +102,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
       can: "site:delete",
       query: NoQuery,
       response: { 200: WorkShown },
-      detail: says("How far an erasure is"),
+      detail: { ...says("How far an erasure is"), ...refuses("work_not_found") },
     })
     .post(
       "/reset",

@@ -14,7 +14,7 @@ import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { BODIES } from "./sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery } from "./tagged.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "./tagged.ts"
 
 export interface InvitationRoutesOptions extends GuestOptions {
   invitations: Invitations
@@ -81,7 +81,7 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
         query: NoQuery,
         body: Sent,
         response: { 201: InvitationShown },
-        detail: { ...says("Invite somebody"), ...takes(InvitationInput) },
+        detail: { ...says("Invite somebody"), ...refuses("already_member", "rate_limited"), ...takes(InvitationInput) },
       },
     )
     .get(
@@ -153,7 +153,12 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
           has_account: hasAccount,
         }
       },
-      { open: true, query: NoQuery, response: { 200: OfferShown }, detail: says("What an invitation offers") },
+      {
+        open: true,
+        query: NoQuery,
+        response: { 200: OfferShown },
+        detail: { ...says("What an invitation offers"), ...refuses("invitation_not_found") },
+      },
     )
     .post(
       "/:token/accept",
@@ -170,7 +175,21 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
         query: NoQuery,
         body: Sent,
         response: { 200: JoinedShown },
-        detail: { ...says("Accept an invitation, signed in or by signing up"), ...BODIES.accept },
+        detail: {
+          ...says("Accept an invitation, signed in or by signing up"),
+          ...refuses(
+            "invitation_not_found",
+            "invitation_for_other_email",
+            "forbidden",
+            "impersonation_read_only",
+            "mfa_enrollment_required",
+            "already_member",
+            "limit_reached",
+            "insecure_connection",
+            "rate_limited",
+          ),
+          ...BODIES.accept,
+        },
       },
     )
 }

@@ -10,7 +10,7 @@ import type { MailDomains } from "../../services/mail-domains.ts"
 import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
-import { Id, Instant, Listed, ListQuery } from "./tagged.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "./tagged.ts"
 
 export interface MailDomainRoutesOptions {
   mailDomains: MailDomains
@@ -59,7 +59,7 @@ export function mailDomainRoutes(router: PrivateRouter, create: ReturnType<typeo
         query: NoQuery,
         body: Sent,
         response: { 201: DomainShown },
-        detail: { ...says("Name a domain"), ...takes(DomainInput) },
+        detail: { ...says("Name a domain"), ...refuses("domain_taken"), ...takes(DomainInput) },
       },
     )
     .post(
@@ -70,7 +70,7 @@ export function mailDomainRoutes(router: PrivateRouter, create: ReturnType<typeo
         canOrganization: { permission: ORG_WRITE, read: leaveUnread },
         query: NoQuery,
         response: { 200: DomainShown },
-        detail: says("Look for the TXT record"),
+        detail: { ...says("Look for the TXT record"), ...refuses("domain_not_verified", "domain_taken", "outbound_disabled") },
       },
     )
     .delete(

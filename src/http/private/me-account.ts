@@ -14,6 +14,7 @@ import { NoQuery, Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { OwnUserShown, shownOwnUser } from "./me.ts"
 import { answersEmpty, BODIES } from "./sent-bodies.ts"
+import { refuses } from "./tagged.ts"
 
 export interface MeAccountOptions extends GuestOptions {
   ownAccount: OwnAccount
@@ -65,7 +66,10 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         cookie.clear(context)
         context.set.status = 204
       },
-      { self: { personal: true, sudo: true, read: leaveUnread }, detail: { summary: "Delete the own account", tags } },
+      {
+        self: { personal: true, sudo: true, read: leaveUnread },
+        detail: { summary: "Delete the own account", tags, ...refuses("last_owner", "last_instance_admin") },
+      },
     )
     .post(
       "/email",
@@ -76,7 +80,7 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
       {
         self: { personal: true, sudo: true },
         body: Sent,
-        detail: { summary: "Ask for another e-mail address", tags, ...BODIES.email, ...answersEmpty(202) },
+        detail: { summary: "Ask for another e-mail address", tags, ...refuses("mail_unavailable"), ...BODIES.email, ...answersEmpty(202) },
       },
     )
     .post(
@@ -85,7 +89,11 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownEmail.confirm(selfOf(context), context.body.value)
         context.set.status = 204
       },
-      { self: { personal: true }, body: Sent, detail: { summary: "Confirm it by the link that was sent to it", tags, ...BODIES.token } },
+      {
+        self: { personal: true },
+        body: Sent,
+        detail: { summary: "Confirm it by the link that was sent to it", tags, ...refuses("token_invalid"), ...BODIES.token },
+      },
     )
     .post(
       "/password",
@@ -93,7 +101,11 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownAccount.changePassword(selfOf(context), context.body.value)
         context.set.status = 204
       },
-      { self: { personal: true, sudo: true }, body: Sent, detail: { summary: "Choose another password", tags, ...BODIES.password } },
+      {
+        self: { personal: true, sudo: true },
+        body: Sent,
+        detail: { summary: "Choose another password", tags, ...refuses("invalid_credentials"), ...BODIES.password },
+      },
     )
     .get(
       "/sessions",
@@ -130,7 +142,11 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         await ownAccount.leave(selfOf(context), context.body.value)
         context.set.status = 204
       },
-      { self: { personal: true }, body: Sent, detail: { summary: "Leave an organization", tags, ...BODIES.leave } },
+      {
+        self: { personal: true },
+        body: Sent,
+        detail: { summary: "Leave an organization", tags, ...refuses("organization_not_found", "last_owner"), ...BODIES.leave },
+      },
     )
 }
 

@@ -7,6 +7,7 @@ import { Sent } from "../public/things.ts"
 import type { GuestOptions } from "./auth-guest.ts"
 import { selves } from "./me-account.ts"
 import { BODIES } from "./sent-bodies.ts"
+import { refuses } from "./tagged.ts"
 
 export interface MeFactorsOptions extends GuestOptions {
   ownFactors: OwnFactors
@@ -32,7 +33,7 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
       self: terms,
       body: Sent,
       response: { 200: CodesShown },
-      detail: { summary: "Add it, by its first code", tags, ...BODIES.totp },
+      detail: { summary: "Add it, by its first code", tags, ...refuses("ticket_invalid", "invalid_code"), ...BODIES.totp },
     })
     .post(
       "/totp/disable",
@@ -40,11 +41,14 @@ export function meFactorRoutes(router: PrivateRouter, options: MeFactorsOptions)
         await ownFactors.disableTotp(selfOf(context))
         context.set.status = 204
       },
-      { self: { ...terms, read: leaveUnread }, detail: { summary: "Take the authenticator app away", tags } },
+      {
+        self: { ...terms, read: leaveUnread },
+        detail: { summary: "Take the authenticator app away", tags, ...refuses("invalid_state", "mfa_required_by_policy") },
+      },
     )
     .post("/recovery-codes", async (context) => ({ recovery_codes: await ownFactors.newRecoveryCodes(selfOf(context)) }), {
       self: { ...terms, read: leaveUnread },
       response: { 200: CodesShown },
-      detail: { summary: "Make new codes for emergencies", tags },
+      detail: { summary: "Make new codes for emergencies", tags, ...refuses("invalid_state") },
     })
 }

@@ -11,6 +11,7 @@ import { NoQuery, Sent } from "../public/things.ts"
 import type { GuestOptions } from "./auth-guest.ts"
 import { selves } from "./me-account.ts"
 import { BODIES } from "./sent-bodies.ts"
+import { refuses } from "./tagged.ts"
 
 export interface MePasskeysOptions extends GuestOptions {
   ownFactors: OwnFactors
@@ -61,7 +62,12 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         self: terms,
         body: Sent,
         response: { 200: ChallengeShown, 201: PasskeyShown },
-        detail: { summary: "Add a passkey", tags, ...BODIES.newPasskey },
+        detail: {
+          summary: "Add a passkey",
+          tags,
+          ...refuses("ticket_invalid", "invalid_credentials", "limit_reached"),
+          ...BODIES.newPasskey,
+        },
       },
     )
     .patch(
@@ -82,7 +88,10 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         await ownFactors.removePasskey(selfOf(context), params.id, { expected: expectedVersions(request) })
         context.set.status = 204
       },
-      { self: { ...terms, read: leaveUnread }, detail: { summary: "Remove a passkey", tags } },
+      {
+        self: { ...terms, read: leaveUnread },
+        detail: { summary: "Remove a passkey", tags, ...refuses("mfa_required_by_policy", "precondition_failed") },
+      },
     )
 }
 

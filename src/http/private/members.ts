@@ -16,7 +16,7 @@ import { expectedVersions } from "../public/conditions.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { OrganizationShown, shownOrganization } from "./organizations.ts"
 import { BODIES } from "./sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery, tagged } from "./tagged.ts"
+import { Id, Instant, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface MemberRoutesOptions {
   members: Members
@@ -77,7 +77,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
         query: NoQuery,
         body: Sent,
         response: { 200: MemberShown },
-        detail: { ...says("Change role, grants or denies"), ...takes(MemberPatch) },
+        detail: { ...says("Change role, grants or denies"), ...refuses("last_owner", "limit_reached"), ...takes(MemberPatch) },
       },
     )
     .delete(
@@ -91,7 +91,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
         canOrganization: { permission: "members:write", personal: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        detail: { ...says("Remove a member"), ...BODIES.removal },
+        detail: { ...says("Remove a member"), ...refuses("last_owner", "precondition_failed"), ...BODIES.removal },
       },
     )
     .post(
@@ -111,7 +111,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
         query: NoQuery,
         body: Sent,
         response: { 200: OrganizationShown },
-        detail: { ...says("Make somebody else the owner"), ...BODIES.owner },
+        detail: { ...says("Make somebody else the owner"), ...refuses("precondition_failed"), ...BODIES.owner },
       },
     )
 }

@@ -7,7 +7,7 @@ import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { SignedInShown, shownUser } from "./auth-shown.ts"
 import { answersEmpty, BODIES } from "./sent-bodies.ts"
-import { ListQuery } from "./tagged.ts"
+import { ListQuery, refuses } from "./tagged.ts"
 
 export interface OidcRoutesOptions extends GuestOptions {
   oidc: Oidc
@@ -37,7 +37,16 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         const { url, ticket } = await oidc.start(context.params.provider, textOf(context.query, "next"), { origin: originOf(context) })
         return sendTo(context, url, [cookie.ticketLine(ticket, OIDC_TICKET_SECONDS)])
       },
-      { open: true, query: ListQuery, detail: { summary: "Sign in by an identity provider", tags, ...answersEmpty(303) } },
+      {
+        open: true,
+        query: ListQuery,
+        detail: {
+          summary: "Sign in by an identity provider",
+          tags,
+          ...refuses("insecure_connection", "rate_limited", "outbound_failed", "outbound_disabled", "blocked_address"),
+          ...answersEmpty(303),
+        },
+      },
     )
     .get(
       "/:provider/callback",
@@ -65,7 +74,12 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         open: true,
         body: Sent,
         response: { 200: SignedInShown },
-        detail: { summary: "Link an account to an identity provider", tags, ...BODIES.link },
+        detail: {
+          summary: "Link an account to an identity provider",
+          tags,
+          ...refuses("ticket_invalid", "invalid_credentials", "invalid_code", "insecure_connection", "rate_limited"),
+          ...BODIES.link,
+        },
       },
     )
 }

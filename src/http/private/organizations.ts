@@ -17,7 +17,7 @@ import { type SiteFacts, SiteShown, shownSite } from "../public/shown.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { MEMBER } from "./authorize.ts"
 import { answersEmpty, BODIES } from "./sent-bodies.ts"
-import { Id, Listed, ListQuery, tagged } from "./tagged.ts"
+import { Id, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface OrganizationRoutesOptions extends SiteFacts {
   organizations: Organizations
@@ -82,7 +82,7 @@ export function organizationRoutes(
         query: NoQuery,
         body: Sent,
         response: { 201: OrganizationShown },
-        detail: { ...says("Make an organization"), ...takes(OrganizationInput) },
+        detail: { ...says("Make an organization"), ...refuses("forbidden"), ...takes(OrganizationInput) },
       },
     )
     .get("/:organization", async ({ organization, role, set }) => tagged(set, organization, await show(organization, role)), {
@@ -121,7 +121,12 @@ export function organizationRoutes(
         canOrganization: { permission: "org:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
-        detail: { ...says("Delete an organization with its sites"), ...BODIES.confirmation, ...answersEmpty(202) },
+        detail: {
+          ...says("Delete an organization with its sites"),
+          ...refuses("precondition_failed"),
+          ...BODIES.confirmation,
+          ...answersEmpty(202),
+        },
       },
     )
     .post(

@@ -9,6 +9,7 @@ import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { shownUser, UserShown } from "./auth-shown.ts"
 import { BODIES } from "./sent-bodies.ts"
+import { refuses } from "./tagged.ts"
 
 export interface SetupRoutesOptions extends GuestOptions, SiteFacts {
   setup: Setup
@@ -67,7 +68,12 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
         open: { beforeSetUp: true },
         body: Sent,
         response: { 201: MadeShown },
-        detail: { summary: "Make the first user, who administers the instance", tags, ...BODIES.setUp },
+        detail: {
+          summary: "Make the first user, who administers the instance",
+          tags,
+          ...refuses("setup_token_invalid", "already_set_up", "insecure_connection", "rate_limited"),
+          ...BODIES.setUp,
+        },
       },
     )
 }

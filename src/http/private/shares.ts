@@ -14,7 +14,7 @@ import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
 import { deedOnThing } from "./site-deeds.ts"
-import { Id, Instant, Listed, ListQuery, tagged } from "./tagged.ts"
+import { Id, Instant, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface SharesRoutesOptions {
   shares: Shares
@@ -82,7 +82,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         query: NoQuery,
         body: Sent,
         response: { 201: ShareShown },
-        detail: { ...says("Make"), ...takes(ShareInput) },
+        detail: { ...says("Make"), ...refuses("sharing_disabled", "password_required", "embed_needs_no_password"), ...takes(ShareInput) },
       },
     )
     .get("/:id", async ({ site, params, set }) => withTag(set, await shares.get(site, params.id)), {
@@ -103,7 +103,17 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         })
         return withTag(set, changed)
       },
-      { can, query: NoQuery, body: Sent, response: { 200: ShareShown }, detail: { ...says("Change"), ...takesSome(ShareInput) } },
+      {
+        can,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: ShareShown },
+        detail: {
+          ...says("Change"),
+          ...refuses("sharing_disabled", "password_required", "embed_needs_no_password"),
+          ...takesSome(ShareInput),
+        },
+      },
     )
     .delete(
       "/:id",
@@ -112,7 +122,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         await shares.remove(site, params.id, { expected: expectedVersions(request), alongside })
         return status(204, undefined)
       },
-      { can: { ...can, read: async () => null }, query: NoQuery, detail: says("Remove") },
+      { can: { ...can, read: async () => null }, query: NoQuery, detail: { ...says("Remove"), ...refuses("precondition_failed") } },
     )
 
   function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): Static<typeof ShareShown> {

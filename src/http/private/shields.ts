@@ -15,7 +15,7 @@ import { expectedVersions } from "../public/conditions.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
-import { Id, Listed, ListQuery, tagged } from "./tagged.ts"
+import { Id, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface ShieldRoutesOptions {
   siteShields: { of(siteId: number): SiteShields }
@@ -101,7 +101,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
         })
         return status(204, undefined)
       },
-      { can: { ...can, read: async () => null }, query: NoQuery, detail: says("Remove") },
+      { can: { ...can, read: async () => null }, query: NoQuery, detail: { ...says("Remove"), ...refuses("precondition_failed") } },
     )
 }
 

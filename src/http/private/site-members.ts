@@ -11,7 +11,7 @@ import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
 import type { SiteMembers } from "../../services/site-members.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { PersonShown } from "./members.ts"
-import { Instant, Listed, ListQuery } from "./tagged.ts"
+import { Instant, Listed, ListQuery, refuses } from "./tagged.ts"
 
 export interface SiteMemberRoutesOptions {
   siteMembers: SiteMembers
@@ -51,7 +51,7 @@ export function siteMemberRoutes(router: PrivateRouter, { siteMembers, audit }: 
         query: NoQuery,
         body: Sent,
         response: { 200: SiteMemberShown },
-        detail: { ...says("Give a member a role on the site"), ...takes(SiteMemberInput) },
+        detail: { ...says("Give a member a role on the site"), ...refuses("limit_reached"), ...takes(SiteMemberInput) },
       },
     )
     .delete(

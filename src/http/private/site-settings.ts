@@ -9,7 +9,7 @@ import { expectedVersions } from "../public/conditions.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
 import { deedOnSite } from "./site-deeds.ts"
-import { ListQuery, tagged } from "./tagged.ts"
+import { ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface SiteSettingsRoutesOptions {
   settingsOfSites: SettingsOfSites
@@ -57,7 +57,11 @@ export function siteSettingsRoutes(router: PrivateRouter, { settingsOfSites, ret
         query: NoQuery,
         body: Sent,
         response: { 200: SettingsShown },
-        detail: { ...says("Change settings of a site"), ...takes(t.Partial(SettingsShown, { title: "SettingsPatch" })) },
+        detail: {
+          ...says("Change settings of a site"),
+          ...refuses("compat_id_taken", "sharing_disabled", "password_required"),
+          ...takes(t.Partial(SettingsShown, { title: "SettingsPatch" })),
+        },
       },
     )
     .get("/retention-preview", ({ site, query, request }) => retentionPreviews.of(site, query, request.signal), {

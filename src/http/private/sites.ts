@@ -16,7 +16,7 @@ import { NoQuery, Sent, takes } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
 import { deedOnSite } from "./site-deeds.ts"
 import { ListedSiteShown, OwnSiteShown, shownListedSite, shownOwnSite } from "./site-shown.ts"
-import { Listed, ListQuery, tagged } from "./tagged.ts"
+import { Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface SiteRoutesOptions extends SiteFacts {
   sites: Pick<Sites, "update" | "remove" | "restore">
@@ -90,7 +90,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
       {
         can: { permission: "site:delete", sudo: true, read: bodyless },
         query: NoQuery,
-        detail: says("Delete a site; it can be restored for 30 days"),
+        detail: { ...says("Delete a site; it can be restored for 30 days"), ...refuses("precondition_failed") },
       },
     )
     .post(
@@ -106,7 +106,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         can: { permission: "site:delete", deleted: true, sudo: true, read: bodyless },
         query: NoQuery,
         response: { 200: OwnSiteShown },
-        detail: says("Bring a deleted site back"),
+        detail: { ...says("Bring a deleted site back"), ...refuses("precondition_failed", "limit_reached") },
       },
     )
     .post(
@@ -128,7 +128,11 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         query: NoQuery,
         body: Sent,
         response: { 200: OwnSiteShown },
-        detail: { ...says("Give the site to another organization of yours"), ...takes(TransferInput) },
+        detail: {
+          ...says("Give the site to another organization of yours"),
+          ...refuses("organization_not_found", "precondition_failed"),
+          ...takes(TransferInput),
+        },
       },
     )
     .put(

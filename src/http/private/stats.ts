@@ -14,6 +14,7 @@ import { parameters, RANGED } from "../public/stats.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { BatchAnswer, BatchInput, type BatchOptions, batchAnswer, objectBody } from "./stats-batch.ts"
 import { OverviewShown } from "./stats-overview.ts"
+import { refuses } from "./tagged.ts"
 
 export interface PrivateStatsOptions extends BatchOptions {
   stats: Stats
@@ -39,7 +40,11 @@ export const sightOf = ({ request, user, permissions }: Looking): Omit<Asking, "
 const inText = (looking: Looking): Asking => ({ ...sightOf(looking), form: "text" })
 const inJson = (looking: Looking): Asking => ({ ...sightOf(looking), form: "json" })
 
-const says = (summary: string) => ({ summary, tags: ["stats"] })
+const says = (summary: string) => ({
+  summary,
+  tags: ["stats"],
+  ...refuses("query_timeout", "identity_insufficient", "goal_not_found", "funnel_not_found", "segment_not_found"),
+})
 const READ = { permission: "site:read", reads: true }
 
 const text = (description: string, isRequired = false) => parameter({ type: "string", description }, isRequired)

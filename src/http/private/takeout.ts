@@ -12,6 +12,7 @@ import { shownWork, WorkShown } from "./erase.ts"
 import { refuseLack } from "./exports.ts"
 import { answersFile } from "./sent-bodies.ts"
 import type { SessionWatch } from "./session-watch.ts"
+import { refuses } from "./tagged.ts"
 
 export interface TakeoutRoutesOptions {
   takeouts: Takeouts
@@ -46,7 +47,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         query: NoQuery,
         body: Sent,
         response: { 202: WorkShown },
-        detail: says("Begin to pack the whole site"),
+        detail: { ...says("Begin to pack the whole site"), ...refuses("invalid_state") },
       },
     )
     .get(
@@ -55,7 +56,12 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         for (const wanted of NEEDED) refuseLack(permissions, wanted)
         return shownWork(await takeouts.get(site, params.id), now())
       },
-      { can: "people:read", query: NoQuery, response: { 200: WorkShown }, detail: says("How far the archive is") },
+      {
+        can: "people:read",
+        query: NoQuery,
+        response: { 200: WorkShown },
+        detail: { ...says("How far the archive is"), ...refuses("work_not_found") },
+      },
     )
     .get(
       "/:id/file",
@@ -69,7 +75,11 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         const watch = sessionWatch.whileSignedIn(request, session, site.id)
         return new Response(piecesOf(path, watch), { headers })
       },
-      { can: "people:read", query: NoQuery, detail: { ...says("The archive, for a day"), ...answersFile("application/zip") } },
+      {
+        can: "people:read",
+        query: NoQuery,
+        detail: { ...says("The archive, for a day"), ...refuses("work_not_found", "invalid_state"), ...answersFile("application/zip") },
+      },
     )
 
 /** For as long as the session lasts: what is cut off has no regular end. */

@@ -1,5 +1,6 @@
 import { type TObject, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import type { ErrorCode } from "../../domain/error.ts"
 import type { Site } from "../../domain/site.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
 import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
@@ -14,7 +15,7 @@ import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
 import { deedOnThing } from "./site-deeds.ts"
-import { Listed, ListQuery, tagged } from "./tagged.ts"
+import { Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
 export interface ThingRoutesOptions {
   create: ReturnType<typeof creation>
@@ -65,7 +66,11 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
     things(viewerOf({ user: user!, permissions: permissions! })).get(site!, params.id) // routes below a site have all of them
   const deed = (verb: string, site: Site) => (thing: Thing) =>
     deedOnThing(`sites.${noun}.${verb}`, noun, site)({ id: thing.id, name: label(thing) })
-  const says = (verb: string) => ({ summary: `${verb} ${noun}`, tags: [path] })
+  const says = (verb: string) => ({
+    summary: `${verb} ${noun}`,
+    tags: [path],
+    ...(verb === "List" || verb === "Read" ? {} : refuses(...OWN_FAILURES[path])),
+  })
   const writes = { permission: write, find }
 
   return new Elysia({ prefix: `/api/private/sites/:site/${path}` })
@@ -132,6 +137,14 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
       },
       { can: { ...writes, read: async () => null }, query: removal?.query ?? NoQuery, detail: says("Delete") },
     )
+}
+
+/** What only this kind of thing can refuse; any can be another version than somebody has read. */
+const OWN_FAILURES: Readonly<Record<PrivateKind<unknown>["path"], readonly ErrorCode[]>> = {
+  goals: ["goal_exists", "precondition_failed"],
+  funnels: ["funnel_exists", "precondition_failed"],
+  segments: ["segment_in_use", "forbidden", "precondition_failed"],
+  annotations: ["forbidden", "precondition_failed"],
 }
 
 async function countAll<Thing extends { id: number }>({ list }: Pick<SiteThings<Thing>, "list">, site: Site): Promise<number> {
