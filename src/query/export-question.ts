@@ -29,13 +29,7 @@ export function parseExport(given: Record<string, unknown>, moment: Moment, sigh
 }
 
 /** The question behind the export. What its own parser finds wrong goes to the other faults. */
-function readQuestion(
-  reader: ArgumentReader,
-  type: ExportType | undefined,
-  given: Record<string, unknown>,
-  moment: Moment,
-  sight: Sight,
-) {
+function readQuestion(reader: ArgumentReader, type: ExportType | undefined, given: Record<string, unknown>, moment: Moment, sight: Sight) {
   const taken = type ? specialOf(type) : []
   for (const name of SPECIAL.filter((special) => type && reader.has(special) && !taken.includes(special)))
     reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} does not go with type=${type}.` })

@@ -12,7 +12,10 @@ test("retention is counted and run, whether the instance serves or not", async (
   using folder = temporaryFolder()
   const at = ["--data-dir", folder.path]
   await json("site", "create", "--name", "Shop", "--hosts", "shop.example", "--retention-days", "30", ...at)
-  expect(await json("retention", "run", "--dry-run", ...at)).toMatchObject({ code: 0, value: { by: [{ site_id: 1, kind: "visits", rows: 0 }], bytes: 0 } })
+  expect(await json("retention", "run", "--dry-run", ...at)).toMatchObject({
+    code: 0,
+    value: { by: [{ site_id: 1, kind: "visits", rows: 0 }], bytes: 0 },
+  })
   expect(await json("retention", "run", ...at)).toMatchObject({ code: 0, value: { visits: 0 } })
   expect((await json("retention", "run", "--site", "9", ...at)).code).toBe(64)
   expect((await json("retention", "run", "--days", "0", ...at)).code).toBe(64)
