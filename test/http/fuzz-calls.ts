@@ -14,11 +14,22 @@ export interface FuzzCall {
   body: string | Uint8Array<ArrayBuffer> | undefined
 }
 
+/** What the document does not tell of valid calls. */
+export interface FuzzTerms {
+  /** Ids that may be there. */
+  idOf(operation: Declared, id: string): fc.Arbitrary<string>
+  exampleOf(operation: Declared): unknown
+}
+
 /** Calls of all operations, in equal parts as the document describes them, with something spoiled, and wild. */
-export function fuzzCalls(document: OpenApiDocument, operations: readonly Declared[]): fc.Arbitrary<FuzzCall> {
+export function fuzzCalls(
+  document: OpenApiDocument,
+  operations: readonly Declared[],
+  terms: FuzzTerms = { idOf, exampleOf: ({ bodies }) => bodies["application/json"]?.example },
+): fc.Arbitrary<FuzzCall> {
   const values = valuesOf(document)
   const calls = fc.constantFrom(...operations).chain((operation) => {
-    const valid = validCalls(operation, values)
+    const valid = validCalls(operation, values, terms)
     return fc.oneof(
       { weight: 2, arbitrary: valid },
       { weight: 2, arbitrary: valid.chain(spoiled) },
@@ -41,13 +52,13 @@ interface Parts {
 
 type Values = ReturnType<typeof valuesOf>
 
-function validCalls(operation: Declared, values: Values): fc.Arbitrary<FuzzCall> {
-  return validParts(operation, values).map((parts) => assembled(parts, "valid"))
+function validCalls(operation: Declared, values: Values, terms: FuzzTerms): fc.Arbitrary<FuzzCall> {
+  return validParts(operation, values, terms).map((parts) => assembled(parts, "valid"))
 }
 
-function validParts(operation: Declared, values: Values): fc.Arbitrary<Parts> {
+function validParts(operation: Declared, values: Values, terms: FuzzTerms): fc.Arbitrary<Parts> {
   const of = (place: DeclaredParameter["in"]) => operation.parameters.filter((parameter) => parameter.in === place)
-  const ids = fc.record(Object.fromEntries(operation.ids.map((id) => [id, idOf(operation, id)])))
+  const ids = fc.record(Object.fromEntries(operation.ids.map((id) => [id, terms.idOf(operation, id)])))
   const record = (place: "query" | "header") =>
     fc.record(Object.fromEntries(of(place).map((parameter) => [parameter.name, textOf(parameter, values)])), {
       requiredKeys: of(place).flatMap(({ name, required }) => (required ? [name] : [])),
@@ -60,7 +71,7 @@ function validParts(operation: Declared, values: Values): fc.Arbitrary<Parts> {
       headers: sparse(record("header")),
       // Of questions few that are made by chance make sense; the example does.
       body: body
-        ? fc.oneof({ weight: 3, arbitrary: values(body.schema) }, { weight: 1, arbitrary: fc.constant(body.example) })
+        ? fc.oneof({ weight: 3, arbitrary: values(body.schema) }, { weight: 1, arbitrary: fc.constant(terms.exampleOf(operation)) })
         : fc.constant(undefined),
     })
     .map(({ query, ...parts }) => ({ ...parts, operation, query: Object.entries(query) }))
@@ -152,7 +163,7 @@ const withQuery =
 
 const withId =
   (id: string): Change =>
-  (call) => ({ ...call, path: call.path.replace(/(sites|goals|funnels|annotations)\/\d+/, `$1/${id}`) })
+  (call) => ({ ...call, path: call.path.replace(/\/\d+(?=[/?]|$)/, `/${id}`) })
 
 /** Changes the value that stands at a place of the body, counted through. */
 const withBody =

@@ -10,8 +10,6 @@ import { stateOf } from "./state.ts"
 
 const world: World = await openWorld()
 afterAll(() => world[Symbol.asyncDispose]())
-// Only then there are schedules.
-await world.instance.runJobs()
 const { catalog, audit, accounts } = world.instance.app.instance
 
 const writes = world.operations.filter((operation) => operation.method !== "GET" && shortName(operation) !== "POST /setup")

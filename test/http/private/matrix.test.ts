@@ -9,8 +9,6 @@ import { leavesAll } from "./state.ts"
 // The operations must be known before a test runs.
 const world: World = await openWorld()
 const { operations } = world
-// Only then there are schedules.
-await world.instance.runJobs()
 afterAll(() => world[Symbol.asyncDispose]())
 
 // Making the first user happens once, and has tests of its own.

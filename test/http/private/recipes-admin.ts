@@ -39,6 +39,11 @@ async function waitingJob(scene: Scene, isCancelled = false): Promise<number> {
 const BY_JOB = "The work writes the rows: one at its end, and one at its beginning where it changes what is stored."
 
 let minGroup = 5
+let daily = 7
+const nextKeep = (): number => {
+  daily = daily === 7 ? 8 : 7
+  return daily
+}
 let minute = 0
 
 /** Below `/admin`. */
@@ -163,6 +168,11 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
     return { body: { changes: { share_min_group: minGroup } }, deed: { action: "admin.setting.update", target: ["instance", "settings"] } }
   },
   "POST /admin/settings/smtp/test": () => ({ body: { to: "someone@example.com" }, silent: "It sends a mail, and changes nothing here." }),
+  "POST /admin/settings/oidc/test": () => ({ body: { provider: "oidc" }, silent: "It asks the provider, and changes nothing." }),
+  "PUT /admin/backups/schedule": () => ({
+    body: { cron: "30 4 * * *", keep: { daily: nextKeep(), weekly: 4 } },
+    deed: { action: "admin.backup.schedule", target: ["instance", "backups"] },
+  }),
   "PATCH /admin/plugins": (scene) => ({
     body: { id: "spare", enabled: otherWay(scene) },
     deed: { action: "admin.plugin.update", target: ["plugin", "spare"] },

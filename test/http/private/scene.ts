@@ -33,6 +33,8 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   // Nobody cuts the power: thousands of small writes need not wait for the disk.
   await instance.app.instance.catalog.run(sql`pragma synchronous = off`)
   await instance.app.instance.settings.change({ organization_creation: "users" }, null)
+  // Only then there are schedules.
+  await instance.runJobs()
   const cookie = await instance.signIn({ isInstanceAdmin: true })
   const document = (await instance.api.get(PRIVATE_DOCUMENT_PATH, undefined, { cookie })).body as OpenApiDocument
   return {

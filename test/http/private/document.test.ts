@@ -1,0 +1,113 @@
+import { afterAll, expect, test } from "bun:test"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Elysia } from "elysia"
+import { router } from "../../../src/http/router.ts"
+import { memoryLog } from "../../kit.ts"
+import { compiler, PRIVATE_DOCUMENT_PATH } from "../document.ts"
+import { shortName } from "./recipes.ts"
+import { openWorld, send, signedIn, type World } from "./scene.ts"
+
+/** The private API's description of itself. */
+
+const world: World = await openWorld({ base_url: "http://localhost:9000" })
+afterAll(() => world[Symbol.asyncDispose]())
+const { document, operations } = world
+
+test("whoever is signed in reads it, strangers and keys do not", async () => {
+  const { cookie } = await signedIn(world, {})
+  const answer = await send(world, "GET", PRIVATE_DOCUMENT_PATH, { cookie })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get("cache-control")).toBe("no-store")
+  const tag = answer.headers.get("etag")!
+  expect((await send(world, "GET", PRIVATE_DOCUMENT_PATH, { cookie, headers: { "if-none-match": tag } })).status).toBe(304)
+  for (const sending of [{}, { key: world.instance.key }])
+    expect(await send(world, "GET", PRIVATE_DOCUMENT_PATH, sending)).toMatchObject({ status: 401, body: { code: "session_required" } })
+})
+
+test("it is OpenAPI 3.1", async () => {
+  const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>)
+  expect(result).toEqual({ valid: true })
+  expect(document.components.securitySchemes).toEqual({
+    session: { type: "apiKey", in: "cookie", name: "sid", description: expect.any(String) },
+  })
+})
+
+test("names are unique, and each operation says what it is, what it asks and how it fails", () => {
+  expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length)
+  for (const path of Object.values(document.paths))
+    for (const operation of Object.values(path)) {
+      const { summary, security } = operation
+      expect(summary).toMatch(/^[A-Z].*[^.]$/)
+      expect(operation["x-permission"]).toMatch(/^(open|self|member|instance_admin|[a-z]+:[a-z]+)$/)
+      expect(security).toEqual(operation["x-permission"] === "open" ? [] : [{ session: [] }])
+    }
+  for (const { name, permission, answers, gate } of operations) {
+    expect({ name, isRefused: "401" in answers }).toEqual({ name, isRefused: permission !== "open" })
+    if (gate.sudo || permission === "instance_admin") expect({ name, is403: "403" in answers }).toEqual({ name, is403: true })
+  }
+})
+
+test("the address says where the permission is looked for", () => {
+  for (const operation of operations) {
+    const { path, gate } = operation
+    const wanted = path.includes("/sites/{site}")
+      ? ["site"]
+      : path.includes("/organizations/{organization}")
+        ? ["organization"]
+        : path.startsWith("/api/private/admin/")
+          ? ["instance_admin", "open"]
+          : ["open", "self", "signed_in"]
+    expect({ name: shortName(operation), isThere: wanted.includes(gate.ask) }).toEqual({ name: shortName(operation), isThere: true })
+  }
+  // Below the console one route lets anybody in: who comes back from an impersonation has no rights of the console.
+  const open = operations.filter(({ path, permission }) => path.startsWith("/api/private/admin/") && permission !== "instance_admin")
+  expect(open.map(shortName)).toEqual(["POST /admin/impersonation/stop"])
+})
+
+test("every write that takes a body says which", () => {
+  // Paths that say it all.
+  const silent = operations.filter(({ method, bodies }) => method !== "GET" && method !== "DELETE" && Object.keys(bodies).length === 0)
+  const SAID = `
+POST /auth/logout · POST /me/sessions/revoke-others · POST /me/totp/start · POST /me/totp/disable · POST /me/recovery-codes ·
+POST /organizations/{organization}/domains/{domain_id}/verify ·
+POST /organizations/{organization}/invitations/{invitation_id}/resend · POST /sites/{site}/restore · PUT /sites/{site}/pin ·
+POST /sites/{site}/takeout · POST /admin/users/{user_id}/disable · POST /admin/users/{user_id}/enable ·
+POST /admin/users/{user_id}/reset-password · POST /admin/users/{user_id}/reset-mfa · POST /admin/users/{user_id}/sign-out ·
+POST /admin/impersonation/stop · POST /admin/sites/{site_id}/restore · POST /admin/api-keys/{api_key_id}/revoke ·
+POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry · POST /admin/schedules/{name}/run · POST /admin/backups/upload`
+    .split("·")
+    .map((name) => name.trim())
+  expect(silent.map(shortName).filter((name) => !SAID.includes(name))).toEqual([])
+})
+
+test("schemas can be compiled, and every reference leads somewhere", () => {
+  const compile = compiler(document, { closed: true })
+  for (const { name, bodies, answers } of operations) {
+    for (const { schema } of Object.values(bodies)) expect({ name, check: typeof compile(schema) }).toEqual({ name, check: "function" })
+    for (const { content } of Object.values(answers)) for (const { schema } of Object.values(content)) compile(schema)
+  }
+  const text = JSON.stringify(document)
+  const referred = new Set([...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name!))
+  for (const name of referred) {
+    const [kind, part] = name.split("/") as ["schemas", string]
+    expect({ name, isThere: document.components[kind][part] !== undefined }).toEqual({ name, isThere: true })
+  }
+})
+
+test("it tells nothing of this instance but its address and its routes", () => {
+  const text = JSON.stringify(document)
+  for (const word of [world.provider.issuer, world.provider.clientSecret, world.instance.dataDir, "shop.example", "user-"])
+    expect(text).not.toContain(word)
+})
+
+test.each([
+  [
+    "does not say what it is",
+    { "x-permission": "self", "x-gate": { ask: "self" } },
+    "is missing in the OpenAPI document of the private API",
+  ],
+  ["names no permission", { summary: "Silent" }, "names nothing that it asks of its caller"],
+])("a private route that %s stops the start", (_, detail, message) => {
+  const silent = new Elysia().get("/api/private/silent", () => ({}), { detail: detail as object })
+  expect(() => router({ baseUrl: "", log: memoryLog(), headers: {} }, [silent])).toThrow(`GET /api/private/silent ${message}`)
+})
