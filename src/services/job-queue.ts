@@ -46,6 +46,8 @@ class Queue implements Jobs {
   readonly #self: string
   readonly #kinds = new Map<string, Kind>()
   readonly #running = new Map<number, Running>()
+  /** Ends that the catalog did not take, by job: a disk that was full must not leave a job running for ever. */
+  readonly #unstored = new Map<number, () => Promise<void>>()
   readonly #listeners = new Map<number, Set<(job: Job) => void>>()
   #beginning: Promise<void> = Promise.resolve()
   #isStarted = false
@@ -96,6 +98,7 @@ class Queue implements Jobs {
       await alongside?.(statements, found)
       return running ? found : finishJob(statements, id, { state: "cancelled", at: this.#now })
     })
+    this.#unstored.delete(id)
     if (running && this.#running.has(id)) {
       running.isCancelled = true
       running.abort.abort()
@@ -170,6 +173,7 @@ class Queue implements Jobs {
   async #begin(): Promise<void> {
     if (this.#isStopped) return
     await this.#renewLeases()
+    await this.#storeEnds()
     const free = JOBS.atOnce - this.#running.size
     const kinds = [...this.#kinds].filter(([name, kind]) => kind.isOn() && this.#countOf(name) < (kind.atOnce ?? JOBS.atOnceOfKind))
     if (free <= 0 || kinds.length === 0) return
@@ -218,11 +222,21 @@ class Queue implements Jobs {
     } catch (error) {
       thrown = { error }
     }
-    await this.#conclude(running, thrown).catch((error) =>
-      this.#options.log.error("the end of a job could not be stored", { job: job.id, kind: job.kind, error }),
-    )
+    const conclude = () => this.#conclude(running, thrown)
+    await conclude().catch((error) => {
+      this.#unstored.set(job.id, conclude)
+      this.#options.log.error("the end of a job could not be stored", { job: job.id, kind: job.kind, error })
+    })
     this.#running.delete(job.id)
     if (this.#isStarted && !this.#isStopped) setTimeout(() => void this.tick(), 0)
+  }
+
+  async #storeEnds(): Promise<void> {
+    for (const [id, conclude] of this.#unstored)
+      await conclude().then(
+        () => this.#unstored.delete(id),
+        () => {}, // said the first time; the next look tries again
+      )
   }
 
   async #conclude(running: Running, thrown: { error: unknown } | undefined): Promise<void> {

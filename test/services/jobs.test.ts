@@ -278,3 +278,29 @@ test("lists are by state, kind and site, the newest first; what ended a month ag
   await jobs.forgetOld()
   expect(await ids({})).toEqual([3, 2])
 })
+
+test("an end that the store did not take is stored once it does", async () => {
+  await using queue = await queued({ "a.do-it": {} })
+  const { jobs, catalog, clock, log, rows } = queue
+  await jobs.recover()
+  await jobs.enqueue({ kind: "a.do-it" })
+  await jobs.enqueue({ kind: "a.do-it", key: "other" })
+  await catalog.script(
+    "create trigger full before update on jobs when new.state = 'done' begin select raise(abort, 'database or disk is full'); end",
+  )
+  await jobs.drain()
+  expect(await rows()).toEqual([
+    { id: 1, state: "running" },
+    { id: 2, state: "running" },
+  ])
+  expect(log.lines.map(({ message }) => message)).toContain("the end of a job could not be stored")
+  // Whoever cancels one meanwhile is not overruled.
+  expect(await jobs.cancel(2)).toMatchObject({ state: "cancelled" })
+  await catalog.script("drop trigger full")
+  clock.advance(1_000)
+  await jobs.tick()
+  expect(await rows()).toEqual([
+    { id: 1, state: "done" },
+    { id: 2, state: "cancelled" },
+  ])
+})
