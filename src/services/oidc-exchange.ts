@@ -62,7 +62,8 @@ export function createOidcExchange({ clock, outbound, log }: OidcExchangeOptions
   const fetchOver = (provider: IdentityProvider) => async (url: string, options: CustomFetchOptions | { method: string }) => {
     const { method, headers, body } = options as CustomFetchOptions
     const text = body == null ? undefined : String(body)
-    const sent = { method, headers: headers ?? {}, secretHeaders: ["authorization"], byOperator: provider.byOperator }
+    // A code and the client's secret go to the provider alone.
+    const sent = { method, headers: headers ?? {}, secretHeaders: ["authorization"], byOperator: provider.byOperator, follows: false }
     const answer = await outbound.fetch(url, { ...sent, ...(text !== undefined && { body: text }) })
     return new Response(answer.body as Uint8Array<ArrayBuffer>, { status: answer.status, headers: answer.headers })
   }

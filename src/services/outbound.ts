@@ -26,6 +26,8 @@ export interface OutboundRequest {
   secretHeaders?: readonly string[]
   /** The address stands in the environment or the file of the operator, who is trusted: no rule is asked of it. Of where it redirects to, all. */
   byOperator?: boolean
+  /** False: a redirect is the answer, for its body holds a secret. */
+  follows?: boolean
   signal?: AbortSignal
 }
 
@@ -83,7 +85,7 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
     const headers = headersOf(request)
     for (let hops = 0; ; hops++) {
       const response = await once(url, current, new Headers(headers), signal)
-      const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null
+      const location = REDIRECTS.has(response.status) && request.follows !== false ? response.headers.get("location") : null
       if (location === null) return { response, url }
       await response.body?.cancel()
       if (hops === OUTBOUND.hops) throw new AppError("outbound_failed", "The address redirects too often.")

@@ -397,6 +397,23 @@ test("a provider that says it is another one is not believed", async () => {
   expect(await stranger(world).get("/auth/oidc/oidc/start")).toMatchObject({ status: 503, code: "unavailable" })
 })
 
+test("a code and the client's secret go nowhere else, wherever the provider redirects to", async () => {
+  const reached: string[] = []
+  using elsewhere = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (new URL(request.url).pathname === "/token") return new Response(null, { status: 307, headers: { location: "/canary" } })
+      reached.push(await request.text())
+      return new Response("{}")
+    },
+  })
+  await using world = await start({ outbound_ports: String(elsewhere.port) }, { opened: true })
+  world.provider.claim({ token_endpoint: `http://127.0.0.1:${elsewhere.port}/token` })
+  expect(where(await signIn(world, stranger(world), EVE))).toEqual([303, "/signin?error=oidc_failed"])
+  expect(reached).toEqual([])
+})
+
 test("whoever wants its own way in is let in by it alone", async () => {
   await using world = await start({ ...JIT, oidc_role_map: '{"*":{"role":"viewer","organization_id":2}}' })
   const { catalog } = world.instance.app.instance
