@@ -1,3 +1,4 @@
+import type { Actor } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
 import { type IdentityProvider, mappedRoles } from "../domain/identity-provider.ts"
 import type { User } from "../domain/user.ts"
@@ -5,16 +6,29 @@ import type { Statements } from "../store/catalog/catalog.ts"
 import { deleteMembership } from "../store/catalog/members.ts"
 import { organizationsMappedBy, putMappedRole, replaceMappedSites, restoreGivenRole, roleOriginOf } from "../store/catalog/oidc.ts"
 import { listOrganizations, organizationById } from "../store/catalog/organizations.ts"
+import type { Audit } from "./audit.ts"
 import type { Sessions } from "./sessions.ts"
+import { actorAs } from "./sign-in-session.ts"
 
 /**
  * Gives a user the roles that the groups at the provider map to, and takes back those that it gave before and gives no more.
- * Owners are never touched, and what people gave comes back with the map's end.
+ * Owners are never touched, and what people gave comes back with the map's end. Each role that changes has a row in the log:
+ * nobody of the organization has done it.
  */
-export type ApplyRoleMap = (statements: Statements, provider: IdentityProvider, user: User, groups: readonly string[]) => Promise<void>
+export type ApplyRoleMap = (
+  statements: Statements,
+  provider: IdentityProvider,
+  who: { user: User; groups: readonly string[]; actor: Actor },
+) => Promise<void>
 
-export function roleMapping({ clock, sessions }: { clock: Pick<Clock, "now">; sessions: Pick<Sessions, "renewAll"> }): ApplyRoleMap {
-  return async (statements, provider, user, groups) => {
+interface RoleMappingOptions {
+  clock: Pick<Clock, "now">
+  sessions: Pick<Sessions, "renewAll">
+  audit: Pick<Audit, "write">
+}
+
+export function roleMapping({ clock, sessions, audit }: RoleMappingOptions): ApplyRoleMap {
+  return async (statements, provider, { user, groups, actor }) => {
     const first = provider.organizationId ?? (await firstOrganization(statements))
     if (first === undefined) return
     const given = mappedRoles(onlyOwn(provider), groups, first)
@@ -30,7 +44,15 @@ export function roleMapping({ clock, sessions }: { clock: Pick<Clock, "now">; se
       else if (origin?.role !== role || origin.provider !== provider.id)
         await putMappedRole(statements, { organizationId, userId: user.id, role, provider: provider.id, now: clock.now() })
       await replaceMappedSites(statements, sites)
-      isChanged ||= origin?.role !== role
+      const after = (await roleOriginOf(statements, organizationId, user.id))?.role
+      if (origin?.role === after) continue
+      isChanged = true
+      await audit.write(statements, actorAs(actor, user), {
+        action: "accounts.member.map",
+        target: { type: "user", id: user.id, label: user.email },
+        organizationId,
+        changes: { role: [origin?.role ?? null, after ?? null], provider: [null, provider.id] },
+      })
     }
     if (isChanged) await sessions.renewAll(statements, user.id)
   }

@@ -130,7 +130,7 @@ export function createOidc(options: OidcOptions): Oidc {
       const user = await userById(statements, userId)
       if (user?.status !== "active" || !(await speaksFor(provider, user.email, statements))) return undefined
       await updateIdentityUse(statements, provider.id, claims.subject, clock.now())
-      await applyRoleMap(statements, provider, user, claims.groups)
+      await applyRoleMap(statements, provider, { user, groups: claims.groups, actor: guest.actor })
       return enter(statements, provider, user, claims, guest)
     })
   }
@@ -148,7 +148,7 @@ export function createOidc(options: OidcOptions): Oidc {
       const identity = { userId: user.id, provider: provider.id, subject: claims.subject, email, now }
       if (!(await insertIdentity(statements, identity))) throw ticketInvalid()
       await audit.write(statements, actorAs(guest.actor, user), userDeed("accounts.user.create")(user))
-      await applyRoleMap(statements, provider, user, claims.groups)
+      await applyRoleMap(statements, provider, { user, groups: claims.groups, actor: guest.actor })
       return enter(statements, provider, user, claims, guest)
     })
   }
@@ -222,7 +222,7 @@ export function createOidc(options: OidcOptions): Oidc {
         if (!(await insertIdentity(statements, identity))) throw ticketInvalid()
         const deed = { ...userDeed("accounts.identity.link")(user), changes: { provider: [null, provider.id] as const } }
         await audit.write(statements, actorAs(guest.actor, user), deed)
-        await applyRoleMap(statements, provider, user, claims.groups)
+        await applyRoleMap(statements, provider, { user, groups: claims.groups, actor: guest.actor })
         return enter(statements, provider, user, claims, guest)
       })
     },

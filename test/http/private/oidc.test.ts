@@ -313,6 +313,16 @@ test("groups give roles at each sign-in; what people gave comes back, and owners
   await catalog.run(sql`update memberships set role = 'owner' where organization_id = 1 and user_id = 2`)
   await come("analysts")
   expect(await role()).toBe("owner")
+  const rows = await catalog.all<{ changes_json: string }>(sql`
+    select changes_json from audit_log where action = 'accounts.member.map' and organization_id = 1 and target_id = '2' order by id`)
+  expect(rows.map(({ changes_json }) => JSON.parse(changes_json).role)).toEqual([
+    [null, "viewer"],
+    ["viewer", "admin"],
+    ["admin", "guest"],
+    ["guest", null],
+    ["editor", "viewer"],
+    ["viewer", "editor"],
+  ])
 })
 
 /** The provider of organization 2, with domains that it has proved or only named. */
