@@ -78,7 +78,7 @@ export function organizationRoutes(
           }),
         ),
       {
-        signedIn: true,
+        signedIn: { personal: true },
         query: NoQuery,
         body: Sent,
         response: { 201: OrganizationShown },

@@ -355,8 +355,9 @@ test("an organization's provider speaks for addresses of domains that it has pro
   await catalog.run(sql`update users set is_instance_admin = 1 where id = 2`)
   expect((await eve.get("/me")).body.organizations).toMatchObject([{ id: 2 }])
   expect(await eve.get("/organizations/1")).toMatchObject({ status: 404, code: "organization_not_found" })
-  // And the account is not its to change.
+  // And the account is not its to change, nor does it make what it could not reach.
   for (const [method, path] of [
+    ["POST", "/organizations"],
     ["POST", "/me/password"],
     ["POST", "/me/email"],
     ["POST", "/me/passkeys"],
