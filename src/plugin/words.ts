@@ -7,7 +7,8 @@ export const CORE_WORDS = {
     restore transfer pin reset retention-preview`),
   instance: words("setup auth me invitations organizations api-scopes sites stats limits openapi.json"),
   open: words(`api/public api/private api/event api/send api/batch api/collect api/count api/v0 api/v2 api/heartbeat api/share/s
-    share/s count js mcp health errors assets docs setup login signin logout settings p.gif script.js robots.txt favicon.ico
+    share/s count js mcp health errors assets docs setup login signin logout settings invite reset confirm-email
+    undo-email p.gif script.js robots.txt favicon.ico
     .well-known metrics`),
 } as const
 

@@ -125,6 +125,7 @@ test.each<[string, AnyPlugin[], string]>([
   ["an instance word of the core", [other({ paths: { instance: ["auth"] } })], "other: the instance word auth is the core's"],
   ["no path word", [other({ paths: { site: ["a/b"] } })], "other: a/b is no path word: small letters, digits and hyphens"],
   ["an open path of the core", [other({ paths: { open: ["api/event"] } })], "other: the open path api/event is the core's: api/event"],
+  ["a page that mails lead to", [other({ paths: { open: ["reset"] } })], "other: the open path reset is the core's: reset"],
   ["all of the API", [other({ paths: { open: ["api"] } })], "other: the open path api is the core's: api/public"],
   [
     "an open path by setting that another has",
