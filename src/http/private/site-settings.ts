@@ -6,10 +6,11 @@ import { type Audit, recorded } from "../../services/audit.ts"
 import type { RetentionPreviews } from "../../services/retention-preview.ts"
 import { type SettingsOfSites, SettingsShown, shownSettings } from "../../services/settings-of-sites.ts"
 import { expectedVersions } from "../public/conditions.ts"
+import { parameter } from "../public/parameters.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
 import { deedOnSite } from "./site-deeds.ts"
-import { ListQuery, refuses, tagged } from "./tagged.ts"
+import { refuses, tagged } from "./tagged.ts"
 
 export interface SiteSettingsRoutesOptions {
   settingsOfSites: SettingsOfSites
@@ -66,7 +67,7 @@ export function siteSettingsRoutes(router: PrivateRouter, { settingsOfSites, ret
     )
     .get("/retention-preview", ({ site, query, request }) => retentionPreviews.of(site, query, request.signal), {
       can: "site:write",
-      query: ListQuery,
+      query: t.Object({ days: parameter({ type: "integer", minimum: 1 }, true) }, { additionalProperties: true }),
       response: { 200: RetentionPreview },
       detail: says("What a shorter retention would remove, and when"),
     })
