@@ -142,7 +142,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     },
     async stop() {
       for (const { id, contribution } of contributions) {
-        const stopped = Promise.resolve(contribution.stop?.()).catch((error) =>
+        const stopped = Promise.try(() => contribution.stop?.()).catch((error) =>
           options.log.error("a plugin did not stop", { plugin: id, error }),
         )
         await Promise.race([stopped, Bun.sleep(STOP_MS)])

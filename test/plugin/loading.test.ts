@@ -231,17 +231,24 @@ test("what a plugin writes beside others is there with them, or not at all", asy
 
 test("plugins are asked to stop, one after the other, and one that fails does not hold up the others", async () => {
   const stopped: string[] = []
-  const stopping = (id: string, stop: () => Promise<void>) => other({ id, setup: () => ({ stop }) })
+  const stopping = (id: string, stop: () => void | Promise<void>) => other({ id, setup: () => ({ stop }) })
   const failing = async () => {
     stopped.push("first")
     throw new Error("made up")
   }
+  const failingAtOnce = () => {
+    stopped.push("second")
+    throw new Error("made up")
+  }
   const instance = await startInstance({
-    plugins: [stopping("first", failing), stopping("second", async () => void stopped.push("second"))],
+    plugins: [stopping("first", failing), stopping("second", failingAtOnce), stopping("third", async () => void stopped.push("third"))],
   })
   await instance[Symbol.asyncDispose]()
-  expect(stopped).toEqual(["first", "second"])
-  expect(instance.log.lines).toMatchObject([{ level: "error", message: "a plugin did not stop", fields: { plugin: "first" } }])
+  expect(stopped).toEqual(["first", "second", "third"])
+  expect(instance.log.lines).toMatchObject([
+    { level: "error", message: "a plugin did not stop", fields: { plugin: "first" } },
+    { level: "error", message: "a plugin did not stop", fields: { plugin: "second" } },
+  ])
 })
 
 test("migrations of a plugin have their own owner", async () => {
