@@ -86,7 +86,9 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
   async function putOff({ id, attempts }: WaitingMail, error: unknown): Promise<void> {
     const { code, responseCode } = error as { code?: string; responseCode?: number } // as the library's errors are
     const pause = PAUSES[attempts]
-    const isFinal = pause === undefined || (responseCode !== undefined && responseCode >= 500)
+    // A server that does not let us in has not judged the mail: the password may be put right.
+    const isRefused = code !== "EAUTH" && responseCode !== undefined && responseCode >= 500
+    const isFinal = pause === undefined || isRefused
     log.warn(isFinal ? "a mail could not be sent" : "a mail could not be sent yet", { mail_id: id, code, smtp_code: responseCode })
     if (isFinal) await deleteMail(catalog, id)
     else await postponeMail(catalog, id, clock.now() + pause * MINUTE_MS)

@@ -74,6 +74,16 @@ test("what the server refuses for good is not tried again", async () => {
   expect(JSON.stringify(instance.log.lines)).not.toContain("bob@example.org")
 })
 
+test("a mail waits while the server does not let us in", async () => {
+  await using server = await smtpServer({ login: { user: "footfall", password: "s3cret" } })
+  await using instance = await startInstance({ settings: settings(server.port, { smtp_user: "footfall", smtp_password: "old" }) })
+  const { accounts, catalog } = instance.app.instance
+  await accounts.mail.send(letter)
+  await accounts.mail.deliver()
+  expect(server.mails).toEqual([])
+  expect(await catalog.all(sql`select attempts from mails`)).toEqual([{ attempts: 1 }])
+})
+
 test("a mail that was cut off comes again rather than never, and what waits survives the server's absence", async () => {
   await using server = await smtpServer()
   await using instance = await startInstance({ settings: settings(server.port) })
