@@ -167,7 +167,7 @@ export function authRoutes(router: PrivateRouter, options: AuthRoutesOptions) {
     .post(
       "/logout",
       async (context) => {
-        const next = await signOut(context)
+        const next = await signOut(context, cookie.impersonation.waiting(context.request))
         cookie.clear(context)
         if (next !== undefined) return { oidc_logout_url: next }
         context.set.status = 204

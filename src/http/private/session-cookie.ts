@@ -50,6 +50,14 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     return new Bun.Cookie(wanted, `${token}.${signature}`, { ...attributes, maxAge }).serialize()
   }
   const endOf = (wanted: string): string => new Bun.Cookie(wanted, "", { ...attributes, maxAge: 0 }).serialize()
+  /** Whoever signs in or out is done with acting as somebody else. False, and nothing is written, where nobody did. */
+  function endsWaiting(context: unknown, line: string): boolean {
+    const { request, set } = context as { request: Request; set: { headers: Record<string, unknown> } }
+    if (!new Bun.CookieMap(request.headers.get("cookie") ?? "").has(waiting)) return false
+    // The library's own list would go out as one line.
+    set.headers["set-cookie"] = [endOf(waiting), line]
+    return true
+  }
 
   return {
     name,
@@ -91,11 +99,13 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     /** `maxAge` in seconds. */
     set(context: unknown, token: string, maxAge: number): void {
       dropEarlier(context)
+      if (endsWaiting(context, lineOf(name, token, maxAge))) return
       ;(context as Writer).setCookie(name, token, { signed: true, maxAge })
     },
     /** Not `removeCookie`: that one forgets Path and Secure, and the browser keeps the cookie. */
     clear(context: unknown): void {
       dropEarlier(context)
+      if (endsWaiting(context, endOf(name))) return
       ;(context as Writer).setCookie(name, "", { maxAge: 0 })
     },
   }

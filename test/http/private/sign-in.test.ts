@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sql } from "../../../src/store/catalog/sql.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
+import { someone } from "./people.ts"
 
 let instance: TestInstance
 beforeAll(async () => {
@@ -178,3 +179,20 @@ test("sign-ins are in the audit log, failed ones up to a hundred a day and neigh
   expect(await catalog.get(sql`select 1 from audit_log where target_label like '%wrong field%'`)).toBeUndefined()
   expect(await audit.verify()).toMatchObject({ ok: true })
 }, 60_000)
+
+test("signing out while acting as a user ends the admin's own session too, which waits in the browser", async () => {
+  await using instance = await startInstance()
+  const admin = await someone(instance, { isInstanceAdmin: true })
+  const viewer = await someone(instance, { role: "viewer" })
+  const act = await admin.send("POST", `/api/private/admin/users/${viewer.id}/impersonate`, { reason: "Ticket 7" })
+  const [acting, waiting] = act.headers.getSetCookie().map((line) => line.split(";")[0]!)
+  const own = `sid=${waiting!.split(/=(.*)/s)[1]}`
+  const asks = (path: string, cookie: string, body?: unknown) =>
+    instance.api.send(body === undefined ? "GET" : "POST", `/api/private${path}`, body, undefined, { cookie })
+  expect((await asks("/me", own)).status).toBe(200)
+  const out = await asks("/auth/logout", `${acting}; ${waiting}`, {})
+  expect(out.status).toBe(204)
+  expect(out.headers.getSetCookie().map((line) => /^([^=]+)=;.*Max-Age=0/.exec(line)?.[1])).toEqual(["own-sid", "sid"])
+  expect((await asks("/me", own)).status).toBe(401)
+  expect((await asks("/me", acting!)).status).toBe(401)
+})
