@@ -5,7 +5,7 @@ import { requestId } from "./headers.ts"
 import { jsonAnswers } from "./json-answers.ts"
 import { methodTable } from "./methods.ts"
 import { openApiDocument } from "./openapi/document.ts"
-import { describedPrivateRoutes } from "./openapi/private-document.ts"
+import { refuseUndescribed } from "./openapi/private-document.ts"
 import { describedRoutes } from "./openapi/route.ts"
 import { referenceRoutes } from "./public/reference.ts"
 
@@ -34,7 +34,7 @@ export function router({ baseUrl, log, headers }: RouterOptions, routes: readonl
   requireGuards(app)
   // Throws for a route that is missing in the documents.
   describedRoutes(app.routes)
-  describedPrivateRoutes(app.routes)
+  refuseUndescribed(app.routes)
   const table = methodTable(app)
   // Now, not while the first caller waits.
   return app.compile()

@@ -1,10 +1,12 @@
-import { lookup } from "node:dns/promises"
-
 /** All addresses of a name, of both kinds. */
 export type ResolveName = (name: string) => Promise<readonly string[]>
 
 /** By the system, as every other program of the machine does. */
-export const resolveName: ResolveName = async (name) => (await lookup(name, { all: true })).map(({ address }) => address)
+export const resolveName: ResolveName = async (name) => {
+  // Only now: it brings much with it that no start needs.
+  const { lookup } = await import("node:dns/promises")
+  return (await lookup(name, { all: true })).map(({ address }) => address)
+}
 
 export interface SocketRequest {
   url: URL

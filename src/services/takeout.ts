@@ -13,7 +13,7 @@ import { siteFacts } from "./report-facts.ts"
 import type { Random } from "./secrets.ts"
 import type { Segments } from "./segments.ts"
 import { inSlices } from "./slices.ts"
-import { type ZippedFile, type ZipWriter, zipWriter } from "./zip-writer.ts"
+import type { ZippedFile, ZipWriter } from "./zip-writer.ts"
 
 export interface TakeoutOptions {
   engine: Pick<Engine, "rows">
@@ -47,6 +47,8 @@ export async function writeTakeout(
   path: string,
   { signal, onProgress = () => {} }: { signal?: AbortSignal; onProgress?(visits: number): void } = {},
 ): Promise<Takeout> {
+  // Only now: no start needs what packs.
+  const { zipWriter } = await import("./zip-writer.ts")
   const zip = await zipWriter(path)
   try {
     return await write(options, site, zip, signal, onProgress)

@@ -29,11 +29,22 @@ export function privateDocument(
 export const describedPrivateRoutes = (routes: readonly RunningRoute[]): DescribedRoute[] =>
   routes.filter(({ path }) => path.startsWith("/api/private/")).map(described)
 
-function described({ method, path, hooks = {} }: RunningRoute): DescribedRoute {
+/** The same refusal without the work of describing: at every start. */
+export function refuseUndescribed(routes: readonly RunningRoute[]): void {
+  for (const route of routes) if (route.path.startsWith("/api/private/")) saidOf(route)
+}
+
+function saidOf({ method, path, hooks = {} }: RunningRoute) {
   const { detail = {} } = hooks
   const { summary, "x-permission": permission, "x-gate": gate } = detail
   if (!summary || permission === undefined || !gate)
     throw new Error(`${method} ${path} is missing in the OpenAPI document of the private API`)
+  return { detail, summary, permission, gate }
+}
+
+function described(route: RunningRoute): DescribedRoute {
+  const { method, path, hooks = {} } = route
+  const { detail, summary, permission, gate } = saidOf(route)
   const place = placeOf({ method, path })
   const schemas = schemasOf(hooks)
   const operationId = detail.operationId ?? nameOf(place)
