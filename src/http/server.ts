@@ -21,7 +21,7 @@ import { keyRequests } from "./key-requests.ts"
 import { apiLimits } from "./limits.ts"
 import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
 import { privateDocument } from "./openapi/private-document.ts"
-import { type Origins, privateOrigins } from "./private/origins.ts"
+import { privateOrigins } from "./private/origins.ts"
 import { type PrivateOptions, privateRoutes } from "./private/routes.ts"
 import { annotationRoutes } from "./public/annotations.ts"
 import { creation } from "./public/creation.ts"
@@ -88,8 +88,17 @@ export function createServer(options: ServerOptions): HttpServer {
   const cors = crossOrigin(options.corsOrigins)
   const origins = privateOrigins(options)
   const counted = keyRequests(options.keyUsage)
-  const describe = () => privateDocument(app.routes, { baseUrl, cookie: options.cookie.name })
-  const app: AnyElysia = router({ baseUrl, log, headers: headers.api }, routes(options, origins, counted.onKey, describe))
+  const addressOf = ({ request, server }: Call) => options.collector.clientAddress(server?.requestIP(request)?.address, request.headers)
+  const create = creation(options.idempotency)
+  const kit = { baseUrl, log, headers: headers.api }
+  const forPrograms = router(kit, programRoutes(options, { addressOf, create, onKey: counted.onKey }))
+  // Four in five routes are for people. They are made when the first one comes: every start would wait for them.
+  let made: AnyElysia | undefined
+  const forPeople = (): AnyElysia => {
+    const describe = () => privateDocument(forPeople().routes, { baseUrl, cookie: options.cookie.name })
+    made ??= router(kit, privateRoutes({ ...options, create, origins, addressOf, describe }))
+    return made
+  }
 
   function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
@@ -104,6 +113,7 @@ export function createServer(options: ServerOptions): HttpServer {
     if (preflight) return Promise.resolve(preflight)
     // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.
     if (request.method === "GET") server.timeout?.(request, ANSWER_SECONDS)
+    const app = isForPrograms(path) ? forPrograms : forPeople()
     // For `requestIP` in the routes; nothing else of a server is used there.
     app.server = server as NonNullable<typeof app.server>
     return Promise.resolve(app.fetch(request))
@@ -132,12 +142,17 @@ export function createServer(options: ServerOptions): HttpServer {
   }
 }
 
-function routes(options: ServerOptions, origins: Origins, onKey: AuthOptions["onKey"], describe: PrivateOptions["describe"]) {
+interface RoutesKit {
+  addressOf(call: Call): string | undefined
+  create: ReturnType<typeof creation>
+  onKey: AuthOptions["onKey"]
+}
+
+/** What programs ask: the public API, MCP, health, and what explains them. */
+function programRoutes(options: ServerOptions, { addressOf, create, onKey }: RoutesKit): AnyElysia[] {
   const { apiRateLimit, now, health, stats, collector } = options
-  const addressOf = ({ request, server }: Call) => collector.clientAddress(server?.requestIP(request)?.address, request.headers)
   const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf, onKey })
   const auth = apiKeyAuth(gate)
-  const create = creation(options.idempotency)
   return [
     healthRoutes(health),
     errorRoutes(),
@@ -151,9 +166,11 @@ function routes(options: ServerOptions, origins: Origins, onKey: AuthOptions["on
     exportRoutes(auth, options),
     queryRoutes(auth, options.queryForm),
     mcpRoutes(gate, options),
-    ...privateRoutes({ ...options, create, origins, addressOf, describe }),
   ]
 }
+
+/** All else is the private API, shared views, and the open paths of plugins. */
+const isForPrograms = (path: string): boolean => /^\/(api\/(public|v2)|errors|health|\.well-known|register)(\/|$)/.test(path)
 
 /**
  * The path as Bun delivers it: dot segments and backslashes are resolved, and the target of an absolute form is replaced by
