@@ -24,7 +24,9 @@ const NAMES: Record<string, string> = { DE: "Germany", US: "United States", AU: 
 export function someArrayAsking(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): ArrayAsking | undefined {
   const drawn = someQuery(random, time, visits)
   const days = random.chance(0.6) ? someDays(random, time) : undefined
-  const [from, to] = [secondOf(drawn.range.from), secondOf(drawn.range.to - 1) + 1_000]
+  const from = secondOf(drawn.range.from)
+  // A day that a zone has left out is empty; instants name a second at least.
+  const to = Math.max(from, secondOf(drawn.range.to - 1)) + 1_000
   const range = days ? rangeOf(days, drawn.timezone) : { from, to }
   const groupings = drawn.groupings.map((grouping) => withTexts(random, grouping))
   const filter = drawn.filter && withNames(random, drawn.filter)
