@@ -15,7 +15,7 @@ export const EXPORT_TYPES = ["events", "visits", "timeseries", "goals", ...FLAT_
 export type ExportType = (typeof EXPORT_TYPES)[number]
 
 /** Raw rows, which are limited by the hour. */
-export const ROW_TYPES = ["events", "visits"] as const
+const ROW_TYPES = ["events", "visits"] as const
 export type RowType = (typeof ROW_TYPES)[number]
 export const isRowType = (type: ExportType): type is RowType => ROW_TYPES.some((known) => known === type)
 

@@ -4,7 +4,7 @@ import { THINGS } from "./limits.ts"
 import type { Versioned } from "./version.ts"
 
 /** Whose a thing of a site is: that of one person, or of everybody who may see the site. */
-export const SCOPES_OF_THINGS = ["personal", "site"] as const
+const SCOPES_OF_THINGS = ["personal", "site"] as const
 export type ThingScope = (typeof SCOPES_OF_THINGS)[number]
 export const ScopeInput = t.Union([t.Literal("personal"), t.Literal("site")], { description: "personal: seen by you alone" })
 

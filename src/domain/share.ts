@@ -8,18 +8,7 @@ import { fault } from "./shape.ts"
 import type { Versioned } from "./version.ts"
 
 /** Parts of a site's page that a shared view may show. */
-export const SECTIONS = [
-  "summary",
-  "sources",
-  "pages",
-  "locations",
-  "devices",
-  "events",
-  "goals",
-  "busy_hours",
-  "realtime",
-  "revenue",
-] as const
+const SECTIONS = ["summary", "sources", "pages", "locations", "devices", "events", "goals", "busy_hours", "realtime", "revenue"] as const
 export type Section = (typeof SECTIONS)[number]
 
 /** What is shown unless something is chosen: everything but money. */

@@ -8,7 +8,7 @@ import { EmailText, emailFaults, NameText } from "./user.ts"
 const Id = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 /** What an instance admin says of a new user; a password stands beside it and is judged for itself. */
-export const NewUserInput = t.Object(
+const NewUserInput = t.Object(
   {
     email: EmailText,
     name: NameText,
@@ -23,7 +23,7 @@ export const NewUserInput = t.Object(
 /** Fields of GET may be sent back. */
 const ECHOED = ["status", "organizations", "mfa", "auth", "last_login_at", "last_seen_at", "sessions", "api_keys"] as const
 
-export const UserPatch = t.Object(
+const UserPatch = t.Object(
   {
     name: t.Optional(NameText),
     email: t.Optional(EmailText),

@@ -7,6 +7,7 @@ import { newDraft, type RequestFacts } from "./draft.ts"
 import type { Intake } from "./intake.ts"
 import { visitorKeys } from "./keys.ts"
 import { firstLanguage } from "./language.ts"
+import { NOTHING_SENT } from "./payloads/foreign.ts"
 import type { Incoming } from "./payloads/incoming.ts"
 import { NOWHERE, type PlaceFile } from "./places.ts"
 import type { Shields } from "./shields.ts"
@@ -63,26 +64,13 @@ const RECORD_BYTES = 1_024
 /** Nothing is refused here, so no rule is ever asked. */
 const NO_SHIELDS = {} as Shields
 
-const incomingOf = ({ name, props }: NewRecord, url: string, facts: RequestFacts): Incoming => ({
+const incomingOf = ({ name, props }: NewRecord, url: string, { referer }: RequestFacts): Incoming => ({
+  ...NOTHING_SENT,
   name,
   address: splitAddress(url),
-  named: [],
-  referrer: facts.referer,
-  title: "",
+  referrer: referer,
   props: Object.entries(props),
-  propsDiscarded: false,
   interactive: false,
-  revenue: undefined,
-  engagement: undefined,
-  vitals: undefined,
-  hash: false,
-  language: "",
-  timezone: "",
-  width: undefined,
-  userId: "",
-  deviceId: "",
-  id: "",
-  ageMs: 0,
 })
 
 /** What a request tells of who sent it, without who that is. "" is missing. */

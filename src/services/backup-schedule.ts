@@ -28,7 +28,7 @@ export interface BackupSchedule {
 }
 
 const Count = (least: number, most: number) => t.Integer({ minimum: least, maximum: most })
-export const BackupPlanInput = t.Object(
+const BackupPlanInput = t.Object(
   {
     cron: t.Union([t.String({ minLength: 9, maxLength: 100 }), t.Null()], { description: "Five fields, in UTC; null = never" }),
     keep: t.Object({ daily: Count(1, 365), weekly: Count(0, 520) }, { additionalProperties: false }),

@@ -138,4 +138,4 @@ function openFrame(key: Buffer, name: string, number: number, isLast: boolean, s
   }
 }
 
-export const wrongPassphrase = () => new AppError("wrong_passphrase", "The passphrase does not open this backup.")
+const wrongPassphrase = () => new AppError("wrong_passphrase", "The passphrase does not open this backup.")

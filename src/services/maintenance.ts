@@ -40,7 +40,7 @@ export interface ShownMode {
   until: string | null
 }
 
-export const MaintenanceInput = t.Object(
+const MaintenanceInput = t.Object(
   {
     enabled: t.Boolean(),
     message: t.Optional(t.String({ minLength: 1, maxLength: 500 })),

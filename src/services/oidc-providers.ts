@@ -23,7 +23,7 @@ interface OidcProvidersOptions {
 }
 
 /** Where the client secret of a stored provider is sealed. */
-export const providerSecretPlace = (id: string) => ({ table: "oidc_providers", row: id, purpose: "client_secret" })
+const providerSecretPlace = (id: string) => ({ table: "oidc_providers", row: id, purpose: "client_secret" })
 
 export function createOidcProviders({ catalog, secrets, log, own }: OidcProvidersOptions): OidcProviders {
   function toProvider(stored: StoredProvider): IdentityProvider {

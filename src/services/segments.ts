@@ -110,7 +110,7 @@ function parseSegment(body: unknown): SegmentFields {
 }
 
 /** What is wrong with filters that are about to be kept. */
-export function filterFaults(filters: unknown): Fault[] {
+function filterFaults(filters: unknown): Fault[] {
   const sets = Array.isArray(filters) ? filters.flatMap((filter, i) => (isOfSet(filter) ? [`/filters/${i}/dimension`] : [])) : []
   if (sets.length > 0) return sets.map((pointer) => fault(pointer, "unsupported_combination", "cannot be a segment or a cohort here"))
   return readFilterList(filters, "/filters", nothingSaved).faults

@@ -37,17 +37,7 @@ export type SharedView =
       allow_export: boolean
     }
 
-export const SHARED_REPORTS = [
-  "summary",
-  "timeseries",
-  "breakdown",
-  "goals",
-  "realtime",
-  "busy-hours",
-  "events",
-  "properties",
-  "values",
-] as const
+const SHARED_REPORTS = ["summary", "timeseries", "breakdown", "goals", "realtime", "busy-hours", "events", "properties", "values"] as const
 export type SharedReport = (typeof SHARED_REPORTS)[number]
 
 /**

@@ -1,7 +1,7 @@
 import { SCRIPT_NAME, trackerScript, type Variant } from "./bundle.ts"
 
 /** Bytes of each script after gzip −9 (metrics.md 17.1): every visitor of every site loads one. */
-export const SIZE_LIMITS: Readonly<Record<Variant, number>> = { native: 2_048, plausible: 2_560, umami: 2_560, goatcounter: 2_560 }
+const SIZE_LIMITS: Readonly<Record<Variant, number>> = { native: 2_048, plausible: 2_560, umami: 2_560, goatcounter: 2_560 }
 
 /** The longest names a script is served under; the name stands in its text. */
 const LONGEST_NAMES = ["script.hash.local.manual.outbound-links.file-downloads", "pa-00112233-4455-6677-8899-aabbccddeeff"]

@@ -213,7 +213,7 @@ test("a hook that fails does not keep the others from running, and the work is d
 test("the progress of a job is a stream of events that ends with it", async () => {
   const steps = Promise.withResolvers<void>()
   const plugin = notes(
-    { paths: { site: ["notes", "work"], open: [{ setting: "prefix" }] } },
+    { paths: { site: ["notes", "tasks"], open: [{ setting: "prefix" }] } },
     (host): Contribution => ({
       jobs: {
         "do-work": {
@@ -227,7 +227,7 @@ test("the progress of a job is a stream of events that ends with it", async () =
       },
       routes: [
         host.siteRouter().get(
-          "/work/:id",
+          "/tasks/:id",
           async ({ params, request, server, status }) => {
             const job = await host.jobs.get(Number(params.id))
             const show = (shown: Job) => ({ state: shown.state, progress: host.jobs.progressOf(shown) })
@@ -243,7 +243,7 @@ test("the progress of a job is a stream of events that ends with it", async () =
   const { jobs } = instance.app.instance
   await jobs.enqueue({ kind: "notes.do-work" })
   await jobs.tick()
-  const response = await instance.fetch(new Request("http://localhost/api/private/sites/1/work/1", { headers }))
+  const response = await instance.fetch(new Request("http://localhost/api/private/sites/1/tasks/1", { headers }))
   expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
   setTimeout(steps.resolve, 700)
   const text = await response.text()
@@ -255,7 +255,7 @@ test("the progress of a job is a stream of events that ends with it", async () =
   expect(JSON.parse(events[0]![1]!.slice(6))).toMatchObject({ state: "running", progress: { phase: "reading", done: 1, fraction: 0.25 } })
   expect(JSON.parse(events[2]![1]!.slice(6))).toEqual({ state: "done", progress: { phase: "writing", done: 3, total: 4, fraction: 0.75 } })
   // Of one that is over the end is all there is to say.
-  const again = await instance.fetch(new Request("http://localhost/api/private/sites/1/work/1", { headers }))
+  const again = await instance.fetch(new Request("http://localhost/api/private/sites/1/tasks/1", { headers }))
   expect((await again.text()).startsWith("event: end\n")).toBe(true)
 })
 

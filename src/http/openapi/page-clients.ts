@@ -15,7 +15,7 @@ curl -sf -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" "${
   -d '{"site_id":1,"metrics":["visitors","pageviews"],"date_range":"30d","dimensions":["event:page"]}'`
 
 /** The block that clients of MCP keep in their configuration. */
-export const assistantBlock = (api: string): string =>
+const assistantBlock = (api: string): string =>
   JSON.stringify({ mcpServers: { footfall: { type: "http", url: `${api}/mcp`, headers: { Authorization: "Bearer ff_…" } } } }, null, 2)
 
 export const assistantExample = (api: string): string =>

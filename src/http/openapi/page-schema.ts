@@ -8,7 +8,7 @@ export function schemaSection(name: string, schema: Schema): string {
 }
 
 /** The members of an object, those of objects inside it too; empty for what is none. */
-export function memberTable(schema: Schema): string {
+function memberTable(schema: Schema): string {
   const rows = memberRows(schema, "")
   if (rows.length === 0) return ""
   return table(["Member", "Type", "Meaning"], rows)

@@ -26,7 +26,7 @@ export function privateDocument(
 }
 
 /** The routes below `/api/private`. Throws for one that does not say what it is. */
-export const describedPrivateRoutes = (routes: readonly RunningRoute[]): DescribedRoute[] =>
+const describedPrivateRoutes = (routes: readonly RunningRoute[]): DescribedRoute[] =>
   routes.filter(({ path }) => path.startsWith("/api/private/")).map(described)
 
 /** The same refusal without the work of describing: at every start. */

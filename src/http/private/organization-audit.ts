@@ -36,7 +36,7 @@ export const AuditRowShown = t.Object(
 
 type AuditRow = Awaited<ReturnType<AuditList["list"]>>[number]
 
-export const shownAuditRow = ({ at, ...row }: AuditRow): Static<typeof AuditRowShown> => ({ ...row, at: instantText(at) })
+const shownAuditRow = ({ at, ...row }: AuditRow): Static<typeof AuditRowShown> => ({ ...row, at: instantText(at) })
 
 export interface OrganizationAuditOptions {
   auditList: AuditList

@@ -34,7 +34,7 @@ import type { ConsoleSettings } from "./settings.ts"
 
 const Passphrase = t.String({ minLength: 12, maxLength: 1_024 })
 
-export const BackupInput = t.Object(
+const BackupInput = t.Object(
   {
     label: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
     include: t.Optional(t.Array(t.Union([t.Literal("db"), t.Literal("config")]), { minItems: 1, maxItems: 2, uniqueItems: true })),
@@ -43,9 +43,9 @@ export const BackupInput = t.Object(
   { additionalProperties: false, title: "BackupInput" },
 )
 
-export const VerifyInput = t.Object({ full: t.Optional(t.Boolean()) }, { additionalProperties: false, title: "VerifyInput" })
+const VerifyInput = t.Object({ full: t.Optional(t.Boolean()) }, { additionalProperties: false, title: "VerifyInput" })
 
-export const RestoreInput = t.Object(
+const RestoreInput = t.Object(
   { confirm: t.String({ description: "The id once more" }), passphrase: t.Optional(t.String({ minLength: 1, maxLength: 1_024 })) },
   { additionalProperties: false, title: "RestoreInput" },
 )
@@ -89,9 +89,9 @@ export interface ConsoleBackupsOptions {
   onlineRestore: OnlineRestore
 }
 
-export const MAKE_JOB = "core.make-backup"
-export const VERIFY_JOB = "core.verify-backup"
-export const RESTORE_JOB = "core.restore-backup"
+const MAKE_JOB = "core.make-backup"
+const VERIFY_JOB = "core.verify-backup"
+const RESTORE_JOB = "core.restore-backup"
 const ID = /^[0-9A-Za-z][0-9A-Za-z._-]{0,79}$/
 
 export function createConsoleBackups(options: ConsoleBackupsOptions): ConsoleBackups {

@@ -15,7 +15,7 @@ import { userDeed } from "../own-account.ts"
 import type { Person, Sessions } from "../sessions.ts"
 import { impersonatedLetter } from "./user-letters.ts"
 
-export const ImpersonationInput = t.Object(
+const ImpersonationInput = t.Object(
   {
     reason: t.String({ minLength: 1, maxLength: 500, description: "Kept in the audit log, and told to the user" }),
     minutes: t.Optional(t.Integer({ minimum: 5, maximum: 60, description: "30 unless said otherwise" })),

@@ -30,7 +30,7 @@ export interface ConsoleJobs {
   runNow(actor: Actor, name: string): Promise<Job>
 }
 
-export const SchedulePatch = t.Object(
+const SchedulePatch = t.Object(
   { cron: t.Optional(t.String({ minLength: 9, maxLength: 100 })), enabled: t.Optional(t.Boolean()) },
   { additionalProperties: false, title: "SchedulePatch" },
 )

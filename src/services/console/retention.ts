@@ -25,7 +25,7 @@ const Days = t.Integer({ minimum, maximum })
 const DaysOrNull = t.Union([Days, t.Null()])
 const SiteId = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
-export const RetentionInput = t.Object(
+const RetentionInput = t.Object(
   {
     default_days: t.Optional(DaysOrNull),
     sites: t.Optional(
@@ -41,7 +41,7 @@ export const RetentionInput = t.Object(
   { additionalProperties: false, title: "RetentionInput" },
 )
 
-export const RetentionRunInput = t.Object(
+const RetentionRunInput = t.Object(
   {
     site_id: t.Optional(SiteId),
     retention_days: t.Optional(Days),
@@ -50,7 +50,7 @@ export const RetentionRunInput = t.Object(
   { additionalProperties: false, title: "RetentionRunInput" },
 )
 
-export const PurgeInput = t.Object(
+const PurgeInput = t.Object(
   {
     before: t.String({ minLength: 10, maxLength: 10, description: "A day: visits that began before it go" }),
     dry_run: t.Optional(t.Boolean()),

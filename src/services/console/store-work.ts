@@ -16,7 +16,7 @@ import type { Exclusive } from "../exclusive.ts"
 import type { JobWork } from "../job-kinds.ts"
 import type { Jobs } from "../jobs.ts"
 
-export const StoreInput = t.Object(
+const StoreInput = t.Object(
   { store: t.Union([t.Literal("catalog"), t.Literal("events")]) },
   { additionalProperties: false, title: "StoreInput" },
 )

@@ -28,11 +28,6 @@ export async function listOutbox(catalog: Statements, { after, limit }: { after:
   return rows.map(({ payload_json, ...row }) => ({ ...row, payload: JSON.parse(payload_json) })) // written above
 }
 
-export async function outboxRow(catalog: Statements, id: number): Promise<OutboxRow | undefined> {
-  const [row] = await listOutbox(catalog, { after: id - 1, limit: 1 })
-  return row?.id === id ? row : undefined
-}
-
 /** A new consumer begins with what comes from now on. Returns up to where it is. */
 export async function openCursor(catalog: Statements, consumer: string): Promise<number> {
   await catalog.run(sql`

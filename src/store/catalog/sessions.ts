@@ -1,5 +1,5 @@
 import type { Session } from "../../domain/session.ts"
-import type { Slice, Statements } from "./catalog.ts"
+import type { Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
@@ -44,15 +44,6 @@ export async function listLiveSessions(catalog: Statements, userId: number, now:
     select ${COLUMNS} from sessions
     where user_id = ${userId} and revoked_at is null and expires_at > ${now} and idle_expires_at > ${now}
     order by last_seen_at desc, id desc limit 1000`)
-  return rows.map(toSession)
-}
-
-/** Of all users, by id ascending. */
-export async function listAllLiveSessions(catalog: Statements, now: number, { after, limit }: Slice): Promise<Session[]> {
-  const rows = await catalog.all<SessionRow>(sql`
-    select ${COLUMNS} from sessions
-    where id > ${after} and revoked_at is null and expires_at > ${now} and idle_expires_at > ${now}
-    order by id limit ${limit}`)
   return rows.map(toSession)
 }
 
