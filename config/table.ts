@@ -1,9 +1,20 @@
+import type { Setting } from "./kinds.ts"
+import { type PluginSection, pluginSettings } from "./plugins.ts"
 import { environmentName, KEYS, SETTINGS } from "./schema.ts"
 
 /** The configuration table of the README, in Markdown. */
-export function configurationTable(): string {
-  const rows = KEYS.map((key) => {
-    const { default: value, form, about } = SETTINGS[key]
+export const configurationTable = (): string => tableOf(KEYS.map((key) => [key, SETTINGS[key]]))
+
+/** The same of one plugin, under its title; undefined when it has no settings. */
+export function areaTable({ title, ...section }: PluginSection & { title: string }): string | undefined {
+  const settings = pluginSettings([section])
+  return settings.length === 0
+    ? undefined
+    : `**${title}** (\`[${section.id}]\`)\n\n${tableOf(settings.map((one) => [one.key, one.setting]))}`
+}
+
+function tableOf(settings: readonly (readonly [key: string, setting: Setting<unknown>])[]): string {
+  const rows = settings.map(([key, { default: value, form, about }]) => {
     const shown =
       value === undefined || (Array.isArray(value) && value.length === 0) ? "–" : `\`${Array.isArray(value) ? value.join(",") : value}\``
     return `| \`${environmentName(key)}\` | ${form} | ${shown} | ${about} |`

@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/http": ["src/domain", "src/services", "src/ingest", "src/plugin", "src/tracker"],
   "src/cli": ["src/domain", "src/services"],
   "src/ui": ["src/domain", "plugins/pages.ts"],
-  plugins: ["#plugin", "#plugin/ui", "#plugin/test"],
+  plugins: ["#plugin", "#plugin/ui", "#plugin/test", "#plugin/test/browser"],
 }
 const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/assets.d.ts", "plugins/index.ts", "plugins/pages.ts"]
 

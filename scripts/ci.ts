@@ -1,5 +1,6 @@
 /** Runs the tests and closes with one honest line. The count comes from the report, the verdict also from the exit status. */
 import { rm } from "node:fs/promises"
+import { availableParallelism } from "node:os"
 import { Glob } from "bun"
 
 const REPORT = "junit.xml"
@@ -10,8 +11,14 @@ const SLOW_FILES_SHOWN = 15
 const chosen = Bun.argv.slice(2)
 const files = chosen.length === 0 ? await Array.fromAsync(new Glob("{test,plugins}/**/*.test.{ts,tsx}").scan(".")) : []
 await rm(REPORT, { force: true }) // an old report would speak for a run that died
-// Every file in its own world, a process per core: the total is that of the work, not of the waiting.
-const options = ["--parallel", `--timeout=${TEST_TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${REPORT}`]
+// Every file in its own world. One process more than there are cores: browsers and killed servers are waited for, and the total
+// shall be that of the work, not of the waiting.
+const options = [
+  `--parallel=${availableParallelism() + 1}`,
+  `--timeout=${TEST_TIMEOUT_MS}`,
+  "--reporter=junit",
+  `--reporter-outfile=${REPORT}`,
+]
 const run = Bun.spawn([process.execPath, "test", ...options, ...chosen], { stdio: ["inherit", "inherit", "inherit"] })
 const status = await run.exited
 const report = Bun.file(REPORT)

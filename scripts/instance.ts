@@ -62,6 +62,16 @@ export async function prepareSite(command: readonly string[], dataDir: string): 
   return { siteId: id, trackingId: tracking_id, key }
 }
 
+/** Somebody who may sign in; their organization is the first. */
+export const USER = { email: "ada@example.org", password: "a fine long password" }
+
+/** The first user, made by the command line as an operator makes it. */
+export async function prepareUser(command: readonly string[], dataDir: string): Promise<void> {
+  const words = ["setup", "--email", USER.email, "--name", "Ada", "--organization", "Acme", "--password-stdin", "--data-dir", dataDir]
+  const child = Bun.spawn([...command, ...words], { stdin: new Blob([USER.password]), stdout: "ignore", stderr: "inherit" })
+  if ((await child.exited) !== 0) throw new Error("The first user could not be made")
+}
+
 export interface Summary {
   metrics: Record<string, number>
 }

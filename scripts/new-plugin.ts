@@ -21,8 +21,10 @@ export function withPlugin(list: string, id: string): string {
     .filter((name) => name !== "")
   if (all.includes(id)) throw new Error(`${LIST} has ${id} already`)
   const lines = list.trimEnd().split("\n")
-  const last = lines.findLastIndex((line) => line.startsWith("import "))
-  lines.splice(last + 1, 0, `import ${id} from "./${id}/${id}.ts"`)
+  const line = `import ${id} from "./${id}/${id}.ts"`
+  // In the order of the alphabet, as imports stand everywhere.
+  const later = lines.findIndex((other) => /^import \w+ from "\.\//.test(other) && other > line)
+  lines.splice(later === -1 ? lines.findLastIndex((other) => other.startsWith("import ")) + 1 : later, 0, line)
   return `${lines.join("\n").replace(/\[[\w\s,]*\]\s*$/, `[${[...all, id].join(", ")}]`)}\n`
 }
 

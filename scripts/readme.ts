@@ -1,15 +1,23 @@
-/** `bun scripts/readme.ts` writes the configuration table into the README. A test holds that it has been run. */
-import { configurationTable } from "../config/table.ts"
+/** `bun scripts/readme.ts` writes the configuration tables into the README. A test holds that it has been run. */
+import { areaTable, configurationTable } from "../config/table.ts"
+import { plugins } from "../plugins/index.ts"
 
 const BLOCK = /(<!-- configuration: [^>]*-->\n)[\s\S]*?(\n<!-- end of configuration -->)/
+const AREAS = /(<!-- settings of areas: [^>]*-->\n)[\s\S]*?(\n<!-- end of settings of areas -->)/
 
 /** The README's text with the table as the schema has it now. */
-export function withConfigurationTable(readme: string): string {
-  if (!BLOCK.test(readme)) throw new Error("The README has lost the place of its configuration table")
-  return readme.replace(BLOCK, (_, before: string, after: string) => `${before}\n${configurationTable()}\n${after}`)
+export const withConfigurationTable = (readme: string): string => withBlock(readme, BLOCK, configurationTable())
+
+/** The same with the settings of each plugin. */
+export const withAreaTables = (readme: string): string =>
+  withBlock(readme, AREAS, plugins.flatMap((plugin) => areaTable(plugin) ?? []).join("\n\n"))
+
+function withBlock(readme: string, block: RegExp, content: string): string {
+  if (!block.test(readme)) throw new Error("The README has lost the place of a table of settings")
+  return readme.replace(block, (_, before: string, after: string) => `${before}\n${content}\n${after}`)
 }
 
 if (import.meta.main) {
   const file = Bun.file(`${import.meta.dir}/../README.md`)
-  await file.write(withConfigurationTable(await file.text()))
+  await file.write(withAreaTables(withConfigurationTable(await file.text())))
 }

@@ -3,3 +3,11 @@ declare module "*.sql" {
   const text: string
   export default text
 }
+declare module "*.txt" {
+  const text: string
+  export default text
+}
+declare module "*.html" {
+  const page: Bun.HTMLBundle
+  export default page
+}

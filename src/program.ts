@@ -18,9 +18,8 @@ import { lockFolder, openInstance } from "./services/instance.ts"
 import { jsonLog, lineWriter } from "./services/json-log.ts"
 import { withOperations } from "./services/reach.ts"
 import { restoreBackup } from "./services/restore.ts"
-import { secretKey } from "./services/secret-key.ts"
 import { pendingIn } from "./services/stores.ts"
-import { fillDemo } from "./wiring/demo.ts"
+import { fillDemo, makeDemoUser } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
 import { type AppOptions, instanceOptions } from "./wiring/settings.ts"
 
@@ -28,6 +27,8 @@ const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
 
 const program: Program = {
   version,
+  // A hundred kilobytes that nearly nobody asks for: loaded when somebody does.
+  licenses: async () => (await import("../THIRD-PARTY-LICENSES.txt", { with: { type: "text" } })).default,
   settingFlags: settingFlags(),
   interrupted,
   describeSettings: (settings) => load(settings).described,
@@ -50,7 +51,8 @@ const program: Program = {
     const options = { ...appOptions(settings, process.stdout.fd), clock }
     const app = await createApp(options)
     try {
-      const made = demo && (await fillDemo(app, options, demo, report))
+      const user = demo && (await makeDemoUser(app, options))
+      const made = demo && user && { ...(await fillDemo(app, options, demo, report)), user }
       clock.end()
       return { ...(await listen(app, options)), ...(made && { demo: made }) }
     } catch (error) {
@@ -73,10 +75,9 @@ const program: Program = {
       lock.release()
     }
   },
-  exportKey(settings) {
-    const { dataDir, secretKey: configured } = instanceOptions(appOptions(settings, process.stderr.fd))
-    if (configured === undefined && !existsSync(placesIn(dataDir).key)) throw new ExitFault("storage", `${dataDir} has no secret.key`)
-    return Buffer.from(secretKey(dataDir, configured, () => new Uint8Array())).toString("base64")
+  requireKey(settings) {
+    const { dataDir, secretKey } = instanceOptions(appOptions(settings, process.stderr.fd))
+    if (secretKey === undefined && !existsSync(placesIn(dataDir).key)) throw new ExitFault("storage", `${dataDir} has no secret.key`)
   },
   async restore(settings, idOrPath, report, passphrase) {
     const options = instanceOptions(appOptions(settings, process.stderr.fd))
@@ -149,8 +150,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   const address = `http://${name}:${server.port}`
   await app.start(address)
   log.info("listening", { address, version })
-  // What only the start needed would stay for as long as the instance is quiet.
-  setTimeout(() => Bun.gc(true), SETTLED_MS).unref()
+  setTimeout(settle, SETTLED_MS).unref()
   return {
     address,
     isNew: (await app.instance.allSites()).length === 0,
@@ -159,6 +159,12 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     restarting: app.restarting,
     stop: () => stop(app, server, log),
   }
+}
+
+/** What only the start needed, code that runs once among it, would stay for as long as the instance is quiet. */
+function settle(): void {
+  Bun.gc(true)
+  Bun.shrink()
 }
 
 function bind(app: App, { host, port }: { host: string; port: number }): Bun.Server<undefined> {

@@ -21,6 +21,7 @@ import type { AnyPlugin } from "../src/plugin/contract.ts"
 import { insertMembership, putSiteMember } from "../src/store/catalog/memberships.ts"
 import { updateSessionProof } from "../src/store/catalog/sessions.ts"
 import { insertSetup, isSetUp } from "../src/store/catalog/setup.ts"
+import { sql } from "../src/store/catalog/sql.ts"
 import { insertUser } from "../src/store/catalog/users.ts"
 
 /** A real folder for real stores; gone at the end of the test's scope: `using folder = temporaryFolder()`. */
@@ -30,14 +31,19 @@ export function temporaryFolder(): Disposable & { path: string } {
 }
 
 /** Time stands still until a test moves it. */
-export function fixedClock(start: string): Clock & { advance(ms: number): void } {
+export function fixedClock(start: string): Clock & { advance(ms: number): void; jump(ms: number): void } {
   let at = Date.parse(start)
+  let jumped = 0
   return {
-    now: () => at,
+    now: () => at + jumped,
     // Both run together: nothing in a test jumps but on purpose.
     monotonic: () => at,
-    advance: (ms: number) => {
+    advance: (ms) => {
       at += ms
+    },
+    /** The wall clock alone. */
+    jump: (ms) => {
+      jumped += ms
     },
   }
 }
@@ -115,6 +121,8 @@ export interface StartOptions {
   settings?: Record<string, string>
   /** Those of the program unless others are given. */
   plugins?: readonly AnyPlugin[]
+  /** Addresses with ports, of those whom the instance asks for texts of a domain. */
+  nameServers?: readonly string[]
 }
 
 /** The real application on real stores, without a socket. Its jobs do not run: a test calls what it wants to see. */
@@ -122,6 +130,7 @@ export async function startInstance({
   now = "2026-11-21T12:00:00Z",
   settings = {},
   plugins = programPlugins,
+  nameServers,
 }: StartOptions = {}): Promise<TestInstance> {
   const folder = temporaryFolder()
   const clock = fixedClock(now)
@@ -129,7 +138,10 @@ export async function startInstance({
   const flags = { ...settings, data_dir: folder.path }
   const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
-  const app = await createApp({ config, described, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS })
+  const app = await createApp({
+    ...{ config, described, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS },
+    ...(nameServers && { nameServers }),
+  })
   const { organizations, sites, keys } = app.instance
   const { id: organization } = await organizations.create({ name: "Shop" })
   const site = await sites.create(organization, {
@@ -176,6 +188,13 @@ export async function startInstance({
     },
   }
 }
+
+/**
+ * Another organization, whose id is out of the way of those that tests know: whoever sets the instance up then gets one of
+ * their own, and that of site 1 stays foreign to them.
+ */
+export const serveOthers = ({ app }: TestInstance): Promise<void> =>
+  app.instance.catalog.run(sql`insert into organizations (id, name, created_at, updated_at) values (0, 'Others', 0, 0)`)
 
 function jobRunner({ instance: { schedules, jobs, outbox } }: App): () => Promise<void> {
   let isStarted = false
@@ -243,3 +262,9 @@ async function answerOf(response: Response): Promise<Answer> {
   const isJson = /^application\/([a-z]+\+)?json/.test(response.headers.get("content-type") ?? "")
   return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text }
 }
+
+// What an area gives to the proofs of all private routes.
+export type { AreaProof, AreaProofKit } from "./http/private/area-proofs.ts"
+export type { Scene } from "./http/private/scene.ts"
+export { archiveLines, archiveOf } from "./plugin/archive.ts"
+export { nameServer } from "./services/name-server.ts"

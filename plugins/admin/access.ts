@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, type Deed, type Host, instantText, leaveUnread, pageOfAll, parseId, readPlainPaging } from "#plugin"
+import { AppError, type Deed, type Host, instantText, leaveUnread, pageOfAll, parseId, readPaging } from "#plugin"
+import { readSearch } from "./search.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, says } from "./shapes.ts"
 
 const InvitationShown = t.Object({
@@ -72,7 +73,11 @@ export const accessRoutes = (host: Host) => {
     .get(
       "/admin/invitations",
       async ({ query }) => {
-        const page = await pageOfAll(readPlainPaging("admin/invitations", query), await lists.invitations())
+        const paging = readPaging("admin/invitations", query, ["q"], readSearch)
+        const page = await pageOfAll(
+          paging,
+          (await lists.invitations()).filter(({ email, organization }) => paging.filters([email, organization])),
+        )
         return { ...page, data: page.data.map(shownInvitation) }
       },
       { instanceAdmin: true, query: AnyQuery, response: { 200: Page(InvitationShown) }, detail: says("List open invitations") },
@@ -98,7 +103,11 @@ export const accessRoutes = (host: Host) => {
     .get(
       "/admin/api-keys",
       async ({ query }) => {
-        const page = await pageOfAll(readPlainPaging("admin/api-keys", query), await lists.keys())
+        const paging = readPaging("admin/api-keys", query, ["q"], readSearch)
+        const page = await pageOfAll(
+          paging,
+          (await lists.keys()).filter((key) => paging.filters([key.name, key.organization, prefixOf(key), key.last4, key.owner_email])),
+        )
         return { ...page, data: page.data.map((key) => shownKey(key, host.now())) }
       },
       { instanceAdmin: true, query: AnyQuery, response: { 200: Page(KeyShown) }, detail: says("List API keys") },
@@ -125,7 +134,18 @@ export const accessRoutes = (host: Host) => {
     .get(
       "/admin/sessions",
       async ({ query, session }) => {
-        const page = await pageOfAll(readPlainPaging("admin/sessions", query), await lists.sessions())
+        const paging = readPaging("admin/sessions", query, ["q", "user"], (reader) => ({
+          fits: readSearch(reader),
+          user: reader.integer("user", { min: 1, max: Number.MAX_SAFE_INTEGER }),
+        }))
+        const { fits, user } = paging.filters
+        const page = await pageOfAll(
+          paging,
+          (await lists.sessions()).filter(
+            ({ user_id, email, device, place, ip_prefix }) =>
+              (user === undefined || user_id === user) && fits([email, device, place, ip_prefix]),
+          ),
+        )
         return { ...page, data: page.data.map((row) => shownSession(row, session.id)) }
       },
       { instanceAdmin: true, query: AnyQuery, response: { 200: Page(SessionShown) }, detail: says("List live sessions") },
@@ -146,6 +166,8 @@ export const accessRoutes = (host: Host) => {
 
 type Lists = Host["services"]["console"]["lists"]
 type Row<Name extends "invitations" | "keys" | "sessions"> = Awaited<ReturnType<Lists[Name]>>[number]
+
+const prefixOf = ({ key_id }: { key_id: string }): string => `ff_${key_id}`
 
 const shownInvitation = ({
   id,
@@ -177,7 +199,7 @@ function shownKey(
     id,
     organization: { id: organization_id, name: organization },
     name,
-    prefix: `ff_${key_id}`,
+    prefix: prefixOf({ key_id }),
     last4,
     scopes,
     site_ids,

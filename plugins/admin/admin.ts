@@ -2,33 +2,50 @@
 import { definePlugin } from "#plugin"
 import { accessRoutes } from "./access.ts"
 import { auditRoutes } from "./audit.ts"
+import { backupScheduleRoutes } from "./backup-schedule.ts"
 import { backupRoutes } from "./backups.ts"
 import { impersonationRoutes } from "./impersonation.ts"
 import { jobRoutes } from "./jobs.ts"
+import { memberRoutes } from "./members.ts"
 import { organizationRoutes } from "./organizations.ts"
 import { settingRoutes } from "./settings.ts"
 import { siteRoutes } from "./sites.ts"
+import { slowQuestionRoutes } from "./slow-questions.ts"
 import { storageRoutes } from "./storage.ts"
 import { systemRoutes } from "./system.ts"
+import { updateRoutes } from "./updates.ts"
 import { userRoutes } from "./users.ts"
+
+/** Below `/admin`; `ui/pages.ts` draws them. */
+const PAGES = [
+  ...["", "/ingestion", "/jobs", "/jobs/:job", "/schedules", "/questions", "/logs"],
+  ...["/users", "/users/:user", "/organizations", "/organizations/:organization", "/invitations", "/keys", "/sessions"],
+  ...["/sites", "/storage", "/retention", "/backups"],
+  ...["/audit", "/settings", "/settings/:group", "/plugins", "/maintenance"],
+]
 
 export default definePlugin({
   id: "admin",
   title: "Administration",
   paths: { instance: ["admin"] },
+  pages: PAGES.map((page) => `/admin${page}`),
   setup: (host) => ({
     routes: [
       userRoutes(host),
       impersonationRoutes(host),
       organizationRoutes(host),
+      memberRoutes(host),
       siteRoutes(host),
       accessRoutes(host),
       auditRoutes(host),
       systemRoutes(host),
+      slowQuestionRoutes(host),
       settingRoutes(host),
       storageRoutes(host),
       jobRoutes(host),
       backupRoutes(host),
+      backupScheduleRoutes(host),
+      updateRoutes(host),
     ],
   }),
 })

@@ -1,5 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Host, instantText, type Job, leaveUnread } from "#plugin"
+import { type Host, instantText, type Job, leaveUnread, type OwnStatements, type SentJson } from "#plugin"
 import { answers, refuses, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
 
@@ -40,7 +40,7 @@ const ScheduleShown = t.Object(
 const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
 
 /** Without what it has in its hands: that is its own business. */
-export function jobShown(host: Host, job: Job): Static<typeof JobShown> {
+function jobShown(host: Host, job: Job): Static<typeof JobShown> {
   const { id, kind, key, state, organization_id, site_id, attempts, created_by, error_code, error_message } = job
   return {
     ...{ id, kind, key, state, organization_id, site_id, attempts, created_by, error_code, error_message },
@@ -51,6 +51,24 @@ export function jobShown(host: Host, job: Job): Static<typeof JobShown> {
     finished_at: instantOrNull(job.finished_at),
   }
 }
+
+/** What a service stores in the transaction of a job that it makes. */
+type Kept = (statements: OwnStatements, change: { after?: Job }) => Promise<void>
+type Asking = Omit<Parameters<Host["create"]>[0], "body"> & { body?: unknown }
+
+/** Begins work: 202 with the job, once for each `Idempotency-Key`. */
+export const begin = (host: Host, call: Asking, make: (kept: Kept) => Promise<Job>): Promise<Static<typeof JobShown>> =>
+  host.create(
+    keyed(call),
+    (_, kept) => make(kept),
+    (job: Job) => ({ status: 202, location: `/api/private/admin/jobs/${job.id}`, body: jobShown(host, job) }),
+  )
+
+/** Also of a route that takes no body: its requests are all the same. */
+export const keyed = ({ body, ...call }: Asking): Parameters<Host["create"]>[0] => ({
+  ...call,
+  body: body === null || body === undefined ? { value: undefined, bytes: new Uint8Array() } : (body as SentJson), // as the gate has read it
+})
 
 /** Work in the background, of the core and of all areas. */
 export const jobRoutes = (host: Host) => {
@@ -87,12 +105,21 @@ export const jobRoutes = (host: Host) => {
       response: { 200: JobShown },
       detail: says("End a job"),
     })
-    .post("/admin/jobs/:id/retry", async ({ actor, params }) => jobShown(host, await jobs.retry(actor, params.id)), {
-      instanceAdmin: quiet,
-      query: NoQuery,
-      response: { 200: JobShown },
-      detail: { ...says("Let a job that failed begin anew"), ...refuses("invalid_state") },
-    })
+    .post(
+      "/admin/jobs/:id/retry",
+      ({ actor, params, user, request, set }) =>
+        host.create(
+          keyed({ user, request, set }),
+          (_, kept) => jobs.retry(actor, params.id, kept),
+          (job: Job) => ({ status: 200, body: jobShown(host, job) }),
+        ),
+      {
+        instanceAdmin: quiet,
+        query: NoQuery,
+        response: { 200: JobShown },
+        detail: { ...says("Let a job that failed begin anew"), ...refuses("invalid_state") },
+      },
+    )
     .get("/admin/schedules", async () => ({ data: (await jobs.schedules()).map(scheduleShown) }), {
       instanceAdmin: true,
       query: NoQuery,
@@ -108,11 +135,7 @@ export const jobRoutes = (host: Host) => {
     })
     .post(
       "/admin/schedules/:name/run",
-      async ({ actor, params, set }) => {
-        const job = await jobs.runNow(actor, params.name)
-        set.status = 202
-        return jobShown(host, job)
-      },
+      ({ actor, params, ...call }) => begin(host, call, (kept) => jobs.runNow(actor, params.name, kept)),
       {
         instanceAdmin: { read: leaveUnread },
         query: NoQuery,

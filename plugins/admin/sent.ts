@@ -58,7 +58,10 @@ export const SENT = {
     include: opt(t.Array(t.String({ enum: ["db", "config"] }))),
     encrypt: opt(closed({ passphrase })),
   }),
-  backupSchedule: t.Object({}, { additionalProperties: true, description: "cron, keep, target" }),
+  backupSchedule: t.Object(
+    {},
+    { additionalProperties: true, description: "cron, keep, target, s3: {endpoint, bucket, prefix, region, key_id, secret}" },
+  ),
   verification: closed({ full: opt(t.Boolean()) }),
   restore: closed({ confirm: t.String({ description: "The id of the backup" }), passphrase: opt(passphrase) }),
 } as const

@@ -3,7 +3,7 @@ import { type Host, versionsIn } from "#plugin"
 import { refuses, SENT } from "./sent.ts"
 import { NoQuery, Sent, says, tagged } from "./shapes.ts"
 
-const SettingsShown = t.Object({ data: t.Array(t.Any()) })
+const SettingsShown = t.Object({ data: t.Array(t.Any()), version: t.Integer() })
 const PluginShown = t.Object({
   id: t.String(),
   title: t.String(),
@@ -14,25 +14,36 @@ const PluginShown = t.Object({
   rows: t.Integer(),
 })
 
+type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>
+const taggedSettings = (set: { headers: Record<string, unknown> }, settings: Settings) => tagged(set, settings, settings)
+
 /** Settings with where each comes from, the mail server, and the switches of areas. */
 export const settingRoutes = (host: Host) => {
   const { settings, mailTest, oidcTest, areas } = host.services.console
 
   return host
     .instanceRouter()
-    .get("/admin/settings", () => ({ data: settings.list() }), {
+    .get("/admin/settings", ({ set }) => taggedSettings(set, settings.list()), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: SettingsShown },
       detail: says("All settings, with where each comes from"),
     })
-    .patch("/admin/settings", async ({ actor, body }) => ({ data: await settings.change(actor, body.value) }), {
-      instanceAdmin: true,
-      query: NoQuery,
-      body: Sent,
-      response: { 200: SettingsShown },
-      detail: { ...says("Change settings that are made here", SENT.settings), ...refuses("set_elsewhere", "setting_not_found") },
-    })
+    .patch(
+      "/admin/settings",
+      async ({ actor, body, request, set }) =>
+        taggedSettings(set, await settings.change(actor, body.value, { expected: versionsIn(request.headers.get("if-match")) })),
+      {
+        instanceAdmin: true,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: SettingsShown },
+        detail: {
+          ...says("Change settings that are made here", SENT.settings),
+          ...refuses("set_elsewhere", "setting_not_found", "version_conflict", "precondition_failed"),
+        },
+      },
+    )
     .post("/admin/settings/smtp/test", ({ body }) => mailTest(body.value), {
       instanceAdmin: { reads: true },
       query: NoQuery,

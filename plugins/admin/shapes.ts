@@ -11,6 +11,18 @@ export const Id = t.Integer({ minimum: 1 })
 export const Instant = t.String({ format: "date-time" })
 export const orNull = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 
+/** What would go. */
+export const PreviewShown = t.Object(
+  {
+    at: Instant,
+    cutoff: orNull(t.String()),
+    by: t.Array(t.Object({ site_id: Id, kind: t.String(), cutoff: t.String(), rows: t.Integer(), events: t.Integer(), days: t.Integer() })),
+    plugins: t.Array(t.Object({ id: t.String(), rows: t.Integer() })),
+    bytes: t.Integer(),
+  },
+  { title: "InstanceRetentionPreview" },
+)
+
 /** A page of a list. */
 export const Page = <Row extends TObject>(row: Row) =>
   t.Object({

@@ -1,57 +1,15 @@
 import { Type as t } from "@sinclair/typebox"
-import {
-  AppError,
-  type Deed,
-  fault,
-  type Host,
-  inspect,
-  instantText,
-  leaveUnread,
-  pageOfAll,
-  parseId,
-  readPaging,
-  refuseFaults,
-  type Site,
-  siteNotFound,
-} from "#plugin"
-import { JobShown, jobShown } from "./jobs.ts"
+import { type Deed, fault, type Host, inspect, isObject, leaveUnread, parseId, refuseFaults, type Site } from "#plugin"
+import { begin, JobShown } from "./jobs.ts"
 import { refuses, SENT } from "./sent.ts"
-import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
-
-const SiteShown = t.Object(
-  {
-    id: Id,
-    name: t.String(),
-    hosts: t.Array(t.String()),
-    organization: t.Object({ id: Id, name: t.String() }),
-    events_24h: t.Integer(),
-    events_30d: t.Integer(),
-    bytes: t.Integer(),
-    last_event_at: orNull(Instant),
-    retention_days: orNull(t.Integer()),
-    created_at: Instant,
-    deleted_at: t.Optional(Instant),
-    version: t.Integer(),
-  },
-  { title: "InstanceSite" },
-)
-
-const PreviewShown = t.Object({
-  at: Instant,
-  by: t.Array(t.Object({ site_id: Id, kind: t.String(), cutoff: t.String(), rows: t.Integer(), events: t.Integer(), days: t.Integer() })),
-  bytes: t.Integer(),
-})
+import { AnyQuery, Id, NoQuery, Page, PreviewShown, Sent, says } from "./shapes.ts"
+import { listSites, SiteShown, shownSiteById } from "./site-list.ts"
 
 const TransferInput = t.Object({ organization_id: Id }, { additionalProperties: false, title: "SiteTransfer" })
-const SORTS = ["id", "name", "events_30d", "bytes"] as const
-
 /** Sites of all organizations: counts and sizes, and where they belong. */
 export const siteRoutes = (host: Host) => {
   const { sites, organizations } = host.services
   const { lists, retention, detachedBy } = host.services.console
-  type Facts = Awaited<ReturnType<typeof lists.sites>>[number]
-  type Figures = Awaited<ReturnType<typeof lists.figures>>
-
   type Params = Record<string, string | undefined>
   const find = async ({ id }: Params): Promise<Site> => sites.get(parseId(id) ?? 0)
   const finding = { find: async (params: Params) => void (await find(params)) }
@@ -65,50 +23,14 @@ export const siteRoutes = (host: Host) => {
       organizationId: organization_id,
       siteId: id,
     })
-  function shown({ created_at, deleted_at, timezone: _, ...facts }: Facts, figures: Figures) {
-    const { events_24h = 0, events_30d = 0, bytes = 0, last_event_at = null } = figures.get(facts.id) ?? {}
-    return {
-      ...facts,
-      events_24h,
-      events_30d,
-      bytes,
-      last_event_at: last_event_at === null ? null : instantText(last_event_at),
-      created_at: instantText(created_at),
-      ...(deleted_at !== null && { deleted_at: instantText(deleted_at) }),
-    }
-  }
-  async function shownById(id: number) {
-    const facts = (await lists.sites()).find((site) => site.id === id)
-    if (!facts) throw siteNotFound()
-    return shown(facts, await lists.figures([id]))
-  }
-
   return host
     .instanceRouter()
-    .get(
-      "/admin/sites",
-      async ({ query }) => {
-        const paging = readPaging("admin/sites", query, ["q", "organization", "sort"], (reader) => ({
-          q: reader.text("q", { min: 0, max: 200 }) ?? "",
-          organization: reader.integer("organization", { min: 1, max: Number.MAX_SAFE_INTEGER }),
-          sort: reader.choice("sort", SORTS) ?? "id",
-        }))
-        const { q, organization, sort } = paging.filters
-        const part = q.toLowerCase()
-        const found = (await lists.sites()).filter(
-          ({ name, hosts, organization: owner }) =>
-            [name, ...hosts].some((text) => text.toLowerCase().includes(part)) && (organization === undefined || owner.id === organization),
-        )
-        if (sort === "id") {
-          const page = await pageOfAll(paging, found)
-          const figures = await lists.figures(page.data.map(({ id }) => id))
-          return { ...page, data: page.data.map((facts) => shown(facts, figures)) }
-        }
-        const figures = sort === "name" ? new Map() : await lists.figures(found.map(({ id }) => id))
-        return sortedPage(paging, found, figures, sort, async (facts) => shown(facts, await lists.figures([facts.id])))
-      },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(SiteShown) }, detail: says("List sites") },
-    )
+    .get("/admin/sites", ({ query }) => listSites(lists, query), {
+      instanceAdmin: true,
+      query: AnyQuery,
+      response: { 200: Page(SiteShown) },
+      detail: says("List sites"),
+    })
     .post(
       "/admin/sites/:id/transfer",
       async ({ actor, params, body }) => {
@@ -120,7 +42,7 @@ export const siteRoutes = (host: Host) => {
         refuseFaults(faults)
         const detached = await detachedBy(site)
         await sites.transfer(site.id, wanted!.id, { alongside: host.audit.recorded(actor, deed("transfer")) }) // refused just now if there is none
-        return { site: await shownById(site.id), detached }
+        return { site: await shownSiteById(lists, site.id), detached }
       },
       {
         instanceAdmin: { ...finding, sudo: true },
@@ -140,11 +62,11 @@ export const siteRoutes = (host: Host) => {
     )
     .post(
       "/admin/sites/:id/purge",
-      async ({ actor, params, body, set }) => {
-        const done = await retention.purge(actor, await find(params), body.value)
-        if ("by" in done) return done
-        set.status = 202
-        return jobShown(host, done)
+      async ({ actor, params, ...call }) => {
+        const site = await find(params)
+        const wanted = call.body.value
+        if (isObject(wanted) && wanted.dry_run === true) return retention.countBefore(site, wanted)
+        return begin(host, call, (kept) => retention.purge(actor, site, wanted, kept))
       },
       {
         instanceAdmin: { ...finding, sudo: true },
@@ -170,7 +92,7 @@ export const siteRoutes = (host: Host) => {
       "/admin/sites/:id/restore",
       async ({ actor, params }) => {
         const { id } = await sites.restore((await deletedOne(params)).id, { alongside: host.audit.recorded(actor, deed("restore")) })
-        return shownById(id)
+        return shownSiteById(lists, id)
       },
       {
         instanceAdmin: { find: async (params: Params) => void (await deletedOne(params)), read: leaveUnread },
@@ -179,22 +101,4 @@ export const siteRoutes = (host: Host) => {
         detail: { ...says("Bring a deleted site back"), ...refuses("limit_reached") },
       },
     )
-}
-
-/** The largest first, or by name; the row behind the cursor is looked for by its id. */
-async function sortedPage<Facts extends { id: number; name: string }, Shown>(
-  paging: ReturnType<typeof readPaging>,
-  found: readonly Facts[],
-  figures: Map<number, { events_30d: number; bytes: number }>,
-  sort: "name" | "events_30d" | "bytes",
-  show: (facts: Facts) => Promise<Shown>,
-) {
-  const size = ({ id }: Facts) => (sort === "name" ? 0 : (figures.get(id)?.[sort] ?? 0))
-  const sorted = [...found].sort((a, b) => size(b) - size(a) || (sort === "name" ? a.name.localeCompare(b.name) : 0) || a.id - b.id)
-  const start = paging.after === undefined ? 0 : sorted.findIndex(({ id }) => id === paging.after) + 1
-  if (start === 0 && paging.after !== undefined) throw new AppError("invalid_cursor", "The row behind the cursor is gone: begin again.")
-  const page = await pageOfAll({ ...paging, after: undefined }, sorted.slice(start))
-  const data: Shown[] = []
-  for (const facts of page.data) data.push(await show(facts))
-  return { ...page, data, ...(paging.count && { total: sorted.length }) }
 }

@@ -1,7 +1,7 @@
 import { type Host, instantText } from "#plugin"
-import { JobShown, jobShown } from "./jobs.ts"
+import { begin, JobShown } from "./jobs.ts"
 import { answers, refuses, SENT } from "./sent.ts"
-import { AnyQuery, NoQuery, Sent, says } from "./shapes.ts"
+import { AnyQuery, NoQuery, PreviewShown, Sent, says } from "./shapes.ts"
 
 /** What the stores take, how long events are kept, how they come in. */
 export const storageRoutes = (host: Host) => {
@@ -14,13 +14,13 @@ export const storageRoutes = (host: Host) => {
       ...admin,
       detail: { ...says("What stores, tables and sites take, and for how long it is enough"), ...answers() },
     })
-    .post("/admin/storage/vacuum", async ({ actor, body, set }) => accepted(host, set, await storeWork.vacuum(actor, body.value)), {
+    .post("/admin/storage/vacuum", ({ actor, ...call }) => begin(host, call, (kept) => storeWork.vacuum(actor, call.body.value, kept)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
       detail: { ...says("Give the free space of a store back", SENT.store), ...refuses("not_enough_space", "invalid_state") },
     })
-    .post("/admin/storage/analyze", async ({ actor, body, set }) => accepted(host, set, await storeWork.analyze(actor, body.value)), {
+    .post("/admin/storage/analyze", ({ actor, ...call }) => begin(host, call, (kept) => storeWork.analyze(actor, call.body.value, kept)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
@@ -43,9 +43,10 @@ export const storageRoutes = (host: Host) => {
       instanceAdmin: { reads: true },
       query: NoQuery,
       body: Sent,
-      detail: { ...says("Count what a run would remove", SENT.retentionRun), ...refuses("site_not_found"), ...answers() },
+      response: { 200: PreviewShown },
+      detail: { ...says("Count what a run would remove", SENT.retentionRun), ...refuses("site_not_found") },
     })
-    .post("/admin/retention/run", async ({ actor, body, set }) => accepted(host, set, await retention.run(actor, body.value)), {
+    .post("/admin/retention/run", ({ actor, ...call }) => begin(host, call, (kept) => retention.run(actor, call.body.value, kept)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
@@ -68,10 +69,4 @@ export const storageRoutes = (host: Host) => {
       }),
       { instanceAdmin: true, query: AnyQuery, detail: { ...says("The last dropped events of all sites"), ...answers() } },
     )
-}
-
-function accepted(host: Host, set: { status?: number | string; headers: Record<string, unknown> }, job: Parameters<typeof jobShown>[1]) {
-  set.status = 202
-  set.headers.location = `/api/private/admin/jobs/${job.id}`
-  return jobShown(host, job)
 }

@@ -4,11 +4,12 @@ import { answers, SENT } from "./sent.ts"
 import { AnyQuery, fileHeaders, Instant, NoQuery, orNull, Sent, says } from "./shapes.ts"
 
 const CheckShown = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
+const StateShown = t.Object({ code: t.String(), since: Instant, remedy: t.String() })
 const ModeShown = t.Object({ enabled: t.Boolean(), message: orNull(t.String()), until: orNull(Instant) })
 
 /** What runs, whether it is well, what it says, and the switch that makes others wait. */
 export const systemRoutes = (host: Host) => {
-  const { system, health, maintenance, logLines, diagnostics } = host.services.console
+  const { system, health, states, maintenance, logLines, diagnostics } = host.services.console
 
   return host
     .instanceRouter()
@@ -31,6 +32,12 @@ export const systemRoutes = (host: Host) => {
         detail: says("Every check, with its remedy"),
       },
     )
+    .get("/admin/system/state", () => ({ states: states(), maintenance: maintenance.shown() }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: t.Object({ states: t.Array(StateShown), maintenance: ModeShown }) },
+      detail: says("What is not as it should be right now; cheap enough for every page"),
+    })
     .get("/admin/logs", ({ query }) => ({ data: logLines(query).map(({ at, ...line }) => ({ at: instantText(at), ...line })) }), {
       instanceAdmin: true,
       query: AnyQuery,

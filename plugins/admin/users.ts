@@ -1,5 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Console, type Host, instantText, leaveUnread, readOptionalJson, refuseUnproved, versionsIn } from "#plugin"
+import { type Console, etagOf, type Host, instantText, leaveUnread, readOptionalJson, refuseUnproved, versionsIn } from "#plugin"
+import { keyed } from "./jobs.ts"
 import { refuses, SENT } from "./sent.ts"
 import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says, tagged } from "./shapes.ts"
 
@@ -48,12 +49,17 @@ export const userRoutes = (host: Host) => {
     )
     .post(
       "/admin/users",
-      async ({ actor, session, body, set }) => {
-        if (asksForFlag(body.value)) refuseUnproved(session, host.now())
-        const { user, link } = await users.create(actor, body.value)
-        set.status = 201
-        set.headers.location = `/api/private/admin/users/${user.id}`
-        return tagged(set, user, { ...shownUser(user), ...(link !== undefined && { link }) })
+      async ({ actor, session, ...call }) => {
+        if (names(call.body.value, "is_instance_admin", "role")) refuseUnproved(session, host.now())
+        return host.create(
+          call,
+          (body, kept) => users.create(actor, body, kept),
+          ({ user, link }: Awaited<ReturnType<typeof users.create>>) => ({
+            location: `/api/private/admin/users/${user.id}`,
+            etag: etagOf(user),
+            body: { ...shownUser(user), ...(link !== undefined && { link }) },
+          }),
+        )
       },
       {
         instanceAdmin: true,
@@ -72,7 +78,7 @@ export const userRoutes = (host: Host) => {
     .patch(
       "/admin/users/:id",
       async ({ actor, session, params, body, request, set }) => {
-        if (asksForFlag(body.value)) refuseUnproved(session, host.now())
+        if (names(body.value, "is_instance_admin", "email")) refuseUnproved(session, host.now())
         return shown(set, await users.update(actor, params.id, body.value, versionsIn(request.headers.get("if-match"))))
       },
       {
@@ -95,12 +101,21 @@ export const userRoutes = (host: Host) => {
       response: { 200: UserShown },
       detail: says("Let a user in again"),
     })
-    .post("/admin/users/:id/reset-password", ({ actor, params }) => users.resetPassword(actor, params.id), {
-      instanceAdmin: quiet,
-      query: NoQuery,
-      response: { 200: t.Object({ link: Link }) },
-      detail: says("Let a user choose a new password"),
-    })
+    .post(
+      "/admin/users/:id/reset-password",
+      ({ actor, params, user, request, set }) =>
+        host.create(
+          keyed({ user, request, set }),
+          (_, kept) => users.resetPassword(actor, params.id, kept),
+          (body: { link?: string }) => ({ status: 200, body }),
+        ),
+      {
+        instanceAdmin: { ...quiet, sudo: true },
+        query: NoQuery,
+        response: { 200: t.Object({ link: Link }) },
+        detail: says("Let a user choose a new password"),
+      },
+    )
     .post("/admin/users/:id/reset-mfa", async ({ actor, params, set }) => shown(set, await users.resetSecondFactors(actor, params.id)), {
       instanceAdmin: { ...quiet, sudo: true },
       query: NoQuery,
@@ -130,8 +145,9 @@ export const userRoutes = (host: Host) => {
     )
 }
 
-/** Who it is must have been proved lately to make somebody an instance admin, or none any more. */
-const asksForFlag = (body: unknown): boolean => typeof body === "object" && body !== null && "is_instance_admin" in body
+/** Whether a body has one of the fields by which somebody gets in, or gets further: who asks must have proved lately who it is. */
+const names = (body: unknown, ...fields: readonly string[]): boolean =>
+  typeof body === "object" && body !== null && fields.some((field) => field in body)
 
 const shown = (set: { headers: Record<string, unknown> }, user: ListedUser) => tagged(set, user, shownUser(user))
 

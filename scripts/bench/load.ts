@@ -1,70 +1,26 @@
 /**
- * A closed loop of HTTP requests over raw sockets: each connection sends its next request when the last one is answered.
- * Writing the bytes ourselves keeps the sender cheaper than the server it measures. Run as a process: options as one JSON
- * argument, result as one JSON line.
+ * A closed loop of page views, each under an id of its own. Run as a process: options as one JSON argument, result as one
+ * JSON line.
  */
 import { personOf } from "../../src/services/demo-people.ts"
-import { quantile } from "./timing.ts"
+import { closedLoop, type LoopOptions } from "./closed-loop.ts"
 
-export interface LoadOptions {
-  port: number
-  connections: number
-  seconds: number
-  /** Requests of the first so many seconds are not counted. */
-  warmUpSeconds: number
+export interface LoadOptions extends LoopOptions {
   trackingId: string
-}
-export interface LoadResult {
-  /** Answers by status, over the whole run. */
-  answers: Record<string, number>
-  perSecond: number
-  p50: number
-  p99: number
 }
 
 const ID_DIGITS = 12
 
-if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(Bun.argv[2]!))))
-
-async function run(options: LoadOptions): Promise<LoadResult> {
+if (import.meta.main) {
+  const options: LoadOptions = JSON.parse(Bun.argv[2]!)
   const requests = requestsOf(options.trackingId)
-  const begun = performance.now()
-  const counted = begun + options.warmUpSeconds * 1_000
-  const over = counted + options.seconds * 1_000
-  const answers: Record<string, number> = {}
-  const latencies: number[] = []
   let sent = 0
-
-  const connection = (): Promise<void> => {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    let from = 0
-    const send = (socket: { write(bytes: Uint8Array): number }) => {
-      const request = requests[sent % requests.length]!
-      stamp(request, sent++)
-      from = performance.now()
-      if (socket.write(request.bytes) !== request.bytes.length) reject(new Error("A request did not fit the socket's buffer"))
-    }
-    Bun.connect({
-      hostname: "127.0.0.1",
-      port: options.port,
-      socket: {
-        open: send,
-        data(socket, chunk) {
-          const now = performance.now()
-          const status = chunk.toString("latin1", 9, 12)
-          answers[status] = (answers[status] ?? 0) + 1
-          if (now >= counted && now < over) latencies.push(now - from)
-          if (now < over) send(socket)
-          else socket.end()
-        },
-        close: () => resolve(),
-        error: (_, error) => reject(error),
-      },
-    }).catch(reject)
-    return promise
+  const next = () => {
+    const request = requests[sent % requests.length]!
+    stamp(request, sent++)
+    return request.bytes
   }
-  await Promise.all(Array.from({ length: options.connections }, connection))
-  return { answers, perSecond: latencies.length / options.seconds, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }
+  console.log(JSON.stringify(await closedLoop(options, next)))
 }
 
 interface Prepared {

@@ -1,9 +1,11 @@
 /**
- * `bun run bench [--events 100000,1000000] [--only stores,ingest,mcp,memory,pressure,sign-in]`: makes its data, runs each case beside its
- * rivals in the same run, and prints tables in the form of the README's figures.
+ * `bun run bench [--events 100000,1000000] [--only stores,ingest,mcp,memory,pressure,sign-in,links,dashboard]`: makes its data, runs each case
+ * beside its rivals in the same run, and prints tables in the form of the README's figures.
  */
 import { parseArgs } from "node:util"
+import { measureDashboard } from "./dashboard.ts"
 import { measureIngest } from "./ingest.ts"
+import { measureLinks } from "./links.ts"
 import { measureMcp } from "./mcp.ts"
 import { measureMemory } from "./memory.ts"
 import { measurePressure } from "./pressure.ts"
@@ -15,7 +17,7 @@ import { occasion } from "./table.ts"
 const { values } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
-    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in" },
+    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,dashboard" },
     seed: { type: "string", default: "7" },
   },
 })
@@ -41,3 +43,5 @@ if (wanted.has("mcp")) await measureMcp({ ...year, events: 1_000_000, sites: 1 }
 if (wanted.has("memory")) await measureMemory(largest)
 if (wanted.has("pressure")) await measurePressure(largest)
 if (wanted.has("sign-in")) await measureSignIn()
+if (wanted.has("links")) await measureLinks()
+if (wanted.has("dashboard")) await measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 })

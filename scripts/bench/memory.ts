@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { askStats, type Prepared, prepareSite, type Served, serveFootfall } from "../instance.ts"
+import { askStats, type Prepared, prepareSite, type prepareUser, type Served, serveFootfall } from "../instance.ts"
 import { benchData, type DataOptions, KNOWN } from "./data.ts"
 import { openFootfall } from "./footfall.ts"
 import { DAY_MS, type Report, reportsOver } from "./reports.ts"
@@ -75,9 +75,10 @@ export interface FilledDataDir extends AsyncDisposable {
   site: Prepared
 }
 
-/** A data folder with one site and its events, not opened by anybody. */
-export async function fillDataDir(command: readonly string[], options: DataOptions): Promise<FilledDataDir> {
+/** A data folder with one site and its events, not opened by anybody. `prepare` makes whose site it is to be. */
+export async function fillDataDir(command: readonly string[], options: DataOptions, prepare?: typeof prepareUser): Promise<FilledDataDir> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
+  await prepare?.(command, dataDir)
   const site = await prepareSite(command, dataDir)
   const store = openFootfall(dataDir, options.end - options.days * DAY_MS)
   for (const visits of benchData(options)) await store.load(visits)

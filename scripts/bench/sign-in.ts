@@ -6,14 +6,13 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { FROM_SOURCE, prepareSite, serveFootfall } from "../instance.ts"
+import { FROM_SOURCE, prepareSite, prepareUser, serveFootfall, USER } from "../instance.ts"
 import { UNLIMITED } from "./ingest.ts"
 import { steadyLoad } from "./pressure.ts"
 import { ms, table } from "./table.ts"
 import { quantile } from "./timing.ts"
 
 const ROUNDS = 3
-const USER = { email: "ada@example.org", password: "a fine long password" }
 
 interface Flood {
   name: string
@@ -47,7 +46,7 @@ export async function measureSignIn(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const site = await prepareSite(FROM_SOURCE, dataDir)
-    await setUp(dataDir)
+    await prepareUser(FROM_SOURCE, dataDir)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED })
     const send = () => steadyLoad(server.address, site.trackingId)
     await send() // warm
@@ -67,12 +66,6 @@ export async function measureSignIn(): Promise<void> {
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }
-}
-
-async function setUp(dataDir: string): Promise<void> {
-  const words = ["setup", "--email", USER.email, "--name", "Ada", "--organization", "Acme", "--password-stdin", "--data-dir", dataDir]
-  const child = Bun.spawn([...FROM_SOURCE, ...words], { stdin: new Blob([USER.password]), stdout: "ignore", stderr: "inherit" })
-  if ((await child.exited) !== 0) throw new Error("The first user could not be made")
 }
 
 /** Open loop: sign-ins are due at their time, however late the answers before them are. */

@@ -82,7 +82,7 @@ async function addImport(store: EventStore): Promise<number> {
     const events = eventsOfVisit(visit).map((amount) => event(visit, amount))
     return { visitor: String(visit), traits: NO_TRAITS, events, day: new Date(momentOf(visit)).toISOString().slice(0, 10) }
   })
-  await store.importVisits(SITE, id, visits)
+  await store.importVisits({ siteId: SITE, importId: id }, visits)
   say(`imported ${id}`)
   return id
 }

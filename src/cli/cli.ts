@@ -12,7 +12,7 @@ import { keyCommands } from "./key.ts"
 import { migrateCommands } from "./migrate.ts"
 import { organizationCommands } from "./organization.ts"
 import { retentionRun } from "./retention.ts"
-import { exportKey } from "./secrets.ts"
+import { secretsCommands } from "./secrets.ts"
 import { serve } from "./serve.ts"
 import { setup } from "./setup.ts"
 import { shieldCommands } from "./shield.ts"
@@ -34,7 +34,7 @@ const COMMANDS: readonly Command[] = [
   ...userCommands,
   ...backupCommands,
   retentionRun,
-  exportKey,
+  ...secretsCommands,
   ...migrateCommands,
   health,
   doctor,

@@ -40,6 +40,8 @@ export interface Call {
 /** What `main.ts` wires for the commands: they see services, never the configuration or the web server. */
 export interface Program {
   version: string
+  /** The licences of everything inside, with their texts. */
+  licenses(): Promise<string>
   /** Resolves when the process is asked to end. */
   interrupted(): Promise<void>
   /** Flags that settings have, with a sentence each. */
@@ -53,8 +55,8 @@ export interface Program {
   /** What would be migrated, and what is; changes nothing. Exit code 73 while an instance holds the folder. */
   migrationStatus(settings: Settings): Promise<{ pending: string[]; is_new: boolean }>
   restore(settings: Settings, idOrPath: string, report: Report, passphrase?: string): Promise<Restored>
-  /** The key that seals secrets, in base64. */
-  exportKey(settings: Settings): string
+  /** Throws an `ExitFault` where there is no key that seals secrets: a command must not make one by asking for it. */
+  requireKey(settings: Settings): void
 }
 export type Settings = Readonly<Record<string, string>>
 
@@ -85,7 +87,7 @@ export interface Running {
   /** While nobody has set the instance up: how to; `tellLater` gets each token that takes the place of an expired one. */
   inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** What was made up, of a demo. */
-  demo?: { site_id: number; tracking_id: string; key: string; events: number }
+  demo?: { site_id: number; tracking_id: string; key: string; events: number; user: { email: string; password: string } }
   /** Resolves when it cannot go on: the disk has lost writes. */
   failed: Promise<ExitFault>
   /** Resolves when it is to stop and begin anew. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Command } from "./command.ts"
-import { setupLines, showInvitation, shownInvitation, untilEnd } from "./serve.ts"
+import { untilEnd } from "./serve.ts"
 import { wholeNumber } from "./values.ts"
 
 export const demo: Command = {
@@ -24,13 +24,11 @@ export const demo: Command = {
     try {
       const running = await program.serve({ ...settings, data_dir: folder }, { demo: shape, report: terminal.progress })
       const { address, demo: made } = running
-      const invitation = await running.inviteToSetUp((later) => showInvitation({ json, terminal }, later))
       await untilEnd(program, running, () => {
-        if (json) return terminal.json({ address, ...made, ...(invitation && { setup: shownInvitation(invitation) }) })
+        if (json) return terminal.json({ address, ...made })
         terminal.line(
-          `A shop with ${shape.days} days of invented traffic answers at ${address}\nTry: curl -H "Authorization: Bearer ${made?.key}" "${address}/api/public/v1/sites/${made?.site_id}/stats/summary?period=30d"`,
+          `A shop with ${shape.days} days of invented traffic answers at ${address}\nSign in as ${made?.user.email} with the password ${made?.user.password}\nOr ask: curl -H "Authorization: Bearer ${made?.key}" "${address}/api/public/v1/sites/${made?.site_id}/stats/summary?period=30d"`,
         )
-        if (invitation) terminal.line(setupLines(invitation))
       })
     } finally {
       if (settings.data_dir === undefined) rmSync(folder, { recursive: true, force: true })

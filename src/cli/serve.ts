@@ -39,36 +39,45 @@ function greet({ json, terminal, settings }: Call, { address, isNew }: Running, 
     return
   }
   terminal.line(`Footfall listens at ${address}`)
-  if (isNew) terminal.line(howToBegin(address, settings.data_dir))
+  // The browser first: it is all that most people need.
   if (invitation) terminal.line(setupLines(invitation))
+  if (isNew) terminal.line(howToBegin(address, settings.data_dir, invitation !== undefined))
 }
 
 /** One that takes the place of an expired one. */
-export function showInvitation({ json, terminal }: { json: boolean; terminal: Terminal }, invitation: Invitation): void {
+function showInvitation({ json, terminal }: { json: boolean; terminal: Terminal }, invitation: Invitation): void {
   if (json) terminal.json({ setup: shownInvitation(invitation) })
   else terminal.line(setupLines(invitation))
 }
 
-export const shownInvitation = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
+const shownInvitation = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
 
 /** Address and token on lines of their own, to be copied; the page asks for the token. */
-export const setupLines = ({ url, token, expiresAt }: Invitation): string => `
-Set it up in a browser, with the token below, until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC:
+const setupLines = ({ url, token, expiresAt }: Invitation): string => `
+Open this address in a browser and enter the token below it, until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC:
 ${url}
-${token}
-`
+${token}`
 
-/** What stands between a fresh instance and the first number. */
-function howToBegin(address: string, dataDir: string | undefined): string {
+/** What stands between a fresh instance and the first number, by commands. */
+function howToBegin(address: string, dataDir: string | undefined, isNobodyThere: boolean): string {
   const where = dataDir === undefined ? "" : ` --data-dir ${dataDir}`
-  return `
-How to begin (in a second terminal; from source write "npx -y bun@${Bun.version} src/main.ts" for "footfall"):
-  1. footfall site create --name "My site" --hosts www.example.org${where}
+  const steps = [
+    ...(isNobodyThere ? [setupStep(where)] : []),
+    `footfall site create --name "My site" --hosts www.example.org${where}
      prints the line to put on your pages:
-     <script defer src="${address}/js/script.js" data-site="…"></script>
-  2. footfall key create --name "My key" --scopes stats:read${where}
-     prints a key, once.
-  3. curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=today"
-Without a browser: footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
+     <script defer src="${address}/js/script.js" data-site="…"></script>`,
+    `footfall key create --name "My key" --scopes stats:read${where}
+     prints a key, once.`,
+    `curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=today"`,
+  ]
+  const lead = isNobodyThere ? "Or without a browser" : "How to begin"
+  return `
+${lead}, in a second terminal (from source write "npx -y bun@${Bun.version} src/main.ts" for "footfall"):
+${steps.map((step, i) => `  ${i + 1}. ${step}`).join("\n")}
 `
 }
+
+const setupStep = (
+  where: string,
+): string => `footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
+     makes your account; the password is the first line of the standard input.`

@@ -3,8 +3,10 @@ import type { Command } from "./command.ts"
 export const versionCommand: Command = {
   name: "version",
   about: "Print the version.",
-  async run({ json, terminal, program }) {
-    if (json) terminal.json({ version: program.version })
-    else terminal.line(program.version)
+  flags: { licenses: { about: "Print instead the licences of everything inside." } },
+  async run({ given, json, terminal, program }) {
+    const told = given.licenses ? { licenses: (await program.licenses()).trimEnd() } : { version: program.version }
+    if (json) terminal.json(told)
+    else terminal.line(Object.values(told)[0]!)
   },
 }

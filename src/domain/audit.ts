@@ -1,3 +1,6 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { instantText } from "./moment.ts"
+
 /** Who did something. */
 export interface Actor {
   kind: "user" | "key" | "system" | "cli"
@@ -22,6 +25,42 @@ export interface Deed {
   /** By field: before and after. Secrets stand as `(redacted)`. */
   changes?: Readonly<Record<string, readonly [unknown, unknown]>>
 }
+
+const Id = t.Integer({ minimum: 1 })
+const WordsOrNull = t.Union([t.String(), t.Null()])
+const WholeOrNull = t.Union([t.Integer(), t.Null()])
+
+/** A row of the log as every list of it answers one. */
+export const AuditRowShown = t.Object(
+  {
+    id: Id,
+    at: t.String({ format: "date-time" }),
+    actor_kind: t.String(),
+    actor_id: WholeOrNull,
+    actor_email: t.String(),
+    impersonator_id: WholeOrNull,
+    impersonator_email: WordsOrNull,
+    action: t.String(),
+    target_type: t.String(),
+    target_id: t.String(),
+    target_label: t.String(),
+    organization_id: WholeOrNull,
+    site_id: WholeOrNull,
+    outcome: t.String(),
+    ip_prefix: t.String(),
+    user_agent: t.String(),
+    request_id: t.String(),
+    changes: t.Any({ description: "By field: before and after" }),
+  },
+  { title: "AuditRow" },
+)
+export type AuditRowShown = Static<typeof AuditRowShown>
+
+/** A stored row, whose moment is in epoch ms, as it is shown. */
+export const shownAuditRow = ({ at, ...row }: Omit<AuditRowShown, "at"> & { at: number }): AuditRowShown => ({
+  ...row,
+  at: instantText(at),
+})
 
 export const REDACTED = "(redacted)"
 

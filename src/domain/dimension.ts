@@ -2,35 +2,10 @@
  * What one can group or filter by. The flat name is used in the flat form (REST, MCP, dashboard addresses), the query
  * names in the array form; `column` is where the value lies in the event store, `dictionary` where its text lies.
  */
+import { TRAITS } from "./visit.ts"
 
 /** Dictionaries of a site: numbers of the store to texts. Number 0 is the missing value in every one of them. */
-const DICTIONARIES = [
-  "name",
-  "page",
-  "hostname",
-  "title",
-  "source",
-  "referrer",
-  "channel",
-  "utm_source",
-  "utm_medium",
-  "utm_campaign",
-  "utm_term",
-  "utm_content",
-  "click_id_type",
-  "country",
-  "region",
-  "city",
-  "device",
-  "size",
-  "browser",
-  "browser_version",
-  "os",
-  "os_version",
-  "language",
-  "property",
-  "currency",
-] as const
+const DICTIONARIES = ["name", "page", "hostname", "title", ...TRAITS, "property", "currency"] as const
 /** The values of one property key have a dictionary of their own, named by the key's number in `property`. */
 export type DictionaryName = (typeof DICTIONARIES)[number] | `property:${number}`
 

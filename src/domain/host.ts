@@ -31,4 +31,5 @@ function asciiName(name: string): string | undefined {
 
 const isAscii = (text: string): boolean => [...text].every((character) => character <= "\u007f")
 
-const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host)
+/** Whether what `parseHost` took for a host is an IPv4 address; it takes none of IPv6. */
+export const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host)

@@ -36,7 +36,8 @@ export interface MappedRole {
 /** From the least to the most. */
 const ROLES = ["guest", "viewer", "editor", "admin"] as const
 
-const Entry = t.Object(
+/** What a map gives for one group, as it is written. */
+export const MappedEntry = t.Object(
   {
     role: t.Union(ROLES.map((role) => t.Literal(role))),
     site_ids: t.Optional(t.Array(t.Integer({ minimum: 1 }), { maxItems: 500 })),
@@ -49,7 +50,7 @@ const Entry = t.Object(
 export function readRoleMap(value: unknown): RoleMap | undefined {
   if (!isObject(value)) return undefined
   const entries = Object.entries(value)
-  if (!entries.every(([, entry]) => Value.Check(Entry, entry))) return undefined
+  if (!entries.every(([, entry]) => Value.Check(MappedEntry, entry))) return undefined
   return Object.fromEntries(
     entries.map(([group, entry]) => {
       const { role, site_ids = [], organization_id } = entry as { role: MappedRole["role"]; site_ids?: number[]; organization_id?: number } // just checked

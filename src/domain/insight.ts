@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { FLAT_DIMENSIONS } from "./dimension.ts"
 import { COLLECT, THINGS } from "./limits.ts"
-import { FunnelReport, REPORT_FACTS, Realtime, ReportRange } from "./report.ts"
+import { Breakdown, FunnelReport, METRICS, REPORT_FACTS, Realtime, ReportRange } from "./report.ts"
 
 /** Answers of the statistics that the dashboard alone asks (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
@@ -27,6 +27,30 @@ export const RealtimePanel = t.Object(
   { title: "RealtimePanel" },
 )
 export type RealtimePanel = Static<typeof RealtimePanel>
+
+const Row = Breakdown.properties.rows.items
+const SHARED = { ...METRICS, share: t.Optional(t.Number()) }
+
+/** A breakdown; with `compare` each row says what it was then, and the value that did not occur then is all zeros. */
+export const ComparedBreakdown = t.Object(
+  {
+    ...Breakdown.properties,
+    rows: t.Array(
+      t.Object({
+        ...Row.properties,
+        comparison: t.Optional(
+          t.Object({
+            metrics: t.Object(SHARED),
+            change_percent: t.Object(METRICS, { description: "Without a key where nothing was before" }),
+          }),
+        ),
+      }),
+    ),
+    comparison: t.Optional(t.Object({ range: ReportRange })),
+  },
+  { title: "ComparedBreakdown" },
+)
+export type ComparedBreakdown = Static<typeof ComparedBreakdown>
 
 export const Suggestions = t.Object({ data: t.Array(t.Object({ ...SHOWN, visitors: Count })) }, { title: "Suggestions" })
 export type Suggestions = Static<typeof Suggestions>
@@ -57,6 +81,26 @@ export const Properties = t.Object(
   { title: "Properties" },
 )
 export type Properties = Static<typeof Properties>
+
+export const CampaignMatrix = t.Object(
+  {
+    ...REPORT_FACTS,
+    rows: t.Array(
+      t.Object({
+        source: t.String(),
+        medium: t.String(),
+        campaign: t.String(),
+        visitors: Count,
+        conversions: Count,
+        conversion_rate: t.Number({ description: "Among the visitors of the row" }),
+      }),
+    ),
+    total_rows: Count,
+    has_more: t.Boolean(),
+  },
+  { title: "CampaignMatrix" },
+)
+export type CampaignMatrix = Static<typeof CampaignMatrix>
 
 /** Journeys: what is asked. Exactly one of `start` and `end`. */
 const Item = t.Object(

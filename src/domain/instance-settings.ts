@@ -1,5 +1,7 @@
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
+import { PUBLIC_LINKS } from "./share.ts"
+import { IDENTITY_MODES } from "./visit.ts"
 
 const days = t.Integer({ minimum: 1, maximum: 3_650 })
 const daysOrNull = t.Union([days, t.Null()])
@@ -12,15 +14,9 @@ const oneOf = <const Choice extends string>(...choices: Choice[]) => t.Unsafe<Ch
 export const INSTANCE_SETTINGS = {
   registration: {
     group: "sign-up",
-    about: "Who may make an account: nobody, the invited, those of some mail domains, everybody.",
-    schema: oneOf("closed", "invite", "domain", "open"),
+    about: "Who may make an account: nobody, or the invited.",
+    schema: oneOf("closed", "invite"),
     default: "invite",
-  },
-  registration_domains: {
-    group: "sign-up",
-    about: "Mail domains whose people may make an account.",
-    schema: t.Array(t.String({ minLength: 1, maxLength: 253 }), { maxItems: 100 }),
-    default: [],
   },
   organization_creation: {
     group: "sign-up",
@@ -33,6 +29,12 @@ export const INSTANCE_SETTINGS = {
     about: "Who needs a second factor: nobody, instance admins, everybody.",
     schema: oneOf("none", "admins", "all"),
     default: "none",
+  },
+  sso_only: {
+    group: "security",
+    about: "Whether people other than instance admins sign in through an identity provider alone; without one of the instance no effect.",
+    schema: t.Boolean(),
+    default: false,
   },
   session_idle_days: { group: "security", about: "Days without a request after which a session ends.", schema: days, default: 7 },
   session_absolute_days: { group: "security", about: "Days after which every session ends.", schema: days, default: 30 },
@@ -49,15 +51,33 @@ export const INSTANCE_SETTINGS = {
     schema: daysOrNull,
     default: null,
   },
+  default_identity_mode: {
+    group: "privacy",
+    about: "How long a visitor of a new site is known as the same one.",
+    schema: oneOf(...IDENTITY_MODES),
+    default: "daily",
+  },
+  default_respect_gpc: {
+    group: "privacy",
+    about: "Whether new sites drop events of browsers that object to being counted.",
+    schema: t.Boolean(),
+    default: false,
+  },
+  store_user_ids_allowed: {
+    group: "privacy",
+    about: "Whether sites may keep the ids by which their own systems know people.",
+    schema: t.Boolean(),
+    default: false,
+  },
   public_links: {
     group: "sharing",
-    about: "Whether boards may be shared with everybody who has a link.",
-    schema: oneOf("allowed", "password_required", "off"),
+    about: "Whether sites and boards may be shared with everybody who has a link; organizations can only be stricter.",
+    schema: oneOf(...PUBLIC_LINKS),
     default: "allowed",
   },
   share_min_group: {
     group: "sharing",
-    about: "Groups of fewer visitors are hidden in what is shared.",
+    about: "Groups of fewer visitors are hidden in what new sites share.",
     schema: t.Integer({ minimum: 1, maximum: 1_000 }),
     default: 5,
   },
@@ -72,6 +92,12 @@ export const INSTANCE_SETTINGS = {
     about: "Tell users by mail when somebody acts as them.",
     schema: t.Boolean(),
     default: true,
+  },
+  updates_check: {
+    group: "outbound",
+    about: "Look for a newer version once a day, at the address of updates_url; the version is all that is sent.",
+    schema: t.Boolean(),
+    default: false,
   },
 } as const satisfies Record<string, { group: string; about: string; schema: TSchema; default: unknown }>
 

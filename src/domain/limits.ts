@@ -56,6 +56,8 @@ export const NEW_VALUES_PER_DAY = {
   city: 2_000,
   region: 2_000,
   country: 300,
+  /** Of the texts of all new values together, which stay in memory: 100 properties with 10,000 values of 2,000 bytes are 2 GB. */
+  bytes: 32 << 20,
 } as const
 
 export const API = {
@@ -93,6 +95,9 @@ export const ORGANIZATION = {
   /** A mail is not sent again before. */
   invitationPauseMs: 5 * 60_000,
   domains: 50,
+  /** Identity providers of one organization, and groups that the map of one names. */
+  providers: 20,
+  providerGroups: 100,
   keySites: 500,
   policyDays: { minimum: 1, maximum: 3_650 },
   breakGlassUsers: 20,
@@ -162,6 +167,7 @@ export const QUERY = {
   suggestions: { min: 1, max: 100, default: 20 },
   propertyKeys: { min: 1, max: 20, default: 10 },
   propertyValues: 10,
+  campaigns: { min: 1, max: 10_000, default: 100 },
   funnelRows: { min: 1, max: 20, default: 8 },
   batch: 20,
   shownValueChars: 500,
@@ -207,3 +213,6 @@ export const THINGS = {
   shieldNoteChars: 500,
   shieldNameChars: 200,
 } as const
+
+/** Of a password that somebody chooses, in characters. */
+export const PASSWORD = { min: 12, max: 256 } as const

@@ -2,7 +2,7 @@ import { Type as t } from "@sinclair/typebox"
 import { AppError, refuseFaults } from "./error.ts"
 import { ORGANIZATION } from "./limits.ts"
 import type { Role } from "./organization.ts"
-import { allPermissions, isAtLeast, type Permissions, type SiteRole, type Standing } from "./permission.ts"
+import { allPermissions, isAtLeast, type Permissions, type SiteRole, type Standing, sitePermissions } from "./permission.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
 
 export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const satisfies readonly Role[]
@@ -52,8 +52,8 @@ export function patchMember(member: Position, body: unknown, permissions: Permis
 }
 
 /**
- * Nobody gives a role above their own, or a permission they lack; owners alone appoint, change and remove owners. Throws
- * `forbidden`. Without an `after` the member goes.
+ * Nobody gives a role above their own, or a permission they lack, be it by a grant or by the role; owners alone appoint,
+ * change and remove owners. Throws `forbidden`. Without an `after` the member goes.
  */
 export function refuseBeyond(giver: Standing, before: Position, after: Position | undefined, permissions: Permissions): void {
   const owns = giver.role === "owner"
@@ -61,10 +61,25 @@ export function refuseBeyond(giver: Standing, before: Position, after: Position 
   if (isAbove(before.role, giver.role)) throw new AppError("forbidden", "The member's role is above your own.")
   if (!after) return
   if (isAbove(after.role, giver.role)) throw new AppError("forbidden", "The role is above your own.")
-  const own = allPermissions(giver, permissions)
-  const lacked = givenBetween(before, after).find((name) => !own.has(name))
+  const gained = allPermissions(after, permissions).difference(allPermissions(before, permissions))
+  refuseUnheld(new Set(givenBetween(before, after)).union(gained), allPermissions(giver, permissions))
+}
+
+/** Throws `forbidden` when somebody would give what they do not hold themself. */
+export function refuseUnheld(given: ReadonlySet<string>, held: ReadonlySet<string>): void {
+  const lacked = [...given].find((name) => !held.has(name))
   if (lacked !== undefined) throw lacking(lacked, `You cannot give ${lacked}, which you do not have.`)
 }
+
+/** What a role gives to whoever has it without exceptions; a guest has what a row of a site gives. */
+export const givenByRole = (role: Role, permissions: Permissions): Set<string> =>
+  role === "guest"
+    ? sitePermissions({ role, grants: [], denies: [], siteRole: "viewer" }, permissions)
+    : allPermissions({ role, grants: [], denies: [] }, permissions)
+
+/** Whether a member may give a role: it is not above their own, and gives nothing that is denied to them. */
+export const mayGive = (giver: Standing, role: Role, permissions: Permissions): boolean =>
+  !isAbove(role, giver.role) && givenByRole(role, permissions).isSubsetOf(allPermissions(giver, permissions))
 
 /** Exceptions that add something: new grants, and denies that are lifted. */
 const givenBetween = (before: Position, after: Position): string[] => [

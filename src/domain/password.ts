@@ -1,6 +1,7 @@
 import { type Fault, refuseFaults } from "./error.ts"
+import { PASSWORD } from "./limits.ts"
 import { fault } from "./shape.ts"
-import { caseKey, characters } from "./text.ts"
+import { caseKey, characters, composed } from "./text.ts"
 
 /** Whether a password is one of those that everybody tries first; it is given without capital letters. */
 export type IsCommon = (password: string) => boolean
@@ -14,7 +15,6 @@ export interface PasswordTerms {
   pointer?: string
 }
 
-const PASSWORD = { min: 12, max: 256 } as const
 const PRODUCT = /^(footfall)+$/
 
 /** Throws `validation_failed`. Any characters will do; equal texts are equal whatever keyboard they came from. */
@@ -23,7 +23,7 @@ export function parsePassword(password: unknown, terms: PasswordTerms): string {
   return normalPassword(String(password))
 }
 
-export const normalPassword = (password: string): string => password.normalize("NFC")
+export const normalPassword = (password: string): string => composed(password)
 
 /** Taken as it was typed: the rules for other texts are not for it. */
 export function passwordFaults(password: unknown, { isCommon, email = "", pointer = "/password" }: PasswordTerms): Fault[] {

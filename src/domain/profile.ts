@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { type Fault, refuseFaults } from "./error.ts"
+import { isOwnPath } from "./own-path.ts"
 import { fault, inDocumentOrder, inspect } from "./shape.ts"
-import { isClean } from "./text.ts"
 import { NameText, type User } from "./user.ts"
 
 const orDefault = <Schema extends ReturnType<typeof t.Union> | ReturnType<typeof t.String>>(schema: Schema) => t.Union([schema, t.Null()])
@@ -53,10 +53,3 @@ function isLocale(text: string): boolean {
     return false
   }
 }
-
-/** A path that leads nowhere but into this instance: browsers take `//host` and `/\host` for other places. */
-export const isOwnPath = (path: string): boolean =>
-  /^\/(?![/\\])/.test(path) &&
-  URL.parse(path, "http://here.invalid")?.origin === "http://here.invalid" &&
-  isClean(path) &&
-  !path.includes(" ")

@@ -157,6 +157,31 @@ export interface RowsQuery {
   filter?: Filter
 }
 
+/** How many records there are, told apart by what their properties say. */
+export interface TallyQuery {
+  site: SiteFacts
+  records: RecordKind
+  range: Range
+  /** Only records whose sequence is higher: those stored since somebody looked. */
+  after: number
+  /** And not higher than that. */
+  upTo?: number
+  /** Keys of the properties. */
+  by: readonly string[]
+}
+export interface Tally {
+  groups: TallyGroup[]
+  /** The highest sequence of those counted; `after` when there are none. */
+  sequence: number
+}
+export interface TallyGroup {
+  /** In the order of the keys; "" for records without the property. */
+  values: string[]
+  count: number
+  /** Epoch ms of the latest. */
+  lastAt: number
+}
+
 /** Whether a site is alive. */
 export interface PulseQuery {
   site: { id: number }

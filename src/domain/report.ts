@@ -6,7 +6,10 @@ import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
  * has no value is left out. Rows and points carry metrics by name beside what is written here.
  */
 // An entry for each metric.
-const METRICS = Object.fromEntries(FLAT_METRICS.map((metric) => [metric, t.Optional(t.Number())])) as Record<FlatMetric, TOptional<TNumber>>
+export const METRICS = Object.fromEntries(FLAT_METRICS.map((metric) => [metric, t.Optional(t.Number())])) as Record<
+  FlatMetric,
+  TOptional<TNumber>
+>
 const Metrics = t.Object(METRICS)
 const Count = t.Integer({ minimum: 0 })
 

@@ -42,9 +42,16 @@ export function refuseUnproved({ reauth_at }: Pick<Session, "reauth_at">, now: n
   if (now - reauth_at > SUDO_MS) throw new AppError("reauth_required", "Prove again who you are: POST /api/private/auth/reauth.")
 }
 
+/** Throws `impersonation_read_only` when it is an admin who acts for the user. */
+export function refuseInAnothersName({ impersonator_id }: Pick<Session, "impersonator_id">): void {
+  if (impersonator_id !== null) throw new AppError("impersonation_read_only", "This cannot be done in the name of somebody else.")
+}
+
 /** Who asks, as far as a session or an audit row says it. */
 export interface Client {
   userAgent: string
   /** /24 or /48 of the address; empty when it is not known. */
   ipPrefix: string
+  /** Of a session: city and country as people read them. */
+  place?: string
 }

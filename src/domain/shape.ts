@@ -123,7 +123,10 @@ const WORDS: { [type in ValueErrorType]?: (schema: TSchema) => [code: string, sa
   [ValueErrorType.ObjectRequiredProperty]: () => ["required", "is required"],
   [ValueErrorType.ObjectAdditionalProperties]: () => ["unknown_field", "does not exist"],
   [ValueErrorType.ObjectMaxProperties]: ({ maxProperties }) => ["too_many", `may have ${maxProperties} entries`],
-  [ValueErrorType.StringMinLength]: () => ["too_short", "must not be empty"],
+  [ValueErrorType.StringMinLength]: ({ minLength }) => [
+    "too_short",
+    minLength > 1 ? `needs at least ${minLength} characters` : "must not be empty",
+  ],
   [ValueErrorType.StringMaxLength]: ({ maxLength }) => ["too_long", `may have ${maxLength} characters`],
   [ValueErrorType.ArrayMinItems]: ({ minItems }) => ["too_few", `needs at least ${minItems} item${minItems === 1 ? "" : "s"}`],
   [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => ["too_many", `may have ${maxItems} items`],

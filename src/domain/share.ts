@@ -7,6 +7,14 @@ import type { KeptFilter } from "./segment.ts"
 import { fault } from "./shape.ts"
 import type { Versioned } from "./version.ts"
 
+/** Whether what is shared may be open to everybody who has the link; each is stricter than the one before. */
+export const PUBLIC_LINKS = ["allowed", "password_required", "off"] as const
+export type PublicLinks = (typeof PUBLIC_LINKS)[number]
+
+/** What holds where two of them meet. */
+export const strictestLinks = (left: PublicLinks, right: PublicLinks): PublicLinks =>
+  PUBLIC_LINKS[Math.max(PUBLIC_LINKS.indexOf(left), PUBLIC_LINKS.indexOf(right))]! // one of the two
+
 /** Parts of a site's page that a shared view may show. */
 const SECTIONS = ["summary", "sources", "pages", "locations", "devices", "events", "goals", "busy_hours", "realtime", "revenue"] as const
 export type Section = (typeof SECTIONS)[number]

@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type as t } from "@sinclair/typebox"
 import { type Fault, refuseFaults } from "./error.ts"
+import { normalPassword } from "./password.ts"
 import { fault, inspect, isObject } from "./shape.ts"
 
 /** Longer than any of ours; what was sent as one is looked up as it is. */
@@ -14,7 +15,7 @@ export function parseLogin(body: unknown): { email: string; password: string } {
   const { password, ...rest } = isObject(body) ? body : {}
   const { fields, faults } = inspect(LoginInput, isObject(body) ? rest : body)
   refuseFaults([...faults, ...(isObject(body) ? typedFaults(password, "/password") : [])])
-  return { email: fields.email!, password: String(password).normalize("NFC") } // no fault: it is there
+  return { email: fields.email!, password: normalPassword(String(password)) } // no fault: it is there
 }
 
 /** A code of an app, or one of those for emergencies: exactly one of them. Throws `validation_failed`. */
@@ -56,7 +57,7 @@ export function parseProof(body: unknown): Proof {
   const { password, ...rest } = isObject(body) ? body : {}
   const { faults } = inspect(t.Object({}, Closed), isObject(body) ? rest : body)
   refuseFaults([...faults, ...(isObject(body) ? typedFaults(password, "/password") : [])])
-  return { password: String(password).normalize("NFC") }
+  return { password: normalPassword(String(password)) }
 }
 
 /** Throws `validation_failed`. Nothing in the answer is tidied: it has been signed. */
@@ -70,5 +71,5 @@ export function parsePasswordChange(body: unknown): { current: string | undefine
   const { current, password, ...rest } = isObject(body) ? body : {}
   const { faults } = inspect(t.Object({}, Closed), isObject(body) ? rest : body)
   refuseFaults([...faults, ...(current === undefined ? [] : typedFaults(current, "/current"))])
-  return { current: current === undefined ? undefined : String(current).normalize("NFC"), password }
+  return { current: current === undefined ? undefined : normalPassword(String(current)), password }
 }

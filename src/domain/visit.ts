@@ -1,26 +1,4 @@
-/** What a visit keeps from its first event, frozen. "" is the missing value. */
-export interface VisitTraits {
-  source: string
-  referrer: string
-  channel: string
-  utm_source: string
-  utm_medium: string
-  utm_campaign: string
-  utm_term: string
-  utm_content: string
-  click_id_type: string
-  country: string
-  region: string
-  city: string
-  device: string
-  size: string
-  browser: string
-  browser_version: string
-  os: string
-  os_version: string
-  language: string
-}
-
+/** What a visit keeps from its first event, frozen. */
 export const TRAITS = [
   "source",
   "referrer",
@@ -41,7 +19,9 @@ export const TRAITS = [
   "os",
   "os_version",
   "language",
-] as const satisfies readonly (keyof VisitTraits)[]
+] as const
+/** "" is the missing value. */
+export type VisitTraits = Record<(typeof TRAITS)[number], string>
 
 /** How the visitor of a visit is known: by the rotating id, by a stored random id, by the site's own user id. */
 export const VISITOR_KINDS = ["rotating", "device", "user"] as const

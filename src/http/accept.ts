@@ -7,6 +7,10 @@ export function accepts(request: Request, type: string): boolean {
   return (fitting.find((range) => range !== undefined)?.quality ?? 0) > 0
 }
 
+/** Whether a person reads the answer: browsers name HTML when they go to a page, `*` is what programs send. */
+export const wantsPage = (request: Request): boolean =>
+  (request.headers.get("accept") ?? "").toLowerCase().includes("text/html") && accepts(request, "text/html")
+
 function toRange(text: string): { name: string; quality: number } {
   const [name = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase())
   const quality = parameters.find((parameter) => parameter.startsWith("q="))

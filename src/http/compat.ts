@@ -6,7 +6,7 @@ import type { ForeignPayload } from "../ingest/payloads/foreign.ts"
 import { goatcounterCount } from "../ingest/payloads/goatcounter.ts"
 import { umamiBatch, umamiSend } from "../ingest/payloads/umami.ts"
 import { readBytes } from "../plugin/body.ts"
-import { type CollectOptions, type Door, otherMethod, picture, refuseMediaType, requestWith, toResponse } from "./collect.ts"
+import { type CollectOptions, type Door, ofText, otherMethod, picture, refuseMediaType, requestWith, toResponse } from "./collect.ts"
 import { problem, toFailure } from "./errors.ts"
 import { requestId } from "./headers.ts"
 
@@ -33,7 +33,7 @@ const UMAMI_METHODS = ["POST", "OPTIONS"]
 const COUNT_METHODS = ["GET", "HEAD", "POST", "OPTIONS"]
 
 function umamiDoor({ collector, headers, baseUrl, log }: CollectOptions, { payload, limit, answer }: UmamiDoor): Door {
-  const shared = new Headers(headers)
+  const shared = ofText(headers)
   return async (request, server) => {
     const id = requestId(request)
     if (request.method !== "POST") return otherMethod(request, UMAMI_METHODS, { ...headers, "x-request-id": id }, baseUrl)
@@ -103,7 +103,7 @@ const json = (status: number, body: object, dropped: number): CollectAnswer => (
 
 /** A picture whatever happens, with the reason in a header. Looking (HEAD) counts nothing. */
 function countDoor({ collector, headers, baseUrl, log }: CollectOptions): Door {
-  const shared = new Headers(headers)
+  const shared = ofText(headers)
   return async (request, server) => {
     const own = { ...headers, "x-request-id": requestId(request), "cache-control": "no-store" }
     if (!COUNT_METHODS.includes(request.method) || request.method === "OPTIONS") return otherMethod(request, COUNT_METHODS, own, baseUrl)

@@ -7,14 +7,13 @@ import type { Export } from "../services/exports.ts"
 import { tokenBuckets } from "../services/token-buckets.ts"
 import { accepts } from "./accept.ts"
 import { toFailure } from "./errors.ts"
+import { allowPauses } from "./quiet-connections.ts"
 
 export interface ExportAnswerOptions {
   log: Log
   now(): number
 }
 
-/** A reader may pause for so long; what is left of the export waits for it without cost. */
-const PAUSE_SECONDS = 120
 const HOUR_MS = 3_600_000
 
 interface Asked {
@@ -40,7 +39,7 @@ export function exportAnswers({ log, now }: ExportAnswerOptions): (asked: Asked)
       onEnd()
       return new Response(null, { headers })
     }
-    server?.timeout?.(request, PAUSE_SECONDS)
+    allowPauses(request, server)
     const release = limits.take(caller, isRowType(opened.type))
     // What callers can act on is for them; anything else is for the log, which this writes.
     const onFailure = (thrown: unknown) => void toFailure(thrown, requestId, log)

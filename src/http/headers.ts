@@ -6,7 +6,24 @@ export interface HeaderSets {
   api: Readonly<Record<string, string>>
   /** What any page may load or post to, without credentials: collect paths, tracker, pixel. */
   open: Readonly<Record<string, string>>
+  /** Pages of the dashboard. Those of a shared view may be embedded by the origins its owner named. */
+  page(embedOrigins?: readonly string[]): Readonly<Record<string, string>>
+  /** Scripts, styles and pictures of the dashboard. */
+  asset: Readonly<Record<string, string>>
 }
+
+/** Everything a page loads comes from its own origin, and no text becomes markup or code. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "require-trusted-types-for 'script'",
+].join("; ")
 
 /** An empty base URL stands for one that is not set. */
 export function headerSets({ baseUrl, hsts }: { baseUrl: string; hsts: boolean }): HeaderSets {
@@ -15,7 +32,17 @@ export function headerSets({ baseUrl, hsts }: { baseUrl: string; hsts: boolean }
     "referrer-policy": "same-origin",
     ...(hsts && baseUrl.startsWith("https:") && { "strict-transport-security": strictTransport(new URL(baseUrl).hostname) }),
   }
+  const page: HeaderSets["page"] = (embedOrigins = []) => ({
+    ...all,
+    "content-security-policy": `${PAGE_POLICY}; frame-ancestors ${embedOrigins.length > 0 ? embedOrigins.join(" ") : "'none'"}`,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "cache-control": "no-store",
+  })
   return {
+    page,
+    asset: { ...all, "cross-origin-resource-policy": "same-origin" },
     api: {
       ...all,
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

@@ -14,6 +14,7 @@ import type { Stats } from "../services/stats.ts"
 import { type AuthOptions, apiKeyAuth, keyGate } from "./auth.ts"
 import { type CollectOptions, collectDoors } from "./collect.ts"
 import { crossOrigin } from "./cors.ts"
+import { dashboardDoors, type PagesOptions } from "./dashboard/pages.ts"
 import { notFound, problem, toFailure } from "./errors.ts"
 import { headerSets, requestId } from "./headers.ts"
 import { healthRoutes } from "./health.ts"
@@ -35,13 +36,15 @@ import { queryRoutes } from "./public/query.ts"
 import type { SiteFacts } from "./public/shown.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
+import { outliveReport } from "./quiet-connections.ts"
 import { router } from "./router.ts"
 import { type TrackerOptions, trackerDoors } from "./tracker.ts"
 
 export interface ServerOptions
-  extends Omit<PrivateOptions, "origins" | "addressOf" | "create" | "describe">,
+  extends Omit<PrivateOptions, "origins" | "addressOf" | "placeOf" | "create" | "describe">,
     Omit<CollectOptions, "headers">,
     Omit<TrackerOptions, "headers">,
+    Pick<PagesOptions, "isSetUp" | "pluginPages">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
     SiteFacts,
     Pick<McpOptions, "mcpAllowedOrigins" | "version"> {
@@ -77,9 +80,6 @@ export interface HttpServer {
  */
 export const LISTENING = { idleTimeout: 10, maxRequestBodySize: 200 << 20, development: false, reusePort: false } as const
 
-/** Longer than any report: past its own time a report answers `query_timeout`. */
-const ANSWER_SECONDS = 30
-
 export function createServer(options: ServerOptions): HttpServer {
   const { baseUrl, log, health } = options
   const headers = headerSets(options)
@@ -88,7 +88,10 @@ export function createServer(options: ServerOptions): HttpServer {
   const cors = crossOrigin(options.corsOrigins)
   const origins = privateOrigins(options)
   const counted = keyRequests(options.keyUsage)
+  const pages = dashboardDoors({ ...options.siteAreas, ...options, headers, origins })
   const addressOf = ({ request, server }: Call) => options.collector.clientAddress(server?.requestIP(request)?.address, request.headers)
+  const placeOf = ({ request, server }: Pick<Call, "request" | "server">) =>
+    options.collector.clientPlace(server?.requestIP(request)?.address, request.headers)
   const create = creation(options.idempotency)
   const kit = { baseUrl, log, headers: headers.api }
   const forPrograms = router(kit, programRoutes(options, { addressOf, create, onKey: counted.onKey }))
@@ -96,23 +99,27 @@ export function createServer(options: ServerOptions): HttpServer {
   let made: AnyElysia | undefined
   const forPeople = (): AnyElysia => {
     const describe = () => privateDocument(forPeople().routes, { baseUrl, cookie: options.cookie.name })
-    made ??= router(kit, privateRoutes({ ...options, create, origins, addressOf, describe }))
+    made ??= router(kit, privateRoutes({ ...options, create, origins, addressOf, placeOf, describe }))
     return made
   }
 
   function answer(request: Request, server: Peers): Promise<Response> {
     const path = pathOf(request)
     if (health.has("stopping") && !path.startsWith("/health")) throw new AppError("unavailable", "The service is stopping.")
-    const door = doors.get(path) ?? scripts(path)
-    if (door) return door(request, server)
+    const first = doors.get(path) ?? scripts(path)
+    if (first) return first(request, server)
+    const answered = options.askDoors({ request, server }, path)
+    // No promise is made around one: nobody waits for the answer but the client.
+    if (answered) return answered instanceof Promise ? answered.catch((thrown) => refuse(request, thrown)) : Promise.resolve(answered)
+    const page = pages.door(path)
+    if (page) return page(request, server)
     if (isMisleading(path)) throw notFound()
     if (path.startsWith("/api/private/") || path.startsWith("/api/share/")) origins.refuseHost(request)
     // Routes read their URL. Bun passes on hosts that no URL can have: 256.1.1.1, xn--a.
     if (!URL.canParse(request.url)) throw new AppError("invalid_header", "The Host header is not valid.")
     const preflight = cors.preflight(request, path, headers.api)
     if (preflight) return Promise.resolve(preflight)
-    // A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it.
-    if (request.method === "GET") server.timeout?.(request, ANSWER_SECONDS)
+    if (request.method === "GET") outliveReport(request, server)
     const app = isForPrograms(path) ? forPrograms : forPeople()
     // For `requestIP` in the routes; nothing else of a server is used there.
     app.server = server as NonNullable<typeof app.server>
@@ -120,6 +127,7 @@ export function createServer(options: ServerOptions): HttpServer {
       .catch((thrown) => refuse(request, thrown))
       .then((response) => {
         counted.onAnswer(request, response)
+        if (response.status === 404 && isTyped(request, path)) return pages.missing(path)(request, server)
         return cors.allow(request, path, response)
       })
   }
@@ -168,6 +176,9 @@ function programRoutes(options: ServerOptions, { addressOf, create, onKey }: Rou
     mcpRoutes(gate, options),
   ]
 }
+
+/** Whether a browser was sent there for a page, and not by a script of one. */
+const isTyped = ({ headers }: Request, path: string): boolean => headers.get("sec-fetch-mode") === "navigate" && !path.startsWith("/api/")
 
 /** All else is the private API, shared views, and the open paths of plugins. */
 const isForPrograms = (path: string): boolean => /^\/(api\/(public|v2)|errors|health|\.well-known|register)(\/|$)/.test(path)

@@ -1,45 +1,43 @@
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
-import type { DropReason } from "../domain/event.ts"
 import { COLLECT } from "../domain/limits.ts"
 import type { EventStore } from "../store/events/events.ts"
 import { type FaultKind, StoreFault } from "../store/events/fault.ts"
 import type { Candidate } from "./candidate.ts"
 import { createDropTally, type DropNote } from "./drop-tally.ts"
+import { Hindrances, type OnHindrance } from "./hindrances.ts"
 import type { IngestCounts } from "./ingest-counts.ts"
+import { type Outcome, Outcomes } from "./outcomes.ts"
+import { EventQueue, type Waiting } from "./queue.ts"
+import { LOCK_RETRY_MS, StoreWait } from "./store-wait.ts"
 import { recordEvent } from "./visits.ts"
 import type { IngestWatch } from "./watch.ts"
 
-/** Why an event that was taken was not stored; undefined when it was. */
-export type Outcome = DropReason | undefined
-
-/** What keeps events from being stored. */
-export type Hindrance = FaultKind | "queue_full"
-
 export interface BufferOptions {
-  store: Pick<EventStore, "write" | "probe">
+  store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe">
   clock: Clock
   /** Counts what becomes of events. */
   counts?: IngestCounts
   /** Told of what comes in for sites that somebody looks at. */
   watch?: IngestWatch
-  /** Told when storing begins to fail, and when it works again. */
-  onHindrance?(kind: Hindrance, hinders: boolean): void
+  onHindrance?: OnHindrance
   /** Told of a fault in our own code: the request that met it is answered, the others of its group are stored. */
   onError?(error: unknown): void
 }
 
-/** The events of one request: stored together or not at all. */
-interface Job {
-  candidates: readonly Candidate[]
-  bytes: number
+interface Job extends Waiting {
   resolve(outcomes: Outcome[]): void
   reject(reason: unknown): void
 }
 
-const LOCK_RETRY_MS = 50
-const LOCK_PATIENCE_MS = 5_000
-const PROBE_MS = 2_000
+/** What was committed and is on its way to the disk: answered when it is there. */
+interface Committed {
+  group: readonly Job[]
+  outcomes: readonly Outcome[][]
+  /** When the commit began, by the monotonic clock. */
+  begun: number
+}
+
 /** Drops alone are in no hurry: nobody waits for them. */
 const DROPS_MS = 100
 
@@ -47,40 +45,39 @@ const full = () => new AppError("storage_full", "The disk is full.", { retry_aft
 const unavailable = (seconds: number) => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: seconds })
 
 /**
- * Gathers events into one transaction: 2 ms or 200 events. Nothing is acknowledged before its commit. A group is stored
- * whole or not at all; a request whose event fails on its own is taken out and the rest written again.
+ * Gathers events into one transaction: 2 ms or 200 events. Nothing is acknowledged before its commit is on disk; the loop
+ * runs on meanwhile, and what comes then is the next group. A group is stored whole or not at all; a request whose event
+ * fails on its own is taken out and the rest written again.
  */
 export class EventBuffer {
   readonly #store: BufferOptions["store"]
   readonly #clock: Clock
-  readonly #onHindrance: NonNullable<BufferOptions["onHindrance"]>
   readonly #onError: NonNullable<BufferOptions["onError"]>
-  readonly #counts: IngestCounts | undefined
-  readonly #watch: IngestWatch | undefined
+  readonly #outcomes: Outcomes
   readonly #tally = createDropTally()
-  readonly #hindrances = new Set<Hindrance>()
-  #jobs: Job[] = []
-  #depth = 0
-  #bytes = 0
+  readonly #hindrances: Hindrances
+  readonly #wait: StoreWait
+  readonly #queue = new EventQueue<Job>()
+  #committed: Committed | undefined
+  /** A group was due while the one before was on its way to the disk. */
+  #isOverdue = false
   #timer: ReturnType<typeof setTimeout> | undefined
   /** What the timer was set to, in ms. */
   #delay = 0
-  #lockedSince: number | undefined
-  #probing: ReturnType<typeof setInterval> | undefined
   #isStopped = false
 
   constructor({ store, clock, counts, watch, onHindrance = () => {}, onError = () => {} }: BufferOptions) {
     this.#store = store
     this.#clock = clock
-    this.#counts = counts
-    this.#watch = watch
-    this.#onHindrance = onHindrance
+    this.#outcomes = new Outcomes(counts, watch)
+    this.#hindrances = new Hindrances(onHindrance)
+    this.#wait = new StoreWait({ store, clock, hindrances: this.#hindrances })
     this.#onError = onError
   }
 
-  /** Events waiting. */
+  /** Events that are not yet answered. */
   get depth(): number {
-    return this.#depth
+    return this.#queue.depth
   }
 
   /**
@@ -94,11 +91,9 @@ export class EventBuffer {
       return Promise.reject(refusal)
     }
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ candidates, bytes, resolve, reject })
-      this.#depth += candidates.length
-      this.#bytes += bytes
-      if (this.#lockedSince !== undefined) this.#schedule(LOCK_RETRY_MS)
-      else if (this.#depth >= COLLECT.groupEvents) this.#turn()
+      this.#queue.push({ candidates, bytes, resolve, reject })
+      if (this.#wait.isLocked) this.#schedule(LOCK_RETRY_MS)
+      else if (this.depth >= COLLECT.groupEvents) this.#turn()
       else this.#schedule(COLLECT.groupMs)
     })
   }
@@ -106,14 +101,19 @@ export class EventBuffer {
   /** Counts a drop; it travels with the next commit. */
   drop(note: DropNote): void {
     this.#tally.add(note)
-    this.#counts?.add(note.siteId, note.reason)
-    if (this.#watch?.isWatched(note.siteId)) this.#watch.dropped(note)
+    this.#outcomes.drop(note)
     if (!this.#isStopped) this.#schedule(DROPS_MS)
+  }
+
+  /** Something stored is damaged, as reading it has shown: nothing more is written beside it. */
+  meetDamage(): void {
+    this.#hindrances.enter("damaged")
+    this.#rejectAll(unavailable(10))
   }
 
   /** Writes everything that waits, now. */
   flush(): void {
-    while (this.#isDue && this.#writeGroup());
+    while (this.#settleNow() && this.#isDue && this.#writeGroup());
   }
 
   /** Writes what waits, answers what cannot be written, takes nothing more. */
@@ -121,26 +121,19 @@ export class EventBuffer {
     this.flush()
     this.#isStopped = true
     clearTimeout(this.#timer)
-    clearInterval(this.#probing)
+    this.#wait.stop()
     this.#rejectAll(unavailable(1))
   }
 
   get #isDue(): boolean {
-    return this.#jobs.length > 0 || (!this.#tally.isEmpty && !this.#isClosed)
-  }
-
-  /** Nothing can be written until somebody acts. */
-  get #isClosed(): boolean {
-    return this.#hindrances.has("full") || this.#hindrances.has("damaged") || this.#hindrances.has("fsync")
+    return this.#queue.waiting.length > 0 || (!this.#tally.isEmpty && !this.#hindrances.isClosed)
   }
 
   #refusal(events: number, bytes: number): AppError | undefined {
     if (this.#hindrances.has("full")) return full()
-    if (this.#isStopped || this.#isClosed) return unavailable(10)
-    // An empty queue takes whatever a single request may hold.
-    const isFull = this.#depth > 0 && (this.#depth + events > COLLECT.queueEvents || this.#bytes + bytes > COLLECT.queueBytes)
-    if (!isFull) return undefined
-    this.#enter("queue_full")
+    if (this.#isStopped || this.#hindrances.isClosed) return unavailable(10)
+    if (this.#queue.hasRoom(events, bytes)) return undefined
+    this.#hindrances.enter("queue_full")
     return unavailable(1)
   }
 
@@ -156,26 +149,26 @@ export class EventBuffer {
   #turn(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#isOverdue = this.#committed !== undefined
+    if (this.#isOverdue) return
     if (!this.#isDue) this.#lookForLock()
-    else if (this.#writeGroup() && this.#isDue) this.#schedule(0)
+    else if (!this.#writeGroup()) return
+    else if (this.#committed) void this.#settleLater()
+    else if (this.#isDue) this.#schedule(0)
   }
 
-  /** With nothing to write, whether the file is free again is found out by a write that changes nothing. */
+  /** With nothing to write a probe finds out when the file is free again. */
   #lookForLock(): void {
-    if (this.#lockedSince === undefined) return
-    if (this.#probe()) {
-      this.#lockedSince = undefined
-      this.#leave("locked")
-    } else this.#schedule(LOCK_RETRY_MS)
+    if (this.#wait.lookForLock()) this.#schedule(LOCK_RETRY_MS)
   }
 
-  /** Whether to go on with the next group. */
+  /** Commits the first group of those that wait. Whether to go on. */
   #writeGroup(): boolean {
-    const group = firstGroup(this.#jobs)
+    const group = this.#queue.group()
     const begun = this.#clock.monotonic()
     let current: Job | undefined
     try {
-      const outcomes = this.#store.write(this.#clock.now(), (writer) => {
+      const outcomes = this.#store.append(this.#clock.now(), (writer) => {
         this.#tally.writeTo(writer)
         const recorded = group.map((job) => {
           current = job
@@ -184,8 +177,10 @@ export class EventBuffer {
         current = undefined
         return recorded
       })
-      this.#settle(group, outcomes)
-      if (group.length > 0) this.#counts?.took(this.#clock.monotonic() - begun)
+      this.#tally.clear()
+      this.#wait.wrote()
+      this.#queue.committed(group)
+      this.#committed = { group, outcomes, begun }
       return true
     } catch (error) {
       if (error instanceof StoreFault) return this.#meetFault(error.kind, group)
@@ -196,61 +191,68 @@ export class EventBuffer {
     }
   }
 
-  #settle(group: readonly Job[], outcomes: readonly Outcome[][]): void {
-    this.#tally.clear()
-    this.#remove(group)
-    this.#lockedSince = undefined
-    for (const kind of [...this.#hindrances]) this.#leave(kind)
-    group.forEach((job, index) => {
-      const own = outcomes[index]!
-      for (const [at, reason] of own.entries()) this.#counts?.add(job.candidates[at]!.siteId, reason ?? "accepted")
-      job.resolve(own)
-      this.#tellWatch(job, own)
-    })
+  /** Answers what was committed once it is on disk, then goes on. */
+  async #settleLater(): Promise<void> {
+    const committed = this.#committed
+    const fault = await this.#store.sync().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    // `flush` did not wait.
+    if (committed !== this.#committed) return
+    // Without a timer are those that the last group had no room for.
+    if (this.#settle(fault) && this.#isDue && (this.#isOverdue || this.#timer === undefined)) this.#turn()
   }
 
-  #tellWatch({ candidates }: Job, outcomes: readonly Outcome[]): void {
-    for (const [at, candidate] of candidates.entries())
-      if (outcomes[at] === undefined && this.#watch?.isWatched(candidate.siteId)) this.#watch.stored(candidate)
+  /** The same without going on, while the caller waits. Whether all is well. */
+  #settleNow(): boolean {
+    if (!this.#committed) return true
+    try {
+      this.#store.syncNow()
+    } catch (error) {
+      return this.#settle(error)
+    }
+    return this.#settle(undefined)
+  }
+
+  /** Answers the requests of the committed group; with a fault nobody knows what is on disk. Whether all is well. */
+  #settle(fault: unknown): boolean {
+    const committed = this.#committed
+    this.#committed = undefined
+    if (!committed) return true
+    const { group, outcomes, begun } = committed
+    if (fault !== undefined) {
+      this.#reject(group, unavailable(10))
+      return this.#meetFault(fault instanceof StoreFault ? fault.kind : "fsync", [])
+    }
+    this.#hindrances.leaveAll()
+    this.#queue.answered(group)
+    for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]!)
+    if (group.length > 0) this.#outcomes.took(this.#clock.monotonic() - begun)
+    return true
+  }
+
+  #answer({ candidates, resolve }: Job, outcomes: Outcome[]): void {
+    this.#outcomes.count(candidates, outcomes)
+    resolve(outcomes)
+    this.#outcomes.show(candidates, outcomes)
   }
 
   /** What the store cannot do now: reliability.md section 4. Whether to go on with the next group. */
   #meetFault(kind: FaultKind, group: readonly Job[]): boolean {
     if (kind === "locked") return this.#waitForLock()
-    this.#enter(kind)
+    this.#hindrances.enter(kind)
     if (kind === "io") this.#reject(group, unavailable(1))
     else this.#rejectAll(kind === "full" ? full() : unavailable(10))
-    if (kind === "full") this.#probing ??= setInterval(() => this.#lookForRoom(), PROBE_MS)
+    if (kind === "full") this.#wait.meetFullDisk()
     return false
   }
 
   /** A foreign program holds the file: tried again by a timer, so that the loop never blocks. */
   #waitForLock(): boolean {
-    const now = this.#clock.monotonic()
-    this.#lockedSince ??= now
-    if (now - this.#lockedSince >= LOCK_PATIENCE_MS) {
-      this.#enter("locked")
-      this.#rejectAll(unavailable(5))
-    }
+    if (this.#wait.meetLock()) this.#rejectAll(unavailable(5))
     this.#schedule(LOCK_RETRY_MS)
     return false
-  }
-
-  /** While the disk is full one small write every 2 s finds out when it no longer is. */
-  #lookForRoom(): void {
-    if (!this.#probe()) return
-    clearInterval(this.#probing)
-    this.#probing = undefined
-    this.#leave("full")
-  }
-
-  #probe(): boolean {
-    try {
-      this.#store.probe()
-      return true
-    } catch {
-      return false
-    }
   }
 
   /** A fault that no single event caused: the drops may be it, so they go too. */
@@ -260,11 +262,11 @@ export class EventBuffer {
   }
 
   #rejectAll(reason: unknown): void {
-    this.#reject(this.#jobs, reason)
+    this.#reject(this.#queue.waiting, reason)
   }
 
   #reject(jobs: readonly Job[], reason: unknown): void {
-    this.#remove(jobs)
+    this.#queue.remove(jobs)
     for (const { candidates, reject } of jobs) {
       this.#countRefused(candidates)
       reject(reason)
@@ -273,38 +275,7 @@ export class EventBuffer {
 
   /** Those that the queue has no room for, and those that the store does not take. */
   #countRefused(candidates: readonly Candidate[]): void {
-    const isQueue = !this.#isClosed && this.#hindrances.has("queue_full")
-    for (const { siteId } of candidates) this.#counts?.add(siteId, isQueue ? "refused_queue" : "refused_storage")
+    const isQueue = !this.#hindrances.isClosed && this.#hindrances.has("queue_full")
+    this.#outcomes.refuse(candidates, isQueue ? "queue" : "storage")
   }
-
-  #remove(jobs: readonly Job[]): void {
-    for (const { candidates, bytes } of jobs) {
-      this.#depth -= candidates.length
-      this.#bytes -= bytes
-    }
-    const gone = new Set(jobs)
-    this.#jobs = jobs.length === this.#jobs.length ? [] : this.#jobs.filter((job) => !gone.has(job))
-  }
-
-  /** Single I/O errors are each told: three of them in a minute mean more than one. */
-  #enter(kind: Hindrance): void {
-    if (this.#hindrances.has(kind) && kind !== "io") return
-    this.#hindrances.add(kind)
-    this.#onHindrance(kind, true)
-  }
-
-  #leave(kind: Hindrance): void {
-    if (this.#hindrances.delete(kind)) this.#onHindrance(kind, false)
-  }
-}
-
-/** Whole requests, from the oldest, up to the size of a group. */
-function firstGroup(jobs: readonly Job[]): Job[] {
-  let events = 0
-  const end = jobs.findIndex((job) => {
-    const isEnough = events >= COLLECT.groupEvents
-    events += job.candidates.length
-    return isEnough
-  })
-  return end < 0 ? [...jobs] : jobs.slice(0, end)
 }

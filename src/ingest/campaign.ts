@@ -16,11 +16,11 @@ export interface Campaign {
 
 export const CLICK_IDS = ["gclid", "gbraid", "wbraid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"]
 
-const WANTED: ReadonlySet<string> = new Set([
-  ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "source", "ref"],
-  ...CLICK_IDS,
-])
+const PARAMETERS: readonly Parameter[] = ["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "source", "ref"]
+const WANTED: ReadonlySet<string> = new Set([...PARAMETERS, ...CLICK_IDS])
 const ESCAPED = /[%+]/
+/** What a parameter is called whose value is one of a campaign's. */
+type Parameter = Exclude<keyof Campaign, "click_id_type">
 
 const NONE: Campaign = {
   utm_source: "",
@@ -35,30 +35,29 @@ const NONE: Campaign = {
 
 export function campaignOf(query: string): Campaign {
   const sent = wantedParameters(query)
-  if (sent.size === 0) return NONE
-  const value = (name: string) => tagValue(sent.get(name) ?? "", COLLECT.utmChars)
-  return {
-    utm_source: value("utm_source"),
-    utm_medium: value("utm_medium"),
-    utm_campaign: value("utm_campaign"),
-    utm_term: value("utm_term"),
-    utm_content: value("utm_content"),
-    click_id_type: CLICK_IDS.find((name) => sent.get(name)) ?? "",
-    source: value("source"),
-    ref: value("ref"),
+  if (!sent) return NONE
+  const campaign = { ...NONE }
+  for (const name of PARAMETERS) {
+    const value = sent.get(name)
+    if (value !== undefined) campaign[name] = tagValue(value, COLLECT.utmChars)
   }
+  campaign.click_id_type = CLICK_IDS.find((name) => sent.get(name)) ?? ""
+  return campaign
 }
 
-/** The first value of each, as `URLSearchParams` reads them; that one keeps a text of every parameter, at ten times the cost. */
-function wantedParameters(query: string): Map<string, string> {
-  const found = new Map<string, string>()
+/** Undefined without any. The first value of each, as `URLSearchParams` reads them; that one keeps a text of every parameter, at ten times the cost. */
+function wantedParameters(query: string): Map<string, string> | undefined {
+  let found: Map<string, string> | undefined
   for (let at = query.startsWith("?") ? 1 : 0; at < query.length; ) {
     const and = query.indexOf("&", at)
     const end = and < 0 ? query.length : and
     const equals = query.indexOf("=", at)
     const nameEnd = equals < 0 || equals > end ? end : equals
     const name = decoded(query.slice(at, nameEnd))
-    if (WANTED.has(name) && !found.has(name)) found.set(name, decoded(query.slice(nameEnd + 1, end)))
+    if (WANTED.has(name)) {
+      found ??= new Map()
+      if (!found.has(name)) found.set(name, decoded(query.slice(nameEnd + 1, end)))
+    }
     at = end + 1
   }
   return found

@@ -55,7 +55,8 @@ export function channelOf(source: Source, campaign: Campaign): Channel {
     paidMedium: medium.includes("cp") || medium === "ppc" || medium === "retargeting" || medium.startsWith("paid"),
     shop: source.category === "shopping" || words.includes("shopping") || SHOP.test(words),
   }
-  return RULES.find(([, holds]) => holds(facts))?.[0] ?? "Direct"
+  for (const [channel, holds] of RULES) if (holds(facts)) return channel
+  return "Direct"
 }
 
 // `spring-shop` and `eshop-may`, not `workshop`.

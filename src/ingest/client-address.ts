@@ -14,7 +14,11 @@ export interface AddressRanges {
 }
 
 const DOT = 46
+const COLON = 58
 const ZERO = 48
+const LETTER_A = 97
+/** Set in a lower-case letter, not in its capital. */
+const LOWER = 32
 
 /** Reads an address as headers and operators write it, with brackets, port or zone; undefined when it is none. */
 export function readAddress(text: string): ClientAddress | undefined {
@@ -53,32 +57,54 @@ function readFour(text: string): ClientAddress | undefined {
 
 /** Plain groups of hex digits with at most one `::`; everything rarer is left to the library. */
 function readSix(text: string): ClientAddress | undefined {
-  const [head = "", tail, more] = text.split("::")
-  if (more !== undefined || text.length > 39) return undefined
-  const front = groupsOf(head)
-  const back = tail === undefined ? [] : groupsOf(tail)
-  if (!front || !back || (tail === undefined ? front.length !== 8 : front.length + back.length > 7)) return undefined
+  if (text.length > 39) return undefined
+  const gap = text.indexOf("::")
   const bytes = new Uint8Array(16)
-  for (const [at, group] of front.entries()) putGroup(bytes, at, group)
-  for (const [at, group] of back.entries()) putGroup(bytes, 8 - back.length + at, group)
-  // An IPv4 address inside must come out as one.
-  const isMapped = bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0)
-  return isMapped ? undefined : { bytes, text: text.toLowerCase() }
+  const front = putGroups(bytes, 0, text, 0, gap < 0 ? text.length : gap)
+  if (gap < 0 ? front !== 8 : front < 0) return undefined
+  if (gap >= 0) {
+    const back = putGroups(bytes, front, text, gap + 2, text.length)
+    if (back < 0 || front + back > 7) return undefined
+    bytes.copyWithin(16 - back * 2, front * 2, (front + back) * 2)
+    bytes.fill(0, front * 2, 16 - back * 2)
+  }
+  return isMapped(bytes) ? undefined : { bytes, text: text.toLowerCase() }
 }
 
-function groupsOf(text: string): number[] | undefined {
-  if (text === "") return []
-  const groups: number[] = []
-  for (const group of text.split(":")) {
-    if (!/^[0-9a-f]{1,4}$/i.test(group)) return undefined
-    groups.push(Number.parseInt(group, 16))
+/** Writes the groups of a part of a text from a place on; how many there were, -1 when they are none or too many. */
+function putGroups(bytes: Uint8Array, place: number, text: string, from: number, end: number): number {
+  if (from === end) return 0
+  let groups = 0
+  let digits = 0
+  let value = 0
+  for (let at = from; at <= end; at++) {
+    const code = at === end ? COLON : text.charCodeAt(at)
+    if (code === COLON) {
+      if (digits === 0 || place + groups > 7) return -1
+      bytes[(place + groups) * 2] = value >> 8
+      bytes[(place + groups) * 2 + 1] = value & 255
+      groups++
+      digits = 0
+      value = 0
+    } else {
+      const digit = hexDigit(code)
+      if (digit < 0 || ++digits > 4) return -1
+      value = value * 16 + digit
+    }
   }
   return groups
 }
 
-function putGroup(bytes: Uint8Array, at: number, group: number): void {
-  bytes[at * 2] = group >> 8
-  bytes[at * 2 + 1] = group & 255
+function hexDigit(code: number): number {
+  if (code >= ZERO && code <= ZERO + 9) return code - ZERO
+  const letter = (code | LOWER) - LETTER_A
+  return letter >= 0 && letter < 6 ? letter + 10 : -1
+}
+
+/** An IPv4 address inside, which must come out as one. */
+function isMapped(bytes: Uint8Array): boolean {
+  for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return false
+  return bytes[10] === 0xff && bytes[11] === 0xff
 }
 
 function withoutPort(text: string): string {
@@ -96,7 +122,8 @@ export function addressRanges(entries: readonly string[]): AddressRanges {
   return { find: (address) => ranges.find(({ base, bits }) => covers(base, bits, address.bytes))?.entry }
 }
 
-function readRange(entry: string): { entry: string; base: Uint8Array; bits: number } | undefined {
+/** Undefined for what is neither address nor CIDR range. Bits behind the prefix may be set. */
+export function readRange(entry: string): { entry: string; base: Uint8Array; bits: number } | undefined {
   const [text = "", length] = entry.trim().split("/")
   const base = readAddress(text)
   if (!base) return undefined

@@ -7,6 +7,7 @@ import { AppError } from "../domain/error.ts"
 import type { Shield } from "../domain/shield.ts"
 import type { Site, SiteDirectory } from "../domain/site.ts"
 import type { EventStore } from "../store/events/events.ts"
+import type { AddressList } from "./address-list.ts"
 import { type BufferOptions, EventBuffer } from "./buffer.ts"
 import { createCalendar } from "./calendar.ts"
 import { type Candidate, candidateOf } from "./candidate.ts"
@@ -24,16 +25,18 @@ import { readPixel } from "./payloads/pixel.ts"
 import { createPipeline } from "./pipeline.ts"
 import { type PlaceFile, watchPlaceFile } from "./places.ts"
 import { createRates, type RateLimits } from "./rates.ts"
-import { type NewRecord, type SenderFacts, senderFacts, storeRecord } from "./records.ts"
+import { createRecordQueue } from "./record-queue.ts"
+import { type NewRecord, type SenderFacts, samenessOf, senderFacts, storeRecord, storeRecords } from "./records.ts"
 import { type CollectRequest, readRequest } from "./request.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
 import { collectFromServer, type ServerAnswer } from "./server-events.ts"
 import { createShields } from "./shields.ts"
+import type { AreaStep } from "./steps/areas.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
 export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "counts" | "watch"> {
   directory: SiteDirectory
-  store: Pick<EventStore, "write" | "probe" | "forgetVisitors">
+  store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe" | "forgetVisitors">
   salts: Salts
   identityKeys: IdentityKeys
   clock: Clock
@@ -46,15 +49,20 @@ export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "c
   placeFile?: PlaceFile | undefined
   /** Shields for all sites: the same list until it changes, then another one. */
   instanceShields?(): readonly Shield[]
+  /** What areas add to events. */
+  areaSteps?(): readonly AreaStep[]
   limits: RateLimits
   /** Told of a fault in our own code. */
   onError?(error: unknown): void
+  /** Told, once, of a file of places that cannot be read. */
+  onPlaceFault?(cause: string): void
   /** Told when a peer that is no trusted proxy sends forwarded headers, which then do not count. */
   onForwardedIgnored?(peer: string): void
 }
 
 export interface CollectAnswer {
   status: number
+  /** Without a content type among them the body is plain text. */
   headers: Record<string, string>
   body: string
 }
@@ -72,10 +80,23 @@ export interface Collector {
   collectServerEvents(site: Site, events: readonly unknown[]): Promise<ServerAnswer>
   /** What a request tells of who sent it, without who that is. */
   senderOf(request: CollectRequest): SenderFacts
+  /** Whether the client's address, behind trusted proxies, is in a list. */
+  comesFrom(list: AddressList, request: CollectRequest): boolean
   /** Stores a record of an area, of a request that the area answers itself. Rejects when it could not be stored. */
   record(site: Site, record: NewRecord, request: CollectRequest): Promise<void>
+  /**
+   * The same once the answer is on its way. Takes all it needs of the request now; what cannot be stored is counted as
+   * refused, and told to nobody: at most 10,000 wait.
+   */
+  recordLater(site: Site, record: NewRecord, request: CollectRequest): void
+  /** Resolves when what waits now is on disk, or lost. */
+  recorded(): Promise<void>
   /** The client's address behind trusted proxies, for limits elsewhere; never to be kept. */
   clientAddress(peer: string | undefined, headers: Headers): string | undefined
+  /** Where the client is, as a visitor's place is found but for the browser's time zone; "" is missing. Keeps no address. */
+  clientPlace(peer: string | undefined, headers: Headers): { country: string; city: string }
+  /** Something stored is damaged: events are refused from now on. */
+  meetDamage(): void
   /** Writes what waits, now. */
   flush(): void
   /** Writes what waits and takes nothing more. */
@@ -99,21 +120,31 @@ export interface Readable {
 
 const NO_SHIELDS: readonly Shield[] = []
 const noShields = () => NO_SHIELDS
+const ignore = () => {}
 
 /** About what an event takes in memory beside its text. */
 const EVENT_BYTES = 512
 
 export function createCollector(options: CollectorOptions): Collector {
-  const { directory, placeFile, onError } = options
+  const { directory, placeFile, onPlaceFault = ignore } = options
   const trusted = addressRanges(options.trustedProxies)
   const buffer = new EventBuffer(options)
   const shieldsOf = createShields(options.instanceShields ?? noShields)
-  const intake: Intake = { ...options, calendar: createCalendar(), pipeline: createPipeline({ placeFile, shieldsOf }), buffer }
-  const judge = createJudge(intake, createRates(options.limits), new DataView(options.random(4).buffer).getUint32(0))
+  const intake: Intake = { ...options, calendar: createCalendar(), pipeline: createPipeline({ ...options, placeFile, shieldsOf }), buffer }
+  const seed = new DataView(options.random(4).buffer).getUint32(0)
+  const judge = createJudge(intake, createRates(options.limits), seed)
   const readSender = senderReader(options, trusted)
+  const readSenderOnce = readOnce(readSender)
+  const arrivedOf = (site: Site, record: NewRecord, request: CollectRequest) => {
+    const { client, facts } = readSenderOnce(request)
+    return { site, record, url: request.url, client, facts, at: options.clock.now() }
+  }
+  const later = createRecordQueue({
+    store: (records) => storeRecords(intake, placeFile, records),
+    onLost: ({ site }) => options.counts?.add(site.id, "refused_queue"),
+  })
   const read = createReader(intake, directory, readSender)
-  const onFault = (message: string) => onError?.(new Error(`The place file cannot be read: ${message}`))
-  const unwatch = placeFile && watchPlaceFile(placeFile, onFault)
+  const unwatch = placeFile && watchPlaceFile(placeFile, onPlaceFault)
   return {
     async collect(request) {
       const event = read(request)
@@ -131,12 +162,25 @@ export function createCollector(options: CollectorOptions): Collector {
     },
     collectForeign: (request, payload) => collectForeign({ intake, directory, readSender, judge, explain }, request, payload),
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
-    senderOf: (request) => senderFacts(placeFile, readSender(request)),
-    record: (site, record, request) => storeRecord(intake, placeFile, site, record, { url: request.url, ...readSender(request) }),
+    senderOf: (request) => senderFacts(placeFile, readSenderOnce(request), seed),
+    comesFrom(list, request) {
+      const { address } = readSenderOnce(request).client
+      return address !== undefined && list.has(address)
+    },
+    record: (site, record, request) => storeRecord(intake, placeFile, arrivedOf(site, record, request)),
+    recordLater: (site, record, request) => later.add(arrivedOf(site, record, request)),
+    recorded: later.settled,
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
+    clientPlace(peer, headers) {
+      const { client, facts } = readRequest({ peer, headers }, { trusted, geoHeader: options.geoHeader })
+      if (facts.country !== "" || !placeFile || !client.address) return { country: facts.country, city: "" }
+      return { country: placeFile.find(client.address).country, city: placeFile.cityName(client.address) }
+    },
+    meetDamage: () => buffer.meetDamage(),
     flush: () => buffer.flush(),
     stop() {
       unwatch?.()
+      later.drain()
       buffer.stop()
     },
     get depth() {
@@ -150,6 +194,19 @@ function senderReader({ geoHeader, onForwardedIgnored }: CollectorOptions, trust
   return (request) => {
     const read = readRequest(request, { trusted, geoHeader })
     if (!read.client.viaProxy && request.peer !== undefined && request.headers.has("x-forwarded-for")) onForwardedIgnored?.(request.peer)
+    return read
+  }
+}
+
+/** For areas, which ask what sent a request and then record it: its headers are read once. */
+function readOnce(readSender: Ways["readSender"]): Ways["readSender"] {
+  const known = new WeakMap<Headers, ReturnType<typeof readRequest>>()
+  return (request) => {
+    let read = known.get(request.headers)
+    if (!read) {
+      read = readSender(request)
+      known.set(request.headers, read)
+    }
     return read
   }
 }
@@ -177,8 +234,7 @@ function createJudge(intake: Intake, rates: ReturnType<typeof createRates>, seed
   return (site: Site, { incoming, facts, client, sender, hostname, now }: Readable): Verdict | Promise<Verdict> => {
     const at = now - incoming.ageMs
     const day = calendar.day(site, at)
-    const visitor = Bun.hash.xxHash32(`${client.address?.text} ${facts.userAgent}`, seed)
-    const retryAfter = rates.take(visitor, site.id, clock.monotonic())
+    const retryAfter = rates.take(samenessOf(client, facts, seed), site.id, clock.monotonic())
     if (retryAfter !== undefined) {
       return { note: noteEarly("rate", site, { day, at, hostname, userAgent: facts.userAgent }), retryAfter }
     }
@@ -209,14 +265,12 @@ function sorted(buffer: EventBuffer, verdicts: readonly Verdict[]): { candidates
 /** A dropped event is answered like an accepted one; the header says so to those who look. */
 const accepted = (dropped: number): CollectAnswer => ({
   status: 202,
-  headers: dropped === 0 ? TEXT : { ...TEXT, "x-plausible-dropped": String(dropped) },
+  headers: dropped === 0 ? {} : { "x-plausible-dropped": String(dropped) },
   body: "ok",
 })
 
 /** `X-Debug-Request`: nothing is stored; the answer tells which address counts and whether the event would. */
 function explain(verdicts: readonly Verdict[], client: Client): CollectAnswer {
   const reason = verdicts.flatMap((verdict) => ("note" in verdict ? [verdict.note.reason] : []))[0]
-  return { status: 200, headers: reason === undefined ? TEXT : { ...TEXT, "x-footfall-dropped": reason }, body: client.address?.text ?? "" }
+  return { status: 200, headers: reason === undefined ? {} : { "x-footfall-dropped": reason }, body: client.address?.text ?? "" }
 }
-
-const TEXT = { "content-type": "text/plain; charset=utf-8" }

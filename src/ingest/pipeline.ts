@@ -2,6 +2,7 @@ import type { Site } from "../domain/site.ts"
 import { type Arrival, type Draft, type Drop, newDraft, type Refusal, type Setter } from "./draft.ts"
 import type { PlaceFile } from "./places.ts"
 import type { Shields } from "./shields.ts"
+import { type AreaStep, setByAreas } from "./steps/areas.ts"
 import { setPlace } from "./steps/place.ts"
 import * as refusals from "./steps/refusals.ts"
 import * as values from "./steps/values.ts"
@@ -13,14 +14,23 @@ type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
 interface PipelineOptions {
   placeFile: PlaceFile | undefined
   shieldsOf(site: Site): Shields
+  /** Of areas that are on; none unless given. */
+  areaSteps?(): readonly AreaStep[]
+  /** Told of a fault of an area. */
+  onError?(error: unknown): void
 }
 
 /**
  * The way of every event, whatever payload it came in. The refusals stand in the order of metrics.md 19.1; site, payload
  * and rate are judged before (collect.ts), duplicates and events without a visit after (visits.ts). In `setVisitor` the
- * address leaves the draft for good.
+ * address leaves the draft for good, and only then areas see what is left.
  */
-export function createPipeline({ placeFile, shieldsOf }: PipelineOptions): (arrival: Arrival) => Passage {
+export function createPipeline({
+  placeFile,
+  shieldsOf,
+  areaSteps = noSteps,
+  onError = ignore,
+}: PipelineOptions): (arrival: Arrival) => Passage {
   const steps: readonly (Refusal | Setter)[] = [
     refusals.refusePrefetch,
     values.setAgent,
@@ -43,6 +53,7 @@ export function createPipeline({ placeFile, shieldsOf }: PipelineOptions): (arri
     refusals.refuseRule,
     refusals.refuseObjection,
     setVisitor,
+    setByAreas(areaSteps, onError),
   ]
   return (arrival) => {
     const draft = newDraft(arrival, shieldsOf(arrival.site))
@@ -53,3 +64,7 @@ export function createPipeline({ placeFile, shieldsOf }: PipelineOptions): (arri
     return { draft }
   }
 }
+
+const NO_STEPS: readonly AreaStep[] = []
+const noSteps = () => NO_STEPS
+const ignore = () => {}

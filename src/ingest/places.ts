@@ -1,6 +1,9 @@
 import { getCountryForTimezone } from "countries-and-timezones"
 import { Reader } from "mmdb-lib"
+import type { PlaceNames } from "../domain/place-names.ts"
 import type { ClientAddress } from "./client-address.ts"
+import { openOperatorFile } from "./operator-file.ts"
+import { recordsOf } from "./place-records.ts"
 import { remembered } from "./remembered.ts"
 
 /** Where a visitor is. "" is missing. Region as ISO 3166-2, city by GeoNames number where the file has one. */
@@ -15,6 +18,10 @@ export const NOWHERE: Place = { country: "", region: "", city: "" }
 /** The operator's own file of IP addresses, read again when it changes. */
 export interface PlaceFile {
   find(address: ClientAddress): Place
+  /** The city by its English name, for people to read; "" when it has none. */
+  cityName(address: ClientAddress): string
+  /** English names of all regions and cities that it has codes of. Of a large file they take seconds once, in which all else goes on. */
+  names(): Promise<PlaceNames>
   /** When the data was made, epoch ms; undefined while no file is readable. */
   builtAt(): number | undefined
   /** Reads the file if its time stamp changed. A file that cannot be read leaves the old one in use; the fault is returned. */
@@ -25,7 +32,7 @@ export interface PlaceFile {
 type Entry = {
   country?: { iso_code?: string } | string
   country_code?: string
-  subdivisions?: { iso_code?: string }[]
+  subdivisions?: { iso_code?: string; names?: { en?: string } }[]
   city?: { geoname_id?: number; names?: { en?: string } } | string
 }
 
@@ -46,24 +53,49 @@ export function countryOfHeader(value: string): string {
 }
 
 export function openPlaceFile(path: string): PlaceFile {
-  let reader: Reader<never> | undefined
-  let readAt = Number.NaN
+  const file = openOperatorFile(path, (bytes) => contentOf(Buffer.from(bytes)))
+  // The library types each vendor's layout as one; what is really in the file is only known entry by entry.
+  const entryOf = (address: ClientAddress) => (file.content()?.reader.get(address.text) ?? null) as Entry | null
   return {
-    // The library types each vendor's layout as one; what is really in the file is only known entry by entry.
-    find: (address) => (reader ? placeFrom(reader.get(address.text) as Entry | null) : NOWHERE),
-    builtAt: () => reader?.metadata.buildEpoch.getTime(),
-    async refresh() {
-      try {
-        const file = Bun.file(path)
-        const { mtimeMs } = await file.stat()
-        if (mtimeMs === readAt) return undefined
-        reader = new Reader(Buffer.from(await file.arrayBuffer()))
-        readAt = mtimeMs
-      } catch (error) {
-        return error instanceof Error ? error.message : String(error)
-      }
+    find: (address) => placeFrom(entryOf(address)),
+    cityName: (address) => cityNameFrom(entryOf(address)),
+    names: () => file.content()?.names() ?? Promise.resolve(NO_NAMES),
+    builtAt: () => file.content()?.reader.metadata.buildEpoch.getTime(),
+    refresh: async () => (await file.refresh())?.message,
+  }
+}
+
+function contentOf(bytes: Buffer) {
+  let names: Promise<PlaceNames> | undefined
+  return {
+    reader: new Reader<never>(bytes),
+    names() {
+      names ??= readNames(bytes)
+      return names
     },
   }
+}
+
+const NO_NAMES: PlaceNames = { region: new Map(), city: new Map() }
+
+/** Records between two turns of everything else: a few milliseconds. */
+const TOGETHER = 500
+
+async function readNames(bytes: Buffer): Promise<PlaceNames> {
+  const [region, city] = [new Map<string, string>(), new Map<string, string>()]
+  let read = 0
+  for (const record of recordsOf(bytes)) {
+    const entry = record as Entry // as by address; what lies beside the entries has none of their parts
+    const place = placeFrom(entry)
+    keepName(region, place.region, entry.subdivisions?.[0]?.names?.en)
+    keepName(city, place.city, cityNameFrom(entry))
+    if (++read % TOGETHER === 0) await Bun.sleep(0)
+  }
+  return { region, city }
+}
+
+function keepName(names: Map<string, string>, code: string, name = ""): void {
+  if (code !== "" && name !== "" && name !== code) names.set(code, name)
 }
 
 /** Reads the file now and whenever it has changed. Returns how to end that. */
@@ -88,6 +120,8 @@ function placeFrom(entry: Entry | null): Place {
   const subdivision = entry.subdivisions?.[0]?.iso_code
   return { country, region: subdivision ? `${country}-${subdivision}` : "", city: cityFrom(entry.city) }
 }
+
+const cityNameFrom = (entry: Entry | null): string => (typeof entry?.city === "object" ? entry.city.names?.en : entry?.city) ?? ""
 
 function cityFrom(city: Entry["city"]): string {
   if (typeof city !== "object") return city ?? ""

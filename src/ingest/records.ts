@@ -1,15 +1,19 @@
+import { AppError } from "../domain/error.ts"
+import type { NewEvent } from "../domain/event.ts"
 import type { RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import { agentOf, NO_AGENT } from "./agent.ts"
 import { type Candidate, candidateOf } from "./candidate.ts"
 import type { Client } from "./client-address.ts"
 import { newDraft, type RequestFacts } from "./draft.ts"
+import type { VisitorKeys } from "./identity.ts"
 import type { Intake } from "./intake.ts"
 import { visitorKeys } from "./keys.ts"
 import { firstLanguage } from "./language.ts"
 import { NOTHING_SENT } from "./payloads/foreign.ts"
 import type { Incoming } from "./payloads/incoming.ts"
-import { NOWHERE, type PlaceFile } from "./places.ts"
+import { NOWHERE, type Place, type PlaceFile } from "./places.ts"
+import { isPreparing } from "./request.ts"
 import type { Shields } from "./shields.ts"
 import { setPlace } from "./steps/place.ts"
 import * as values from "./steps/values.ts"
@@ -22,40 +26,119 @@ export interface NewRecord {
   /** `link_click`, `pixel_open`. */
   name: string
   /** What the record is about, by key. Texts, as properties of events are. */
-  props: Readonly<Record<string, string>>
+  props: NewEvent["props"]
   /** The request came through somebody else (a mail program, a cache): place, device, browser and system are not the visitor's. */
   proxied?: boolean
 }
+
+/** A request for which something is recorded, and when it came. */
+export interface ArrivedRecord {
+  site: Site
+  record: NewRecord
+  url: string
+  client: Client
+  facts: RequestFacts
+  /** Epoch ms. */
+  at: number
+}
+
+export type RecordIntake = Pick<Intake, "buffer" | "calendar" | "clock" | "salts" | "identityKeys" | "onError">
 
 /**
  * Stores a record of a request with the visitor it comes from: by the same input and salt as collection, so that it shares its
  * visitor with the visit that follows. No rule drops it, because areas show what is a bot. Whoever objects (DNT, GPC) is stored
  * without visitor and place. Here the address ends. Rejects when it could not be stored.
  */
-export async function storeRecord(
-  intake: Intake,
+export async function storeRecord(intake: RecordIntake, placeFile: PlaceFile | undefined, arrived: ArrivedRecord): Promise<void> {
+  await intake.buffer.store([await readied(intake, placeFile, arrived)], RECORD_BYTES)
+}
+
+/** The same of many, in one transaction. Resolves once they are stored or lost: whoever was answered is told of nothing any more. */
+export async function storeRecords(
+  intake: RecordIntake,
   placeFile: PlaceFile | undefined,
-  site: Site,
-  record: NewRecord,
-  { url, client, facts }: { url: string; client: Client; facts: RequestFacts },
+  records: readonly ArrivedRecord[],
 ): Promise<void> {
-  const now = intake.clock.now()
-  const incoming = incomingOf(record, url, facts)
-  const keys = await visitorKeys(intake, { site, incoming, objects: facts.objects, at: now, now })
-  const arrival = { site, incoming, sender: "server" as const, request: facts, at: now, hostname: incoming.address.host, keys }
-  const draft = newDraft({ ...arrival, address: client.address }, NO_SHIELDS)
+  const ready: Candidate[] = []
+  const late: Promise<void>[] = []
+  for (const arrived of records) {
+    try {
+      const candidate = readied(intake, placeFile, arrived)
+      if (candidate instanceof Promise) late.push(candidate.then((one) => storeOrTell(intake, [one]), tell(intake)))
+      else ready.push(candidate)
+    } catch (error) {
+      tell(intake)(error)
+    }
+  }
+  // Nothing is waited for before: what is to be stored at the end of the process has no time left.
+  await Promise.all([ready.length > 0 && storeOrTell(intake, ready), ...late])
+}
+
+/** A fault in our own code takes the group of a commit with it: then each is stored for itself, and only that one is lost. */
+async function storeOrTell(intake: RecordIntake, candidates: readonly Candidate[]): Promise<void> {
+  try {
+    await intake.buffer.store(candidates, candidates.length * RECORD_BYTES)
+  } catch (error) {
+    if (candidates.length === 1 || error instanceof AppError) tell(intake)(error)
+    else await Promise.all(candidates.map((candidate) => storeOrTell(intake, [candidate])))
+  }
+}
+
+/** A store that is full or busy has counted what it refused. */
+const tell =
+  ({ onError }: RecordIntake) =>
+  (error: unknown): void => {
+    if (!(error instanceof AppError)) onError?.(error)
+  }
+
+/** Waits only for secrets that are not in memory yet: the first request of a period. */
+function readied(intake: RecordIntake, placeFile: PlaceFile | undefined, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
+  const { site, facts, at } = arrived
+  const incoming = incomingOf(arrived)
+  const keys = visitorKeys(intake, { site, incoming, objects: facts.objects, at, now: intake.clock.now() })
+  const conclude = (known: VisitorKeys) =>
+    recordCandidate(arrived, { incoming, placeFile, keys: known, day: intake.calendar.day(site, at) })
+  return keys instanceof Promise ? keys.then(conclude) : conclude(keys)
+}
+
+interface Readied {
+  incoming: Incoming
+  placeFile: PlaceFile | undefined
+  keys: VisitorKeys
+  day: string
+}
+
+function recordCandidate({ site, record, client, facts, at }: ArrivedRecord, { incoming, placeFile, keys, day }: Readied): Candidate {
+  const { current } = keys
+  const { address } = incoming
+  const draft = newDraft(
+    // A record joins no visit, so the id by the salt before finds nothing and is not made.
+    {
+      site,
+      incoming,
+      sender: "server",
+      request: facts,
+      at,
+      hostname: address.host,
+      address: client.address,
+      keys: { current, previous: undefined, identity: undefined },
+    },
+    NO_SHIELDS,
+  )
   values.setAgent(draft)
   values.setReferrer(draft)
   setPlace(placeFile)(draft)
   values.setAcquisition(draft)
   values.setLanguage(draft)
-  draft.page = incoming.address.path
+  draft.page = address.path
   draft.props = incoming.props
   setVisitor(draft)
   if (facts.objects || record.proxied) draft.place = NOWHERE
   if (record.proxied) draft.agent = NO_AGENT
-  const candidate: Candidate = { ...candidateOf(draft, intake.calendar.day(site, now)), records: record.kind, isNobody: facts.objects }
-  await intake.buffer.store([candidate], RECORD_BYTES)
+  const candidate = candidateOf(draft, day)
+  candidate.records = record.kind
+  candidate.isNobody = facts.objects
+  return candidate
 }
 
 /** About what a record takes in memory while it waits. */
@@ -64,18 +147,22 @@ const RECORD_BYTES = 1_024
 /** Nothing is refused here, so no rule is ever asked. */
 const NO_SHIELDS = {} as Shields
 
-const incomingOf = ({ name, props }: NewRecord, url: string, { referer }: RequestFacts): Incoming => ({
+const incomingOf = ({ record: { name, props }, url, facts: { referer } }: ArrivedRecord): Incoming => ({
   ...NOTHING_SENT,
   name,
   address: splitAddress(url),
   referrer: referer,
-  props: Object.entries(props),
+  props,
   interactive: false,
 })
 
 /** What a request tells of who sent it, without who that is. "" is missing. */
 export interface SenderFacts {
   isBot: boolean
+  /** Nobody has asked for it yet: a browser or a mail program only prepares it. */
+  isPrefetch: boolean
+  /** Some user agent is named at all. */
+  hasAgent: boolean
   device: string
   browser: string
   os: string
@@ -85,12 +172,38 @@ export interface SenderFacts {
   language: string
   /** Does not want to be followed (DNT, GPC): nothing of the above may be kept of them. */
   objects: boolean
+  /** Equal for requests of one address and user agent while this process runs; means nothing anywhere else. Never to be kept. */
+  sameness: number
 }
 
-export function senderFacts(placeFile: PlaceFile | undefined, { client, facts }: { client: Client; facts: RequestFacts }): SenderFacts {
+export function senderFacts(
+  placeFile: PlaceFile | undefined,
+  { client, facts }: { client: Client; facts: RequestFacts },
+  seed: number,
+): SenderFacts {
   const { isBot, device, browser, os } = agentOf(facts.userAgent)
-  const found =
-    facts.country === "" && placeFile && client.address ? placeFile.find(client.address) : { ...NOWHERE, country: facts.country }
-  const { country, region } = found
-  return { isBot, device, browser, os, country, region, language: firstLanguage(facts.acceptLanguage), objects: facts.objects }
+  const { country, region } = placeOf(placeFile, client, facts)
+  const language = firstLanguage(facts.acceptLanguage)
+  return {
+    isBot,
+    isPrefetch: isPreparing(facts.purpose),
+    hasAgent: facts.userAgent !== "",
+    device,
+    browser,
+    os,
+    country,
+    region,
+    language,
+    objects: facts.objects,
+    sameness: samenessOf(client, facts, seed),
+  }
 }
+
+function placeOf(placeFile: PlaceFile | undefined, { address }: Client, { country }: RequestFacts): Place {
+  if (country !== "") return { ...NOWHERE, country }
+  return placeFile && address ? placeFile.find(address) : NOWHERE
+}
+
+/** Of one client as limits take it for one; the seed keeps it from meaning anything outside this process. */
+export const samenessOf = (client: Client, { userAgent }: Pick<RequestFacts, "userAgent">, seed: number): number =>
+  Bun.hash.xxHash32(userAgent, Bun.hash.xxHash32(client.address?.text ?? "", seed))

@@ -35,6 +35,9 @@ export function readRequest(
   }
 }
 
+/** Whether a purpose says that nobody has asked for the page yet: a browser or a mail program only prepares it. */
+export const isPreparing = (purpose: string): boolean => /prefetch|prerender|preview/i.test(purpose)
+
 /** What is known of the visitor behind a server's event, which no header tells. */
 export const serverFacts = (userAgent: string): RequestFacts => ({
   userAgent,

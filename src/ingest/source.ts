@@ -12,13 +12,19 @@ export interface Source {
 }
 
 const DIRECT: Source = { name: "", category: undefined, paid: false }
-const byWord = new Map<string, Source>()
-const byHost = new Map<string, Source>()
-for (const { name, category, aliases, paid, hosts } of SOURCES) {
-  const source: Source = { name, category, paid: false }
-  for (const word of [name.toLowerCase(), ...aliases]) byWord.set(word, source)
-  for (const word of paid ?? []) byWord.set(word, { ...source, paid: true })
-  for (const host of hosts) byHost.set(host, source)
+const { byWord, byHost } = tables()
+
+/** A function, so that what is compiled for its loop is this and not the whole program around it. */
+function tables() {
+  const byWord = new Map<string, Source>()
+  const byHost = new Map<string, Source>()
+  for (const { name, category, aliases, paid, hosts } of SOURCES) {
+    const source: Source = { name, category, paid: false }
+    for (const word of [name.toLowerCase(), ...aliases]) byWord.set(word, source)
+    for (const word of paid ?? []) byWord.set(word, { ...source, paid: true })
+    for (const host of hosts) byHost.set(host, source)
+  }
+  return { byWord, byHost }
 }
 
 /** First that is present: the parameters in their order, the referrer. A name the table knows is written as there. */

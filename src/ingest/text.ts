@@ -1,3 +1,5 @@
+import { composed } from "../domain/text.ts"
+
 /** Printable ASCII needs none of the care below, and nearly all texts are. */
 const PLAIN = /^[ -~]*$/
 /** The same, with single blanks between words alone. */
@@ -12,7 +14,7 @@ const decoder = new TextDecoder()
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
 /** The text without control and bidirectional-control characters, in Unicode normal form C. */
-export const visible = (text: string): string => (PLAIN.test(text) ? text : text.toWellFormed().replace(INVISIBLE, "").normalize("NFC"))
+export const visible = (text: string): string => (PLAIN.test(text) ? text : composed(text.toWellFormed().replace(INVISIBLE, "")))
 
 /** One line: white space at the ends removed, runs of it one blank, cut at that many characters. */
 export function oneLine(text: string, characters: number): string {

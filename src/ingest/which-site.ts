@@ -27,6 +27,7 @@ export function targetsOf(
   product: CompatProduct = "plausible",
 ): Target[] {
   if (named.length === 0) return [{ sent: host, site: host === "" ? undefined : directory.byHost(host) }]
+  if (named.length === 1) return [{ sent: named[0]!, site: namedSite(directory, named[0]!, product) }]
   const targets = named.map((sent) => ({ sent, site: namedSite(directory, sent, product) }))
   return targets.filter(({ site }, index) => site === undefined || targets.findIndex((other) => other.site === site) === index)
 }

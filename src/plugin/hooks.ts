@@ -1,4 +1,5 @@
 import type { DataHooks, Removed } from "../services/data-hooks.ts"
+import type { AreaFile } from "../services/takeout.ts"
 import type { Contribution } from "./contract.ts"
 
 /**
@@ -22,6 +23,19 @@ export function allHooks(contributions: readonly { id: string; contribution: Con
   return {
     onSiteDelete: (siteId) => each("onSiteDelete", ({ onSiteDelete }) => onSiteDelete?.(siteId)),
     onRetention: (siteId, cutoffDay) => each("onRetention", ({ onRetention }) => onRetention?.(siteId, cutoffDay)),
+    async overdue(siteId, cutoffDay) {
+      const counting = contributions.filter(({ contribution }) => contribution.countOverdue)
+      return Promise.all(
+        counting.map(async ({ id, contribution }) => {
+          const counts = Object.values((await contribution.countOverdue?.(siteId, cutoffDay)) ?? {})
+          return { id, rows: counts.reduce((sum, count) => sum + count, 0) }
+        }),
+      )
+    },
     onPersonErase: (siteId, visitor) => each("onPersonErase", ({ onPersonErase }) => onPersonErase?.(siteId, visitor)),
   }
 }
+
+/** The files that a plugin adds to the archive of a site. */
+export const areaFilesOf = ({ id, contribution: { exporters = {} } }: { id: string; contribution: Contribution }): AreaFile[] =>
+  Object.entries(exporters).map(([name, rows]) => ({ name: `${id}_${name}`, rows }))

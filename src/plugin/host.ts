@@ -12,10 +12,12 @@ import type { Instance } from "../services/instance.ts"
 import type { Mail } from "../services/mail-port.ts"
 import type { Outbound } from "../services/outbound.ts"
 import type { Outbox, ProductEvent } from "../services/outbox.ts"
+import type { Passwords } from "../services/passwords.ts"
 import type { SecretPlace } from "../services/secrets.ts"
 import type { Alongside } from "../services/site-things.ts"
 import type { Stats } from "../services/stats.ts"
 import type { StoredSecrets } from "../services/stored-secrets.ts"
+import type { UnlockTokens } from "../services/unlock-tokens.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
 import type { Call } from "./guard.ts"
 import type { PluginCreation } from "./host-creation.ts"
@@ -24,6 +26,8 @@ import type { PluginJobs } from "./host-jobs.ts"
 import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
+import type { SiteHash } from "./site-hash.ts"
+import type { KnownWidget } from "./widgets.ts"
 
 /** Services of the core that areas build on. Whoever calls has been let in by a route, or works for the instance itself. */
 export interface HostServices
@@ -74,12 +78,37 @@ export interface Host<Settings = object> {
   /** What a request tells of who sent it, without who that is. */
   senderOf(asked: Asked): SenderFacts
   /**
+   * Address ranges in the file that a setting of the plugin names, one a line; undefined unless it is set. For `setup`: throws
+   * what is wrong with the file, by its line, and the start ends with it. The file is read again when it changes; then a new one
+   * that is wrong leaves the old list in use, and the log says so.
+   */
+  addressList(setting: string): Promise<ListedSender | undefined>
+  /**
    * Records that a visitor did one of the plugin's `records`; the core finds out who it is by the site's own rule. On disk when
    * it resolves. Whoever objects is stored without visitor and place. Ask for records with `records` in a query of the engine.
    */
   record(asked: Asked, site: Site, event: PluginRecord): Promise<void>
+  /** The same for a request that is answered first: takes what it needs of it now. What cannot be stored is counted, and told to nobody. */
+  recordLater(asked: Asked, site: Site, event: PluginRecord): void
+  /**
+   * What a text of a visitor of the site is kept as: the first 64 bits of its HMAC-SHA-256 with the site key, in hex. Equal texts
+   * are equal, and nobody reads them back. A promise only before the first use on a site.
+   */
+  siteHash(siteId: number): SiteHash | Promise<SiteHash>
   /** Counts what one client does: so many at once, refilled evenly over the time. The client's address stays with the core. */
   throttle(most: number, refillMs: number): Throttle
+  /** Proofs that somebody knew the password of a thing, for cookies: they are good for an hour, and for that password alone. */
+  readonly unlocks: UnlockTokens
+  /** What passwords of things are made of and checked with: slow, few at a time. */
+  readonly passwords: Pick<Passwords, "hash" | "verify">
+  /** The address under which people and pages reach the instance, without a slash at its end. */
+  baseUrl(): string
+  /** Whether the dashboard is reached at a host, by its own name or another one. */
+  isOwnHost(host: string): boolean
+  /** The texts of a name in the DNS; rejects when nobody answers, or when nothing may leave the instance. */
+  txtRecords(name: string): Promise<readonly string[]>
+  /** Widgets of all plugins; whole once every plugin is set up. */
+  widgets(): readonly KnownWidget[]
   /** Routes below `/api/private/sites/:site`, each with the permission it asks for: `{ can: "links:write" }`. */
   siteRouter(): SiteRouter
   /** Routes below `/api/private`. */
@@ -88,11 +117,14 @@ export interface Host<Settings = object> {
   openRouter(): OpenRouter
 }
 
+/** Whether a request came from an address of a list. The address stays with the core. */
+export type ListedSender = (asked: Asked) => boolean
+
 export interface PluginRecord {
   /** A name of the plugin's `records`. */
   name: string
-  /** What it is about, by key: what reports filter and group by. */
-  props: Readonly<Record<string, string | number>>
+  /** What it is about, by key: what reports filter and group by. What is undefined is left out. */
+  props: Readonly<Record<string, string | number | undefined>>
   /** The request came through somebody else (a mail program): place, device, browser and system are not the visitor's. */
   proxied?: boolean
 }

@@ -1,50 +1,30 @@
 import type { AnyElysia } from "elysia"
-import type { Clock } from "../domain/clock.ts"
-import type { ErrorCode } from "../domain/error.ts"
-import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
-import type { Collector } from "../ingest/collect.ts"
-import type { Engine } from "../query/engine.ts"
-import type { Console } from "../services/console/console.ts"
+import type { AreaStep } from "../ingest/steps/areas.ts"
 import type { DataHooks } from "../services/data-hooks.ts"
 import { createErasure, type Erasure } from "../services/erasure.ts"
-import type { Exports } from "../services/exports.ts"
-import type { Instance } from "../services/instance.ts"
 import type { PluginFacts } from "../services/plugins.ts"
-import type { Random } from "../services/secrets.ts"
-import type { Stats } from "../services/stats.ts"
+import type { AreaFile } from "../services/takeout.ts"
+import type { Takeouts } from "../services/takeouts.ts"
+import type { Task } from "../services/timers.ts"
+import { addressLists } from "./address-lists.ts"
 import { checkPlugins, pluginFault } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
+import { type AskDoors, allDoors } from "./doors.ts"
 import type { Call } from "./guard.ts"
-import { allHooks } from "./hooks.ts"
-import { type Host, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
-import { pluginCreation } from "./host-creation.ts"
-import { importWriters } from "./host-imports.ts"
-import { defineJobs, pluginJobs } from "./host-jobs.ts"
+import { allHooks, areaFilesOf } from "./hooks.ts"
+import type { Host } from "./host.ts"
+import { defineJobs } from "./host-jobs.ts"
+import { type HostOptions, hostsOf } from "./hosts.ts"
 import { lateAuthorize } from "./late-authorize.ts"
-import { ownRows, type RowReader } from "./own-rows.ts"
-import { ownTables } from "./own-tables.ts"
-import { recording } from "./recording.ts"
 import type { Authorize } from "./router.ts"
-import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
 import { lateThrottle } from "./throttle.ts"
+import { allWidgets, type KnownWidget } from "./widgets.ts"
 
-export interface LoadOptions {
-  /** Of the answer to a refusal. */
-  statusOf(code: ErrorCode): number
-  collector: Pick<Collector, "record" | "senderOf">
-  engine: Engine & RowReader
+export interface LoadOptions extends Omit<HostOptions, "lists"> {
   plugins: readonly AnyPlugin[]
-  /** Sections of the configuration by plugin. */
-  settings: Readonly<Record<string, Record<string, unknown>>>
-  instance: Instance
-  console: Console
-  stats: Stats
-  exports: Exports
-  clock: Pick<Clock, "now">
-  log: Log
-  random: Random
+  takeouts: Pick<Takeouts, "drop">
 }
 
 /** What the server tells the routes of plugins once it is there. */
@@ -56,16 +36,28 @@ export interface Mount {
 /** How the server gets the routes of plugins. */
 export interface PluginRoutes {
   mountPlugins(mount: Mount): AnyElysia[]
+  /** What answers before any router. */
+  askDoors: AskDoors
 }
 
 export interface LoadedPlugins extends PluginRoutes {
+  /** Addresses of the dashboard's pages, of the plugins that are switched on. */
+  pages(): readonly string[]
   /** Of all plugins, those that are off included. */
   hooks: DataHooks
   erasure: Erasure
+  /** Of all plugins too: what is off keeps its data. */
+  areaFiles: readonly AreaFile[]
+  /** Of the plugins that are on. */
+  areaSteps(): readonly AreaStep[]
+  /** What the house does for plugins again and again. */
+  tasks: readonly Task[]
   stop(): Promise<void>
 }
 
 const STOP_MS = 1_000
+/** In seconds. */
+const MINUTE = 60
 
 /** Checks the list and says of each plugin what the services have to know. Before anything is opened. */
 export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
@@ -86,40 +78,11 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   const throttle = lateThrottle(options.clock.now)
   const open = openPaths(plugins, options.settings)
   const contributions: { id: string; contribution: Contribution }[] = []
+  let widgets: readonly KnownWidget[] = []
   const hooks = allHooks(contributions)
-  const erasure = createErasure({ ...instance, clock: options.clock, hooks })
-
-  function hostOf(plugin: AnyPlugin): Host<Record<string, unknown>> {
-    const { id } = plugin
-    const isOn = () => instance.plugins.isOn(id)
-    const gate = authorize.forPlugin(id, isOn)
-    return {
-      id,
-      settings: options.settings[id] ?? {},
-      services: { ...instance, console: options.console, stats: options.stats, exports: options.exports, erasure },
-      db: ownTables(instance.catalog, id),
-      rows: ownRows(instance.events, options.engine, id),
-      engine: options.engine,
-      audit: pluginAudit(instance.audit, id),
-      jobs: pluginJobs(instance.jobs, id, options.clock.now),
-      exclusively: instance.exclusive.run,
-      imports: importWriters(instance.events, options.clock.now),
-      create: pluginCreation(instance.idempotency, options.statusOf),
-      outbox: pluginOutbox(instance.outbox),
-      secrets: pluginSecrets(instance.secretsOf(id), id),
-      mail: instance.accounts.mail,
-      log: logOf(options.log, id),
-      outbound: instance.outbound,
-      fetch: instance.outbound.fetch,
-      now: options.clock.now,
-      random: options.random,
-      throttle: throttle.make,
-      ...recording(options.collector, plugin),
-      siteRouter: () => siteRouter(gate, id),
-      instanceRouter: () => instanceRouter(gate, id),
-      openRouter: () => openRouter(isOn),
-    }
-  }
+  const erasure = createErasure({ ...instance, takeouts: options.takeouts, clock: options.clock, hooks })
+  const lists = addressLists(options)
+  const hostOf = hostsOf({ ...options, lists }, { authorize, throttle, erasure, widgets: () => widgets })
 
   for (const plugin of plugins) {
     const contribution = await setUp(plugin, hostOf(plugin))
@@ -132,9 +95,26 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     contributions.push({ id, contribution })
   }
 
+  widgets = allWidgets(contributions, { permissions: instance.permissions, isOn: instance.plugins.isOn })
+  const steps = contributions.flatMap(({ id, contribution: { ingest = [] } }) => ingest.map((step) => ({ id, step })))
+
+  const askDoors = allDoors(
+    contributions.map(({ id, contribution: { doors = [] } }) => ({
+      id,
+      doors,
+      open: open.get(id) ?? [],
+      isOn: () => instance.plugins.isOn(id),
+    })),
+  )
+
   return {
     hooks,
     erasure,
+    askDoors,
+    areaSteps: () => steps.filter(({ id }) => instance.plugins.isOn(id)).map(({ step }) => step),
+    areaFiles: contributions.flatMap(areaFilesOf),
+    tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
+    pages: () => plugins.filter(({ id }) => instance.plugins.isOn(id)).flatMap(({ pages = [] }) => pages),
     mountPlugins(mount) {
       authorize.bind(mount.authorize)
       throttle.bind(mount.addressOf)
@@ -158,13 +138,4 @@ async function setUp(plugin: AnyPlugin, host: Host<Record<string, unknown>>): Pr
   } catch (error) {
     throw pluginFault(plugin.id, `it cannot be set up: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-/** Says which plugin speaks. */
-function logOf(log: Log, plugin: string): Log {
-  const at =
-    (level: keyof Log): Log[keyof Log] =>
-    (message, fields) =>
-      log[level](message, { plugin, ...fields })
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }
 }

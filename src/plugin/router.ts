@@ -32,7 +32,10 @@ export interface Terms {
   feature?: string
   /** Answers before the instance is set up. */
   beforeSetUp?: boolean
-  /** Shut to whoever acts for somebody else, in either mode, and to a session that an organization's own provider has opened. */
+  /**
+   * Shut to whoever acts for somebody else, in either mode; and where it is about the own account also to a session that an
+   * organization's own provider has opened.
+   */
   personal?: boolean
   /** Of an open route: its writes wait while the instance is maintained, as those of others do. */
   waits?: boolean

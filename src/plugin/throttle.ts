@@ -4,7 +4,7 @@ import { tokenBuckets } from "../services/token-buckets.ts"
 import type { Asked, Throttle } from "./host.ts"
 import type { Mount } from "./load.ts"
 
-interface LateThrottle {
+export interface LateThrottle {
   make(most: number, refillMs: number): Throttle
   /** From now on this tells where requests come from. */
   bind(addressOf: Mount["addressOf"]): void

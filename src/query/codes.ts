@@ -86,7 +86,8 @@ function propertySource(grouping: DimensionGrouping, snapshot: Snapshot): CodeSo
   }
 }
 
-function propertyColumn(part: Part, wanted: number | undefined): Uint32Array {
+/** By event row; 0 where the event has not the key. */
+export function propertyColumn(part: Part, wanted: number | undefined): Uint32Array {
   const column = new Uint32Array(part.events)
   const { row, key, value } = part.props()
   for (let i = 0; i < row.length; i++) {

@@ -45,7 +45,8 @@ export function exportTrailer(format: ExportFormat, columns: readonly string[], 
   return format === "csv" ? csvLine([`# omitted_visits=${omitted}`, ...columns.slice(1).map(() => "")]) : `{"omitted_visits":${omitted}}\n`
 }
 
-const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`
+/** A record as a line of CSV. */
+export const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(",")}\r\n`
 
 function withoutMissing(record: ExportRecord): ExportRecord {
   return Object.fromEntries(Object.entries(record).filter(([, cell]) => cell !== undefined && cell !== ""))

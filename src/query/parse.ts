@@ -75,11 +75,14 @@ export interface Sight {
   saved?: SavedFilters
   /** Whether revenue is none of their business. */
   hidesRevenue?: boolean
+  /** Breakdowns take the arguments of a comparison too. */
+  comparesRows?: boolean
 }
 
 /** `moment.timezone` is the site's: the argument `timezone` replaces it. */
 export function parseQuestion(report: Report, given: Record<string, unknown>, moment: Moment, form: Form, sight: Sight = {}): Question {
-  const reader = new ArgumentReader(form === "text" ? fromQueryString(given) : given, ARGUMENTS[report])
+  const known = report === "breakdown" && sight.comparesRows ? [...ARGUMENTS[report], ...COMPARED] : ARGUMENTS[report]
+  const reader = new ArgumentReader(form === "text" ? fromQueryString(given) : given, known)
   const question = readQuestion(report, reader, moment, sight)
   refuseArguments(reader, form)
   // Only faults leave it undefined.

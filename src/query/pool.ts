@@ -3,6 +3,7 @@ import { AppError } from "../domain/error.ts"
 import { QUERY } from "../domain/limits.ts"
 import { createAdmission, type Ticket } from "./admission.ts"
 import type { Answer, Answers, FromWorker, Task } from "./messages.ts"
+import type { Ending } from "./slow-questions.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
 
 export interface PoolOptions extends ThreadOptions {
@@ -14,7 +15,11 @@ export interface PoolOptions extends ThreadOptions {
   timeoutMs?: number
   /** How long a worker may go on with a question that was given up before it is replaced; default 3 s. */
   graceMs?: number
+  watch?: QuestionWatch
 }
+
+/** Told of a question that arrives. What it gives is told when a worker takes the question up, and when nobody waits any more. */
+export type QuestionWatch = (task: Task) => { begun(): void; over(ending: Ending): void }
 
 const GRACE_MS = 3_000
 
@@ -27,6 +32,7 @@ export interface Asker {
 /** A question on its way. Once settled nobody waits for it, though a worker may still be busy with it. */
 interface Job extends Ticket {
   task: Task
+  watched: ReturnType<QuestionWatch> | undefined
   resolve(answer: Answer): void
   reject(error: Error): void
 }
@@ -64,11 +70,16 @@ export class Pool {
   async ask<T extends Task>(task: T, asker: Asker): Promise<Answers[T["kind"]]> {
     this.#refuseWhenFull()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const job: Job = { organizationId: asker.organizationId, task, resolve, reject, enter: () => void this.#queue.push(job) }
+    const enter = () => void this.#queue.push(job)
+    const job: Job = { organizationId: asker.organizationId, task, watched: this.#options.watch?.(task), resolve, reject, enter }
     this.#admission.request(job)
     this.#unsettled.add(job)
     const settle = this.#watch(job, asker.signal)
     this.#dispatch()
+    promise.then(
+      () => job.watched?.over("answered"),
+      (error) => job.watched?.over(endingOf(error, asker)),
+    )
     // A worker answers a task with the answer of its kind.
     return promise.finally(settle) as Promise<Answers[T["kind"]]>
   }
@@ -131,6 +142,7 @@ export class Pool {
       if (!slot) return
       const job = this.#queue.shift()!
       slot.job = job
+      job.watched?.begun()
       slot.thread.resume()
       slot.thread.tell({ type: "ask", task: job.task })
     }
@@ -164,5 +176,8 @@ export class Pool {
     this.#dispatch()
   }
 }
+
+const endingOf = (error: unknown, { signal }: Asker): Ending =>
+  signal?.aborted ? "left" : error instanceof AppError && error.code === "query_timeout" ? "late" : "failed"
 
 const stopping = () => new AppError("unavailable", "The service is stopping", { retry_after: 5 })

@@ -1,6 +1,7 @@
 import { type Dimension, dimensionFacts } from "../domain/dimension.ts"
 import { QUERY } from "../domain/limits.ts"
 import type { FlatMetric } from "../domain/metric.ts"
+import type { CodeNames } from "../domain/place-names.ts"
 import type { Key } from "../domain/query.ts"
 import { visibleText } from "../domain/text.ts"
 import { countryName } from "./country-names.ts"
@@ -14,12 +15,19 @@ interface ShownValue {
   truncated?: true
 }
 
-/** The missing value is `(none)`, of source and referrer `Direct`. A value is cut to `most` characters. */
-export function shownValue(dimension: Dimension, key: Key, most: number = QUERY.shownValueChars): ShownValue {
+interface Shown {
+  /** Characters to which a value is cut. */
+  most?: number
+  /** Of the dimension's codes, but for countries. */
+  names?: CodeNames | undefined
+}
+
+/** The missing value is `(none)`, of source and referrer `Direct`. */
+export function shownValue(dimension: Dimension, key: Key, { most = QUERY.shownValueChars, names }: Shown = {}): ShownValue {
   if (key === null) return { value: dimensionFacts(dimension).missing[0] }
   const clean = visibleText(String(key))
   const value = clean.length > most ? clean.slice(0, most).replace(/[\ud800-\udbff]$/, "") : clean
-  const label = dimension === "country" ? countryName(value) : undefined
+  const label = dimension === "country" ? countryName(value) : names?.get(value)
   return { value, ...(label !== undefined && { label }), ...(value.length < clean.length && { truncated: true }) }
 }
 

@@ -41,6 +41,9 @@ export interface Pick {
   to: number
 }
 
+/** Below every sequence. */
+const NONE = -1
+
 /** Parts may touch in time, and a batch out of many of them decodes them all: it is then larger. */
 const PARTS_OF_BATCH = 4
 const LARGEST = 16
@@ -65,7 +68,7 @@ export function nextVisits(snapshot: Snapshot, wanted: RowsWanted, place: RowsPl
 
 /** Before the first visit; counts what there is. */
 function beginning(parts: readonly Part[], choice: RowChoice, { most }: RowsWanted, check: () => void): RowsPlace {
-  const place = { startedAt: choice.startsFrom, sequence: -1, events: 0, newest: -1, expected: 0, read: 0, most }
+  const place = { startedAt: choice.startsFrom, sequence: -1, events: 0, newest: NONE, expected: 0, read: 0, most }
   for (const part of parts) {
     check()
     const [starts, sequences, mask] = [part.starts(), part.sequences(), choice.visits(part)]

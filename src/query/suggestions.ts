@@ -1,7 +1,7 @@
 import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
-import type { Condition, Filter } from "../domain/filter.ts"
 import { QUERY } from "../domain/limits.ts"
 import { ArgumentReader, type Form, refuseArguments } from "./arguments.ts"
+import type { TextTest } from "./value-mask.ts"
 
 /** Which values of a dimension are to be proposed. */
 export interface WantedValues {
@@ -10,6 +10,8 @@ export interface WantedValues {
   /** "" for those with most visitors. */
   q: string
   limit: number
+  /** Values whose names hold the text, where the engine does not know names. */
+  named?: readonly string[]
 }
 
 export function readSuggestions(given: Record<string, unknown>, form: Form): WantedValues {
@@ -28,16 +30,10 @@ export function readSuggestions(given: Record<string, unknown>, form: Form): Wan
   return { dimension: dimension!, q, limit, ...(property !== undefined && { property }) } // only faults leave it undefined
 }
 
-/** In any case; of countries by their names as well as by their codes. */
-export function suggestionFilter({ dimension, property, q }: WantedValues): Filter | undefined {
-  if (q === "") return undefined
-  const holds: Condition = {
-    op: "contains",
-    dimension,
-    ...(property !== undefined && { property }),
-    values: [q],
-    missing: false,
-    caseSensitive: false,
-  }
-  return dimension === "country" ? { op: "or", filters: [holds, { ...holds, named: true }] } : holds
+/** What a value must pass one of: it holds the text in any case, or is a code whose name does. None: all pass. */
+export function suggestionTests({ dimension, q, named = [] }: WantedValues): TextTest[] {
+  if (q === "") return []
+  const holds: TextTest = { op: "contains", values: [q], missing: false, caseSensitive: false }
+  if (dimension === "country") return [holds, { ...holds, named: true }]
+  return named.length > 0 ? [holds, { op: "is", values: named, missing: false, caseSensitive: true }] : [holds]
 }

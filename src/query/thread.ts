@@ -7,6 +7,8 @@ export interface ThreadOptions {
   /** Of the event store's file. */
   path: string
   cacheBytes: number
+  /** Told of damage in the store that a question has met. */
+  onDamage?(detail: string): void
 }
 
 /** A query worker seen from the main thread. One question at a time; `onEnd` is told when it died by itself. */
@@ -31,7 +33,10 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
     ended = true
     onEnd()
   }
-  worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => onMessage(data))
+  worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
+    if (data.type === "failure" && data.code === "storage_damaged") options.onDamage?.(data.detail)
+    onMessage(data)
+  })
   // An error nobody caught; the worker is of no use any more.
   worker.addEventListener("error", (event) => {
     event.preventDefault()

@@ -7,7 +7,7 @@ import { countryNameOrCode } from "./country-names.ts"
 /** One byte per number of a dictionary: 1 where the value passes. Text is compared here once, never per row. */
 export type ValueMask = Uint8Array
 
-type TextTest = Pick<Condition, "op" | "values" | "caseSensitive" | "missing" | "named">
+export type TextTest = Pick<Condition, "op" | "values" | "caseSensitive" | "missing" | "named">
 
 /** Number 0 is the missing value and passes only when the condition names it; blanked values never pass. */
 export function valueMask(dictionary: Dictionary, condition: TextTest): ValueMask {

@@ -2,9 +2,10 @@ import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { alreadyMember, type Invitation, invitationNotFound, isOver, parseNewAccount, parseNothing } from "../domain/invitation.ts"
 import { ORGANIZATION } from "../domain/limits.ts"
-import { isAbove, tooManyGuests, tooManyMembers } from "../domain/membership.ts"
+import { mayGive, tooManyGuests, tooManyMembers } from "../domain/membership.ts"
 import type { Organization } from "../domain/organization.ts"
 import { organizationPermissions, type Permissions } from "../domain/permission.ts"
+import { refuseInAnothersName } from "../domain/session.ts"
 import type { Site } from "../domain/site.ts"
 import { caseKey } from "../domain/text.ts"
 import type { User } from "../domain/user.ts"
@@ -17,11 +18,14 @@ import { insertUser, userByEmailKey, userById } from "../store/catalog/users.ts"
 import type { Audit } from "./audit.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
 import { invitationDeed } from "./invitations.ts"
+import type { Outbox } from "./outbox.ts"
 import type { Passwords } from "./passwords.ts"
+import { memberEvent } from "./product-events.ts"
 import type { SecondFactors } from "./second-factors.ts"
 import { type Person, type Sessions, tokenHash } from "./sessions.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
 import type { Sites } from "./sites.ts"
+import type { SsoRule } from "./sso-rule.ts"
 
 /** An invitation that can be accepted now. */
 export interface OpenInvitation {
@@ -40,10 +44,11 @@ export interface Acceptance {
   /** Throws `invitation_for_other_email`, `already_member`, `limit_reached`, `mfa_enrollment_required`. */
   bySignedIn(token: string, body: unknown, person: Person, guest: Guest): Promise<Organization>
   /**
-   * Makes the user, whose address counts as shown. Throws `session_required` when the address has an account: its owner signs
-   * in first; `forbidden` where nobody signs up, `validation_failed`.
+   * Makes the user, whose address counts as shown. Whoever has to come in by an identity provider is a member and not signed in.
+   * Throws `session_required` when the address has an account: its owner signs in first; `forbidden` where nobody signs up,
+   * `validation_failed`.
    */
-  bySigningUp(token: string, body: unknown, guest: Guest): Promise<SignedIn & { organization: Organization }>
+  bySigningUp(token: string, body: unknown, guest: Guest): Promise<{ organization: Organization; signedIn: SignedIn | undefined }>
 }
 
 interface AcceptanceOptions {
@@ -57,17 +62,19 @@ interface AcceptanceOptions {
   audit: Audit
   secondFactors: Pick<SecondFactors, "isMissing">
   sessions: Pick<Sessions, "renewAll">
+  sso: Pick<SsoRule, "isWanted">
+  outbox: Pick<Outbox, "write">
 }
 
 export function createAcceptance(options: AcceptanceOptions): Acceptance {
-  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit, secondFactors, sessions } = options
+  const { catalog, clock, permissions, settings, sites, passwords, openSession, audit, secondFactors, sessions, sso, outbox } = options
 
   /** Whoever invited could still do so. */
   async function isUpheld(statements: Statements, { invited_by, organization_id, role }: Invitation): Promise<boolean> {
     if (invited_by === null) return true
     const [giver, user] = [await membershipOf(statements, organization_id, invited_by), await userById(statements, invited_by)]
     if (!giver || user?.status !== "active") return false
-    return organizationPermissions(giver, permissions).has("members:write") && !isAbove(role, giver.role)
+    return organizationPermissions(giver, permissions).has("members:write") && mayGive(giver, role, permissions)
   }
 
   async function find(statements: Statements, token: string): Promise<OpenInvitation> {
@@ -92,6 +99,7 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
       if ((await countGuests(statements, organization.id, site.id)) > ORGANIZATION.guestsPerSite) throw tooManyGuests()
     }
     await markAccepted(statements, invitation.id, user.id, now)
+    await outbox.write(statements, memberEvent("joined", { organizationId: organization.id, userId: user.id, role }))
     await audit.write(statements, actorAs(guest.actor, user), {
       ...invitationDeed("accept")(invitation),
       changes: { role: [null, role], user: [null, user.email] },
@@ -105,9 +113,9 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
     },
     async bySignedIn(token, body, { user, session }, guest) {
       const { invitation } = await find(catalog, token)
-      if (session.impersonator_id !== null)
-        throw new AppError("impersonation_read_only", "This cannot be done in the name of somebody else.")
-      if (await secondFactors.isMissing(user)) throw new AppError("mfa_enrollment_required", "Add a second factor to your account first.")
+      refuseInAnothersName(session)
+      if (await secondFactors.isMissing(user, session))
+        throw new AppError("mfa_enrollment_required", "Add a second factor to your account first.")
       // A session that an organization's provider gave reaches that organization alone.
       if (session.organization_id !== null && session.organization_id !== invitation.organization_id)
         throw new AppError("forbidden", "This session reaches another organization alone.")
@@ -136,7 +144,9 @@ export function createAcceptance(options: AcceptanceOptions): Acceptance {
         await verifyEmail(statements, made.id, now)
         const user = { ...made, email_verified_at: now }
         await join(statements, found, user, guest)
-        return { ...(await openSession(statements, user, { method: "invitation", mfa: false }, guest)), organization: found.organization }
+        const isOut = await sso.isWanted(user, "own", statements)
+        const signedIn = isOut ? undefined : await openSession(statements, user, { method: "invitation", mfa: false }, guest)
+        return { organization: found.organization, signedIn }
       })
     },
   }

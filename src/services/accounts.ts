@@ -10,10 +10,12 @@ import { createMail, type PostedMail, type SmtpSettings } from "./mail.ts"
 import { createMembers } from "./members.ts"
 import { createOidc, type Oidc } from "./oidc.ts"
 import { createOidcExchange } from "./oidc-exchange.ts"
+import { createOidcProof } from "./oidc-proof.ts"
 import { createOidcProviders, type OidcProviders } from "./oidc-providers.ts"
 import { roleMapping } from "./oidc-roles.ts"
 import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts"
 import type { Outbound } from "./outbound.ts"
+import type { Outbox } from "./outbox.ts"
 import { createOwnAccount, type OwnAccount } from "./own-account.ts"
 import { createOwnEmail, type OwnEmail } from "./own-email.ts"
 import { createOwnFactors, type OwnFactors } from "./own-factors.ts"
@@ -33,6 +35,8 @@ import { createSignInLimits, type SignInFigures, type SignInLimits } from "./sig
 import { type OpenSession, sessionOpening } from "./sign-in-session.ts"
 import { createSignOut, type SignOut } from "./sign-out.ts"
 import type { Sites } from "./sites.ts"
+import { createSsoRule, type SsoRule } from "./sso-rule.ts"
+import { type StoredSecrets, storedSecrets } from "./stored-secrets.ts"
 import { createTickets, type Tickets } from "./tickets.ts"
 import type { Task } from "./timers.ts"
 import { createTotp } from "./totp.ts"
@@ -69,6 +73,11 @@ export interface Accounts {
   background: Background
   oidc: Oidc
   providers: OidcProviders
+  sso: SsoRule
+  /** Sealed values of the core. */
+  storedSecrets: StoredSecrets
+  /** Whether the operator has named a provider of the whole instance. */
+  hasInstanceProvider: boolean
 }
 
 /** What accounts want done again and again. */
@@ -80,7 +89,7 @@ export const accountTasks = ({ setup, tickets, tokens, mail }: Accounts, session
 
 interface AccountsOptions {
   catalog: Catalog
-  clock: Pick<Clock, "now">
+  clock: Pick<Clock, "now" | "monotonic">
   random: Random
   secrets: Secrets
   settings: InstanceSettings
@@ -92,13 +101,14 @@ interface AccountsOptions {
   accounts: AccountSettings
   log: Log
   outbound: Outbound
+  outbox: Outbox
   /** Under which people reach the instance: links in mails, and where passkeys belong. */
   publicUrl(): string
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const { accounts, audit, publicUrl } = options
-  const passwords = createPasswords({ atOnce: accounts.hashesAtOnce })
+  const { accounts, audit, clock, publicUrl } = options
+  const passwords = createPasswords({ atOnce: accounts.hashesAtOnce, clock })
   const users = createUsers({ ...options, passwords })
   const openSession = sessionOpening(options)
   const tickets = createTickets(options)
@@ -110,11 +120,21 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const recoveryCodes = createRecoveryCodes({ ...options, passwords })
   const secondFactors = createSecondFactors({ ...options, totp, recoveryCodes })
   const noteFailure = failureNotes(options)
-  const ways = { ...options, passwords, tickets, tokens, limits, factors: secondFactors, openSession, noteFailure, mail, background }
+  const hasInstanceProvider = accounts.oidc !== undefined
+  const sso = createSsoRule({ ...options, hasInstanceProvider })
+  const coreSecrets = storedSecrets(options, "core")
+  const ways = { ...options, sso, passwords, tickets, tokens, limits, factors: secondFactors, openSession, noteFailure, mail, background }
   const signIn = createSignIn(ways)
   const passkeys = createPasskeys({ ...ways, relyingParty: () => relyingParty(publicUrl()) })
-  const providers = createOidcProviders({ ...options, own: accounts.oidc })
-  const oidc = createOidc({ ...ways, signIn, providers, exchange: createOidcExchange(options), applyRoleMap: roleMapping(options) })
+  const providers = createOidcProviders({ ...options, secrets: coreSecrets, own: accounts.oidc })
+  const oidc = createOidc({
+    ...ways,
+    signIn,
+    providers,
+    exchange: createOidcExchange(options),
+    applyRoleMap: roleMapping(options),
+    proof: createOidcProof(ways),
+  })
   return {
     users,
     passwords,
@@ -131,6 +151,9 @@ export function createAccounts(options: AccountsOptions): Accounts {
     proofs: createProofs({ ...ways, signIn, passkeys }),
     oidc,
     providers,
+    sso,
+    storedSecrets: coreSecrets,
+    hasInstanceProvider,
     signOut: createSignOut({ ...options, logoutUrl: oidc.logoutUrl }),
     ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers(options) }),
     ownEmail: createOwnEmail(ways),

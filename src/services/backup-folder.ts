@@ -56,12 +56,23 @@ export function backupFolder(dataDir: string, idOrPath: string): string {
   return folder
 }
 
+/** Undefined for what is no manifest of ours. */
+export function manifestOf(text: string): Manifest | undefined {
+  try {
+    // Checked for what tells our manifests from others; the rest is checked against the files.
+    const manifest = JSON.parse(text) as Manifest
+    const isOurs = manifest.format === 1 && Array.isArray(manifest.files) && typeof manifest.id === "string"
+    return isOurs && typeof manifest.created_at === "string" ? manifest : undefined
+  } catch {
+    return undefined
+  }
+}
+
 export function readManifest(folder: string): Manifest {
   const path = manifestPath(folder)
   try {
-    // Checked for what tells our manifests from others; the rest is checked against the files.
-    const manifest = JSON.parse(readFileSync(path, "utf8")) as Manifest
-    if (manifest.format === 1 && Array.isArray(manifest.files) && typeof manifest.id === "string") return manifest
+    const manifest = manifestOf(readFileSync(path, "utf8"))
+    if (manifest) return manifest
   } catch {}
   throw new ExitFault("damaged", `${path} is no manifest of a backup that this version reads`)
 }

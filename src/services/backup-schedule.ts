@@ -1,20 +1,37 @@
-import { Type as t } from "@sinclair/typebox"
+import { type Static, Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
 import type { Actor } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
-import { AppError, refuseFaults } from "../domain/error.ts"
+import { AppError, type Fault, refuseFaults } from "../domain/error.ts"
 import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { listSettings, putSetting } from "../store/catalog/settings.ts"
 import type { Audit } from "./audit.ts"
 import type { KeepRules } from "./backup-rotation.ts"
+import type { BucketPlace } from "./bucket.ts"
+import type { Outbound } from "./outbound.ts"
 import { nextRun } from "./schedules.ts"
+import type { ShownSecret, StoredSecrets } from "./stored-secrets.ts"
 
-/** When backups are made by themselves, in UTC, and how many are kept. */
+/** When backups are made by themselves, in UTC, how many are kept, and whether a bucket gets a copy of each. */
 export interface BackupPlan {
   /** Five fields; null: never. */
   cron: string | null
   keep: KeepRules
+  target: "local" | "s3"
+  /** The bucket, also while it gets nothing. */
+  s3?: StoredBucket
+}
+
+/** As answers have it. */
+export interface ShownPlan extends Omit<BackupPlan, "s3"> {
+  s3?: Omit<StoredBucket, "secret_id"> & { secret: ShownSecret }
+}
+
+/** A bucket without its secret. */
+export interface StoredBucket extends Pick<BucketPlace, "endpoint" | "bucket" | "prefix" | "region" | "key_id"> {
+  /** Of the sealed value; missing when the operator holds it. */
+  secret_id?: number
 }
 
 export interface BackupSchedule {
@@ -23,21 +40,51 @@ export interface BackupSchedule {
   source(): "env" | "file" | "db" | "default"
   /** The latest moment up to now at which a backup was due; undefined when none was within a week. */
   lastDue(now: number): number | undefined
-  /** `{cron, keep, target?}`. Throws `validation_failed`, `set_elsewhere` where the operator has chosen the time. */
+  /**
+   * `{cron, keep, target?, s3?}`. Throws `validation_failed`, `set_elsewhere` where the operator has chosen the time or the bucket,
+   * `blocked_address` and `outbound_disabled` for a bucket that may not be called.
+   */
   change(actor: Actor, body: unknown): Promise<BackupPlan>
+  /** As answers have it: of the bucket's secret only that there is one. */
+  shown(): Promise<ShownPlan>
+  /** Where copies go; undefined when they stay here. Throws `unavailable` when the secret cannot be read. */
+  bucket(): Promise<BucketPlace | undefined>
 }
 
 const Count = (least: number, most: number) => t.Integer({ minimum: least, maximum: most })
+const BucketInput = t.Object(
+  {
+    endpoint: t.String({ minLength: 8, maxLength: 300 }),
+    bucket: t.String({ pattern: "^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$" }),
+    prefix: t.Optional(t.String({ maxLength: 200, pattern: "^([A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*/?)?$" })),
+    region: t.Optional(t.String({ pattern: "^[a-z0-9-]{1,40}$" })),
+    key_id: t.String({ minLength: 1, maxLength: 200, pattern: "^[!-~]+$" }),
+    // What an answer says of it may be sent back, and keeps it.
+    secret: t.Optional(t.Union([t.String({ minLength: 1, maxLength: 200 }), t.Object({})])),
+  },
+  { additionalProperties: false },
+)
 const BackupPlanInput = t.Object(
   {
     cron: t.Union([t.String({ minLength: 9, maxLength: 100 }), t.Null()], { description: "Five fields, in UTC; null = never" }),
     keep: t.Object({ daily: Count(1, 365), weekly: Count(0, 520) }, { additionalProperties: false }),
-    target: t.Optional(t.Union([t.Literal("local")])),
+    target: t.Optional(t.Union([t.Literal("local"), t.Literal("s3")])),
+    s3: t.Optional(BucketInput),
     source: t.Optional(t.Unknown()),
   },
   { additionalProperties: false, title: "BackupPlanInput" },
 )
-const Stored = t.Object({ cron: t.Union([t.String(), t.Null()]), keep: t.Object({ daily: t.Integer(), weekly: t.Integer() }) })
+const Stored = t.Object({
+  cron: t.Union([t.String(), t.Null()]),
+  keep: t.Object({ daily: t.Integer(), weekly: t.Integer() }),
+  target: t.Union([t.Literal("local"), t.Literal("s3")]),
+  s3: t.Optional(
+    t.Object({
+      ...{ endpoint: t.String(), bucket: t.String(), prefix: t.String(), region: t.String(), key_id: t.String() },
+      secret_id: t.Optional(t.Integer()),
+    }),
+  ),
+})
 
 const KEY = "backup_schedule"
 const HOUR_MS = 3_600_000
@@ -47,18 +94,41 @@ interface Options {
   catalog: Catalog
   clock: Pick<Clock, "now">
   audit: Pick<Audit, "write">
+  secrets: StoredSecrets
+  outbound: Pick<Outbound, "enabled" | "check">
   /** Of the configuration: `03:00`, or `off`. */
   time: string
   keep: KeepRules
   /** Where the operator has set the time, if anywhere. */
   setBy: "env" | "file" | undefined
+  /** The bucket that the operator has set. */
+  bucket?: Omit<BucketPlace, "byOperator"> | undefined
 }
 
-export async function createBackupSchedule({ catalog, clock, audit, time, keep, setBy }: Options): Promise<BackupSchedule> {
+export async function createBackupSchedule(options: Options): Promise<BackupSchedule> {
+  const { catalog, clock, audit, secrets, setBy, bucket: ofOperator } = options
   const stored = (await listSettings(catalog)).find(({ key }) => key === KEY)?.value
-  const usual: BackupPlan = { cron: time === "off" ? null : cronOf(time), keep }
-  let chosen: BackupPlan | undefined = setBy === undefined && Value.Check(Stored, stored) ? stored : undefined
-  const current = () => chosen ?? usual
+  const usual: BackupPlan = { cron: options.time === "off" ? null : cronOf(options.time), keep: options.keep, target: "local" }
+  let chosen: BackupPlan | undefined = Value.Check(Stored, stored) ? stored : undefined
+  const current = (): BackupPlan => {
+    const plan = chosen ?? { ...usual, ...(ofOperator && { target: "s3" as const }) }
+    const { secret: _, ...place } = ofOperator ?? { secret: "" }
+    const s3 = ofOperator ? (place as StoredBucket) : plan.s3 // without its secret
+    return { ...plan, ...(setBy !== undefined && { cron: usual.cron }), target: s3 ? plan.target : "local", ...(s3 && { s3 }) }
+  }
+
+  /** Keeps the bucket with its secret; a new secret takes the place of the old one. */
+  async function keepBucket(statements: Statements, sent: SentBucket): Promise<StoredBucket> {
+    const { secret, ...place } = sent
+    const old = chosen?.s3?.secret_id
+    if (secret === undefined) return { ...place, ...(old !== undefined && { secret_id: old }) }
+    if (old !== undefined) {
+      await secrets.replace(statements, old, secret)
+      return { ...place, secret_id: old }
+    }
+    return { ...place, secret_id: await secrets.put(statements, { table: "settings", row: KEY, purpose: "bucket secret" }, secret) }
+  }
+
   return {
     current,
     source: () => setBy ?? (chosen ? "db" : "default"),
@@ -71,44 +141,88 @@ export async function createBackupSchedule({ catalog, clock, audit, time, keep, 
       return due
     },
     async change(actor, body) {
-      const wanted = parsePlan(body, clock.now())
-      if (setBy !== undefined)
-        throw new AppError("set_elsewhere", "The operator has set the time of backups.", { key: "backup_time", source: setBy })
-      await catalog.transaction(
+      const present = current()
+      const { s3, ...wanted } = parsePlan(body, clock.now(), present)
+      if (setBy !== undefined && wanted.cron !== present.cron) throw setElsewhere("backup_time", setBy)
+      if (ofOperator && s3 && !isSame(s3, ofOperator)) throw setElsewhere("backup_s3_bucket", "env")
+      if (s3 && !ofOperator) options.outbound.check(s3.endpoint)
+      if (wanted.target === "s3" && !options.outbound.enabled)
+        throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+      return catalog.transaction(
         async (statements) => {
+          const kept = s3 && !ofOperator ? await keepBucket(statements, s3) : chosen?.s3
+          const plan: BackupPlan = { ...wanted, ...(kept && { s3: kept }) }
           const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
-          await putSetting(statements, { key: KEY, value: wanted, updated_by, updated_at: clock.now() })
+          await putSetting(statements, { key: KEY, value: plan, updated_by, updated_at: clock.now() })
           await audit.write(statements, actor, {
             action: "admin.backup.schedule",
             target: { type: "instance", id: "backups", label: "" },
-            changes: { schedule: [current(), wanted] },
+            changes: { schedule: [withoutIds(present), withoutIds(plan)] },
           })
+          return plan
         },
-        () => {
-          chosen = wanted
+        (plan) => {
+          chosen = plan
         },
       )
-      return wanted
+    },
+    async shown() {
+      const { s3, ...plan } = current()
+      if (!s3) return plan
+      const { secret_id, ...place } = s3
+      return { ...plan, s3: { ...place, secret: ofOperator ? { set: true } : await secrets.shown(secret_id ?? null) } }
+    },
+    async bucket() {
+      const { target, s3 } = current()
+      if (target !== "s3" || !s3) return undefined
+      if (ofOperator) return { ...ofOperator, byOperator: true }
+      const { secret_id, ...place } = s3
+      const secret = secret_id === undefined ? undefined : await secrets.open(secret_id)
+      if (secret === undefined) throw new AppError("unavailable", "The secret of the bucket cannot be read: enter it again.")
+      return { ...place, secret, byOperator: false }
     },
   }
 }
+
+const setElsewhere = (key: string, source: "env" | "file") => new AppError("set_elsewhere", "The operator has set this.", { key, source })
+const isSame = (sent: SentBucket, place: Omit<BucketPlace, "byOperator">): boolean =>
+  (["endpoint", "bucket", "prefix", "region", "key_id"] as const).every((name) => sent[name] === place[name])
+const withoutIds = ({ s3, ...plan }: BackupPlan): object => ({ ...plan, ...(s3 && { s3: { ...s3, secret_id: undefined } }) })
 
 const cronOf = (time: string): string => {
   const [hour, minute] = time.split(":")
   return `${Number(minute)} ${Number(hour)} * * *`
 }
 
-function parsePlan(body: unknown, now: number): BackupPlan {
+/** A bucket as it was sent; without a secret the present one stays. */
+type SentBucket = Omit<BucketPlace, "byOperator" | "secret"> & { secret: string | undefined }
+
+function parsePlan(body: unknown, now: number, present: BackupPlan): Omit<BackupPlan, "s3"> & { s3: SentBucket | undefined } {
   const { fields, faults } = inspect(BackupPlanInput, body)
-  const { cron, keep } = fields
-  if (typeof cron === "string") {
-    const next = nextRun(cron, "UTC", now)
-    const after = next === undefined ? undefined : nextRun(cron, "UTC", next)
-    if (next === undefined)
-      faults.push(fault("/cron", "invalid_cron", "must be five fields: minute, hour, day of month, month, day of week"))
-    else if (after !== undefined && after - next < HOUR_MS)
-      faults.push(fault("/cron", "out_of_range", "must leave an hour between two backups"))
-  }
+  const { cron, keep, target = present.target } = fields
+  faults.push(...(typeof cron === "string" ? cronFaults(cron, now) : []))
+  const s3 = fields.s3 && sentBucket(fields.s3, faults)
+  if (target === "s3" && !s3 && !present.s3) faults.push(fault("/s3", "required", "is required for this target"))
+  if (s3 && s3.secret === undefined && !present.s3) faults.push(fault("/s3/secret", "required", "is required"))
   refuseFaults(inDocumentOrder(faults, body))
-  return { cron: cron!, keep: keep! } // no fault: they are there
+  return { cron: cron!, keep: keep!, target, s3 } // no fault: they are there
+}
+
+function cronFaults(cron: string, now: number): Fault[] {
+  const next = nextRun(cron, "UTC", now)
+  const after = next === undefined ? undefined : nextRun(cron, "UTC", next)
+  if (next === undefined) return [fault("/cron", "invalid_cron", "must be five fields: minute, hour, day of month, month, day of week")]
+  const isTooOften = after !== undefined && after - next < HOUR_MS
+  return isTooOften ? [fault("/cron", "out_of_range", "must leave an hour between two backups")] : []
+}
+
+function sentBucket(
+  { endpoint, prefix = "", region = "us-east-1", secret, ...rest }: Static<typeof BucketInput>,
+  faults: Fault[],
+): SentBucket {
+  const url = URL.parse(endpoint ?? "")
+  const isPlain = url && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.username === ""
+  if (endpoint !== undefined && !isPlain) faults.push(fault("/s3/endpoint", "invalid_url", "must be an address without a path"))
+  const slashed = prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/`
+  return { ...rest, endpoint: url?.origin ?? "", prefix: slashed, region, secret: typeof secret === "string" ? secret : undefined }
 }

@@ -23,8 +23,8 @@ export interface Outcomes {
   hash: { bytes: number; sha256: string }
   compact: null
   measure: { tables: TableUsage[]; segments: SegmentUsage[] }
-  /** By site, in the order asked. */
-  "count-old": OldVisits[]
+  /** By site, in the order asked, and kind. */
+  "count-old": OldVisits[][]
 }
 
 /** An outcome, or what went wrong by name, kind and message: errors lose their class on the way. */
@@ -71,12 +71,12 @@ function compact(path: string): null {
   return null
 }
 
-function countOld({ path, sites }: { path: string; sites: readonly { id: number; before: number }[] }): OldVisits[] {
-  const reader = openEventReader(path, { cacheBytes: 8 << 20 })
+function countOld({ path, sites }: { path: string; sites: readonly { id: number; before: number }[] }): OldVisits[][] {
+  const db = openForReading(path)
   try {
-    return sites.map(({ id, before }) => oldVisits(reader, id, before))
+    return oldVisits(db, sites)
   } finally {
-    reader.close()
+    db.close()
   }
 }
 

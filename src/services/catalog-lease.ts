@@ -36,7 +36,7 @@ export async function leaseCatalog(catalog: Catalog, { node, random, monotonic }
       const asked = monotonic()
       if (!(await renewLease(catalog, holder))) {
         const follower = (await presentLease(catalog))?.described ?? "nobody now"
-        throw inUse(`The lease of the catalog was lost; it is held by ${follower}`)
+        throw inUse(`The lease of the catalog was lost; it is held by ${follower}. ${ONE_NODE}`)
       }
       reachedAt = asked
     },
@@ -46,5 +46,7 @@ export async function leaseCatalog(catalog: Catalog, { node, random, monotonic }
     give: () => giveLease(catalog, holder),
   }
 }
+
+const ONE_NODE = "One Footfall alone may serve a catalog: stop that one before this one starts again, or give each its own catalog"
 
 const inUse = (message: string): ExitFault => new ExitFault("inUse", message)

@@ -1,10 +1,12 @@
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   type Stats,
   statfsSync,
   statSync,
@@ -28,18 +30,46 @@ export const placesIn = (dataDir: string) => ({
 
 /**
  * Makes sure of the folder before anything in it is touched: it exists or is created, belongs to this user alone, can be
- * written. Returns a warning when it lies on a network file system, where locks and fsync cannot be trusted.
+ * written. Returns warnings: it was empty and open to others until now; it lies on a network file system, where locks and
+ * fsync cannot be trusted.
  */
-export function prepareDataFolder(dataDir: string): string | undefined {
+export function prepareDataFolder(dataDir: string): string[] {
   const found = statOf(dataDir)
   if (!found) create(dataDir)
   else if (!found.isDirectory()) throw new ExitFault("storage", `${dataDir} is not a folder`)
+  const isClosed = found !== undefined && closeEmpty(found, dataDir)
   refuseOthers(statOf(dataDir) as Stats, dataDir, "0700")
   probe(dataDir)
-  return isRemote(dataDir)
-    ? `${dataDir} is on a network file system, which is not supported: locks and fsync are not reliable there`
-    : undefined
+  return [
+    ...(isClosed ? [`${dataDir} was empty and could be reached by other users: its mode is 0700 now`] : []),
+    ...(isRemote(dataDir)
+      ? [`${dataDir} is on a network file system, which is not supported: locks and fsync are not reliable there`]
+      : []),
+  ]
 }
+
+/**
+ * Closes a folder of this user's to others, as `mkdir` leaves it to them. Nothing of ours can have been read there while it
+ * was open, as long as it is empty; one that holds something stays as it is, and is refused. Says whether it did.
+ */
+function closeEmpty({ uid, mode }: Stats, dataDir: string): boolean {
+  if (process.platform === "win32" || uid !== process.getuid?.() || (mode & OF_OTHERS) === 0) return false
+  try {
+    if (!isEmpty(dataDir)) return false
+    chmodSync(dataDir, 0o700)
+    if (isEmpty(dataDir)) return true
+    // Who could write there has done so in between: it is as found again, and refused.
+    chmodSync(dataDir, mode & 0o7777)
+    return false
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
+const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0
+
+/** Permission bits of group and world. */
+const OF_OTHERS = 0o077
 
 /** Who may read a file or folder of ours: its owner, who must be the running user. Windows has other means. */
 export function refuseOthers(found: Stats, path: string, mode: "0700" | "0600"): void {
@@ -47,7 +77,7 @@ export function refuseOthers(found: Stats, path: string, mode: "0700" | "0600"):
   const user = process.getuid?.()
   if (found.uid !== user)
     throw new ExitFault("ownership", `${path} belongs to user ${found.uid}, not to the running user ${user}: chown it, or run as its owner`)
-  if ((found.mode & 0o077) !== 0) throw new ExitFault("ownership", `${path} can be reached by other users: chmod ${mode} ${path}`)
+  if ((found.mode & OF_OTHERS) !== 0) throw new ExitFault("ownership", `${path} can be reached by other users: chmod ${mode} ${path}`)
 }
 
 function statOf(path: string): Stats | undefined {

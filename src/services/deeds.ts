@@ -49,3 +49,8 @@ export const shieldDeed =
     target: { type: "shield", id, label: `${kind} ${value}` },
     ...(site && { organizationId: site.organization_id, siteId: site.id }),
   })
+
+export const backupDeed = (verb: string, { id, label }: { id: string; label?: string | null | undefined }): Deed => ({
+  action: `admin.backup.${verb}`,
+  target: { type: "backup", id, label: label ?? id },
+})

@@ -1,17 +1,21 @@
 import { statSync } from "node:fs"
+import { instantText, spanText } from "../domain/moment.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { oldestDueJobAt } from "../store/catalog/due-jobs.ts"
 import { pendingMigrations } from "../store/catalog/migrate.ts"
 import { catalogSchemas } from "../store/catalog/schema.ts"
 import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
+import { type FaultKind, StoreFault } from "../store/events/fault.ts"
+import type { Alarms } from "./alarms.ts"
 import type { Audit } from "./audit.ts"
 import type { Backups } from "./backup.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { Report } from "./control.ts"
 import { placesIn } from "./data-folder.ts"
 import { diskSpace, isLow } from "./disk.ts"
-import type { Health } from "./health.ts"
+import type { Health, HealthCode } from "./health.ts"
+import type { KeyRotation } from "./key-rotation.ts"
 import type { SmtpSettings } from "./mail.ts"
 import type { PluginFacts } from "./plugins.ts"
 import { askMailServer } from "./smtp-dialogue.ts"
@@ -31,12 +35,14 @@ export interface DoctorOptions {
   catalog: Catalog
   events: EventStore
   backups: Backups
+  alarms: Pick<Alarms, "list">
   health: Health
   backupWorkerUrl: string
   baseUrl: string | undefined
   geoDb: string | undefined
   /** Whether the key comes from the configuration: then there is no file to look at. */
   keyIsConfigured: boolean
+  keyRotation: Pick<KeyRotation, "look">
   audit: Pick<Audit, "verify">
   /** Where mails go out; undefined without a mail server. */
   smtp: SmtpSettings | undefined
@@ -82,17 +88,19 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
     integrity((await inBackupThread<"examine">(backupWorkerUrl, { do: "examine", path: placesIn(dataDir).events, full: false })).faults),
   wal_size: ({ dataDir }) => {
     const bytes = ["catalog", "events"].map((store) => statSync(`${dataDir}/${store}.db-wal`, { throwIfNoEntry: false })?.size ?? 0)
-    const size = `${mib(Math.max(...bytes))} MiB`
+    const size = `the larger one has ${mib(Math.max(...bytes))} MiB`
     return Math.max(...bytes) > 128 << 20 ? warn(size, "A report or a backup holds the log back; it shrinks when that ends") : ok(size)
   },
   disk_free: ({ dataDir }) => {
     const space = diskSpace(dataDir)
-    const found = `${mib(space.freeBytes)} of ${mib(space.totalBytes)} MiB are free`
+    const found = `${gb(space.freeBytes)} of ${gb(space.totalBytes)} GB are free`
     if (space.freeBytes < space.totalBytes / 50) return fail(found, "Make room, or move the data folder")
     return isLow(space) ? warn(found, "Make room, or move the data folder") : ok(found)
   },
   clock_skew: ({ health, now }) =>
-    health.has("clock_jump") ? warn("the clock has jumped", "Keep it right by NTP") : ok(new Date(now()).toISOString()),
+    health.has("clock_jump")
+      ? warn(`the clock has jumped ${health.causeOf("clock_jump") ?? ""}`.trim(), "Keep it right by NTP")
+      : ok(`it has not jumped since the start, and says ${clockText(now())}`),
   base_url: ({ baseUrl, requestHost }) => {
     if (baseUrl === undefined) return warn("not set", "Set FOOTFALL_BASE_URL to the address under which pages reach the instance")
     if (requestHost === undefined || requestHost === new URL(baseUrl).host) return ok(baseUrl)
@@ -100,26 +108,37 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
   },
   tls: ({ baseUrl }) =>
     baseUrl?.startsWith("http:") === true
-      ? warn("the base address is not https", "Put a proxy with a certificate before the instance")
-      : ok(baseUrl ?? "no base address"),
+      ? warn(
+          `${baseUrl} is not https`,
+          "Put a proxy with a certificate before the instance, and set FOOTFALL_BASE_URL to its https address",
+        )
+      : ok(baseUrl === undefined ? "cannot be told before the address of the instance is set" : `${baseUrl} is https`),
   proxy_headers: ({ health }) =>
     health.has("forwarded_headers_ignored")
       ? warn("forwarded headers come from a peer that is not trusted", "Add its range to FOOTFALL_TRUSTED_PROXIES")
-      : ok("none from strangers"),
+      : ok("no forwarded header has come from a peer that is not trusted"),
   secret_key: ({ dataDir, keyIsConfigured }) => {
     if (keyIsConfigured) return ok("from the configuration")
     const mode = statSync(placesIn(dataDir).key).mode & 0o777
     return process.platform === "win32" || (mode & 0o077) === 0
-      ? ok(`mode 0${mode.toString(8)}`)
-      : fail(`mode 0${mode.toString(8)}`, "chmod 0600 secret.key")
+      ? ok(`only the user that runs Footfall can read it (mode 0${mode.toString(8)})`)
+      : fail(`others can read it (mode 0${mode.toString(8)})`, "chmod 0600 secret.key")
   },
-  backup_age: async ({ backups, now }) => {
+  sealed_values: async ({ keyRotation }) => {
+    const { all, unreadable } = await keyRotation.look()
+    if (unreadable.size === 0) return ok(`all ${all} open`)
+    const kinds = [...unreadable].map(([holds, count]) => `${count} ${holds}`).join(", ")
+    return fail(`neither the secret key nor one before it opens ${kinds}`, LOST_KEY)
+  },
+  backup_age: async ({ backups, alarms, now }) => {
+    const failure = (await alarms.list()).find(({ kind }) => kind === "backup_failed")
+    if (failure) return warn(`${failure.title}: ${failure.detail.step}: ${failure.detail.cause}`, failure.remedy)
     const newest = (await backups.list()).filter(({ verified_at }) => verified_at !== null).at(-1)
-    if (!newest) return warn("there is no backup yet", "footfall backup create")
-    const days = (now() - Date.parse(newest.created_at)) / 86_400_000
-    const found = `${newest.id}, ${days.toFixed(1)} days old`
-    if (days > 7) return fail(found, "Look in the log why the daily backup fails; footfall backup create")
-    return days > 2 ? warn(found, "footfall backup create") : ok(found)
+    if (!newest) return warn("there is no verified backup yet", MAKE_BACKUP)
+    const age = now() - Date.parse(newest.created_at)
+    const found = `the last verified one was made ${spanText(age)} ago (${newest.id})`
+    if (age > 7 * DAY_MS) return fail(found, `Look in the log why the daily backup fails. ${MAKE_BACKUP}`)
+    return age > 2 * DAY_MS ? warn(found, MAKE_BACKUP) : ok(found)
   },
   backup_verified: async ({ backups }) => {
     const failed = (await backups.list()).filter(({ failed_at }) => failed_at !== null).map(({ id }) => id)
@@ -141,45 +160,77 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
   },
   job_lag: async ({ catalog, now }) => {
     const oldest = await oldestDueJobAt(catalog, now())
-    const minutes = oldest === undefined ? 0 : Math.floor((now() - oldest) / 60_000)
-    const found = oldest === undefined ? "nothing is due" : `the oldest job has been due for ${minutes} minutes`
-    return minutes > 15 ? warn(found, "Look at the running jobs; one of them may hang") : ok(found)
+    const waited = oldest === undefined ? 0 : now() - oldest
+    const found = oldest === undefined ? "nothing is due" : `the oldest job has been due for ${spanText(waited)}`
+    return waited > 15 * 60_000 ? warn(found, "Look at the running jobs; one of them may hang") : ok(found)
   },
   ingest_lag: ({ events, now }) => {
     const oldest = events.oldestUnsealedAt()
-    const hours = oldest === undefined ? 0 : Math.floor((now() - oldest) / 3_600_000)
-    const found = oldest === undefined ? "every event is in a columnar segment" : `the oldest unsealed event came ${hours} hours ago`
-    return hours > 50 ? warn(found, "Look in the log why sealing fails") : ok(found)
+    const waited = oldest === undefined ? 0 : now() - oldest
+    const found = oldest === undefined ? "every event is in a columnar segment" : `the oldest unsealed event came ${spanText(waited)} ago`
+    return waited > 50 * 3_600_000 ? warn(found, "Look in the log why sealing fails") : ok(found)
   },
   smtp: async ({ smtp }) => {
     if (!smtp) return ok("no mail server is set; links are shown instead")
     const { ok: isTaken, steps } = await askMailServer(smtp)
     return isTaken
       ? ok(`${smtp.host} lets us in`)
-      : warn(steps.at(-1)?.received ?? "no answer", "POST /api/private/admin/settings/smtp/test")
+      : warn(
+          steps.at(-1)?.received ?? "no answer",
+          "Put host, user and password right in the settings of mail; the test there shows where it stops",
+        )
   },
   outbound: ({ outbound }) => ok(outbound.enabled ? "on, for what people switch on" : "off: nothing is called outside"),
   geo_database_age: ({ geoDb, now }) => {
-    if (geoDb === undefined) return ok("none; the country comes from the browser's time zone")
-    const days = Math.floor((now() - statSync(geoDb).mtimeMs) / 86_400_000)
-    return days > 90 ? warn(`${days} days old`, "Fetch a newer file") : ok(`${days} days old`)
+    if (geoDb === undefined) return ok("no file is set; the country comes from the browser's time zone")
+    const age = now() - statSync(geoDb).mtimeMs
+    const found = `the file is ${spanText(age)} old`
+    return age > 90 * DAY_MS ? warn(found, "Fetch a newer file") : ok(found)
   },
   timezone_data: () =>
-    ok(`${Intl.supportedValuesOf("timeZone").length} zones, ${process.versions.tz ?? process.versions.icu ?? "built in"}`),
+    ok(`${Intl.supportedValuesOf("timeZone").length} zones, release ${process.versions.tz ?? process.versions.icu ?? "built in"}`),
   states: ({ health }) => {
     const codes = [...health.report().reasons, ...health.warnings()].map(({ code }) => code)
-    return codes.length > 0 ? warn(codes.join(", "), "See the log") : ok("none")
+    return codes.length > 0 ? warn(codes.join(", "), codes.map((code) => REMEDIES[code]).join(" ")) : ok("nothing is wrong right now")
   },
+}
+
+const DAY_MS = 86_400_000
+const MAKE_BACKUP = "Make one on the page Backups, or by footfall backup create"
+
+const LOST_KEY =
+  "Start with the key that sealed them: FOOTFALL_SECRET_KEY, or secret.key in the data folder; the one before as FOOTFALL_SECRET_KEY_PREVIOUS. Where it is lost, enter the secrets anew, give authenticator apps up by footfall user reset-mfa, and make shared views anew"
+
+/** What to do about a state of the instance. */
+export const REMEDIES: Readonly<Record<HealthCode, string>> = {
+  stopping: "It stops; start it again.",
+  storage_full: "Make room on the disk: it goes on by itself.",
+  storage_locked:
+    "Find that process by fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it: writing goes on by itself.",
+  storage_damaged: "footfall backup list, then footfall backup restore <id>.",
+  queue_full: "More events come than are stored: look for who sends them, or lower FOOTFALL_LIMIT_INSTANCE_EVENTS.",
+  storage_low: "Make room, or move the data folder.",
+  backup_stale: "footfall backup create; the log says why none was made by itself.",
+  clock_jump: "Keep the clock right by NTP.",
+  forwarded_headers_ignored: "Add the proxy's range to FOOTFALL_TRUSTED_PROXIES.",
+}
+
+/** What to do when a look itself meets a fault of a store. */
+const FAULT_REMEDIES: Readonly<Record<FaultKind, string>> = {
+  full: REMEDIES.storage_full,
+  locked: REMEDIES.storage_locked,
+  damaged: REMEDIES.storage_damaged,
+  fsync: "Look at the disk, then start Footfall again.",
+  io: "Look at the disk, and whether the user that runs Footfall may write in the data folder.",
+  unreachable: "Start the catalog server, and see that it can be reached from here; it is tried again by itself.",
 }
 
 async function attempt(look: (options: DoctorOptions) => Finding | Promise<Finding>, options: DoctorOptions): Promise<Finding> {
   try {
     return await look(options)
   } catch (error) {
-    return fail(
-      error instanceof Error ? error.message : String(error),
-      "Look at the disk; footfall backup list, footfall backup restore <id>",
-    )
+    const detail = error instanceof Error ? error.message : String(error)
+    return fail(detail, error instanceof StoreFault ? FAULT_REMEDIES[error.kind] : "Look in the log for what fails, and at the disk")
   }
 }
 
@@ -189,3 +240,7 @@ const integrity = (lines: readonly string[]): Finding => {
 }
 
 const mib = (bytes: number): number => Math.round(bytes / 1_048_576)
+const gb = (bytes: number): string => (bytes / 1e9).toFixed(1)
+
+/** `2026-11-21 12:00:00 UTC` */
+const clockText = (at: number): string => instantText(at).replace("T", " ").replace("Z", " UTC")

@@ -5,6 +5,7 @@ import type { Part } from "../store/events/part.ts"
 import type { DataHooks, Removed } from "./data-hooks.ts"
 import type { Exclusive } from "./exclusive.ts"
 import type { SiteKeys } from "./site-keys.ts"
+import type { Takeouts } from "./takeouts.ts"
 
 /** Takes a site's data, or that of one visitor, out of both stores, and tells every area. What was cut off is done by doing it again. */
 export interface Erasure {
@@ -20,15 +21,17 @@ interface ErasureOptions {
   clock: Pick<Clock, "now">
   exclusive: Exclusive
   hooks: DataHooks
+  takeouts: Pick<Takeouts, "drop">
 }
 
-export function createErasure({ events, siteKeys, clock, exclusive, hooks }: ErasureOptions): Erasure {
+export function createErasure({ events, siteKeys, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
   const everything = (part: Part) => new Uint8Array(part.visits).fill(1)
   return {
     site: (siteId) =>
       exclusive.run(async () => {
         const visits = await events.erase(siteId, everything, clock.now())
         if (visits > 0) events.checkpoint("truncate")
+        await takeouts.drop(siteId)
         return { visits, ...(await hooks.onSiteDelete(siteId)) }
       }),
     person: (siteId, visitor) =>
@@ -36,6 +39,7 @@ export function createErasure({ events, siteKeys, clock, exclusive, hooks }: Era
         const nameOf = pseudonyms(await siteKeys.siteKey(siteId), "visitor")
         const visits = await events.erase(siteId, (part) => visitsOf(part, visitor, nameOf), clock.now())
         if (visits > 0) events.checkpoint("truncate")
+        await takeouts.drop(siteId)
         return { visits, ...(await hooks.onPersonErase(siteId, visitor)) }
       }),
   }

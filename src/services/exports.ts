@@ -5,6 +5,7 @@ import { breakdownColumns } from "../query/export-breakdown.ts"
 import { type ExportQuestion, parseExport } from "../query/export-question.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../query/export-text.ts"
 import { flatQuery } from "../query/flat-query.ts"
+import { codeNames } from "./code-names.ts"
 import { type Asking, both } from "./open-report.ts"
 import { decimalsOf, shownRange, siteFacts } from "./report-facts.ts"
 import type { SiteKeys } from "./site-keys.ts"
@@ -74,7 +75,11 @@ export function createExports(options: ExportsOptions): Exports {
 
   async function* breakdown({ site, format, range, question, now }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
-    const query = { site: facts, query: flatQuery(question, { site: facts, now }), question, format, decimals: decimalsOf(site) }
+    const names = await codeNames(options, question.dimension)
+    const query = {
+      ...{ site: facts, query: flatQuery(question, { site: facts, now }), question, format, decimals: decimalsOf(site) },
+      ...(names && { names: JSON.stringify([...names]) }),
+    }
     const columns = breakdownColumns(question)
     const text = await engine.exportBreakdown(query, askerOf(site, signal))
     yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))

@@ -8,6 +8,7 @@ import { ArgumentReader, type Form, refuseArguments } from "../query/arguments.t
 import { changePercent } from "../query/compare.ts"
 import { shownValue } from "../query/result.ts"
 import { splitArguments, withAllFaults } from "./all-faults.ts"
+import { codeNames } from "./code-names.ts"
 import { funnelFacts, type OpenFunnel, openFunnel, type ShownFunnel, shownFunnel } from "./funnel-report.ts"
 import { type Asking, both, openReports } from "./open-report.ts"
 import { shownRange } from "./report-facts.ts"
@@ -31,19 +32,21 @@ export async function funnelInsight(
     open: (rest) => open("compared_funnel", site, rest, asking),
   })
   const [opened, split] = await withAllFaults(form, opening, () => readSplit(own, form))
-  const ask = async (query: OpenFunnel["query"]) => shownFunnel(opened.funnel, await options.engine.funnel(query, opened.report.asker))
   const { compared } = opened.report.question
-  const [shown, before, breakdown] = await Promise.all([
-    ask(opened.query),
-    compared && ask({ ...opened.query, range: compared.range }),
+  const ask: Ask = async (variants) => {
+    const results = await options.engine.funnels(opened.query, variants, opened.report.asker)
+    return results.map((result) => shownFunnel(opened.funnel, result))
+  }
+  const [[shown, before], breakdown] = await Promise.all([
+    ask(compared ? [{}, { range: compared.range }] : [{}]),
     split.dimension && breakdownOf(options, opened, split.dimension, split.limit, ask),
   ])
   return {
     ...funnelFacts(opened),
-    ...shown,
+    ...shown!,
     ...(compared &&
       before && {
-        comparison: { range: shownRange(compared, opened.report.now), ...countsOf(before), change_percent: changes(shown, before) },
+        comparison: { range: shownRange(compared, opened.report.now), ...countsOf(before), change_percent: changes(shown!, before) },
       }),
     ...(breakdown && { breakdown }),
   }
@@ -57,12 +60,12 @@ function readSplit(given: Record<string, unknown>, form: Form): { dimension: Dim
   return { dimension, limit }
 }
 
-type Ask = (query: OpenFunnel["query"]) => Promise<ShownFunnel>
+type Ask = (variants: Parameters<StatsOptions["engine"]["funnels"]>[1]) => Promise<ShownFunnel[]>
 
 /** Who entered with a value is whoever took the first step in a visit of that value: a visitor may have done so with several. */
-async function breakdownOf({ engine }: StatsOptions, { query, report }: OpenFunnel, dimension: Dimension, limit: number, ask: Ask) {
+async function breakdownOf(options: StatsOptions, { query, report }: OpenFunnel, dimension: Dimension, limit: number, ask: Ask) {
   const filter = both(stepFilter(query.steps[0]!), query.filter)
-  const { rows, totalRows } = await engine.aggregate(
+  const { rows, totalRows } = await options.engine.aggregate(
     {
       site: report.facts,
       range: query.range,
@@ -78,12 +81,10 @@ async function breakdownOf({ engine }: StatsOptions, { query, report }: OpenFunn
     },
     report.asker,
   )
-  const shown = await Promise.all(
-    rows.map(async ({ keys: [key = null] }) => {
-      const ofValue = both(valueIs(dimension, key), query.filter)
-      return { ...shownValue(dimension, key), ...countsOf(await ask({ ...query, ...(ofValue && { filter: ofValue }) })) }
-    }),
-  )
+  const keys = rows.map(({ keys: [key = null] }) => key)
+  const funnels = keys.length === 0 ? [] : await ask(keys.map((key) => ({ filter: both(valueIs(dimension, key), query.filter)! })))
+  const names = await codeNames(options, dimension)
+  const shown = keys.map((key, i) => ({ ...shownValue(dimension, key, { names }), ...countsOf(funnels[i]!) }))
   return { dimension, rows: shown, total_rows: totalRows }
 }
 

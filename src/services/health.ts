@@ -17,25 +17,28 @@ export interface Health {
   enter(code: HealthCode, cause?: string): void
   leave(code: HealthCode): void
   has(code: HealthCode): boolean
+  /** What was said when it was entered, while it lasts. */
+  causeOf(code: HealthCode): string | undefined
   /** Warnings are left out: they do not take an instance out of service. */
   report(): HealthReport
   warnings(): { code: HealthCode; since: string }[]
 }
 
 export function createHealth({ now, log }: { now(): number; log: Log }): Health {
-  const since = new Map<HealthCode, number>()
+  const entered = new Map<HealthCode, { at: number; cause: string | undefined }>()
   const list = (codes: readonly HealthCode[]) =>
-    codes.filter((code) => since.has(code)).map((code) => ({ code, since: new Date(since.get(code)!).toISOString() }))
+    codes.filter((code) => entered.has(code)).map((code) => ({ code, since: new Date(entered.get(code)!.at).toISOString() }))
   return {
     enter(code, cause) {
-      if (since.has(code)) return
-      since.set(code, now())
+      if (entered.has(code)) return
+      entered.set(code, { at: now(), cause })
       log.warn("state entered", { code, cause })
     },
     leave(code) {
-      if (since.delete(code)) log.info("state left", { code })
+      if (entered.delete(code)) log.info("state left", { code })
     },
-    has: (code) => since.has(code),
+    has: (code) => entered.has(code),
+    causeOf: (code) => entered.get(code)?.cause,
     report() {
       const reasons = list(REASONS)
       return { status: reasons.length === 0 ? "ok" : "degraded", reasons }

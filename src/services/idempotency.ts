@@ -73,22 +73,30 @@ export function createIdempotency({ catalog, clock, secrets }: IdempotencyOption
   /** An answer that was sealed with another secret key is none. */
   async function find(scope: string, key: string): Promise<IdempotentAnswer | undefined> {
     const found = await findIdempotentAnswer(catalog, { scope, key, since: clock.now() - KEPT_MS })
-    const body = found && secrets.open(Uint8Array.fromBase64(found.body), placeOf(scope, key))
-    return found && body && { ...found, body: new TextDecoder().decode(body) }
+    const body = found && secrets.open(Uint8Array.fromBase64(found.body), answerPlace(scope, key, "answer"))
+    const body_hash = found && secrets.open(found.body_hash, answerPlace(scope, key, "body hash"))
+    return found && body && body_hash && { ...found, body_hash, body: new TextDecoder().decode(body) }
   }
 
   function claimOf({ scope, key, body_hash }: { scope: string; key: string; body_hash: Uint8Array }, release: () => void): Claim {
     const keep: Claim["keep"] = async (statements, answer) => {
       const now = clock.now()
       await deleteIdempotentAnswers(statements, now - KEPT_MS, FORGOTTEN_AT_ONCE)
-      const body = secrets.seal(new TextEncoder().encode(answer.body), placeOf(scope, key)).toBase64()
-      await insertIdempotentAnswer(statements, { scope, key, now }, { ...answer, body, body_hash })
+      const body = secrets.seal(new TextEncoder().encode(answer.body), answerPlace(scope, key, "answer")).toBase64()
+      // Some bodies hold a password, which could be guessed from a plain hash of them.
+      const sealed = secrets.seal(body_hash, answerPlace(scope, key, "body hash"))
+      await insertIdempotentAnswer(statements, { scope, key, now }, { ...answer, body, body_hash: sealed })
     }
     return { keep, keepAlone: (answer) => catalog.transaction((statements) => keep(statements, answer)), release }
   }
 }
 
-const placeOf = (scope: string, key: string) => ({ table: "idempotent_answers", row: `${scope} ${key}`, purpose: "answer" })
+/** Where the two parts of a kept answer are sealed. */
+export const answerPlace = (scope: string, key: string, purpose: "answer" | "body hash") => ({
+  table: "idempotent_answers",
+  row: `${scope} ${key}`,
+  purpose,
+})
 
 const inProgress = () => new AppError("idempotency_in_progress", "The first request with this Idempotency-Key is still running.")
 const reused = () => new AppError("idempotency_key_reused", "The Idempotency-Key was sent before with another body.")

@@ -22,14 +22,21 @@ export interface InstanceSettings {
   sourceOf(key: SettingKey): "env" | "file" | "db" | "default"
   /**
    * Changes several at once; null goes back to the default unless it is a value of the setting. The values have been judged.
-   * `alongside` runs in the same transaction.
+   * `alongside` runs in the same transaction; `committed` right after it and before any later statement.
    */
-  change(
-    changes: Partial<Record<SettingKey, unknown>>,
-    by: number | null,
-    alongside?: (statements: Statements) => Promise<void>,
-  ): Promise<void>
+  change(changes: Partial<Record<SettingKey, unknown>>, by: number | null, beside?: BesideSettings): Promise<void>
+  /** Counts the changes of all of them, from 1. */
+  version(): number
 }
+
+/** What is stored with a change of settings. */
+export interface BesideSettings {
+  alongside?(statements: Statements): Promise<void>
+  committed?(): void
+}
+
+/** Its row stands beside the settings', and is none. */
+const VERSION_KEY = "settings_version"
 
 export async function createInstanceSettings({
   catalog,
@@ -41,7 +48,11 @@ export async function createInstanceSettings({
   configured?: ConfiguredSettings
 }): Promise<InstanceSettings> {
   const chosen = new Map<string, unknown>()
-  for (const { key, value } of await listSettings(catalog)) if (isSettingKey(key) && isSettingValue(key, value)) chosen.set(key, value)
+  let version = 1
+  for (const { key, value } of await listSettings(catalog)) {
+    if (isSettingKey(key) && isSettingValue(key, value)) chosen.set(key, value)
+    if (key === VERSION_KEY) version = Number(value)
+  }
 
   function present(key: SettingKey): unknown {
     const told = configured[key]
@@ -53,18 +64,23 @@ export async function createInstanceSettings({
     get: <Key extends SettingKey>(key: Key) => present(key) as SettingValue<Key>, // only values that fit the setting get in
     isChosen: (key) => configured[key] !== undefined || chosen.has(key),
     sourceOf: (key) => configured[key]?.source ?? (chosen.has(key) ? "db" : "default"),
-    async change(changes, by, alongside) {
+    version: () => version,
+    async change(changes, by, { alongside, committed } = {}) {
       const entries = Object.entries(changes) as [SettingKey, unknown][] // the names are keys
+      const stamp = { updated_by: by, updated_at: clock.now() }
       await catalog.transaction(
         async (statements) => {
           for (const [key, value] of entries) {
-            if (isSettingValue(key, value)) await putSetting(statements, { key, value, updated_by: by, updated_at: clock.now() })
+            if (isSettingValue(key, value)) await putSetting(statements, { key, value, ...stamp })
             else await deleteSetting(statements, key)
           }
+          if (entries.length > 0) await putSetting(statements, { key: VERSION_KEY, value: version + 1, ...stamp })
           await alongside?.(statements)
         },
         () => {
           for (const [key, value] of entries) isSettingValue(key, value) ? chosen.set(key, value) : chosen.delete(key)
+          if (entries.length > 0) version++
+          committed?.()
         },
       )
     },

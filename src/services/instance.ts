@@ -1,4 +1,3 @@
-import { hkdfSync } from "node:crypto"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import { CORE_PERMISSIONS, type Permissions } from "../domain/permission.ts"
@@ -6,18 +5,19 @@ import type { Site } from "../domain/site.ts"
 import type { SiteDefaults } from "../domain/site-input.ts"
 import type { IdentityKeys } from "../ingest/salts.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
-import { listSiteIds } from "../store/catalog/copy.ts"
 import { listSites } from "../store/catalog/sites.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { KeptValues } from "../store/events/writer.ts"
 import { type Access, createAccess } from "./access.ts"
 import { type AccountSettings, type Accounts, createAccounts } from "./accounts.ts"
+import { type Alarms, createAlarms } from "./alarms.ts"
 import { type Annotations, createAnnotations } from "./annotations.ts"
 import { type Audit, createAudit } from "./audit.ts"
-import { type Backups, createBackups } from "./backup.ts"
+import type { Backups } from "./backup.ts"
 import { removeUnfinished } from "./backup-folder.ts"
 import type { KeepRules } from "./backup-rotation.ts"
 import { type BackupSchedule, createBackupSchedule } from "./backup-schedule.ts"
+import type { BucketPlace } from "./bucket.ts"
 import type { CatalogLease } from "./catalog-lease.ts"
 import { prepareDataFolder } from "./data-folder.ts"
 import { createExclusive, type Exclusive } from "./exclusive.ts"
@@ -25,12 +25,14 @@ import { createFunnels, type Funnels } from "./funnels.ts"
 import { createGoals, type Goals } from "./goals.ts"
 import { createHealth, type Health } from "./health.ts"
 import { createIdempotency, type Idempotency } from "./idempotency.ts"
+import { closeInstance } from "./instance-close.ts"
 import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "./instance-settings.ts"
 import { createInstanceShields, type InstanceShields } from "./instance-shields.ts"
 import { createJobQueue } from "./job-queue.ts"
 import { createJobSlots, type JobSlots } from "./job-slots.ts"
 import type { Jobs } from "./jobs.ts"
 import { createKeptValues } from "./kept-values.ts"
+import { type KeyRotation, openKeys } from "./key-rotation.ts"
 import { createKeys, type Keys } from "./keys.ts"
 import { type Lock, takeLock } from "./lock.ts"
 import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
@@ -39,11 +41,13 @@ import { createOrganizations, type Organizations } from "./organizations.ts"
 import { createOutbound, type Outbound, type OutboundSettings } from "./outbound.ts"
 import { createOutbox, type Outbox } from "./outbox.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "./plugins.ts"
+import { createRemoteBackups, type RemoteBackups, withCopies } from "./remote-backups.ts"
 import type { RemoteCatalog } from "./remote-catalog.ts"
+import { openSafely } from "./safe-stores.ts"
 import { createSalts, type KeptSalts } from "./salts.ts"
 import { createSchedules, type Schedules } from "./schedules.ts"
-import { secretKey } from "./secret-key.ts"
-import { createSecrets, type Random } from "./secrets.ts"
+import { type SecretKeys, secretKeys } from "./secret-key.ts"
+import type { Random } from "./secrets.ts"
 import { createSegments, type Segments } from "./segments.ts"
 import { createSessions, type Sessions } from "./sessions.ts"
 import { createShares, type Shares } from "./shares.ts"
@@ -52,7 +56,6 @@ import { createSites, type Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
 import { createStoreStates, type StoreStates } from "./store-states.ts"
 import { type StoredSecrets, storedSecrets } from "./stored-secrets.ts"
-import { openStores } from "./stores.ts"
 import { finishSwap } from "./swap.ts"
 
 export interface InstanceOptions {
@@ -63,6 +66,8 @@ export interface InstanceOptions {
   random: Random
   /** The configured key; without it the one in the data folder is used. */
   secretKey: string | undefined
+  /** The one before it, whose sealed values and cookies are still good. */
+  previousSecretKey?: string | undefined
   /** Of a catalog on a server. */
   remoteCatalog: RemoteCatalog | undefined
   defaults: SiteDefaults
@@ -75,8 +80,8 @@ export interface InstanceOptions {
   plugins: readonly PluginFacts[]
   outbound: OutboundSettings
   keep: KeepRules
-  /** When backups are made: `03:00` in UTC, or `off`; and where that is set, if anywhere. */
-  backups: { time: string; setBy: "env" | "file" | undefined }
+  /** When backups are made: `03:00` in UTC, or `off`; and where that is set, if anywhere. The bucket that the operator has set. */
+  backups: { time: string; setBy: "env" | "file" | undefined; bucket?: Omit<BucketPlace, "byOperator"> | undefined }
   backupWorkerUrl: string
   /** False: migrate without a backup before. */
   backUpBeforeMigrating: boolean
@@ -102,6 +107,7 @@ export interface Instance {
   maintenance: MaintenanceMode
   /** Of backups. */
   schedule: BackupSchedule
+  remoteBackups: RemoteBackups
   sessions: Sessions
   access: Access
   /** Of the core and of all plugins. */
@@ -112,6 +118,8 @@ export interface Instance {
   audit: Audit
   /** Keys that sign cookies; the first one is used, the others still verify. */
   cookieSecrets: readonly [string, ...string[]]
+  /** Another key in place of the current one. */
+  keyRotation: Pick<KeyRotation, "rotate" | "export" | "look">
   /** Answers to requests that may come again. */
   idempotency: Idempotency
   keys: Keys
@@ -127,6 +135,7 @@ export interface Instance {
   jobs: Jobs
   schedules: Schedules
   outbox: Outbox
+  alarms: Alarms
   /** Sealed values of the core, or of a plugin. */
   secretsOf(owner: string): StoredSecrets
   /** Of a catalog on a server. */
@@ -142,14 +151,13 @@ export interface Instance {
 /** Takes a data folder, in the order of reliability.md 3.1. A fault is an `ExitFault`; then nothing is held or open. */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
   const { dataDir, log } = options
-  const warning = prepareDataFolder(dataDir)
-  if (warning !== undefined) log.warn(warning)
+  for (const warning of prepareDataFolder(dataDir)) log.warn(warning)
   const lock = lockFolder(options)
   try {
-    const key = secretKey(dataDir, options.secretKey, options.random)
+    const keys = secretKeys(dataDir, { key: options.secretKey, previous: options.previousSecretKey }, options.random)
     if (finishSwap(dataDir)) log.warn("a restore that was cut off has been finished")
     removeUnfinished(dataDir)
-    return await open(options, lock, key)
+    return await open(options, lock, keys)
   } catch (error) {
     lock.release()
     throw error
@@ -159,29 +167,22 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 export const lockFolder = ({ dataDir, version, clock }: Pick<InstanceOptions, "dataDir" | "version" | "clock">): Lock =>
   takeLock(dataDir, { pid: process.pid, started_at: new Date(clock.now()).toISOString(), version })
 
-async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Promise<Instance> {
+async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Promise<Instance> {
   const { clock, log, random } = options
   const health = createHealth({ now: clock.now, log })
   const states = createStoreStates({ health, log, monotonic: clock.monotonic })
   const exclusive = createExclusive()
-  const backupsOver = (catalog: Catalog) => createBackups(backupOptions(options, catalog, exclusive))
-  let safety: string | null = null
   // The store asks for kept values from its first write on; what knows them needs the catalog, which is opened with it.
   let kept: KeptValues = () => false
-  const { catalog, events, lease, migrations } = await openStores({
-    ...options,
-    onFault: states.note,
-    keptValues: (...value) => kept(...value),
-    backUp: options.backUpBeforeMigrating
-      ? async (open) => {
-          safety = (await backupsOver(open).create("migration")).id
-        }
-      : undefined,
-  })
-  const secrets = createSecrets({ secretKey: key, random })
-  const siteKeys = createSiteKeys({ catalog, secrets, random })
-  const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults: options.defaults, maxSites: options.maxSites })
+  const keptValues: KeptValues = (...value) => kept(...value)
+  const stores = await openSafely({ ...options, exclusive, onFault: states.note, keptValues })
+  const { catalog, events, lease } = stores
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
+  const audit = createAudit({ catalog, clock })
+  const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings })
+  const { secrets, cookieSecrets } = keyRotation
+  const siteKeys = createSiteKeys({ catalog, secrets, random })
+  const sites = await createSites({ ...options, catalog, settings, keys: siteKeys })
   const goals = await createGoals({ catalog, clock })
   const funnels = await createFunnels({ catalog, clock })
   const segments = await createSegments({ catalog, clock })
@@ -189,9 +190,12 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
   kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
   const outbound = createOutbound({ settings: options.outbound, clock })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
-  const audit = createAudit({ catalog, clock })
   const jobs = createJobQueue({ catalog, clock, log, random })
   const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))
+  const ofCore = storedSecrets({ catalog, clock, secrets }, "core")
+  const schedule = await createBackupSchedule({ catalog, clock, audit, secrets: ofCore, outbound, keep: options.keep, ...options.backups })
+  const remoteBackups = createRemoteBackups({ dataDir: options.dataDir, clock, log, schedule, outbound })
+  const outbox = createOutbox({ catalog, clock, log })
   const accounts = createAccounts({
     ...options,
     siteDefaults: options.defaults,
@@ -203,6 +207,7 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     audit,
     sites,
     outbound,
+    outbox,
   })
   return {
     lock,
@@ -213,53 +218,42 @@ async function open(options: InstanceOptions, lock: Lock, key: Uint8Array): Prom
     funnels,
     settings,
     maintenance: await createMaintenance({ catalog, clock, audit }),
-    schedule: await createBackupSchedule({ catalog, clock, audit, keep: options.keep, ...options.backups }),
+    schedule,
+    remoteBackups,
     sessions,
     accounts,
-    shares: createShares({ catalog, clock, random, secrets, sites, passwords: accounts.passwords, saved: segments.saved }),
-    access: createAccess({ catalog, sites, permissions }),
+    shares: createShares({ ...options, catalog, secrets, settings, sites, passwords: accounts.passwords, saved: segments.saved }),
+    access: createAccess({ catalog, sites, permissions, sso: accounts.sso }),
     permissions,
     outbound,
     plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
     audit,
-    cookieSecrets: [cookieSecret(key)],
+    cookieSecrets,
+    keyRotation,
     segments,
     saved: segments.saved,
     annotations: createAnnotations({ catalog, clock }),
     instanceShields,
     idempotency: createIdempotency({ catalog, clock, secrets }),
-    keys: createKeys({ catalog, clock, random, sites, permissions, settings }),
-    organizations: createOrganizations({ catalog, clock, settings, sites }),
+    keys: createKeys({ catalog, clock, random, sites, permissions, settings, outbox }),
+    organizations: createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider: accounts.hasInstanceProvider }),
     salts: createSalts({ catalog, secrets, clock, random }),
     identityKeys: siteKeys,
     siteKeys,
-    backups: backupsOver(catalog),
+    backups: withCopies(stores.backups, remoteBackups),
     health,
     states,
     exclusive,
     slots: createJobSlots(catalog, clock),
     jobs,
     schedules: createSchedules({ catalog, clock, jobs, timezone: options.defaults.timezone }),
-    outbox: createOutbox({ catalog, clock, log }),
+    outbox,
+    alarms: createAlarms({ catalog, clock, outbox, audit, mail: accounts.mail, publicUrl: options.publicUrl }),
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
     allSites: () => allSites(catalog),
-    migrated: { migrations, backup: safety },
-    close: () => close({ catalog, events, lock, lease }, log),
-  }
-}
-
-function backupOptions(options: InstanceOptions, catalog: Catalog, exclusive: Exclusive): Parameters<typeof createBackups>[0] {
-  return {
-    dataDir: options.dataDir,
-    version: options.version,
-    workerUrl: options.backupWorkerUrl,
-    now: options.clock.now,
-    log: options.log,
-    keep: options.keep,
-    exclusive,
-    copyCatalog: catalog.remote ? undefined : (target) => catalog.vacuumInto(target),
-    siteIds: () => listSiteIds(catalog),
+    migrated: { migrations: stores.migrations, backup: stores.safety },
+    close: () => closeInstance({ catalog, events, lock, lease }, log),
   }
 }
 
@@ -268,26 +262,4 @@ const sessionLife = (settings: InstanceSettings) => ({
   absolute: settings.get("session_absolute_days"),
 })
 
-/** Apart from the key that seals secrets: who knows one does not know the other. */
-const cookieSecret = (key: Uint8Array): string =>
-  Buffer.from(hkdfSync("sha256", key, new Uint8Array(), "footfall/cookies", 32)).toString("hex")
-
-const FAREWELL_MS = 2_000
-
 const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
-
-async function close({ catalog, events, lock, lease }: Pick<Instance, "catalog" | "events" | "lock" | "lease">, log: Log): Promise<void> {
-  // What a full or failing disk does not take stays safe in the stores' logs, and the end has its own exit code.
-  const unmoved = (error: unknown) => log.warn("a store could not be brought to one file", { error })
-  if (!catalog.remote) await catalog.checkpoint("truncate").catch(unmoved)
-  try {
-    events.checkpoint("truncate")
-  } catch (error) {
-    unmoved(error)
-  }
-  // A server that is gone must not hold up the end: its lease runs out by itself.
-  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(FAREWELL_MS)]).catch(() => {})
-  else await catalog.close()
-  events.close()
-  lock.release()
-}

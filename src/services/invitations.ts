@@ -4,9 +4,9 @@ import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import { alreadyMember, type Invitation, invitationNotFound, parseInvitation, tooManyInvitations } from "../domain/invitation.ts"
 import { ORGANIZATION } from "../domain/limits.ts"
-import { isAbove, lacking, tooManyMembers } from "../domain/membership.ts"
+import { givenByRole, isAbove, lacking, refuseUnheld, tooManyMembers } from "../domain/membership.ts"
 import type { Organization, Role } from "../domain/organization.ts"
-import { organizationPermissions, type Permissions } from "../domain/permission.ts"
+import { allPermissions, organizationPermissions, type Permissions } from "../domain/permission.ts"
 import { caseKey } from "../domain/text.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import {
@@ -23,6 +23,8 @@ import { membershipOf } from "../store/catalog/memberships.ts"
 import { invitationMail } from "./invitation-mail.ts"
 import type { PostedMail } from "./mail.ts"
 import type { Giver } from "./members.ts"
+import type { Outbox } from "./outbox.ts"
+import { invitedEvent } from "./product-events.ts"
 import type { Random } from "./secrets.ts"
 import { tokenHash } from "./sessions.ts"
 import type { Alongside } from "./site-things.ts"
@@ -61,6 +63,7 @@ interface InvitationsOptions {
   permissions: Permissions
   sites: Pick<Sites, "list">
   mail: Pick<PostedMail, "isOn" | "post" | "wake">
+  outbox: Pick<Outbox, "write">
   /** Under which people reach the instance. */
   publicUrl(): string
 }
@@ -68,7 +71,16 @@ interface InvitationsOptions {
 const DAY_MS = 86_400_000
 const TOKEN_BYTES = 32
 
-export function createInvitations({ catalog, clock, random, permissions, sites, mail, publicUrl }: InvitationsOptions): Invitations {
+export function createInvitations({
+  catalog,
+  clock,
+  random,
+  permissions,
+  sites,
+  mail,
+  outbox,
+  publicUrl,
+}: InvitationsOptions): Invitations {
   const newToken = () => random(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true })
   const linkTo = (token: string) => `${publicUrl()}/invite/${token}`
   const endFrom = (now: number) => now + ORGANIZATION.invitationDays * DAY_MS
@@ -80,6 +92,7 @@ export function createInvitations({ catalog, clock, random, permissions, sites, 
     const giver = await membershipOf(statements, organizationId, by)
     if (!giver || !organizationPermissions(giver, permissions).has("members:write")) throw lacking("members:write")
     if (isAbove(role, giver.role)) throw new AppError("forbidden", "The role is above your own.")
+    refuseUnheld(givenByRole(role, permissions), allPermissions(giver, permissions))
   }
   async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<Invitation> {
     const invitation = await pendingInvitation(statements, organizationId, parseId(id) ?? 0)
@@ -106,6 +119,7 @@ export function createInvitations({ catalog, clock, random, permissions, sites, 
         const made = { ...fields, ...terms, email_key, created_at: now, expires_at: endFrom(now) }
         const inserted = await insertInvitation(statements, made, tokenHash(token))
         await post(statements, organization, inserted, token)
+        await outbox.write(statements, invitedEvent(inserted))
         await alongside?.(statements, { after: inserted })
         await keep?.(statements, { after: told(inserted, token) })
         return inserted

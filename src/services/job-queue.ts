@@ -7,7 +7,6 @@ import {
   deleteJobsFinishedBefore,
   finishJob,
   insertJob,
-  type JobEnd,
   type JobFilter,
   jobById,
   listDueJobs,
@@ -19,7 +18,9 @@ import {
   saveJobPayload,
   saveJobProgress,
 } from "../store/catalog/jobs.ts"
-import { CRASHES, type JobKind, usualRetryMs } from "./job-kinds.ts"
+import { type EndingJob, INTERRUPTED, JobEnds } from "./job-ends.ts"
+import { CRASHES, type JobKind } from "./job-kinds.ts"
+import { JobListeners } from "./job-listeners.ts"
 import type { Jobs, JobsOptions, NewJob } from "./jobs.ts"
 import { slicesOf } from "./slices.ts"
 
@@ -27,11 +28,7 @@ interface Kind extends JobKind {
   isOn(): boolean
 }
 
-interface Running {
-  job: Job
-  kind: Kind
-  abort: AbortController
-  isCancelled: boolean
+interface Running extends EndingJob {
   /** Of the progress that is in the catalog. */
   savedAt: number
   leasedAt: number
@@ -46,9 +43,8 @@ class Queue implements Jobs {
   readonly #self: string
   readonly #kinds = new Map<string, Kind>()
   readonly #running = new Map<number, Running>()
-  /** Ends that the catalog did not take, by job: a disk that was full must not leave a job running for ever. */
-  readonly #unstored = new Map<number, () => Promise<void>>()
-  readonly #listeners = new Map<number, Set<(job: Job) => void>>()
+  readonly #listeners = new JobListeners()
+  readonly #ends: JobEnds
   #beginning: Promise<void> = Promise.resolve()
   #isStarted = false
   #isStopped = false
@@ -56,6 +52,7 @@ class Queue implements Jobs {
   constructor(options: JobsOptions) {
     this.#options = options
     this.#self = options.random(8).toHex()
+    this.#ends = new JobEnds({ ...options, tell: (job) => this.#listeners.tell(job) })
   }
 
   get #catalog(): Catalog {
@@ -98,11 +95,11 @@ class Queue implements Jobs {
       await alongside?.(statements, found)
       return running ? found : finishJob(statements, id, { state: "cancelled", at: this.#now })
     })
-    this.#unstored.delete(id)
+    this.#ends.forget(id)
     if (running && this.#running.has(id)) {
       running.isCancelled = true
       running.abort.abort()
-    } else if (job) this.#tell(job)
+    } else if (job) this.#listeners.tell(job)
     return job
   }
 
@@ -120,12 +117,7 @@ class Queue implements Jobs {
   }
 
   watch(id: number, listener: (job: Job) => void): () => void {
-    const listeners = this.#listeners.get(id) ?? new Set()
-    this.#listeners.set(id, listeners.add(listener))
-    return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0) this.#listeners.delete(id)
-    }
+    return this.#listeners.watch(id, listener)
   }
 
   async recover(): Promise<void> {
@@ -173,7 +165,7 @@ class Queue implements Jobs {
   async #begin(): Promise<void> {
     if (this.#isStopped) return
     await this.#renewLeases()
-    await this.#storeEnds()
+    await this.#ends.storeKept()
     const free = JOBS.atOnce - this.#running.size
     const kinds = [...this.#kinds].filter(([name, kind]) => kind.isOn() && this.#countOf(name) < (kind.atOnce ?? JOBS.atOnceOfKind))
     if (free <= 0 || kinds.length === 0) return
@@ -222,53 +214,14 @@ class Queue implements Jobs {
     } catch (error) {
       thrown = { error }
     }
-    const conclude = () => this.#conclude(running, thrown)
-    await conclude().catch((error) => {
-      this.#unstored.set(job.id, conclude)
-      this.#options.log.error("the end of a job could not be stored", { job: job.id, kind: job.kind, error })
-    })
+    await this.#ends.store(running, thrown)
     this.#running.delete(job.id)
     if (this.#isStarted && !this.#isStopped) setTimeout(() => void this.tick(), 0)
   }
 
-  async #storeEnds(): Promise<void> {
-    for (const [id, conclude] of this.#unstored)
-      await conclude().then(
-        () => this.#unstored.delete(id),
-        () => {}, // said the first time; the next look tries again
-      )
-  }
-
-  async #conclude(running: Running, thrown: { error: unknown } | undefined): Promise<void> {
-    const { job, kind, abort, isCancelled } = running
-    if (job.progress) await saveJobProgress(this.#catalog, job.id, job.progress)
-    const end = async (end: Omit<JobEnd, "at">) => {
-      const over = await finishJob(this.#catalog, job.id, { ...end, at: this.#now })
-      if (over) this.#tell(over)
-    }
-    if (isCancelled) return end({ state: "cancelled" })
-    if (!thrown) return end({ state: "done" })
-    // Cut off by the end of the process, in order: that was no try.
-    if (abort.signal.aborted) {
-      if (kind.interrupted === "fail") return end({ state: "failed", error: INTERRUPTED })
-      return void (await requeueJob(this.#catalog, job.id, { at: this.#now, attempts: job.attempts - 1 }))
-    }
-    const error = this.#told(job, thrown.error)
-    if (job.attempts >= (kind.attempts ?? 1)) return end({ state: "failed", error })
-    const at = this.#now + (kind.retryMs?.(job.attempts) ?? usualRetryMs(job.attempts))
-    await requeueJob(this.#catalog, job.id, { at, attempts: job.attempts, error })
-  }
-
-  /** What people may read of a failure; the rest is in the log. */
-  #told({ id, kind }: Job, error: unknown): { code: string; message: string } {
-    if (error instanceof AppError) return { code: error.code, message: error.message }
-    this.#options.log.error("a job failed", { job: id, kind, error })
-    return { code: "internal_error", message: "The cause is in the server's log." }
-  }
-
   #note(running: Running, progress: JobProgress): void {
     running.job = { ...running.job, progress }
-    this.#tell(running.job)
+    this.#listeners.tell(running.job)
     const now = this.#options.clock.monotonic()
     if (now - running.savedAt < JOBS.progressMs) return
     running.savedAt = now
@@ -290,13 +243,7 @@ class Queue implements Jobs {
       await renewLease(this.#catalog, running.job.id, this.#now + JOBS.leaseMs)
     }
   }
-
-  #tell(job: Job): void {
-    for (const listener of this.#listeners.get(job.id) ?? []) listener(job)
-  }
 }
-
-const INTERRUPTED = { code: "interrupted", message: "It was cut off by the end of the process." }
 
 const rowOf = ({ kind, key = "", slot, organizationId, siteId, payload = {}, runAt, createdBy }: NewJob, now: number) => ({
   kind,

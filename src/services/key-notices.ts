@@ -7,6 +7,8 @@ import { listMembers, type Member } from "../store/catalog/members.ts"
 import { organizationById } from "../store/catalog/organizations.ts"
 import type { PostedMail } from "./mail.ts"
 import type { Letter } from "./mail-port.ts"
+import type { Outbox } from "./outbox.ts"
+import { keyEvent } from "./product-events.ts"
 
 /** Tells by mail that a key is about to end, this many days before; the nearer notice takes the place of the farther. */
 const NOTICE_DAYS = [3, 14] as const
@@ -16,20 +18,21 @@ interface NoticeOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   mail: Pick<PostedMail, "isOn" | "post" | "wake">
+  outbox: Pick<Outbox, "write">
 }
 
 /**
  * Writes to who made a key, or to the owners of the organization when that is no member any more. A notice is noted in the
- * transaction that posts it. Without mail nothing is noted.
+ * transaction that posts it, and a product event tells others of it whether mails go out or not.
  */
-export async function announceEndingKeys({ catalog, clock, mail }: NoticeOptions): Promise<void> {
-  if (!mail.isOn()) return
+export async function announceEndingKeys({ catalog, clock, mail, outbox }: NoticeOptions): Promise<void> {
   const now = clock.now()
   for (const notice of NOTICE_DAYS)
     for (const key of await listKeysEnding(catalog, { now, until: now + notice * DAY_MS, notice })) {
-      const letters = await lettersAbout(catalog, key)
+      const letters = mail.isOn() ? await lettersAbout(catalog, key) : []
       await catalog.transaction(async (statements) => {
         await markNoticed(statements, key.id, notice)
+        await outbox.write(statements, keyEvent("expiring", key))
         for (const letter of letters) await mail.post(statements, letter)
       })
     }

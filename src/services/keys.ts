@@ -1,17 +1,16 @@
-import { createHash, timingSafeEqual } from "node:crypto"
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import { type ApiKey, type KeyState, keyEnded, keyNotFound, keyState, parseRotation } from "../domain/key.ts"
-import { cappedKey, lackedFor } from "../domain/key-caps.ts"
+import { lackedFor } from "../domain/key-caps.ts"
 import { type KeyFields, type KeyTerms, parseKey, patchKey } from "../domain/key-input.ts"
-import { composeKey, KEY_PREFIX, KEY_RANDOM_BYTES, keyIdOf } from "../domain/key-token.ts"
+import { composeKey, KEY_PREFIX, KEY_RANDOM_BYTES } from "../domain/key-token.ts"
 import { API } from "../domain/limits.ts"
 import { lacking } from "../domain/membership.ts"
 import { keyLife } from "../domain/organization.ts"
 import type { Permissions } from "../domain/permission.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import { addressRanges, isRange, readAddress } from "../ingest/client-address.ts"
+import { isRange } from "../ingest/client-address.ts"
 import {
   countLiveKeys,
   creatorById,
@@ -19,19 +18,19 @@ import {
   insertKey,
   type KeyMaker,
   keyById,
-  keyByKeyId,
   listKeyMakers,
   listKeys,
-  markKeyUsed,
   replaceSecret,
   revokeKey,
-  type StoredKey,
   updateKey,
 } from "../store/catalog/api-keys.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { organizationById } from "../store/catalog/organizations.ts"
 import { organizationNotFound } from "./access.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
+import { createKeyLookup, hashOf, type KeyLookup } from "./key-lookup.ts"
+import type { Outbox } from "./outbox.ts"
+import { keyEvent } from "./product-events.ts"
 import type { Random } from "./secrets.ts"
 import type { Alongside } from "./site-things.ts"
 import type { Sites } from "./sites.ts"
@@ -65,16 +64,8 @@ export interface KeyChangeTerms {
   site?: number
 }
 
-/** From where a key is used. */
-export interface KeyUse {
-  address?: string | undefined
-  /** /24 or /48 of the address. */
-  ipPrefix?: string
-  userAgent?: string
-}
-
 /** API keys. One of another organization is `api_key_not_found`, one that has ended is `invalid_state` to whoever would change it. */
-export interface Keys {
+export interface Keys extends KeyLookup {
   /**
    * Throws `validation_failed`, `limit_reached`, and `forbidden` for a key that may do more than its creator. A personal key
    * is its creator's.
@@ -85,11 +76,6 @@ export interface Keys {
   get(organizationId: number, id: string | undefined): Promise<ApiKey>
   /** Keys of one page of a list, in their order, with who made them. */
   listed(organizationId: number, keys: readonly ApiKey[]): Promise<ListedKey[]>
-  /**
-   * The live key of a token; undefined for one that is unknown, malformed, expired or revoked, for one used from an address
-   * outside its list, and for a personal one whose owner is gone. It can do what its creator still may. Marks it as used.
-   */
-  find(token: string, use?: KeyUse): Promise<ApiKey | undefined>
   /** A merge patch. Throws `validation_failed`, `forbidden`, `precondition_failed`, `version_conflict`. */
   update(organizationId: number, id: string | undefined, patch: unknown, terms?: KeyChangeTerms): Promise<ApiKey>
   /**
@@ -110,27 +96,10 @@ interface KeysOptions {
   sites: Pick<Sites, "list">
   permissions: Permissions
   settings: Pick<InstanceSettings, "get">
+  outbox: Pick<Outbox, "write">
 }
 
-/** How often a use is written down. */
-const USE_WRITTEN_EVERY_MS = 60_000
-const AGENT_CHARACTERS = 200
-/** What an unknown key is compared with, so that it takes as long as a known one. */
-const NO_HASH = new Uint8Array(32)
-
-export function createKeys({ catalog, clock, random, sites, permissions, settings }: KeysOptions): Keys {
-  const writtenUses = new Map<number, number>()
-
-  /** The answer does not wait for it, and a full disk does not turn readers away. */
-  function noteUse(key: ApiKey, now: number, { ipPrefix, userAgent }: KeyUse): void {
-    if (now - (writtenUses.get(key.id) ?? key.last_used_at ?? 0) < USE_WRITTEN_EVERY_MS) return
-    writtenUses.set(key.id, now)
-    const agent = userAgent?.slice(0, AGENT_CHARACTERS).toWellFormed() || null
-    // The store's state is known elsewhere; a use in a minute is written.
-    markKeyUsed(catalog, key.id, { at: now, ipPrefix: ipPrefix || null, agent }).catch(() => {})
-  }
-  /** Whoever asks again after the clock was set back gets the same answer. */
-  const endSoon = () => void expireKeys(catalog, clock.now()).catch(() => {}) // it is done again with every minute
+export function createKeys({ catalog, clock, random, sites, permissions, settings, outbox }: KeysOptions): Keys {
   async function termsOf(statements: Statements, organizationId: number): Promise<KeyTerms> {
     const organization = await organizationById(statements, organizationId)
     if (!organization) throw organizationNotFound()
@@ -157,6 +126,7 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
   }
 
   return {
+    ...createKeyLookup({ catalog, clock, permissions }),
     create: (organizationId, body, { alongside, told, by, site } = {}) =>
       catalog.transaction(async (statements) => {
         const { personal, ...fields } = parseKey(body, await termsOf(statements, organizationId), site)
@@ -167,6 +137,7 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         const owner = { organization_id: organizationId, created_by: by ?? null, owner_user_id: personal ? (by ?? null) : null }
         const stored = { key_id: keyId, secret_hash: hashOf(token), last4: token.slice(-4), created_at: now }
         const key = await insertKey(statements, { ...fields, ...owner, ...stored })
+        await outbox.write(statements, keyEvent("created", key))
         await alongside?.(statements, { after: key })
         await told?.(statements, { after: { key, secret: token } })
         return { key, secret: token }
@@ -185,20 +156,6 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         const creator = maker ? { user_id: maker.user_id, name: maker.name, email: maker.email } : null
         return { ...key, state: keyState(key, now), creator, owner_left: maker?.is_member === 0 }
       })
-    },
-    async find(token, use = {}) {
-      const keyId = keyIdOf(token)
-      if (keyId === undefined) return undefined
-      const found = await keyByKeyId(catalog, keyId)
-      const now = clock.now()
-      if (!isProven(hashOf(token), found, now) || !found) {
-        if (found?.previous && found.previous.validUntil <= now) endSoon()
-        return undefined
-      }
-      if (keyState(found.key, now) === "expired" && found.key.expired_at === null) endSoon()
-      if (keyState(found.key, now) !== "active" || !isFrom(use.address, found.key) || isOrphaned(found)) return undefined
-      noteUse(found.key, now, use)
-      return found.creator ? cappedKey(found.key, found.creator, permissions) : found.key
     },
     update: (organizationId, id, patch, { expected, alongside, by, current = (key: ApiKey): object => key } = {}) =>
       catalog.transaction(async (statements) => {
@@ -238,6 +195,7 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         refuseOtherVersion(before, expected)
         if (before.revoked_at !== null) return before
         const after = await revokeKey(statements, before.id, { now: clock.now(), by })
+        await outbox.write(statements, keyEvent("revoked", after))
         await alongside?.(statements, { before, after })
         return after
       }),
@@ -245,26 +203,7 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
   }
 }
 
-const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest()
-
 const HOUR_MS = 3_600_000
-
-/** By the secret itself, or by the one before while its grace lasts. Always as many comparisons. */
-function isProven(hash: Uint8Array, found: StoredKey | undefined, now: number): boolean {
-  const isPresent = timingSafeEqual(hash, found?.secretHash ?? NO_HASH)
-  const isPrevious = timingSafeEqual(hash, found?.previous?.hash ?? NO_HASH)
-  return isPresent || (isPrevious && now < (found?.previous?.validUntil ?? 0))
-}
-
-function isFrom(address: string | undefined, { ip_allow }: ApiKey): boolean {
-  if (ip_allow.length === 0) return true
-  const client = readAddress(address ?? "")
-  return client !== undefined && addressRanges(ip_allow).find(client) !== undefined
-}
-
-/** A personal key lives as long as its owner is an active member. */
-const isOrphaned = ({ key, creator, ownerIsActive }: StoredKey): boolean =>
-  key.owner_user_id !== null && (creator === null || !ownerIsActive)
 
 const tooManyKeys = () =>
   new AppError("limit_reached", `An organization may have ${API.keysPerOrganization} live keys`, {

@@ -8,6 +8,7 @@ import { deleteDomain, domainById, insertDomain, listDomains, provedDomain, veri
 import type { Outbound } from "./outbound.ts"
 import type { Random } from "./secrets.ts"
 import type { Alongside } from "./site-things.ts"
+import { refuseLockOut } from "./sso-rule.ts"
 
 /** The texts of a domain's TXT records; an empty list for a domain without any. Rejects when nobody answers. */
 export type ResolveTxt = (domain: string) => Promise<readonly string[]>
@@ -21,6 +22,7 @@ export interface MailDomains {
   create(organizationId: number, body: unknown, alongside?: Alongside<MailDomain>): Promise<MailDomain>
   /** Asks the DNS. Throws `domain_not_verified`, `domain_taken`, `outbound_disabled`. */
   verify(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<MailDomain>
+  /** Throws `provider_required` where members would have no way in. */
   remove(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<void>
 }
 
@@ -31,11 +33,12 @@ interface MailDomainsOptions {
   resolveTxt: ResolveTxt
   /** Whether anything may leave the instance. */
   outbound: Pick<Outbound, "enabled">
+  hasInstanceProvider: boolean
 }
 
 const TOKEN_BYTES = 20
 
-export function createMailDomains({ catalog, clock, random, resolveTxt, outbound }: MailDomainsOptions): MailDomains {
+export function createMailDomains({ catalog, clock, random, resolveTxt, outbound, hasInstanceProvider }: MailDomainsOptions): MailDomains {
   async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<MailDomain> {
     const domain = await domainById(statements, organizationId, parseId(id) ?? 0)
     if (!domain) throw domainNotFound()
@@ -85,6 +88,7 @@ export function createMailDomains({ catalog, clock, random, resolveTxt, outbound
       await catalog.transaction(async (statements) => {
         const before = await find(statements, organizationId, id)
         await deleteDomain(statements, before.id)
+        await refuseLockOut(statements, organizationId, hasInstanceProvider)
         await alongside?.(statements, { before })
       })
     },

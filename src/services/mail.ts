@@ -47,7 +47,8 @@ const PAUSES = [1, 2, 5, 10, 30, 60, 120, 240, 480]
 const AT_ONCE = 50
 const PATIENCE_MS = 20_000
 
-const placeOf = (name: string) => ({ table: "mails", row: name, purpose: "letter" })
+/** Where a waiting mail is sealed. */
+export const mailPlace = (name: string) => ({ table: "mails", row: name, purpose: "letter" })
 
 export function createMail({ catalog, clock, random, secrets, log, smtp }: MailOptions): PostedMail {
   let transport: Promise<Transporter> | undefined
@@ -57,7 +58,7 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
   async function post(statements: Statements, letter: Letter): Promise<void> {
     if (!smtp) return
     const name = random(16).toHex()
-    const sealed = secrets.seal(new TextEncoder().encode(JSON.stringify(letter)), placeOf(name))
+    const sealed = secrets.seal(new TextEncoder().encode(JSON.stringify(letter)), mailPlace(name))
     await insertMail(statements, { name, sealed, now: clock.now() })
   }
 
@@ -69,7 +70,7 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
   }
 
   async function sendOne(mail: WaitingMail): Promise<void> {
-    const opened = secrets.open(mail.sealed, placeOf(mail.name))
+    const opened = secrets.open(mail.sealed, mailPlace(mail.name))
     // Sealed with a key that is lost: nobody can ever send it.
     if (!opened || !smtp) return deleteMail(catalog, mail.id)
     const { to, subject, text } = JSON.parse(new TextDecoder().decode(opened)) as Letter // written by `post`

@@ -26,6 +26,8 @@ import {
   updateMembership,
 } from "../store/catalog/members.ts"
 import { countOwners, type Membership, membershipOf, siteRolesOf } from "../store/catalog/memberships.ts"
+import type { Outbox } from "./outbox.ts"
+import { memberEvent } from "./product-events.ts"
 import type { Sessions } from "./sessions.ts"
 import type { Alongside } from "./site-things.ts"
 
@@ -74,9 +76,10 @@ interface MembersOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   permissions: Permissions
+  outbox: Pick<Outbox, "write">
 }
 
-export function createMembers({ catalog, clock, permissions, sessions }: MembersOptions): Members {
+export function createMembers({ catalog, clock, permissions, sessions, outbox }: MembersOptions): Members {
   async function find(statements: Statements, organizationId: number, user: string | number | undefined): Promise<Member> {
     const member = await memberOf(statements, organizationId, parseId(user) ?? 0)
     if (!member) throw userNotFound()
@@ -99,6 +102,7 @@ export function createMembers({ catalog, clock, permissions, sessions }: Members
   async function end(statements: Statements, organizationId: number, before: Member, by: number | null): Promise<void> {
     await deleteMembership(statements, { organizationId, userId: before.user_id, now: clock.now(), by })
     if (before.role === "owner" && (await countOwners(statements, organizationId)) === 0) throw lastOwner()
+    await outbox.write(statements, memberEvent("removed", { organizationId, userId: before.user_id, role: before.role }))
   }
 
   return {

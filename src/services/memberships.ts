@@ -1,4 +1,5 @@
 import type { Clock } from "../domain/clock.ts"
+import type { Log } from "../domain/log.ts"
 import type { Permissions } from "../domain/permission.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { expireInvitations } from "../store/catalog/invitations.ts"
@@ -13,7 +14,9 @@ import type { Keys } from "./keys.ts"
 import type { PostedMail } from "./mail.ts"
 import { createMailDomains, type MailDomains, type ResolveTxt } from "./mail-domains.ts"
 import { createMembers, type Members } from "./members.ts"
+import { createOrganizationProviders, type OrganizationProviders } from "./organization-providers.ts"
 import type { Outbound } from "./outbound.ts"
+import type { Outbox } from "./outbox.ts"
 import type { Passwords } from "./passwords.ts"
 import type { SecondFactors } from "./second-factors.ts"
 import type { Random } from "./secrets.ts"
@@ -21,6 +24,8 @@ import type { Sessions } from "./sessions.ts"
 import type { OpenSession } from "./sign-in-session.ts"
 import { createSiteMembers, type SiteMembers } from "./site-members.ts"
 import type { Sites } from "./sites.ts"
+import type { SsoRule } from "./sso-rule.ts"
+import type { StoredSecrets } from "./stored-secrets.ts"
 import type { Task } from "./timers.ts"
 
 /** Everything about who belongs to which organization, and by which rights. */
@@ -30,6 +35,7 @@ export interface Memberships {
   invitations: Invitations
   acceptance: Acceptance
   mailDomains: MailDomains
+  organizationProviders: OrganizationProviders
   keyUsage: KeyUsage
   auditList: AuditList
   /** What is to be done again and again. */
@@ -52,6 +58,11 @@ interface MembershipsOptions {
   mail: PostedMail
   resolveTxt: ResolveTxt
   outbound: Outbound
+  outbox: Outbox
+  sso: SsoRule
+  storedSecrets: StoredSecrets
+  hasInstanceProvider: boolean
+  log: Log
   publicUrl(): string
 }
 
@@ -64,6 +75,7 @@ export function createMemberships(options: MembershipsOptions): Memberships {
     invitations: createInvitations(options),
     acceptance: createAcceptance(options),
     mailDomains: createMailDomains(options),
+    organizationProviders: createOrganizationProviders(options),
     keyUsage,
     auditList: createAuditList(options),
     tasks: [

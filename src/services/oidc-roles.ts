@@ -7,6 +7,8 @@ import { deleteMembership } from "../store/catalog/members.ts"
 import { organizationsMappedBy, putMappedRole, replaceMappedSites, restoreGivenRole, roleOriginOf } from "../store/catalog/oidc.ts"
 import { listOrganizations, organizationById } from "../store/catalog/organizations.ts"
 import type { Audit } from "./audit.ts"
+import type { Outbox } from "./outbox.ts"
+import { memberEvent } from "./product-events.ts"
 import type { Sessions } from "./sessions.ts"
 import { actorAs } from "./sign-in-session.ts"
 
@@ -25,9 +27,10 @@ interface RoleMappingOptions {
   clock: Pick<Clock, "now">
   sessions: Pick<Sessions, "renewAll">
   audit: Pick<Audit, "write">
+  outbox: Pick<Outbox, "write">
 }
 
-export function roleMapping({ clock, sessions, audit }: RoleMappingOptions): ApplyRoleMap {
+export function roleMapping({ clock, sessions, audit, outbox }: RoleMappingOptions): ApplyRoleMap {
   return async (statements, provider, { user, groups, actor }) => {
     const first = provider.organizationId ?? (await firstOrganization(statements))
     if (first === undefined) return
@@ -47,6 +50,8 @@ export function roleMapping({ clock, sessions, audit }: RoleMappingOptions): App
       const after = (await roleOriginOf(statements, organizationId, user.id))?.role
       if (origin?.role === after) continue
       isChanged = true
+      if (!origin && after) await outbox.write(statements, memberEvent("joined", { organizationId, userId: user.id, role: after }))
+      if (origin && !after) await outbox.write(statements, memberEvent("removed", { organizationId, userId: user.id, role: origin.role }))
       await audit.write(statements, actorAs(actor, user), {
         action: "accounts.member.map",
         target: { type: "user", id: user.id, label: user.email },

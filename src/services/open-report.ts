@@ -1,5 +1,6 @@
 import type { Clock } from "../domain/clock.ts"
 import type { Filter } from "../domain/filter.ts"
+import type { RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import type { Form } from "../query/arguments.ts"
 import type { SavedFilters } from "../query/array-filters.ts"
@@ -18,8 +19,12 @@ export interface Asking {
   userId?: number
   /** Metrics of revenue are refused, and left out where nobody names them. */
   hidesRevenue?: boolean
+  /** Rows of a breakdown can be compared, which the public API does not offer. */
+  comparesRows?: boolean
   /** Holds beside the filters of the arguments, whatever these say. */
   locked?: Filter
+  /** Of these records in place of visits: of the metrics then `visitors` and `events` mean something. */
+  records?: RecordKind
 }
 
 /** What segments and cohorts of a site are made of, as far as a user can see them; without a user those of the site. */
@@ -38,14 +43,21 @@ export type OpenReports = (report: Report, site: Site, given: Record<string, unk
 
 export function openReports({ events, goals, clock, saved }: OpenReportOptions): OpenReports {
   return async (report, site, given, asking = {}) => {
-    const { userId, hidesRevenue = false, locked, form = "json" } = asking
+    const { userId, hidesRevenue = false, comparesRows = false, locked, records, form = "json" } = asking
     const asker = askerOf(site, asking)
-    const firstAt = given.period === "all" ? events.firstAt(site.id) : undefined
+    const firstAt = given.period === "all" ? events.firstAt(site.id, records) : undefined
     const now = clock.now()
-    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue }
+    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows }
     const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
     const filter = both(locked, question.filter)
-    return { site, facts: siteFacts(site, goals.rules(site.id)), question: { ...question, ...(filter && { filter }) }, now, asker }
+    return {
+      site,
+      facts: siteFacts(site, goals.rules(site.id)),
+      question: { ...question, ...(filter && { filter }) },
+      now,
+      asker,
+      ...(records && { records }),
+    }
   }
 }
 

@@ -9,16 +9,18 @@ import type { User } from "../domain/user.ts"
 import { type Audit, recorded } from "./audit.ts"
 import type { Backups } from "./backup.ts"
 import type { Manifest } from "./backup-folder.ts"
-import type { ConsoleRetention, RetentionPreview } from "./console/retention.ts"
+import type { ConsoleRetention } from "./console/retention.ts"
+import type { RetentionPreview } from "./console/retention-count.ts"
 import type { Report } from "./control.ts"
-import { deedOnSite, keyDeed, organizationDeed, shieldDeed } from "./deeds.ts"
+import { backupDeed, deedOnSite, keyDeed, organizationDeed, shieldDeed } from "./deeds.ts"
 import type { Check } from "./doctor.ts"
 import { ExitFault } from "./exit.ts"
 import type { Health, HealthReport } from "./health.ts"
 import type { InstanceShields } from "./instance-shields.ts"
+import type { KeyRotation, Rotated } from "./key-rotation.ts"
 import type { Keys } from "./keys.ts"
 import type { Organizations } from "./organizations.ts"
-import type { Setup } from "./setup.ts"
+import { FIRST_ORGANIZATION, type Setup } from "./setup.ts"
 import { createSiteShields } from "./site-shields.ts"
 import type { Sites } from "./sites.ts"
 import type { Takeout } from "./takeout.ts"
@@ -34,6 +36,7 @@ export interface OperationsOptions extends UserOperationsOptions {
   instanceShields: InstanceShields
   health: Pick<Health, "report" | "warnings">
   retention: Pick<ConsoleRetention, "preview" | "runNow">
+  keyRotation: Pick<KeyRotation, "rotate" | "export">
   examine(report: Report): Promise<Check[]>
   now(): number
   /** Where pages load the tracker from. */
@@ -91,6 +94,9 @@ export interface Operations extends UserOperations {
   "backup.create"(input: { label?: string; passphrase?: string }, report: Report): Promise<Manifest>
   "backup.list"(input: object): Promise<Manifest[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
+  /** The key that seals secrets, in base64. */
+  "secrets.export-key"(input: object): Promise<{ secret_key: string }>
+  "secrets.rotate"(input: object): Promise<Rotated>
   /** As `/health` says it, with what wants attention besides. */
   health(input: object): Promise<HealthReport & { warnings: HealthReport["reasons"] }>
   /** `{site_id?, retention_days?}`: what is over its time, counted or removed. */
@@ -153,9 +159,22 @@ export function createOperations(options: OperationsOptions): Operations {
       const { user, organization } = await options.setup.byOperator(input, options.actor)
       return { user, organization: organization.name }
     },
-    "backup.create": (terms, report) => backups.create("manual", report, terms),
+    async "backup.create"(terms, report) {
+      const made = await backups.create("manual", report, terms).catch(async (error) => {
+        await audit.writeAlone(actor, { ...backupDeed("create", { id: "", label: terms.label ?? "" }), outcome: "failed" })
+        throw error
+      })
+      await audit.writeAlone(actor, backupDeed("create", made))
+      return made
+    },
     "backup.list": () => backups.list(),
-    "backup.verify": ({ id, full }, report) => backups.verify(id, { full }, report),
+    async "backup.verify"({ id, full }, report) {
+      const looked = await backups.verify(id, { full }, report)
+      await audit.writeAlone(actor, { ...backupDeed("verify", looked), outcome: looked.failed_at ? "failed" : "ok" })
+      return looked
+    },
+    "secrets.export-key": async () => ({ secret_key: await options.keyRotation.export(actor) }),
+    "secrets.rotate": () => options.keyRotation.rotate(actor),
     health: async () => ({ ...options.health.report(), warnings: options.health.warnings() }),
     "retention.preview": (input) => options.retention.preview(input),
     "retention.run": async (input, report) => ({ visits: await options.retention.runNow(options.actor, input, report) }),
@@ -184,10 +203,14 @@ export function runOperation(operations: Operations, name: string, input: unknow
 }
 
 /** The owner of a new thing. On an instance without any, the first one is made: nobody has to know of owners to begin. */
-async function ownerOf({ organizations, audit, actor }: OperationsOptions, named: string | undefined): Promise<number> {
+async function ownerOf(options: OperationsOptions, named: string | undefined): Promise<number> {
+  const { organizations, audit, actor } = options
   const [only, ...others] = await ownersOf(organizations, named)
-  const alongside = recorded(audit, actor, organizationDeed("create"))
-  if (only === undefined) return (await organizations.create({ name: named ?? "My organization" }, { alongside })).id
+  if (only === undefined) {
+    const made = await organizations.createFirst({ name: named ?? FIRST_ORGANIZATION }, recorded(audit, actor, organizationDeed("create")))
+    // Somebody was faster, such as whoever sets the instance up: theirs is the one.
+    return made ? made.id : ownerOf(options, named)
+  }
   if (others.length > 0) throw new ExitFault("usage", "There are several organizations: name one with --organization")
   return only
 }

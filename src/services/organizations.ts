@@ -3,7 +3,7 @@ import { AppError } from "../domain/error.ts"
 import { type Organization, parseConfirmation, parseOrganization, patchOrganization } from "../domain/organization.ts"
 import type { User } from "../domain/user.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { listOwnerIds } from "../store/catalog/members.ts"
 import { insertMembership } from "../store/catalog/memberships.ts"
 import {
@@ -20,6 +20,7 @@ import type { InstanceSettings } from "./instance-settings.ts"
 import type { Alongside } from "./site-things.ts"
 import type { Sites } from "./sites.ts"
 import { inSlices } from "./slices.ts"
+import { refuseLockOut } from "./sso-rule.ts"
 
 /** What a change of an organization may say besides. */
 export interface OrganizationTerms {
@@ -32,13 +33,20 @@ export interface OrganizationTerms {
 export interface Organizations {
   /** For the command line. Throws `validation_failed`. */
   create(body: unknown, terms?: { owner?: number; alongside?: Alongside<Organization> }): Promise<Organization>
+  /** The one that an instance begins with, for the command line; undefined when there is one by now. Throws `validation_failed`. */
+  createFirst(body: unknown, alongside?: Alongside<Organization>): Promise<Organization | undefined>
   /** The creator is its owner. Throws `forbidden` where only instance admins make organizations. */
   createOwned(owner: Pick<User, "id" | "is_instance_admin">, body: unknown, alongside?: Alongside<Organization>): Promise<Organization>
+  /** Whether somebody may make organizations on this instance. */
+  mayMake(user: Pick<User, "is_instance_admin">): boolean
   /** By id ascending. */
   list(): Promise<Organization[]>
   get(id: number): Promise<Organization | undefined>
   counts(id: number): Promise<OrganizationCounts>
-  /** A merge patch; of the policy too. Throws `validation_failed`, `precondition_failed`, `version_conflict`. */
+  /**
+   * A merge patch; of the policy too. Throws `validation_failed`, `precondition_failed`, `version_conflict`, and
+   * `provider_required` for `sso_only` where no provider lets members in.
+   */
   update(id: number, patch: unknown, terms?: OrganizationTerms): Promise<Organization>
   /**
    * From now on nobody finds it, its sites or its keys; its data goes as that of deleted sites goes. The body says its name
@@ -52,27 +60,40 @@ interface OrganizationsOptions {
   clock: Pick<Clock, "now">
   settings: Pick<InstanceSettings, "get">
   sites: Pick<Sites, "forget">
+  hasInstanceProvider: boolean
 }
 
-export function createOrganizations({ catalog, clock, settings, sites }: OrganizationsOptions): Organizations {
+export function createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider }: OrganizationsOptions): Organizations {
   /** What the instance has chosen for keys is where an organization begins. */
   const firstPolicy = () => ({ key_default_days: settings.get("key_default_days") })
 
   function make(body: unknown, owner: number | undefined, alongside: Alongside<Organization> | undefined): Promise<Organization> {
     const { name } = parseOrganization(body)
-    return catalog.transaction(async (statements) => {
-      const now = clock.now()
-      const organization = await insertOrganization(statements, { name, policy: firstPolicy(), now })
-      if (owner !== undefined) await insertMembership(statements, { organizationId: organization.id, userId: owner, role: "owner", now })
-      await alongside?.(statements, { after: organization })
-      return organization
-    })
+    return catalog.transaction((statements) => insert(statements, name, owner, alongside))
+  }
+  async function insert(statements: Statements, name: string, owner?: number, alongside?: Alongside<Organization>): Promise<Organization> {
+    const now = clock.now()
+    const organization = await insertOrganization(statements, { name, policy: firstPolicy(), now })
+    if (owner !== undefined) await insertMembership(statements, { organizationId: organization.id, userId: owner, role: "owner", now })
+    await alongside?.(statements, { after: organization })
+    return organization
   }
 
+  const mayMake: Organizations["mayMake"] = ({ is_instance_admin }) =>
+    is_instance_admin || settings.get("organization_creation") === "users"
+
   return {
+    mayMake,
     create: async (body, { owner, alongside } = {}) => make(body, owner, alongside),
+    async createFirst(body, alongside) {
+      const { name } = parseOrganization(body)
+      return catalog.transaction(async (statements) => {
+        const [present] = await listOrganizations(statements, { after: 0, limit: 1 })
+        return present ? undefined : insert(statements, name, undefined, alongside)
+      })
+    },
     async createOwned(owner, body, alongside) {
-      if (settings.get("organization_creation") === "admins" && !owner.is_instance_admin)
+      if (!mayMake(owner))
         throw new AppError("forbidden", "On this instance its admins make organizations.", { required_permission: "instance_admin" })
       return make(body, owner.id, alongside)
     },
@@ -88,6 +109,7 @@ export function createOrganizations({ catalog, clock, settings, sites }: Organiz
         refuseStaleBody(before, version, current)
         if (Bun.deepEquals({ ...before, ...fields }, before)) return before
         const after = await updateOrganization(statements, id, fields, clock.now())
+        if (after.policy.sso_only && !before.policy.sso_only) await refuseLockOut(statements, id, hasInstanceProvider)
         await alongside?.(statements, { before, after })
         return after
       }),

@@ -14,7 +14,7 @@ export interface SocketRequest {
   address: string | undefined
   method: string
   headers: Headers
-  body: string | Uint8Array | undefined
+  body: string | Uint8Array | Blob | undefined
   signal: AbortSignal
   /** Certificates of authorities beside those of the system. */
   ca?: string | undefined
@@ -41,7 +41,7 @@ export function send({ url, address, method, headers, body, signal, ca }: Socket
     keepalive: false,
     // A proxy of the environment would be connected to in place of the address.
     proxy: false,
-    ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string }), // a view over any buffer is a body
+    ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string | Blob }), // a view over any buffer is a body
     tls: { ...(isName && { serverName: url.hostname.replace(/\.$/, "") }), ...(ca !== undefined && { ca }) },
   } as unknown as BunFetchRequestInit) // the types know no `proxy: false`
 }

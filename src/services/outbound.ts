@@ -49,6 +49,15 @@ export interface Outbound {
    * came: refused, cut off, too late, too large, a certificate of another name. Any status is an answer.
    */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundAnswer>
+  /** The same for what is too large for memory: the body of the answer is read as it comes, and a redirect is the answer. */
+  transfer(url: string, request: TransferRequest): Promise<Response>
+}
+
+export interface TransferRequest extends Pick<OutboundRequest, "method" | "headers" | "byOperator"> {
+  /** A file is read while it is sent. */
+  body?: Blob
+  /** For all of it, the answer's body included. */
+  timeoutMs: number
 }
 
 interface OutboundOptions {
@@ -73,7 +82,12 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
   }
 
   /** One request and its answer, with the redirect it names. */
-  async function once(url: URL, request: OutboundRequest, headers: Headers, signal: AbortSignal): Promise<Response> {
+  async function once(
+    url: URL,
+    request: Pick<OutboundRequest, "method" | "byOperator"> & { body?: string | Uint8Array | Blob },
+    headers: Headers,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const address = request.byOperator ? undefined : await withSignal(judged(url), signal)
     const body = request.body
     return send({ url, address, method: request.method ?? "GET", headers, body, signal, ca })
@@ -97,13 +111,19 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
     }
   }
 
+  /** The address, where anything may leave at all. */
+  function destination(text: string): URL {
+    if (!settings.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+    const url = URL.parse(text)
+    if (!url) throw blocked()
+    return url
+  }
+
   return {
     enabled: settings.enabled,
     check: (text) => judgeUrl(URL.parse(text), settings),
     async fetch(text, request = {}) {
-      if (!settings.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
-      const url = URL.parse(text)
-      if (!url) throw blocked()
+      const url = destination(text)
       const begun = clock.monotonic()
       const late = AbortSignal.timeout(OUTBOUND.timeoutMs)
       const signal = request.signal ? AbortSignal.any([late, request.signal]) : late
@@ -111,6 +131,15 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
         const { response, url: last } = await follow(url, request, signal)
         const body = await readAnswer(response)
         return { status: response.status, headers: response.headers, body, url: last.href, ms: Math.round(clock.monotonic() - begun) }
+      } catch (error) {
+        throw error instanceof AppError ? error : noAnswer(error, late.aborted)
+      }
+    },
+    async transfer(text, request) {
+      const url = destination(text)
+      const late = AbortSignal.timeout(request.timeoutMs)
+      try {
+        return await once(url, request, headersOf(request), late)
       } catch (error) {
         throw error instanceof AppError ? error : noAnswer(error, late.aborted)
       }
@@ -130,7 +159,7 @@ function judgeUrl(url: URL | null, { allowHttp, ports }: OutboundSettings): void
   if (LOCAL_NAME.test(url.hostname.toLowerCase().replace(/\.$/, ""))) throw blocked()
 }
 
-function headersOf({ headers }: OutboundRequest): Headers {
+function headersOf({ headers }: Pick<OutboundRequest, "headers">): Headers {
   const sent = new Headers(headers)
   if (!sent.has("user-agent")) sent.set("user-agent", "Footfall")
   // What is counted is what came, and nothing unpacks in memory.

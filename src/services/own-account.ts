@@ -27,7 +27,9 @@ import { type Audit, recorded } from "./audit.ts"
 import type { PostedMail } from "./mail.ts"
 import { passwordChangedLetter } from "./mail-texts.ts"
 import type { Members } from "./members.ts"
+import type { Outbox } from "./outbox.ts"
 import type { Passwords } from "./passwords.ts"
+import { memberEvent } from "./product-events.ts"
 import type { Person, Sessions } from "./sessions.ts"
 import { invalidCredentials, type SignIn } from "./sign-in.ts"
 import type { Origin } from "./sign-in-limits.ts"
@@ -60,12 +62,13 @@ interface OwnAccountOptions {
   mail: PostedMail
   signIn: SignIn
   members: Pick<Members, "leave">
+  outbox: Pick<Outbox, "write">
 }
 
 const LeaveInput = t.Object({ organization_id: t.Integer({ minimum: 1 }) }, { additionalProperties: false })
 
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
-  const { catalog, clock, audit, sessions, passwords, mail, signIn, members } = options
+  const { catalog, clock, audit, sessions, passwords, mail, signIn, members, outbox } = options
 
   return {
     update: ({ user: { id }, actor }, patch, { expected, current }) =>
@@ -128,7 +131,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       await catalog.transaction(async (statements) => {
         // First, while it still says who it was.
         await audit.write(statements, actor, userDeed("accounts.user.delete")(user))
-        await removeUser(statements, user.id, clock.now())
+        await removeUser(statements, user.id, clock.now(), outbox)
         await sessions.revokeAll(statements, user.id)
       })
     },
@@ -139,11 +142,12 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
  * Takes somebody out of every organization and leaves a row without a name. Throws `last_owner` and `last_instance_admin`,
  * looked up in the transaction: two who go at the same time cannot both be the last but one.
  */
-export async function removeUser(statements: Statements, userId: number, now: number): Promise<void> {
+export async function removeUser(statements: Statements, userId: number, now: number, outbox: Pick<Outbox, "write">): Promise<void> {
   for (const { organization_id, role } of await membershipsOf(statements, userId)) {
     await deleteMembership(statements, { organizationId: organization_id, userId, now, by: userId })
     if (role === "owner" && (await countOwners(statements, organization_id)) === 0)
       throw new AppError("last_owner", "Make somebody else an owner of each of your organizations first, or delete it.")
+    await outbox.write(statements, memberEvent("removed", { organizationId: organization_id, userId, role }))
   }
   const wasAdmin = (await userById(statements, userId))?.is_instance_admin
   await deleteWaysIn(statements, userId)

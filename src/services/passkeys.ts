@@ -7,10 +7,11 @@ import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } fro
 import { userById } from "../store/catalog/users.ts"
 import type { Audit } from "./audit.ts"
 import type { Random } from "./secrets.ts"
-import { invalidCredentials, refuseWithoutSso } from "./sign-in.ts"
+import { invalidCredentials } from "./sign-in.ts"
 import type { NoteFailure } from "./sign-in-failures.ts"
 import type { SignInLimits } from "./sign-in-limits.ts"
 import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
+import type { SsoRule } from "./sso-rule.ts"
 import type { Tickets } from "./tickets.ts"
 import { webauthn } from "./webauthn.ts"
 
@@ -59,6 +60,7 @@ export interface PasskeysOptions {
   openSession: OpenSession
   noteFailure: NoteFailure
   relyingParty(): RelyingParty
+  sso: Pick<SsoRule, "refuse">
 }
 
 export const CHALLENGE_MS = 5 * 60_000
@@ -75,7 +77,7 @@ interface Payload {
 }
 
 export function createPasskeys(options: PasskeysOptions): Passkeys {
-  const { catalog, clock, random, audit, tickets, limits, openSession, noteFailure, relyingParty } = options
+  const { catalog, clock, random, audit, tickets, limits, openSession, noteFailure, relyingParty, sso } = options
 
   /** The user, the new count and whether the key is backed up; undefined for whatever is wrong about the answer. */
   async function judged(passkey: Passkey, challenge: string, response: PasskeyResponse) {
@@ -155,7 +157,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
       const proof = await verify(parsePasskey(body), guest)
       const user = await userById(catalog, proof.userId)
       if (user?.status !== "active") throw invalidCredentials()
-      await refuseWithoutSso(catalog, user)
+      await sso.refuse(user, "own")
       return catalog.transaction(async (statements) => {
         if (proof.mfaTicket !== undefined) await tickets.use(statements, "mfa", proof.mfaTicket)
         await proof.use(statements)

@@ -1,4 +1,5 @@
 import { scrypt } from "node:crypto"
+import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { type IsCommon, type PasswordTerms, parsePassword } from "../domain/password.ts"
 
@@ -29,9 +30,12 @@ const DERIVE_COST = { N: 16_384, r: 8, p: 1 } as const
 /** Of a text nobody knows, made with the present parameters. */
 const DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$jqcn9N3fXUjpNJi9YVSXzB2Nq1zCzU1kDkMQuEoxQ9s"
 
-/** `atOnce` hashes run at a time. */
-export function createPasswords({ atOnce = 4 }: { atOnce?: number } = {}): Passwords {
-  const inTurn = turns(atOnce)
+/**
+ * `atOnce` hashes run at a time, and each is followed by a rest as long as it took: a crowd that signs in has half of that many
+ * cores, so that events go on being taken. Whoever is alone does not notice: the rest comes after the answer.
+ */
+export function createPasswords({ atOnce = 4, clock }: { atOnce?: number; clock: Pick<Clock, "monotonic"> }): Passwords {
+  const inTurn = turns(atOnce, clock)
   // Loaded when somebody first chooses a password: the list is long.
   const common = async (): Promise<IsCommon> => (await import("./common-passwords.ts")).isCommonPassword
   return {
@@ -52,8 +56,8 @@ function derived(secret: string, salt: Uint8Array): Promise<Uint8Array> {
   return promise
 }
 
-/** Runs so many works at a time; the others wait in their order, and give up after a while. */
-function turns(atOnce: number) {
+/** Runs so many works at a time, with rests; the others wait in their order, and give up after a while. */
+function turns(atOnce: number, { monotonic }: Pick<Clock, "monotonic">) {
   let running = 0
   const waiting: (() => void)[] = []
 
@@ -79,10 +83,11 @@ function turns(atOnce: number) {
   }
   return async <T>(work: () => Promise<T>): Promise<T> => {
     await take()
+    const begun = monotonic()
     try {
       return await work()
     } finally {
-      end()
+      setTimeout(end, monotonic() - begun)
     }
   }
 }

@@ -1,14 +1,14 @@
 import type { Clock } from "../domain/clock.ts"
 import { AppError, siteNotFound } from "../domain/error.ts"
 import type { ApiKey } from "../domain/key.ts"
-import type { Query, Table } from "../domain/query.ts"
+import type { Table } from "../domain/query.ts"
 import type { QueryAnswer } from "../domain/query-answer.ts"
 import { isObject } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
 import { tidied } from "../domain/text.ts"
 import type { SavedFilters } from "../query/array-filters.ts"
-import { type ArrayQuestion, parseArrayQuestion } from "../query/array-parse.ts"
-import { arrayQuery, comparedQuery, partnerOf } from "../query/array-query.ts"
+import { parseArrayQuestion } from "../query/array-parse.ts"
+import { arrayQuery, partnerOf } from "../query/array-query.ts"
 import { comparedRows, rowShower, shownRow } from "../query/array-result.ts"
 import type { Engine } from "../query/engine.ts"
 import { Faults } from "../query/faults.ts"
@@ -30,7 +30,7 @@ export interface QueryForm {
 }
 
 interface QueryFormOptions {
-  engine: Pick<Engine, "aggregate">
+  engine: Pick<Engine, "aggregate" | "compare">
   events: Pick<EventStore, "firstAt">
   sites: Pick<Sites, "directory" | "list">
   goals: Pick<Goals, "rules">
@@ -46,12 +46,18 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
       if (!isObject(body)) throw noObject()
       const { site, question, now, asker } = await readBody(options, key, body, signal)
       const query = arrayQuery(question, siteFacts(site, goals.rules(site.id)), now)
-      const table = await engine.aggregate(query, asker)
-      return {
-        results: await resultsOf(question, query, table, (compared) => engine.aggregate(compared, asker)),
+      const { compared } = question
+      const facts = (table: Table) => ({
         meta: queryMeta({ site, question, query, now }, table),
         query: resolvedQuery(site, question, query),
+      })
+      if (!compared) {
+        const table = await engine.aggregate(query, asker)
+        const shower = rowShower(query)
+        return { results: table.rows.map((row) => shownRow(row, shower)), ...facts(table) }
       }
+      const { table, before } = await engine.compare(query, compared.range, asker)
+      return { results: comparedRows(table.rows, before, partnerOf(query, compared.range), query), ...facts(table) }
     },
   }
 }
@@ -75,21 +81,6 @@ async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<str
 }
 
 const NOTHING_SAVED: SavedFilters = () => undefined
-
-async function resultsOf(
-  { compared }: ArrayQuestion,
-  query: Query,
-  { rows }: Table,
-  ask: (query: Query) => Promise<Table>,
-): Promise<QueryAnswer["results"]> {
-  if (!compared) {
-    const shower = rowShower(query)
-    return rows.map((row) => shownRow(row, shower))
-  }
-  const partner = partnerOf(query, compared.range)
-  const wanted = rows.map(({ keys }) => partner(keys)).filter((keys) => keys !== undefined)
-  return comparedRows(rows, await ask(comparedQuery(query, compared.range, wanted)), partner, query)
-}
 
 function readSiteId(value: unknown, faults: Faults): string | number | undefined {
   if (value === undefined) return faults.refuse("/site_id", "required", "is required")

@@ -22,18 +22,25 @@ export function redacted(value: unknown, name = ""): unknown {
 
 export const redactedText = (text: string): string => SECRET_TEXTS.reduce((left, [form, by]) => left.replace(form, by), text)
 
-const EMAIL = /[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+\.[^\s@<>()[\],;:"\\]+/g
+/** What has no blank, bracket or mark of a list within it. Whether it is an address is asked of each alone: so a text is read once. */
+const RUN = /[^\s<>()[\],;:"\\]+/g
+const EMAIL = /[^@]@[^@]+\.[^@]/
 const IPV4 = /\b(?:\d{1,3}\.){3}\d{1,3}(?:\/\d{1,2})?\b/g
-/** Two groups or more, so that times of day stay. */
-const IPV6 =
-  /(?<![\w.])(?=(?:[0-9a-f]*:){2,}[0-9a-f:]*)(?=[0-9a-f:]*[a-f]|[0-9a-f:]*::|(?:[0-9a-f]*:){5,})[0-9a-f:]{3,45}(?:\/\d{1,3})?(?![\w])/gi
+const GROUPS = /(?<![\w.])[0-9a-f:]{3,45}(?:\/\d{1,3})?(?!\w)/gi
+
+/** Of what holds digits and colons: two groups or more with a letter or a gap, or five, so that times of day stay. */
+function isIpv6(text: string): boolean {
+  const colons = text.split(":").length - 1
+  return colons >= 5 || (colons >= 2 && /[a-f]|::/i.test(text))
+}
 
 /** A text that may leave the house: without addresses of machines, and with a user's id for an e-mail address. */
 export const anonymous = (text: string, idOf: (email: string) => number | undefined): string =>
   text
-    .replace(EMAIL, (email) => {
-      const id = idOf(email)
+    .replace(RUN, (run) => {
+      if (!EMAIL.test(run)) return run
+      const id = idOf(run)
       return id === undefined ? "(e-mail)" : `user ${id}`
     })
     .replace(IPV4, "(address)")
-    .replace(IPV6, "(address)")
+    .replace(GROUPS, (groups) => (isIpv6(groups) ? "(address)" : groups))

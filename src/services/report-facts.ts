@@ -1,6 +1,7 @@
 import { currencyDecimals } from "../domain/currency.ts"
 import { instantText } from "../domain/moment.ts"
 import type { GoalRule, SiteFacts, Table } from "../domain/query.ts"
+import type { RecordKind } from "../domain/record.ts"
 import type { ReportFacts, ReportRange } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
 import type { Question } from "../query/parse.ts"
@@ -15,6 +16,8 @@ export interface OpenReport {
   question: Question
   now: number
   asker: Asker
+  /** In place of visits. */
+  records?: RecordKind
 }
 
 export const siteFacts = (site: Site, goals: readonly GoalRule[]): SiteFacts => ({

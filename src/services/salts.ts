@@ -34,18 +34,30 @@ const DESTROYED_AT_ONCE = 1_000
  * moment, which are kept nowhere: nothing that was destroyed comes back.
  */
 export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): KeptSalts {
-  const kept = new Map<string, Uint8Array | Promise<Uint8Array>>()
+  /** By site, then by period: a name of both would have to be made for every event. */
+  const kept = new Map<number, Map<string, Uint8Array | Promise<Uint8Array>>>()
+
+  function keep({ siteId, period }: SitePeriod, salt: Uint8Array | Promise<Uint8Array>): void {
+    const ofSite = kept.get(siteId)
+    if (ofSite) ofSite.set(period, salt)
+    else kept.set(siteId, new Map([[period, salt]]))
+  }
+  function drop({ siteId, period }: SitePeriod): void {
+    const ofSite = kept.get(siteId)
+    ofSite?.delete(period)
+    if (ofSite?.size === 0) kept.delete(siteId)
+  }
 
   async function read(place: SitePeriod & { destroyAt: number }): Promise<Uint8Array> {
     const salt = await catalog.transaction((statements) => readOrMake(statements, place))
-    kept.set(nameOf(place.siteId, place.period), salt)
+    keep(place, salt)
     return salt
   }
   async function readOrMake(
     statements: Statements,
     { siteId, period, destroyAt }: SitePeriod & { destroyAt: number },
   ): Promise<Uint8Array> {
-    const place = placeOf(siteId, period)
+    const place = saltPlace(siteId, period)
     const row = await saltOf(statements, siteId, period)
     const found = row && secrets.open(row.sealed, place)
     if (found) return found
@@ -55,13 +67,12 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
   }
   return {
     get(siteId, { name: period, expiresAt: destroyAt }) {
-      const name = nameOf(siteId, period)
-      const known = kept.get(name)
+      const known = kept.get(siteId)?.get(period)
       if (known) return known
       if (destroyAt <= clock.now()) return random(SALT_BYTES)
       const reading = read({ siteId, period, destroyAt })
-      kept.set(name, reading)
-      reading.catch(() => kept.delete(name)) // the next one tries again; whoever asked is told
+      keep({ siteId, period }, reading)
+      reading.catch(() => drop({ siteId, period })) // the next one tries again; whoever asked is told
       return reading
     },
     async destroy(now, forget) {
@@ -75,7 +86,7 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
             for (const { site_id, period } of overdue) await deleteSalt(statements, site_id, period)
           },
           () => {
-            for (const { site_id, period } of overdue) kept.delete(nameOf(site_id, period))
+            for (const { site_id, period } of overdue) drop({ siteId: site_id, period })
           },
         )
         destroyed.push(...overdue.map(({ site_id, period }) => ({ siteId: site_id, period })))
@@ -86,5 +97,5 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
   }
 }
 
-const nameOf = (siteId: number, period: string): string => `${siteId} ${period}`
-const placeOf = (siteId: number, period: string): SecretPlace => ({ table: "salts", row: nameOf(siteId, period), purpose: "salt" })
+/** Where the salt of a site and period is sealed. */
+export const saltPlace = (siteId: number, period: string): SecretPlace => ({ table: "salts", row: `${siteId} ${period}`, purpose: "salt" })

@@ -66,10 +66,18 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   /** Kept in memory, so that a second in which nothing is due costs nothing. */
   let planned = new Map<string, Schedule>()
 
-  async function reload(): Promise<void> {
+  async function stored(): Promise<Map<string, Schedule>> {
     const rows = (await listSchedules(catalog)).filter(({ name }) => declared.has(name))
-    planned = new Map(rows.map((row) => [row.name, row]))
+    return new Map(rows.map((row) => [row.name, row]))
   }
+  async function reload(): Promise<void> {
+    planned = await stored()
+  }
+  /** What nobody has stored yet: people may ask before `start`. */
+  const asDeclared = (name: string, { cron, timezone: zone = timezone }: Recurring): Schedule => ({
+    ...{ name, cron, timezone: zone, enabled: true },
+    ...{ last_run_at: null, last_state: null, next_run_at: null },
+  })
   async function plan({ name, cron, timezone: zone }: Schedule, after: number): Promise<void> {
     await planSchedule(catalog, name, nextRun(cron, zone, after) ?? null)
   }
@@ -93,8 +101,7 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
       declared.set(kind, { recurring, isOn })
     },
     async start() {
-      for (const [name, { recurring }] of declared)
-        await declareSchedule(catalog, { name, cron: recurring.cron, timezone: recurring.timezone ?? timezone })
+      for (const [name, { recurring }] of declared) await declareSchedule(catalog, asDeclared(name, recurring))
       await reload()
       for (const schedule of planned.values()) if (schedule.next_run_at === null) await plan(schedule, clock.now())
       await reload()
@@ -108,11 +115,16 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
       for (const schedule of planned.values()) if ((schedule.next_run_at ?? 0) > clock.now()) await plan(schedule, clock.now())
       await reload()
     },
-    list: async () => (await listSchedules(catalog)).filter(({ name }) => declared.has(name)),
+    async list() {
+      const rows = await stored()
+      return [...declared.keys()].sort().map((name) => rows.get(name) ?? asDeclared(name, declared.get(name)!.recurring))
+    },
     async change(name, { cron, enabled }, alongside) {
-      if (!declared.has(name)) return undefined
+      const own = declared.get(name)
+      if (!own) return undefined
       const changed = await catalog.transaction(async (statements) => {
-        const before = (await scheduleByName(statements, name))! // declared ones are stored
+        if (!(await scheduleByName(statements, name))) await declareSchedule(statements, asDeclared(name, own.recurring))
+        const before = (await scheduleByName(statements, name))! // declared just now if it was not there
         const wanted = { cron: cron ?? before.cron, enabled: enabled ?? before.enabled }
         const next = nextRun(wanted.cron, before.timezone, clock.now())
         if (next === undefined) throw noCron()

@@ -17,6 +17,14 @@ export interface Secrets {
   open(sealed: Uint8Array, place: SecretPlace): Uint8Array | undefined
 }
 
+/** The same with its keys, which change while the instance runs. */
+export interface KeptSecrets extends Secrets {
+  /** What is sealed from now on is sealed with this key; the ones before still open what they sealed. */
+  adopt(secretKey: Uint8Array): void
+  /** Whether a value is sealed with the current key. */
+  isCurrent(sealed: Uint8Array): boolean
+}
+
 /** A sealed value: format (1 byte), id of the key (4), nonce (12), tag (16), cipher text. */
 const FORMAT = 1
 const KEY_ID_END = 5
@@ -32,10 +40,15 @@ export function createSecrets({
   secretKey: Uint8Array
   former?: readonly Uint8Array[]
   random: Random
-}): Secrets {
+}): KeptSecrets {
   const keys = [secretKey, ...former].map(derive)
-  const current = keys[0]!
+  let current = keys[0]!
   return {
+    adopt(key) {
+      current = derive(key)
+      keys.unshift(current)
+    },
+    isCurrent: (sealed) => current.id.equals(sealed.subarray(1, KEY_ID_END)),
     seal(plain, place) {
       const nonce = random(NONCE_END - KEY_ID_END)
       const cipher = createCipheriv("aes-256-gcm", current.key, nonce).setAAD(namedPlace(place))
@@ -52,6 +65,9 @@ export function createSecrets({
     },
   }
 }
+
+/** Names a key without telling it. */
+export const keyName = (secretKey: Uint8Array): string => derive(secretKey).id.toString("hex")
 
 function derive(secretKey: Uint8Array): { key: Uint8Array; id: Buffer } {
   const key = new Uint8Array(hkdfSync("sha256", secretKey, new Uint8Array(), "footfall/secrets", 32))

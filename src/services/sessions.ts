@@ -129,7 +129,7 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
         device: deviceOf(client.userAgent),
         user_agent: client.userAgent.slice(0, 512),
         ip_prefix: client.ipPrefix,
-        place: "",
+        place: client.place ?? "",
         impersonator_id: impersonation?.by ?? null,
         impersonation_mode: impersonation?.mode ?? null,
         impersonation_reason: impersonation?.reason ?? null,

@@ -1,5 +1,5 @@
 import type { Actor, Deed } from "../domain/audit.ts"
-import { AppError } from "../domain/error.ts"
+import { AppError, type Fault } from "../domain/error.ts"
 import { isObject } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
 import { type Audit, recorded } from "./audit.ts"
@@ -15,6 +15,8 @@ export interface Setup {
   token: SetupToken
   /** The body has `token` and what `users.setUp` takes, perhaps a first `site`. Throws `already_set_up`, `setup_token_invalid`. */
   overHttp(body: unknown, guest: Guest): Promise<SignedIn & FirstUser & { site?: Site }>
+  /** What is wrong with such a body besides the token, for pages that ask step by step; nothing is made. Throws as `overHttp` does. */
+  faultsOf(body: unknown): Promise<readonly Fault[]>
   byOperator(body: unknown, actor: Actor): Promise<FirstUser>
   /**
    * Makes the first user that the settings name, at the first start. False when nothing is to be made any more. Throws an
@@ -24,7 +26,7 @@ export interface Setup {
 }
 
 interface SetupOptions {
-  users: Pick<Users, "isSetUp" | "setUp">
+  users: Pick<Users, "isSetUp" | "setUp" | "setUpFaults">
   sites: Pick<Sites, "create">
   token: SetupToken
   openSession: OpenSession
@@ -34,11 +36,9 @@ interface SetupOptions {
 export function createSetup({ users, sites, token, openSession, audit }: SetupOptions): Setup {
   return {
     token,
+    faultsOf: async (body) => users.setUpFaults(await wantedOf(body)),
     async overHttp(body, guest) {
-      if (await users.isSetUp()) throw alreadySetUp()
-      const { token: sent, ...wanted } = isObject(body) ? body : {}
-      // Before the rest is looked at: only whoever has the token learns what is wrong with it.
-      token.check(typeof sent === "string" ? sent : "")
+      const wanted = await wantedOf(body)
       let signedIn: SignedIn | undefined
       const made = await users.setUp(wanted, async (statements, first) => {
         await audit.write(statements, actorAs(guest.actor, first.user), setUpDeed(first))
@@ -59,6 +59,14 @@ export function createSetup({ users, sites, token, openSession, audit }: SetupOp
     },
   }
 
+  /** Before the rest is looked at: only whoever has the token learns what is wrong with it. */
+  async function wantedOf(body: unknown): Promise<Record<string, unknown>> {
+    if (await users.isSetUp()) throw alreadySetUp()
+    const { token: sent, ...wanted } = isObject(body) ? body : {}
+    token.check(typeof sent === "string" ? sent : "")
+    return wanted
+  }
+
   async function byOperator(body: unknown, actor: Actor): Promise<FirstUser> {
     const made = await users.setUp(body, (statements, first) => audit.write(statements, actor, setUpDeed(first)))
     token.end()
@@ -71,7 +79,8 @@ export function createSetup({ users, sites, token, openSession, audit }: SetupOp
   }
 }
 
-const FIRST_ORGANIZATION = "My organization"
+/** Its name where nobody gives one. */
+export const FIRST_ORGANIZATION = "My organization"
 
 function asExitFault(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== "validation_failed") throw error

@@ -73,7 +73,7 @@ const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "c
 
 export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   const { shares, passwords, stats, insights, exports, saved, clock } = options
-  const tokens = createUnlockTokens(options)
+  const tokens = createUnlockTokens({ ...options, kind: "share" })
   const wrong = tokenBuckets(THINGS.shareTries, clock.now)
 
   async function open(slug: string): Promise<Opened> {
@@ -90,7 +90,7 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   }
   const askingOf = ({ share, site }: Opened): Asking => {
     const locked = lockedFilter(share, site, saved)
-    return { form: "text", hidesRevenue: !share.sections.includes("revenue"), ...(locked && { locked }) }
+    return { form: "text", comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(locked && { locked }) }
   }
 
   const REPORTS: Readonly<Record<SharedReport, (site: Site, given: Record<string, unknown>, asking: Asking) => Promise<object>>> = {

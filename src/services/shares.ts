@@ -1,18 +1,12 @@
 import type { Clock } from "../domain/clock.ts"
-import { AppError, refuseFaults } from "../domain/error.ts"
+import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import { THINGS } from "../domain/limits.ts"
-import { parseInstant } from "../domain/moment.ts"
-import type { Organization } from "../domain/organization.ts"
-import { normalPassword } from "../domain/password.ts"
 import type { KeptFilter } from "../domain/segment.ts"
-import { inDocumentOrder, inspect, isObject } from "../domain/shape.ts"
-import { type Share, type ShareFields, ShareInput, shareFaults, shareNotFound, USUAL_SECTIONS } from "../domain/share.ts"
+import { type Share, type ShareFields, shareNotFound } from "../domain/share.ts"
 import type { Site } from "../domain/site.ts"
 import { refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import { readFilterList } from "../query/flat-filters.ts"
 import type { Catalog, Slice, Statements } from "../store/catalog/catalog.ts"
-import { organizationById } from "../store/catalog/organizations.ts"
 import {
   countShares,
   deleteShare,
@@ -24,11 +18,14 @@ import {
   shareBySlugHash,
   updateShare,
 } from "../store/catalog/shares.ts"
+import type { InstanceSettings } from "./instance-settings.ts"
 import type { SavedOf } from "./open-report.ts"
 import type { Passwords } from "./passwords.ts"
+import { isAllowed, publicLinks, refuseEmbedded, refuseForbidden } from "./public-links.ts"
 import type { Random, Secrets } from "./secrets.ts"
 import type { SegmentUses } from "./segments.ts"
-import { tokenHash } from "./sessions.ts"
+import { PUBLIC_SHARE, readShare } from "./share-body.ts"
+import { shareSlugs, slugHashOf } from "./share-slugs.ts"
 import type { Alongside, Terms } from "./site-things.ts"
 
 /** A shared view as editors see it: with its address. */
@@ -63,21 +60,17 @@ interface SharesOptions {
   passwords: Pick<Passwords, "hash">
   sites: { directory: { byId(id: number): Site | undefined } }
   saved: SavedOf
+  settings: Pick<InstanceSettings, "get">
 }
 
-const SLUG_CHARS = 22
-const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+export function createShares({ catalog, clock, random, secrets, passwords, sites, saved, settings }: SharesOptions): Shares {
+  const slugs = shareSlugs({ random, secrets })
+  const linksOf = publicLinks(settings)
 
-export function createShares({ catalog, clock, random, secrets, passwords, sites, saved }: SharesOptions): Shares {
   function withSlug({ share, slugSealed }: KeptShare): OwnShare {
     // Without the secret key nobody knows the address any more.
-    return { ...share, slug: openSlug(slugSealed) ?? "" }
+    return { ...share, slug: slugs.opened(slugSealed) ?? "" }
   }
-  const openSlug = (sealed: Uint8Array): string | undefined => {
-    const plain = secrets.open(sealed, SLUG_PLACE)
-    return plain && new TextDecoder().decode(plain)
-  }
-
   async function find(statements: Statements, site: Site, named: string | undefined): Promise<KeptShare> {
     const id = parseId(named)
     const found = id === undefined ? undefined : await shareById(statements, site.id, id)
@@ -91,13 +84,11 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
     fields: ShareFields,
     made: { passwordHash: string | null; isPublic: boolean; userId: number },
   ) {
-    refuseForbidden(await organizationOf(statements, site), made.passwordHash !== null)
+    refuseForbidden(await linksOf(statements, site), made.passwordHash !== null)
     if ((await countShares(statements, site.id)) >= THINGS.shares) throw tooMany()
-    const slug = newSlug(random)
     return insertShare(statements, fields, {
+      ...slugs.make(),
       siteId: site.id,
-      slugHash: tokenHash(slug),
-      slugSealed: secrets.seal(new TextEncoder().encode(slug), SLUG_PLACE),
       passwordHash: made.passwordHash,
       isPublic: made.isPublic,
       createdBy: made.userId,
@@ -133,7 +124,7 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
         const isOther = hash !== undefined && (hash !== null || before.passwordHash !== null)
         const passwordHash = isOther ? hash : before.passwordHash
         refuseEmbedded(fields, passwordHash !== null)
-        if (before.passwordHash !== null && passwordHash === null) refuseForbidden(await organizationOf(statements, site), false)
+        if (before.passwordHash !== null && passwordHash === null) refuseForbidden(await linksOf(statements, site), false)
         if (!isOther && Bun.deepEquals({ ...before.share, ...fields }, before.share)) return before
         const version = before.share.password_version + (isOther ? 1 : 0)
         const after = await updateShare(statements, before.share.id, fields, { hash: passwordHash, version }, clock.now())
@@ -156,11 +147,11 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
       if (isPublic && !present) await insert(statements, site, PUBLIC_SHARE, { passwordHash: null, isPublic: true, userId })
     },
     async open(slug) {
-      const found = await shareBySlugHash(catalog, tokenHash(slug))
+      const found = await shareBySlugHash(catalog, slugHashOf(slug))
       const site = found && sites.directory.byId(found.share.site_id)
       if (!site) return undefined
       const isOver = found.share.expires_at !== null && found.share.expires_at <= clock.now()
-      if (isOver || !isAllowed(await organizationOf(catalog, site), found.passwordHash !== null)) return undefined
+      if (isOver || !isAllowed(await linksOf(catalog, site), found.passwordHash !== null)) return undefined
       return { share: found.share, passwordHash: found.passwordHash, site }
     },
     async usesOfSegment(site, segmentId) {
@@ -169,94 +160,6 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
       return shares.filter(({ share }) => share.locked_filters.some(names)).map(({ share: { id, name } }) => ({ type: "share", id, name }))
     },
   }
-}
-
-/** One place for all of them: an address that is moved to another row still leads where its hash leads. */
-const SLUG_PLACE = { table: "shares", row: "slug", purpose: "slug" }
-
-/** As ordinary a view as any: of a site that everybody may look at. */
-const PUBLIC_SHARE: ShareFields = {
-  name: "Public",
-  expires_at: null,
-  locked_filters: [],
-  sections: USUAL_SECTIONS,
-  allow_range: true,
-  allow_filters: true,
-  allow_export: false,
-  embed_origins: [],
-}
-
-/** The fields and the password of a body, or of a patch of what there is. A password that is not named is undefined. */
-function readShare(body: unknown, before: ShareFields | undefined, now: number, saved: ReturnType<SavedOf>) {
-  const shape = before ? { ...ShareInput, required: [] } : ShareInput
-  const { fields, faults } = inspect(shape, isObject(body) ? withoutServerSet(body) : body)
-  const locked = isObject(body) && fields.locked_filters ? body.locked_filters : undefined
-  const filters = locked === undefined ? [] : readFilterList(locked, "/locked_filters", saved).faults
-  refuseFaults(inDocumentOrder([...faults, ...shareFaults(fields, now), ...filters], body))
-  const { password, expires_at, locked_filters: _, ...others } = fields
-  const base = before ?? PUBLIC_SHARE
-  return {
-    fields: {
-      ...fieldsOf(base),
-      ...others,
-      ...(expires_at !== undefined && { expires_at: expires_at === null ? null : parseInstant(expires_at)! }), // judged above
-      // Kept as they were sent, not tidied: they are compared with what events hold.
-      ...(locked !== undefined && { locked_filters: locked as KeptFilter[] }),
-    } satisfies ShareFields,
-    password: typeof password === "string" ? normalPassword(password) : password,
-  }
-}
-
-const fieldsOf = ({
-  name,
-  expires_at,
-  locked_filters,
-  sections,
-  allow_range,
-  allow_filters,
-  allow_export,
-  embed_origins,
-}: ShareFields) => ({
-  name,
-  expires_at,
-  locked_filters,
-  sections,
-  allow_range,
-  allow_filters,
-  allow_export,
-  embed_origins,
-})
-
-/** Told by us beside what can be changed; sent back by who got it from us. */
-function withoutServerSet({ slug: _, url: __, has_password: ___, is_public: ____, ...rest }: Record<string, unknown>) {
-  return rest
-}
-
-/** Characters whose sum of chances is equal: bytes beyond the last whole run of the alphabet are thrown away. */
-function newSlug(random: Random): string {
-  let slug = ""
-  while (slug.length < SLUG_CHARS)
-    for (const byte of random(32)) if (byte < 248 && slug.length < SLUG_CHARS) slug += BASE_62[byte % BASE_62.length]
-  return slug
-}
-
-async function organizationOf(statements: Statements, site: Site): Promise<Organization> {
-  return (await organizationById(statements, site.organization_id))! // a site has one
-}
-
-const isAllowed = ({ policy }: Organization, hasPassword: boolean): boolean =>
-  policy.public_links === "allowed" || (policy.public_links === "password_required" && hasPassword)
-
-function refuseForbidden(organization: Organization, hasPassword: boolean): void {
-  if (isAllowed(organization, hasPassword)) return
-  if (organization.policy.public_links === "off") throw new AppError("sharing_disabled", "The organization allows no shared views.")
-  throw new AppError("password_required", "The organization allows shared views only with a password.")
-}
-
-/** The cookie of an unlocked view is not sent in frames. */
-function refuseEmbedded({ embed_origins }: ShareFields, hasPassword: boolean): void {
-  if (hasPassword && embed_origins.length > 0)
-    throw new AppError("embed_needs_no_password", "A view with a password cannot be embedded in other pages.")
 }
 
 const tooMany = () =>

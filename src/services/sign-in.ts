@@ -3,7 +3,6 @@ import { parseFactor, parseLogin } from "../domain/sign-in-input.ts"
 import { caseKey } from "../domain/text.ts"
 import type { User } from "../domain/user.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
-import { isSsoWanted } from "../store/catalog/memberships.ts"
 import { passwordHashOf, replacePasswordHash, userByEmailKey, userById } from "../store/catalog/users.ts"
 import type { PostedMail } from "./mail.ts"
 import { recoveryCodeUsedLetter } from "./mail-texts.ts"
@@ -12,6 +11,7 @@ import type { SecondFactors } from "./second-factors.ts"
 import type { NoteFailure } from "./sign-in-failures.ts"
 import type { Attempt, SignInLimits } from "./sign-in-limits.ts"
 import type { Guest, OpenSession, SignedIn } from "./sign-in-session.ts"
+import type { SsoRule } from "./sso-rule.ts"
 import { type Tickets, ticketInvalid } from "./tickets.ts"
 
 /** The password was right, and something more is wanted. */
@@ -43,16 +43,19 @@ export interface SignInOptions {
   openSession: OpenSession
   noteFailure: NoteFailure
   mail: PostedMail
+  sso: Pick<SsoRule, "refuse">
 }
 
 const TICKET_MS = 5 * 60_000
+/** An id that no user has. */
+const NOBODY = 0
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { catalog, passwords, tickets, limits, factors, openSession, noteFailure, mail } = options
+  const { catalog, passwords, tickets, limits, factors, openSession, noteFailure, mail, sso } = options
 
-  /** One hash is computed, whoever it is. */
+  /** One hash is asked for and one is computed, whoever it is. */
   async function proved(user: User | undefined, password: string): Promise<boolean> {
-    const hash = user && (await passwordHashOf(catalog, user.id))
+    const hash = await passwordHashOf(catalog, user?.id ?? NOBODY)
     const { isRight, outdated } = await passwords.verify(password, hash)
     if (!isRight || user?.status !== "active") return false
     if (outdated) await replacePasswordHash(catalog, user.id, { old: hash!, fresh: await passwords.hash(password) })
@@ -87,7 +90,7 @@ export function createSignIn(options: SignInOptions): SignIn {
         await noteFailure(guest.actor, "accounts.session.create", email)
         throw invalidCredentials()
       }
-      await refuseWithoutSso(catalog, user!)
+      await sso.refuse(user!, "own")
       const more = await wanted(user!)
       if (more) return more
       return catalog.transaction((statements) => openSession(statements, user!, { method: "password", mfa: false }, guest))
@@ -125,12 +128,6 @@ export function createSignIn(options: SignInOptions): SignIn {
       return isRight
     },
   }
-}
-
-/** An organization may want its members to come through its provider; owners it names may use a password in an emergency. */
-export async function refuseWithoutSso(catalog: Catalog, user: Pick<User, "id">): Promise<void> {
-  if (await isSsoWanted(catalog, user.id))
-    throw new AppError("sso_required", "Your organization wants you to sign in through its identity provider.")
 }
 
 export const invalidCredentials = () => new AppError("invalid_credentials", "The e-mail address or the password is not right.")

@@ -1,5 +1,6 @@
 import type { Clock } from "../domain/clock.ts"
 import type { Engine } from "../query/engine.ts"
+import type { NamesOptions } from "./code-names.ts"
 import { createDrops, type Drops } from "./drops.ts"
 import type { Exports } from "./exports.ts"
 import { createGoalTrials, type GoalTrials } from "./goal-trials.ts"
@@ -17,6 +18,7 @@ import { createSiteOverview, type SiteOverview } from "./site-overview.ts"
 import { createSitePins, type SitePins } from "./site-pins.ts"
 import { createSiteShields } from "./site-shields.ts"
 import type { Stats } from "./stats.ts"
+import type { AreaFile } from "./takeout.ts"
 import { createTakeouts, type Takeouts } from "./takeouts.ts"
 
 /** What sites have been all along, for those who see and manage them. */
@@ -45,9 +47,10 @@ export interface SiteAreas extends Known {
 
 interface SiteAreasOptions
   extends Known,
+    NamesOptions,
     Pick<
       Instance,
-      "catalog" | "saved" | "shares" | "events" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit" | "schedules"
+      "catalog" | "saved" | "shares" | "events" | "siteKeys" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit" | "schedules"
     > {
   engine: Engine
   stats: Stats
@@ -59,11 +62,14 @@ interface SiteAreasOptions
   dataDir: string
   /** Made before ingestion, which tells it. */
   live: Live
+  /** What areas add to the archive of a site. */
+  areaFiles(): readonly AreaFile[]
 }
 
 export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
   const { passwords } = options.accounts
   const insights = createInsights(options)
+  const takeouts = createTakeouts(options)
   options.segments.askAlso(options.shares.usesOfSegment)
   return {
     ...options,
@@ -76,8 +82,8 @@ export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
     goalTrials: createGoalTrials(options),
     siteShields: createSiteShields(options.sites),
     drops: createDrops(options),
-    siteErasures: createSiteErasures(options),
-    takeouts: createTakeouts(options),
+    siteErasures: createSiteErasures({ ...options, takeouts }),
+    takeouts,
     shareVisits: createShareVisits({ ...options, passwords, insights }),
   }
 }

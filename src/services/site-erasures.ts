@@ -22,6 +22,7 @@ import { askerOf, type OpenReportOptions, openReports } from "./open-report.ts"
 import { shownRange, siteFacts } from "./report-facts.ts"
 import type { Alongside } from "./site-things.ts"
 import type { Sites } from "./sites.ts"
+import type { Takeouts } from "./takeouts.ts"
 
 /** What an erasure would take away, and the proof that somebody has seen it. */
 export interface ErasurePreview {
@@ -62,7 +63,8 @@ interface SiteErasuresOptions extends OpenReportOptions {
   jobs: Pick<Jobs, "define" | "enqueue" | "get">
   exclusive: Exclusive
   audit: Audit
-  clock: Pick<Clock, "now">
+  takeouts: Pick<Takeouts, "drop">
+  clock: Clock
   cookieSecrets: readonly [string, ...string[]]
 }
 
@@ -154,6 +156,7 @@ async function carryOut(options: SiteErasuresOptions, kind: keyof typeof KINDS, 
   const site = await sites.get(work.job.site_id!) // it was made for one
   try {
     const erased = await eraseAll(options, site, kind, work)
+    await options.takeouts.drop(site.id)
     await work.save({ actor, erased })
     await audit.writeAlone(actor, { ...deedOf(site, kind, "finish"), changes: { visits: [erased, 0] } })
   } catch (thrown) {
@@ -167,22 +170,25 @@ async function carryOut(options: SiteErasuresOptions, kind: keyof typeof KINDS, 
 async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof typeof KINDS, work: JobWork<Payload>): Promise<number> {
   const { events, exclusive, clock } = options
   let { erased } = work.payload
+  let erasedAt = clock.now()
   for (let round = 0; round < ROUNDS; round++) {
     const choose = await chooser(options, site, kind, work)
     if (!choose) break
-    const count = await exclusive.run(() => events.erase(site.id, choose, clock.now()))
+    erasedAt = clock.now()
+    const count = await exclusive.run(() => events.erase(site.id, choose, erasedAt))
     erased += count
     work.progress({ phase: "erasing", done: erased })
     await work.save({ ...work.payload, erased })
     if (count === 0) break
   }
-  const end = clock.now() + RETIRED_MS
+  const end = clock.monotonic() + RETIRED_MS
   work.progress({ phase: "overwriting", done: erased })
-  while (erased > 0 && clock.now() <= end) {
+  while (erased > 0 && clock.monotonic() <= end) {
     work.signal.throwIfAborted()
     await Bun.sleep(LOOK_MS)
   }
-  await events.dropRetired(clock.now())
+  // The wait is over, whatever the wall clock says by now.
+  await events.dropRetired(erasedAt + RETIRED_MS + 1)
   events.checkpoint("truncate")
   return erased
 }

@@ -5,7 +5,8 @@ import type { Random, SecretPlace, Secrets } from "./secrets.ts"
 
 const SITE_KEY_BYTES = 32
 
-const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
+/** Where a key of a site is sealed. */
+export const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
 
 export interface SiteKeys extends IdentityKeys {
   /** The key of a site's pseudonyms, which never changes (metrics.md 2.1). */

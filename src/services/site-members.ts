@@ -2,8 +2,8 @@ import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
 import { ORGANIZATION } from "../domain/limits.ts"
-import { isAbove, lacking, parseSiteMember, tooManyGuests, userNotFound } from "../domain/membership.ts"
-import { type Permissions, permissionsOnSite, roleOnSite } from "../domain/permission.ts"
+import { isAbove, lacking, parseSiteMember, refuseUnheld, tooManyGuests, userNotFound } from "../domain/membership.ts"
+import { type Permissions, permissionsOnSite, roleOnSite, type SiteRole, type Standing, sitePermissions } from "../domain/permission.ts"
 import type { Site } from "../domain/site.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { countGuests, listSiteMembers, memberOf, type SiteMember } from "../store/catalog/members.ts"
@@ -44,12 +44,21 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
     if (!row) throw userNotFound()
     return row
   }
-  /** What the giver may do on the site now. Throws `forbidden`. */
+  /** Who gives, as they stand on the site now. Throws `forbidden`. */
   async function giverOf(statements: Statements, site: Site, by: number) {
     const [member, siteRole] = [await membershipOf(statements, site.organization_id, by), await siteRoleOf(statements, site.id, by)]
     const standing = member && { ...member, ...(siteRole && { siteRole }) }
-    if (!standing || !permissionsOnSite(standing, permissions).has("members:write")) throw lacking("members:write")
-    return roleOnSite(standing)
+    const held = standing && permissionsOnSite(standing, permissions)
+    if (!held?.has("members:write")) throw lacking("members:write")
+    return { role: roleOnSite(standing!), held } // whoever holds something stands somewhere
+  }
+  /** Without a row the role in the organization holds. */
+  function refuseGain(member: Standing, rows: { before?: SiteRole | undefined; after?: SiteRole }, held: ReadonlySet<string>): void {
+    const { role, grants, denies } = member
+    const [before, after] = [rows.before, rows.after].map((siteRole) =>
+      sitePermissions({ role, grants, denies, ...(siteRole && { siteRole }) }, permissions),
+    )
+    refuseUnheld(after!.difference(before!), held)
   }
 
   return {
@@ -60,11 +69,12 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
         const member = await memberOf(statements, site.organization_id, parseId(user) ?? 0)
         if (!member) throw userNotFound()
         const { role } = parseSiteMember(body)
-        const own = await giverOf(statements, site, by)
+        const { role: own, held } = await giverOf(statements, site, by)
         if (own === undefined || isAbove(role, own)) throw new AppError("forbidden", "The role is above your own.")
         const before = await find(statements, site, user)
         if (before && isAbove(before.role, own)) throw new AppError("forbidden", "The member's role on the site is above your own.")
         if (before?.role === role) return before
+        refuseGain(member, { before: before?.role, after: role }, held)
         await putSiteMember(statements, { siteId: site.id, userId: member.user_id, role, by, now: clock.now() })
         if (
           !before &&
@@ -80,13 +90,14 @@ export function createSiteMembers({ catalog, clock, permissions, sessions }: Sit
     async remove(site, user, by, alongside) {
       await catalog.transaction(async (statements) => {
         const before = await have(statements, site, user)
-        const own = await giverOf(statements, site, by)
+        const { role: own, held } = await giverOf(statements, site, by)
         if (own === undefined || isAbove(before.role, own))
           throw new AppError("forbidden", "The member's role on the site is above your own.")
         // Without the row the role in the organization holds again: whoever is limited here must not lift a limit, their own or another's.
         const member = await memberOf(statements, site.organization_id, before.user_id)
         if (member && isAbove(member.role, before.role) && isAbove(member.role, own))
           throw new AppError("forbidden", "Without the row the member's role on the site is above your own.")
+        if (member) refuseGain(member, { before: before.role }, held)
         await deleteSiteMember(statements, site.id, before.user_id)
         await sessions.renewAll(statements, before.user_id)
         await alongside?.(statements, { before })

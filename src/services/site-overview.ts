@@ -92,7 +92,14 @@ export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions
       const byNumbers = sort === "visitors" || sort === "change"
       const weeks = new Map<number, Week>()
       const learn = (some: readonly SiteAccess[]) =>
-        inTurn(some, AT_ONCE, async ({ site }) => void weeks.set(site.id, await weekOf(site, signal)))
+        inTurn(some, AT_ONCE, async ({ site }) => {
+          try {
+            weeks.set(site.id, await weekOf(site, signal))
+          } catch (thrown) {
+            // A site that cannot be counted now keeps no other back.
+            if (!(thrown instanceof AppError)) throw thrown
+          }
+        })
       if (byNumbers) await learn(found)
       const page = sortedPage(found, ({ site }) => placeOf(site, pinned.has(site.id), sort, weeks.get(site.id)), {
         ...paging,

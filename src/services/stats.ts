@@ -1,6 +1,8 @@
+import type { ComparedBreakdown } from "../domain/insight.ts"
 import { instantText } from "../domain/moment.ts"
-import type { Range, RealtimeResult, Table } from "../domain/query.ts"
-import type { Breakdown, FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../domain/report.ts"
+import type { CodeNames } from "../domain/place-names.ts"
+import type { Key, RealtimeResult, Table } from "../domain/query.ts"
+import type { FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
 import { bucketsOf, flatLabel, isPartial } from "../query/buckets.ts"
 import { changePercent } from "../query/compare.ts"
@@ -9,6 +11,7 @@ import { flatMetrics, flatQuery, shownRows } from "../query/flat-query.ts"
 import { parseRealtime } from "../query/parse.ts"
 import type { LocalRange } from "../query/period.ts"
 import { shownMetrics, shownValue } from "../query/result.ts"
+import { codeNames, type NamesOptions } from "./code-names.ts"
 import { funnelReport } from "./funnel-report.ts"
 import type { Funnels } from "./funnels.ts"
 import { type Asking, askerOf, type OpenReportOptions, openReports } from "./open-report.ts"
@@ -22,7 +25,8 @@ import { decimalsOf, type OpenReport, reportFacts, shownRange, siteFacts } from 
 export interface Stats {
   summary(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Summary>
   timeseries(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Timeseries>
-  breakdown(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Breakdown>
+  /** With `comparesRows` in the asking, rows can be compared. */
+  breakdown(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<ComparedBreakdown>
   realtime(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Realtime>
   /** All goals with their conversions, and the saved funnels. */
   goals(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<GoalReport>
@@ -33,7 +37,7 @@ export interface Stats {
   funnel(site: Site, given: Record<string, unknown>, asking?: Asking & { funnelId?: number }): Promise<FunnelReport>
 }
 
-export interface StatsOptions extends OpenReportOptions {
+export interface StatsOptions extends OpenReportOptions, NamesOptions {
   engine: Engine
   funnels: Pick<Funnels, "kept">
 }
@@ -41,30 +45,29 @@ export interface StatsOptions extends OpenReportOptions {
 export function createStats(options: StatsOptions): Stats {
   const { engine, goals, funnels, clock } = options
   const open = openReports(options)
-  const tableOf = ({ question, facts, now, asker }: OpenReport, range?: Range): Promise<Table> =>
-    engine.aggregate(flatQuery(question, { site: facts, now }, range), asker)
 
   /** The answer and, if one is asked for, that of the compared range. */
-  const tablesOf = (report: OpenReport) => {
-    const { compared } = report.question
-    return Promise.all([tableOf(report), compared && tableOf(report, compared.range)])
+  const tablesOf = async ({ question, facts, now, asker, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
+    const query = { ...flatQuery(question, { site: facts, now }), ...(records && { records }) }
+    return question.compared ? engine.compare(query, question.compared.range, asker) : { table: await engine.aggregate(query, asker) }
   }
 
   return {
     async summary(site, given, asking) {
       const report = await open("summary", site, given, asking)
-      const [table, before] = await tablesOf(report)
+      const { table, before } = await tablesOf(report)
       return { ...factsOf(report, table), ...summaryOf(report, table, before) }
     },
     async timeseries(site, given, asking) {
       const report = await open("timeseries", site, given, asking)
-      const [table, before] = await tablesOf(report)
+      const { table, before } = await tablesOf(report)
       return { ...factsOf(report, table), ...timeseriesOf(report, table, before) }
     },
     async breakdown(site, given, asking) {
       const report = await open("breakdown", site, given, asking)
-      const table = await tableOf(report)
-      return { ...factsOf(report, table), ...breakdownOf(report, table) }
+      const { table, before } = await tablesOf(report)
+      const names = await codeNames(options, report.question.dimension)
+      return { ...factsOf(report, table), ...breakdownOf(report, table, before, names) }
     },
     async realtime(site, given, asking = {}) {
       const { limit } = parseRealtime(given, asking.form ?? "json")
@@ -74,7 +77,7 @@ export function createStats(options: StatsOptions): Stats {
     },
     async goals(site, given, asking) {
       const report = await open("goals", site, given, asking)
-      const table = await tableOf(report)
+      const { table } = await tablesOf(report)
       const shown = goalsOf(report, table)
       const showsRevenue = shown.some(({ revenue }) => revenue !== undefined)
       return { ...reportFacts(report, table, showsRevenue), goals: shown, funnels: funnels.kept(site.id).map(shownFunnel) }
@@ -132,17 +135,39 @@ function pointsOf(report: OpenReport, { range, timezone }: LocalRange, { rows }:
   }))
 }
 
-function breakdownOf(report: OpenReport, table: Table): Pick<Breakdown, "dimension" | "property" | "rows" | "total_rows" | "has_more"> {
-  const { dimension = "page", property, offset } = report.question
+type BreakdownRows = Pick<ComparedBreakdown, "dimension" | "property" | "rows" | "total_rows" | "has_more" | "comparison">
+
+function breakdownOf(report: OpenReport, table: Table, before: Table | undefined, names: CodeNames | undefined): BreakdownRows {
+  const { dimension = "page", property, offset, compared } = report.question
+  const compare = compared && before && rowComparison(report, before)
   const { rows, totalRows } = shownRows(report.question, table)
   return {
     dimension,
     ...(property !== undefined && { property }),
-    rows: rows.map(({ keys: [key = null], values }) => ({ ...shownValue(dimension, key), ...shown(report, values) })),
+    rows: rows.map(({ keys: [key = null], values }) => ({
+      ...shownValue(dimension, key, { names }),
+      ...shown(report, values),
+      ...compare?.(key, values),
+    })),
     total_rows: totalRows,
     has_more: offset + rows.length < totalRows,
+    ...(compare && { comparison: { range: shownRange(compared, report.now) } }),
   }
 }
+
+/** What a row was before. Of a value that did not occur then there was nothing: zeros, and no times that nobody measured. */
+function rowComparison(report: OpenReport, before: Table) {
+  const names = flatMetrics(report.question)
+  const byKey = new Map(before.rows.map(({ keys: [key = null], values }) => [key, values]))
+  const nothing = names.map((name) => (UNMEASURED.includes(name) ? null : 0))
+  return (key: Key, values: readonly (number | null)[]) => {
+    const metrics = shown(report, byKey.get(key) ?? nothing)
+    const { share: _, ...changed } = changes(shown(report, values), metrics)
+    return { comparison: { metrics, change_percent: changed } }
+  }
+}
+
+const UNMEASURED: readonly string[] = ["time_on_page", "scroll_depth"]
 
 export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages, sources, countries }: RealtimeResult): Realtime {
   const top = (dimension: "page" | "source" | "country", rows: RealtimeResult["pages"]) =>

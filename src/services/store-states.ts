@@ -1,5 +1,5 @@
 import type { Log } from "../domain/log.ts"
-import type { Hindrance } from "../ingest/buffer.ts"
+import type { Hindrance } from "../ingest/hindrances.ts"
 import type { FaultKind, StoreFault } from "../store/events/fault.ts"
 import { ExitFault } from "./exit.ts"
 import type { Health, HealthCode } from "./health.ts"
@@ -10,6 +10,10 @@ export interface StoreStates {
   hinder(kind: Hindrance, hinders: boolean): void
   /** Told of a fault of the catalog, which has been waited for as long as waiting helps. */
   note(fault: StoreFault): void
+  /** Told that something stored is damaged, wherever that showed. It ends with the process: nothing is repaired by itself. */
+  damaged(cause: string): void
+  /** Whoever writes stops when something stored turns out to be damaged. */
+  onDamage(stop: () => void): void
   /** Ends what the catalog's faults began, once `canWrite` says so: nobody may write there for hours. */
   probe(canWrite: () => boolean): void
   /** Ends the process, in order, with this fault. */
@@ -31,6 +35,7 @@ const CODES: { readonly [kind in Hindrance]?: HealthCode } = {
 export function createStoreStates({ health, log, monotonic }: { health: Health; log: Log; monotonic(): number }): StoreStates {
   const { promise: lost, resolve: lose } = Promise.withResolvers<ExitFault>()
   let errors: number[] = []
+  const writers: (() => void)[] = []
   /** Kinds of fault by store; a state ends when no store has it any more. */
   const present = new Set<string>()
 
@@ -67,6 +72,11 @@ export function createStoreStates({ health, log, monotonic }: { health: Health; 
       set("catalog", fault.kind, true, fault.message)
       weigh(fault.kind)
     },
+    damaged(cause) {
+      set("events", "damaged", true, cause)
+      for (const stop of writers) stop()
+    },
+    onDamage: (stop) => void writers.push(stop),
     probe(canWrite) {
       for (const kind of ["full", "locked", "io"] as const)
         if (present.has(`catalog ${kind}`) && canWrite()) set("catalog", kind, false, "")

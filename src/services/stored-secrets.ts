@@ -1,4 +1,5 @@
 import type { Clock } from "../domain/clock.ts"
+import { instantText } from "../domain/moment.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { deleteSecret, insertSecret, secretById, updateSecret } from "../store/catalog/secrets.ts"
 import type { SecretPlace, Secrets } from "./secrets.ts"
@@ -18,7 +19,7 @@ export interface StoredSecrets {
   replace(statements: Statements, id: number, text: string): Promise<void>
   /** Undefined for an unknown one, and for one that this instance's key does not open: then it has to be given again. */
   open(id: number): Promise<string | undefined>
-  shown(id: number | null): Promise<ShownSecret>
+  shown(id: number | null, statements?: Statements): Promise<ShownSecret>
   remove(statements: Statements, id: number): Promise<void>
 }
 
@@ -56,11 +57,11 @@ export function storedSecrets({ catalog, clock, secrets }: StoredSecretsOptions,
       const bytes = found && secrets.open(found.row.sealed, found.place)
       return bytes && new TextDecoder().decode(bytes)
     },
-    async shown(id) {
-      const found = id === null ? undefined : await find(catalog, id)
+    async shown(id, statements = catalog) {
+      const found = id === null ? undefined : await find(statements, id)
       if (!found) return { set: false }
       const { hint, created_at, rotated_at } = found.row
-      return { set: true, ...(hint !== null && { hint: `…${hint}` }), updated_at: new Date(rotated_at ?? created_at).toISOString() }
+      return { set: true, ...(hint !== null && { hint: `…${hint}` }), updated_at: instantText(rotated_at ?? created_at) }
     },
     remove: (statements, id) => deleteSecret(statements, owner, id),
   }

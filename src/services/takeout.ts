@@ -1,8 +1,9 @@
 import type { Clock } from "../domain/clock.ts"
 import { instantText } from "../domain/moment.ts"
+import { RECORD_KINDS, type RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import type { Engine } from "../query/engine.ts"
-import { pseudonyms } from "../query/pseudonyms.ts"
+import { numbersNamed, pseudonyms } from "../query/pseudonyms.ts"
 import type { VisitRow } from "../query/rows.ts"
 import type { Slice } from "../store/catalog/catalog.ts"
 import type { Annotations } from "./annotations.ts"
@@ -12,6 +13,7 @@ import { askerOf } from "./open-report.ts"
 import { siteFacts } from "./report-facts.ts"
 import type { Random } from "./secrets.ts"
 import type { Segments } from "./segments.ts"
+import type { SiteKeys } from "./site-keys.ts"
 import { inSlices } from "./slices.ts"
 import type { ZippedFile, ZipWriter } from "./zip-writer.ts"
 
@@ -21,8 +23,24 @@ export interface TakeoutOptions {
   funnels: Pick<Funnels, "list">
   annotations: Pick<Annotations, "list">
   segments: Pick<Segments, "of">
+  siteKeys: Pick<SiteKeys, "siteKey">
+  /** What areas add to the archive; nothing where they are not set up. */
+  areaFiles(): readonly AreaFile[]
   random: Random
   clock: Pick<Clock, "now">
+}
+
+/** A file of an area inside the archive: one object a line. */
+export interface AreaFile {
+  /** The file is `<name>.ndjson`. */
+  name: string
+  rows(site: Site, names: ArchiveNames): AsyncIterable<object> | Iterable<object>
+}
+
+/** Visitors have other names in an archive, so that it cannot be joined with another one. */
+export interface ArchiveNames {
+  /** The names in the archive of visitors whom the site names so (pseudonyms of 16 digits). */
+  visitors(names: readonly string[]): string[]
 }
 
 /** What was taken out. */
@@ -38,8 +56,8 @@ const NO_ONE = { userId: 0, permissions: new Set<string>() }
 
 /**
  * Writes all of a site into one archive, which makes the same site again elsewhere: settings, what people defined on it, and
- * every visit with its events on one line, in the order in which they happened. A visitor has a name that is good for this
- * archive alone; no address, salt, key, person key or personal thing is in it. The file must not be there yet.
+ * every visit and every record with its events on one line, in the order in which they happened, and what areas add. A visitor
+ * has a name that is good for this archive alone, and its kind; no address, salt, key, person key or personal thing is in it. The file must not be there yet.
  */
 export async function writeTakeout(
   options: TakeoutOptions,
@@ -74,8 +92,24 @@ async function write(
     files.push(await zip.add(`${name}.json`, [jsonBytes(things.map(withoutOwner))]))
     counts[name] = things.length
   }
+  const taking = await openTaking(options, site, signal)
   const counted = { visits: 0, events: 0 }
-  files.push(await zip.add("visits.ndjson", visitLines(options, site, counted, signal, onProgress)))
+  files.push(await zip.add("visits.ndjson", visitLines(taking, undefined, counted, onProgress)))
+  for (const kind of RECORD_KINDS) {
+    const records = { visits: 0, events: 0 }
+    files.push(
+      await zip.add(
+        `${kind}.ndjson`,
+        visitLines(taking, kind, records, () => onProgress(counted.visits)),
+      ),
+    )
+    counts[kind] = records.visits
+  }
+  for (const { name, rows } of options.areaFiles()) {
+    const lines = { rows: 0 }
+    files.push(await zip.add(`${name}.ndjson`, areaLines(rows(site, taking.names), lines, signal)))
+    counts[name] = lines.rows
+  }
   const manifest = {
     format: "footfall-site",
     version: 1,
@@ -99,16 +133,30 @@ function shownSite({ name, hosts, timezone, retention_days, revenue_currency, se
   return { name, hosts, timezone, retention_days, revenue_currency, settings: { ...settings, shields, public: false }, identity_history }
 }
 
+/** An archive in the making: whose it is, and what visitors are called in it. */
+interface Taking {
+  options: TakeoutOptions
+  site: Site
+  signal: AbortSignal | undefined
+  nameOf(numbers: readonly number[]): string[]
+  names: ArchiveNames
+}
+
+async function openTaking(options: TakeoutOptions, site: Site, signal: AbortSignal | undefined): Promise<Taking> {
+  // Known to nobody afterwards: what two archives say of a visitor cannot be joined.
+  const nameOf = pseudonyms(options.random(32), "visitor")
+  const numbersOf = numbersNamed(await options.siteKeys.siteKey(site.id), "visitor")
+  return { options, site, signal, nameOf, names: { visitors: (names) => nameOf(numbersOf(names)) } }
+}
+
 async function* visitLines(
-  { engine, goals, random }: TakeoutOptions,
-  site: Site,
+  { options: { engine, goals }, site, signal, nameOf }: Taking,
+  records: RecordKind | undefined,
   counted: { visits: number; events: number },
-  signal: AbortSignal | undefined,
   onProgress: (visits: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  // Known to nobody afterwards: what two archives say of a visitor cannot be joined.
-  const nameOf = pseudonyms(random(32), "visitor")
-  const query = { site: siteFacts(site, goals.rules(site.id)), range: { from: 0, to: Number.MAX_SAFE_INTEGER } }
+  const range = { from: 0, to: Number.MAX_SAFE_INTEGER }
+  const query = { site: siteFacts(site, goals.rules(site.id)), range, ...(records && { records }) }
   for await (const batch of engine.rows(query, askerOf(site, signal ? { signal } : {}))) {
     signal?.throwIfAborted()
     const names = nameOf(batch.map(({ visitor }) => visitor))
@@ -121,3 +169,23 @@ async function* visitLines(
 
 /** Lines come by start and sequence: their order says what the sequence said. */
 const lineOf = ({ sequence: _, ...visit }: VisitRow, visitor: string) => ({ ...visit, visitor })
+
+/** Lines that travel together: packing each alone would take most of the time. */
+const AREA_LINES = 500
+
+async function* areaLines(
+  rows: AsyncIterable<object> | Iterable<object>,
+  counted: { rows: number },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let lines: string[] = []
+  for await (const row of rows) {
+    signal?.throwIfAborted()
+    counted.rows++
+    lines.push(`${JSON.stringify(row)}\n`)
+    if (lines.length < AREA_LINES) continue
+    yield UTF8.encode(lines.join(""))
+    lines = []
+  }
+  yield UTF8.encode(lines.join(""))
+}

@@ -12,7 +12,7 @@ import type { Jobs } from "./jobs.ts"
 import type { Schedules } from "./schedules.ts"
 import type { Alongside } from "./site-things.ts"
 import type { Sites } from "./sites.ts"
-import { type TakeoutOptions, writeTakeout } from "./takeout.ts"
+import { type Takeout, type TakeoutOptions, writeTakeout } from "./takeout.ts"
 
 /** Whole sites to take away, made in the background and kept for a day. */
 export interface Takeouts {
@@ -21,13 +21,15 @@ export interface Takeouts {
   get(site: Site, id: string | undefined): Promise<Job>
   /** The archive of one that is done. Throws `work_not_found`, and `invalid_state` for one that is not done. */
   file(site: Site, id: string | undefined): Promise<{ path: string; name: string }>
+  /** Data of the site was erased: archives that may hold it are gone, and one in the making begins anew. */
+  drop(siteId: number): Promise<void>
 }
 
 interface TakeoutsOptions extends TakeoutOptions {
   catalog: Catalog
   dataDir: string
   sites: Pick<Sites, "get">
-  jobs: Pick<Jobs, "define" | "enqueue" | "get">
+  jobs: Pick<Jobs, "define" | "enqueue" | "get" | "list">
   schedules: Pick<Schedules, "declare">
   audit: Audit
 }
@@ -41,11 +43,25 @@ interface Payload {
 const KIND = "sites.make-takeout"
 const FORGET = "sites.forget-takeouts"
 const KEPT_MS = 86_400_000
+/** More archives of a site are not made within the time that they are kept. */
+const LISTED = 1_000
 
 export function createTakeouts(options: TakeoutsOptions): Takeouts {
   const { catalog, jobs, schedules, audit, random, clock, sites, dataDir } = options
   const folder = join(dataDir, "takeouts")
   const pathOf = (file: string): string => join(folder, file)
+  /** How often data was erased, by site. */
+  const erasures = new Map<number, number>()
+
+  /** What was erased meanwhile may have been written before: then it is written again. */
+  async function write(site: Site, path: string, { signal, progress }: JobWork<Payload>): Promise<Takeout> {
+    for (;;) {
+      const before = erasures.get(site.id)
+      rmSync(path, { force: true })
+      const made = await writeTakeout(options, site, path, { signal, onProgress: (done) => progress({ phase: "visits", done }) })
+      if (erasures.get(site.id) === before) return made
+    }
+  }
 
   jobs.define(KIND, {
     interrupted: "resume",
@@ -54,13 +70,9 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
       const { payload, job, signal } = work as JobWork<Payload>
       const site = await sites.get(job.site_id!) // it was made for one
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // What a crash has left of it is begun anew.
-      rmSync(pathOf(payload.file), { force: true })
       try {
-        const made = await writeTakeout(options, site, pathOf(payload.file), {
-          signal,
-          onProgress: (done) => work.progress({ phase: "visits", done }),
-        })
+        // What a crash has left of it is begun anew.
+        const made = await write(site, pathOf(payload.file), work as JobWork<Payload>)
         await audit.writeAlone(payload.actor, { ...deedOf(site, "finish"), changes: { visits: [null, made.visits] } })
       } catch (thrown) {
         rmSync(pathOf(payload.file), { force: true })
@@ -102,6 +114,11 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
       const path = pathOf((job.payload as Payload).file) // as it was given
       if (job.state !== "done" || !statSync(path, { throwIfNoEntry: false })) throw notFound()
       return { path, name: `site-${site.id}.zip` }
+    },
+    async drop(siteId) {
+      erasures.set(siteId, (erasures.get(siteId) ?? 0) + 1)
+      const made = await jobs.list({ kind: KIND, siteId }, { before: Number.MAX_SAFE_INTEGER, limit: LISTED })
+      for (const job of made) if (isOver(job)) rmSync(pathOf((job.payload as Payload).file), { force: true })
     },
   }
 }

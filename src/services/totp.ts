@@ -28,7 +28,8 @@ const PERIOD_MS = 30_000
 const WINDOW = 1
 const ISSUER = "Footfall"
 
-const placeOf = (userId: number) => ({ table: "users", row: userId, purpose: "totp" })
+/** Where the secret of a user's app is sealed. */
+export const totpPlace = (userId: number) => ({ table: "users", row: userId, purpose: "totp" })
 
 export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now">; random: Random; secrets: Secrets }): Totp {
   /** The period of a right code. */
@@ -41,7 +42,7 @@ export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now
     return delta === null ? undefined : Math.floor(timestamp / PERIOD_MS) + delta
   }
   async function openedStep(sealed: Uint8Array, userId: number, code: string): Promise<number | undefined> {
-    const secret = secrets.open(sealed, placeOf(userId))
+    const secret = secrets.open(sealed, totpPlace(userId))
     // With a lost key no code is right: recovery codes and the command line are.
     return secret && stepOf(secret, code)
   }
@@ -52,7 +53,7 @@ export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now
       const secret = random(SECRET_BYTES)
       const shown = new Secret({ buffer: plainBuffer(secret) })
       const uri = new TOTP({ issuer: ISSUER, label: email, secret: shown }).toString()
-      return { secret: shown.base32, uri, qrSvg: renderSVG(uri), seal: (userId) => secrets.seal(secret, placeOf(userId)) }
+      return { secret: shown.base32, uri, qrSvg: renderSVG(uri), seal: (userId) => secrets.seal(secret, totpPlace(userId)) }
     },
     async confirm(statements, userId, sealed, code) {
       const step = await openedStep(sealed, userId, code)

@@ -7,8 +7,7 @@ import type { Catalog } from "../store/catalog/catalog.ts"
 import { raw } from "../store/catalog/sql.ts"
 import type { EventStore } from "../store/events/events.ts"
 import { StoreFault } from "../store/events/fault.ts"
-import type { Backups } from "./backup.ts"
-import type { BackupSchedule } from "./backup-schedule.ts"
+import { type BackupTasksOptions, backupTasks } from "./backup-tasks.ts"
 import { inBackupThread } from "./backup-thread.ts"
 import type { CatalogLease } from "./catalog-lease.ts"
 import { placesIn } from "./data-folder.ts"
@@ -16,16 +15,13 @@ import type { DataHooks } from "./data-hooks.ts"
 import { canWrite, diskSpace, isLow } from "./disk.ts"
 import type { Exclusive } from "./exclusive.ts"
 import { ExitFault } from "./exit.ts"
-import type { Health } from "./health.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
-import type { JobSlots } from "./job-slots.ts"
 import { cutoffDay as cutoffDayOf, keptDays } from "./retention-days.ts"
 import type { KeptSalts } from "./salts.ts"
 import type { StoreStates } from "./store-states.ts"
 import type { Task } from "./timers.ts"
 
-export interface UpkeepOptions {
-  dataDir: string
+export interface UpkeepOptions extends BackupTasksOptions {
   clock: Clock
   log: Log
   catalog: Catalog
@@ -33,18 +29,12 @@ export interface UpkeepOptions {
   /** Every site that is not deleted. */
   allSites(): Promise<readonly Site[]>
   salts: Pick<KeptSalts, "destroy">
-  backups: Backups
-  health: Health
   states: StoreStates
   lease: CatalogLease | undefined
   exclusive: Exclusive
-  slots: JobSlots
   settings: Pick<InstanceSettings, "get">
   /** Of areas, which hold what was derived from visits. */
   hooks: Pick<DataHooks, "onRetention">
-  /** Reads the file of places again when it has changed; resolves with what is wrong with it. */
-  refreshPlaces(): Promise<string | undefined>
-  schedule: Pick<BackupSchedule, "current" | "lastDue">
   backupWorkerUrl: string
 }
 
@@ -60,14 +50,12 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "renew-lease", every: 5, run: () => endsWith(options, () => options.lease?.renew()) },
     { name: "watch-lease", every: 1, run: () => endsWith(options, () => options.lease?.watch()) },
     { name: "probe-disk", every: 2, run: async () => options.states.probe(() => canWrite(options.dataDir, 1 << 20)) },
-    { name: "watch-disk", every: 30, run: async () => watchDisk(options) },
+    { name: "watch-disk", every: 30, run: () => watchDisk(options) },
     { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },
     { name: "merge", every: 10 * MINUTE, run: () => merge(options) },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
-    { name: "back-up", every: MINUTE, run: () => backUp(options) },
-    { name: "watch-backups", every: 10 * MINUTE, run: () => watchBackups(options) },
-    { name: "refresh-places", every: MINUTE, run: () => refreshPlaces(options) },
+    ...backupTasks(options),
     { name: "forget-days", every: 10 * MINUTE, run: () => forgetDays(options) },
     { name: "check-integrity", every: 10 * MINUTE, run: () => checkWeekly(options) },
   ]
@@ -75,21 +63,21 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
 }
 
 /** What the disk does to upkeep counts as what it does to events: a failed fsync ends the process wherever it is met. */
-function tell(error: unknown, { states, health }: UpkeepOptions): never {
+function tell(error: unknown, { states }: UpkeepOptions): never {
   if (error instanceof StoreFault && (error.kind === "fsync" || error.kind === "io")) states.hinder(error.kind, true)
-  if (error instanceof StoreFault && error.kind === "damaged") health.enter("storage_damaged", error.message)
+  if (error instanceof StoreFault && error.kind === "damaged") states.damaged(error.message)
   throw error
 }
 
 /** Reads every page of both stores: after a crash, and once a week in full. What it finds is the state `storage_damaged`. */
 export async function checkStores(
-  { dataDir, catalog, health, backupWorkerUrl }: UpkeepOptions,
+  { dataDir, catalog, states, backupWorkerUrl }: UpkeepOptions,
   { full }: { full: boolean },
 ): Promise<void> {
   const examined = await inBackupThread<"examine">(backupWorkerUrl, { do: "examine", path: placesIn(dataDir).events, full })
   const ofCatalog = catalog.remote ? [] : await catalog.all<object>(raw("pragma quick_check(1)"))
   const faults = [...examined.faults, ...ofCatalog.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok")]
-  if (faults.length > 0) health.enter("storage_damaged", faults[0])
+  if (faults.length > 0) states.damaged(faults.join("; "))
 }
 
 async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<void> {
@@ -141,35 +129,6 @@ async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void
   }
 }
 
-async function backUp({ schedule, clock, slots, backups }: UpkeepOptions): Promise<void> {
-  const due = schedule.lastDue(clock.now())
-  if (due === undefined || due < (await firstDue(backups, clock.now()))) return
-  await slots.once({ name: "back-up", due: new Date(due).toISOString() }, async () => {
-    await backups.create("daily")
-    await backups.rotate(schedule.current().keep)
-  })
-}
-
-/** What was missed is made up for, but a new instance has missed nothing: its first is due today at the earliest. */
-async function firstDue(backups: Backups, now: number): Promise<number> {
-  const isNew = !(await backups.list()).some(({ kind }) => kind === "daily")
-  return isNew ? Math.floor(now / DAY_MS) * DAY_MS : 0
-}
-
-/** A warning after two days without a good backup; a young instance has two days to make its first. */
-async function watchBackups({ backups, clock, health, dataDir, schedule }: UpkeepOptions): Promise<void> {
-  const good = (await backups.list()).filter(({ verified_at }) => verified_at !== null).map(({ created_at }) => Date.parse(created_at))
-  const born = statSync(placesIn(dataDir).lock).birthtimeMs
-  const isStale = schedule.current().cron !== null && clock.now() - Math.max(born, ...good) > 2 * DAY_MS
-  if (isStale) health.enter("backup_stale")
-  else health.leave("backup_stale")
-}
-
-async function refreshPlaces({ refreshPlaces: refresh, log }: UpkeepOptions): Promise<void> {
-  const fault = await refresh()
-  if (fault !== undefined) log.warn("the file of places cannot be read; the old one stays in use", { cause: fault })
-}
-
 /** Counts of drops are shown for so many days. */
 async function forgetDays({ clock, events, slots }: UpkeepOptions): Promise<void> {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
@@ -183,7 +142,14 @@ async function checkWeekly(options: UpkeepOptions): Promise<void> {
   await options.slots.once({ name: "check-integrity", due: `week ${week}` }, () => checkStores(options, { full: true }))
 }
 
-function watchDisk({ dataDir, health }: UpkeepOptions): void {
-  if (isLow(diskSpace(dataDir))) health.enter("storage_low")
-  else health.leave("storage_low")
+async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<void> {
+  const { freeBytes: free_bytes, totalBytes: total_bytes } = diskSpace(dataDir)
+  const isKnown = health.has("storage_low")
+  if (isLow({ freeBytes: free_bytes, totalBytes: total_bytes })) {
+    health.enter("storage_low")
+    if (!isKnown) await alarms.raise("storage_low", { free_bytes, total_bytes })
+  } else {
+    health.leave("storage_low")
+    await alarms.end("storage_low")
+  }
 }

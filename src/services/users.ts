@@ -1,12 +1,12 @@
 import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
+import { AppError, type Fault } from "../domain/error.ts"
 import type { Organization } from "../domain/organization.ts"
 import type { SiteDefaults } from "../domain/site-input.ts"
 import { caseKey } from "../domain/text.ts"
 import { parseSetUp, type User } from "../domain/user.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
 import { insertMembership } from "../store/catalog/memberships.ts"
-import { insertOrganization } from "../store/catalog/organizations.ts"
+import { insertOrganization, lonelyOrganization, updateOrganization } from "../store/catalog/organizations.ts"
 import { insertSetup, isSetUp } from "../store/catalog/setup.ts"
 import { insertUser, listUsers, updatePassword, userByEmailKey } from "../store/catalog/users.ts"
 import type { Passwords } from "./passwords.ts"
@@ -22,11 +22,14 @@ export interface Users {
   /** Whether there was ever a user. */
   isSetUp(): Promise<boolean>
   /**
-   * Makes the first user, instance admin and owner of the first organization. Of parallel calls exactly one wins; the
+   * Makes the first user, instance admin and owner of the first organization; where the command line has made one already, of
+   * that, which takes the name that is given. Of parallel calls exactly one wins; the
    * others and all later ones throw `already_set_up`, for ever. The body has `email`, `name`, `password`, `organization`, and
    * perhaps a `site`, which is judged and left to the caller.
    */
   setUp(body: unknown, alongside?: (statements: Statements, first: FirstUser) => Promise<void>): Promise<FirstUser>
+  /** What is wrong with the body of a set-up; nothing is made. */
+  setUpFaults(body: unknown): Promise<readonly Fault[]>
   /** By id ascending. */
   list(): Promise<User[]>
   /** In any case of letters. */
@@ -44,23 +47,33 @@ interface UsersOptions {
 
 export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOptions): Users {
   const byEmail = (email: string) => userByEmailKey(catalog, caseKey(email.trim()))
+  const accepted = async (body: unknown) => parseSetUp(body, { isCommon: await passwords.common(), siteDefaults })
   return {
     isSetUp: () => isSetUp(catalog),
     async setUp(body, alongside) {
       if (await isSetUp(catalog)) throw alreadySetUp()
-      const { email, name, password, organization } = parseSetUp(body, { isCommon: await passwords.common(), siteDefaults })
+      const { email, name, password, organization } = await accepted(body)
       const password_hash = await passwords.hash(password)
       return catalog.transaction(async (statements) => {
         if (await isSetUp(statements)) throw alreadySetUp()
         const now = clock.now()
         const admin = { email, email_key: caseKey(email), name, password_hash, is_instance_admin: true, created_at: now }
         const user = (await insertUser(statements, admin))! // nobody has the address: there is no user yet
-        const owned = await insertOrganization(statements, { name: organization, now })
+        const owned = await firstOrganization(statements, organization, now)
         await insertMembership(statements, { organizationId: owned.id, userId: user.id, role: "owner", now })
         await insertSetup(statements, { userId: user.id, now })
         await alongside?.(statements, { user, organization: owned })
         return { user, organization: owned }
       })
+    },
+    async setUpFaults(body) {
+      try {
+        await accepted(body)
+        return []
+      } catch (error) {
+        if (error instanceof AppError && error.code === "validation_failed") return error.members.errors ?? []
+        throw error
+      }
     },
     list: () => inSlices((slice) => listUsers(catalog, slice)),
     byEmail,
@@ -75,6 +88,13 @@ export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOp
       return user
     },
   }
+}
+
+/** Sites and keys that were made before anybody was there must not lie where nobody sees them. */
+async function firstOrganization(statements: Statements, name: string, now: number): Promise<Organization> {
+  const waiting = await lonelyOrganization(statements)
+  if (!waiting) return insertOrganization(statements, { name, now })
+  return updateOrganization(statements, waiting.id, { name, policy: waiting.policy }, now)
 }
 
 export const alreadySetUp = () => new AppError("already_set_up", "The first user was made already")

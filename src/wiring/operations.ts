@@ -1,5 +1,6 @@
 import type { Site } from "../domain/site.ts"
 import { openEngine } from "../query/engine.ts"
+import { beginsJobs } from "../services/console/begin-job.ts"
 import { createRetention } from "../services/console/retention.ts"
 import { createStorage } from "../services/console/storage.ts"
 import { placesIn } from "../services/data-folder.ts"
@@ -7,12 +8,17 @@ import { type DataHooks, NO_HOOKS } from "../services/data-hooks.ts"
 import { examine } from "../services/doctor.ts"
 import type { Instance } from "../services/instance.ts"
 import { createOperations, type Operations } from "../services/operations.ts"
-import { type Takeout, writeTakeout } from "../services/takeout.ts"
+import { type AreaFile, type Takeout, writeTakeout } from "../services/takeout.ts"
 import { operatorActor } from "./account-settings.ts"
 import { type AppOptions, baseUrlOf, cacheBytes, doctorOptions, scriptUrlOf } from "./settings.ts"
 
 /** With an engine of its own: a command may run where nothing is served. */
-async function takeOut({ config, clock, random, workers }: AppOptions, instance: Instance, site: Site, path: string): Promise<Takeout> {
+async function takeOut(
+  { config, clock, random, workers }: AppOptions,
+  instance: Instance,
+  areaFiles: () => readonly AreaFile[],
+  { site, path }: { site: Site; path: string },
+): Promise<Takeout> {
   const engine = openEngine({
     workerUrl: workers.query,
     path: placesIn(config.data_dir).events,
@@ -20,7 +26,7 @@ async function takeOut({ config, clock, random, workers }: AppOptions, instance:
     workers: 1,
   })
   try {
-    return await writeTakeout({ ...instance, engine, clock, random }, site, path)
+    return await writeTakeout({ ...instance, engine, areaFiles, clock, random }, site, path)
   } finally {
     await engine.close()
   }
@@ -33,6 +39,7 @@ export function operationsOf(
   address: () => string | undefined,
   // Of areas that are not set up: what they have derived from visits goes with their next nightly run.
   hooks: () => DataHooks = () => NO_HOOKS,
+  areaFiles: () => readonly AreaFile[] = () => [],
 ): Operations {
   const { config, clock, version } = options
   const places = { dataDir: config.data_dir, backupWorkerUrl: options.workers.backup }
@@ -44,9 +51,9 @@ export function operationsOf(
     clock,
     publicUrl: () => baseUrlOf(config, address()),
     now: clock.now,
-    takeOut: (site, path) => takeOut(options, instance, site, path),
+    takeOut: (site, path) => takeOut(options, instance, areaFiles, { site, path }),
     scriptUrl: () => scriptUrlOf(config, address()),
-    retention: createRetention({ ...instance, ...places, clock, hooks, segments }),
+    retention: createRetention({ ...instance, ...places, clock, hooks, segments, beginJob: beginsJobs(instance) }),
     examine: (report) => examine(doctorOptions(options, instance), report),
   })
 }

@@ -5,16 +5,17 @@ import type { Described } from "../../config/load.ts"
 import type { Config } from "../../config/schema.ts"
 import { toldOf } from "../../config/told.ts"
 import type { Clock } from "../domain/clock.ts"
-import { COLLECT } from "../domain/limits.ts"
 import type { Log } from "../domain/log.ts"
 import type { AnyPlugin } from "../plugin/contract.ts"
 import { pluginFacts } from "../plugin/load.ts"
 import { sourceOf } from "../services/console/system.ts"
 import type { DoctorOptions } from "../services/doctor.ts"
+import { ExitFault } from "../services/exit.ts"
 import type { Instance, InstanceOptions } from "../services/instance.ts"
 import { configuredSettings } from "../services/instance-settings.ts"
 import type { UpkeepOptions } from "../services/upkeep.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
+import { eventLimits } from "./limits.ts"
 
 export interface AppOptions {
   config: Config
@@ -30,6 +31,8 @@ export interface AppOptions {
   /** Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
   workers: { query: string; backup: string }
   backUpBeforeMigrating?: boolean
+  /** Of tests: whom to ask for texts that prove a domain, instead of the name servers of the system. */
+  nameServers?: readonly string[]
 }
 
 export const instanceOptions = ({
@@ -49,6 +52,7 @@ export const instanceOptions = ({
   log,
   random,
   secretKey: config.secret_key,
+  previousSecretKey: config.secret_key_previous,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
   defaults: siteDefaults(config),
   accounts: accountSettings(config, baseUrlOf(config, undefined)),
@@ -63,10 +67,24 @@ export const instanceOptions = ({
     privateRanges: config.allow_private_webhooks,
   },
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
-  backups: { time: config.backup_time, setBy: isDefault(described, "backup_time") ? undefined : whereIs(described, "backup_time") },
+  backups: {
+    time: config.backup_time,
+    setBy: isDefault(described, "backup_time") ? undefined : whereIs(described, "backup_time"),
+    bucket: bucketOf(config),
+  },
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
 })
+
+/** All of it or nothing: half a bucket is a wrong setting. */
+function bucketOf(config: Config): InstanceOptions["backups"]["bucket"] {
+  const { backup_s3_endpoint: endpoint, backup_s3_bucket: bucket, backup_s3_key_id: key_id, backup_s3_secret: secret } = config
+  if (endpoint === undefined && bucket === undefined) return undefined
+  if (endpoint === undefined || bucket === undefined || key_id === undefined || secret === undefined)
+    throw new ExitFault("configuration", "backup_s3_endpoint, backup_s3_bucket, backup_s3_key_id and backup_s3_secret go together")
+  const { backup_s3_prefix: prefix, backup_s3_region: region } = config
+  return { endpoint, bucket, key_id, secret, region, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` }
+}
 
 /** A flag counts as environment: both are said where the process is started. */
 const whereIs = (described: readonly Described[], key: string): "env" | "file" =>
@@ -106,6 +124,7 @@ export const consoleSettings = ({ config, workers, commit, described, plugins }:
   dataDir: config.data_dir,
   commit,
   baseUrl: config.base_url,
+  updatesUrl: config.updates_url,
   smtp: smtpSettings(config, baseUrlOf(config, undefined)),
   backupWorkerUrl: workers.backup,
   described: described.map((row) => ({ ...row, ...toldOf(row.key, plugins) })),
@@ -121,22 +140,15 @@ export function collectorOptions({ config, clock, log, random }: AppOptions, ins
     trustedProxies: config.trusted_proxies,
     geoHeader: config.geo_header,
     instanceShields: instance.instanceShields.current,
-    limits: {
-      visitorEventsPerMinute: config.limit_visitor_events,
-      siteEventsPerSecond: config.limit_site_events,
-      siteBurst: config.limit_site_events * (COLLECT.siteBurst / COLLECT.siteEventsPerSecond),
-      instanceEventsPerSecond: config.limit_instance_events,
-    },
+    limits: eventLimits(config),
     onHindrance: instance.states.hinder,
+    onPlaceFault: (cause: string) => log.warn("the file of places cannot be read; the old one stays in use", { cause }),
     onError: (error: unknown) => log.error("an event could not be stored", { error }),
     onForwardedIgnored: () => instance.health.enter("forwarded_headers_ignored", "a peer that is no trusted proxy sends them"),
   }
 }
 
-export const upkeepOptions = (
-  { config, clock, log, workers }: AppOptions,
-  instance: Instance,
-): Omit<UpkeepOptions, "refreshPlaces" | "hooks"> => ({
+export const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): Omit<UpkeepOptions, "hooks"> => ({
   ...instance,
   dataDir: config.data_dir,
   clock,

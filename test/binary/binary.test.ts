@@ -52,6 +52,15 @@ test("the compiled file backs up and verifies", async () => {
   await footfall(command, dataDir, "backup", "verify", id)
 }, 60_000)
 
+test("no loop that runs while it is loaded has the whole program compiled", () => {
+  const told = { BUN_JSC_reportCompileTimes: "1", BUN_JSC_useConcurrentJIT: "0" }
+  const { stdout, stderr } = Bun.spawnSync([...command, "--help"], { env: { ...process.env, ...told } })
+  const output = `${stdout}${stderr}`
+  expect(output).toContain("Optimized")
+  const compiledInstructions = output.matchAll(/Module, (\d+)/g).map(([, count]) => Number(count))
+  expect(compiledInstructions.filter((count) => count > 5_000).toArray()).toEqual([])
+}, 60_000)
+
 test("it left nothing beside itself", () => {
   expect(readdirSync(compiled.alone)).toEqual(["footfall"])
 })

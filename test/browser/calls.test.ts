@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, Page, Request } from "playwright-core"
 import { noBrowser, openBrowser } from "./browser.ts"
 import { openStand, type Stand, type Visit } from "./stand.ts"
 
@@ -31,6 +31,20 @@ function call(page: Page, name: string, options: object = {}): Promise<unknown[]
       }),
     [name, options] as const,
   )
+}
+/** How often the page has heard what became of an event that it sent: waits until it was so often. */
+function watchAnswers(page: Page, name: string): (times: number) => Promise<void> {
+  let heard = 0
+  const hear = (request: Request) => {
+    if (request.postData()?.includes(`"${name}"`)) heard += 1
+  }
+  page.on("requestfinished", hear)
+  page.on("requestfailed", hear)
+  return async (times) => {
+    while (heard < times) await Bun.sleep(10)
+    // The page's own turn comes after that of the network.
+    await page.waitForTimeout(50)
+  }
 }
 const bodies = (visit: Visit, name: string) => visit.sent.filter(({ body }) => body.n === name).map(({ body }) => body)
 
@@ -113,11 +127,11 @@ test.skipIf(noBrowser).each([
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   stand.answers.push(refusal)
+  const answered = watchAnswers(visit.page, "Order")
   await visit.page.evaluate(() =>
     window.footfall?.("Order", { callback: (result) => document.body.setAttribute("told", JSON.stringify(result)) }),
   )
-  await visit.events(2)
-  await visit.page.waitForTimeout(50)
+  await answered(1)
   await visit.page.clock.runFor(wait - 10)
   expect(bodies(visit, "Order")).toHaveLength(1)
   await visit.page.clock.runFor(wait / 4 + 20)
@@ -133,6 +147,7 @@ test.skipIf(noBrowser)("after three more tries it is over, and the callback hear
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   for (let tries = 0; tries < 4; tries++) stand.answers.push({ status: 503 })
+  const answered = watchAnswers(visit.page, "Order")
   await visit.page.evaluate(() =>
     window.footfall?.("Order", {
       callback: ({ status }) => document.body.setAttribute("told", `${document.body.getAttribute("told") ?? ""}${status} `),
@@ -143,8 +158,7 @@ test.skipIf(noBrowser)("after three more tries it is over, and the callback hear
     [3, 5_100],
     [4, 20_100],
   ] as const) {
-    await visit.events(sent)
-    await visit.page.waitForTimeout(50)
+    await answered(sent - 1)
     expect(await visit.page.getAttribute("body", "told")).toBeNull()
     await visit.page.clock.runFor(wait)
   }
@@ -160,8 +174,9 @@ test.skipIf(noBrowser)("a network that is down is tried again", async () => {
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   await visit.context.setOffline(true)
+  const answered = watchAnswers(visit.page, "Order")
   await visit.page.evaluate(() => window.footfall?.("Order"))
-  await visit.page.waitForTimeout(50)
+  await answered(1)
   await visit.context.setOffline(false)
   await visit.page.clock.runFor(1_300)
   expect((await visit.events(2))[1]).toMatchObject({ n: "Order", o: expect.any(Number) })

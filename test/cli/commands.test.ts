@@ -1,6 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
+import { pluginSettings } from "../../config/plugins.ts"
 import { KEYS } from "../../config/schema.ts"
+import { plugins } from "../../plugins/index.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
 import { demonstrating, footfall, serving } from "./footfall.ts"
 
@@ -193,6 +195,32 @@ test("doctor looks at everything and fails when something does", async () => {
   ])
 })
 
+test("doctor says which values no key opens, and what to do", async () => {
+  using folder = temporaryFolder()
+  await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
+  const { secret_key } = await asked<{ secret_key: string }>(folder.path, "secrets", "export-key")
+  const of = (bytes: number) => Buffer.from(Uint8Array.from({ length: 32 }, (_, index) => index + bytes)).toString("base64")
+  const look = async (env: Record<string, string> = {}) => {
+    const { code, out, err } = await footfall(["doctor", "--data-dir", folder.path, "--json"], { env })
+    const checks: { name: string; status: string; detail: string; fix: string }[] = JSON.parse(out)
+    return { code, err, check: checks.find(({ name }) => name === "sealed_values") }
+  }
+  expect(await look()).toMatchObject({ code: 0, check: { status: "ok", detail: "all 2 open", fix: "" } })
+  expect(await look({ FOOTFALL_SECRET_KEY: of(100) })).toEqual({
+    code: 1,
+    err: expect.stringContaining("checks failed: sealed_values"),
+    check: {
+      name: "sealed_values",
+      status: "fail",
+      detail: "neither the secret key nor one before it opens 2 keys of sites",
+      fix: expect.stringMatching(/^Start with the key that sealed them: FOOTFALL_SECRET_KEY.*Where it is lost.*footfall user reset-mfa/),
+    },
+  })
+  // The key before opens them still.
+  const env = { FOOTFALL_SECRET_KEY: of(100), FOOTFALL_SECRET_KEY_PREVIOUS: secret_key }
+  expect(await look(env)).toMatchObject({ code: 0, check: { status: "ok" } })
+})
+
 test("migrate says when there is nothing to do", async () => {
   using folder = temporaryFolder()
   await asked(folder.path, "site", "list")
@@ -209,7 +237,7 @@ test("config print shows where each value comes from and no secret", async () =>
     env: { FOOTFALL_HOST: "::1", FOOTFALL_SECRET_KEY: secret },
   })
   const printed: { key: string; value: unknown; source: string }[] = JSON.parse(out)
-  expect(printed.map(({ key }) => key)).toEqual(KEYS)
+  expect(printed.map(({ key }) => key)).toEqual([...KEYS, ...pluginSettings(plugins).map(({ key }) => key)])
   expect(printed).toContainEqual({ key: "port", value: 9, source: "flag --port" })
   expect(printed).toContainEqual({ key: "host", value: "::1", source: "environment FOOTFALL_HOST" })
   expect(printed).toContainEqual({ key: "secret_key", value: "********", source: "environment FOOTFALL_SECRET_KEY" })
@@ -222,6 +250,7 @@ test.each([
   [["backup"], "backup restore"],
   [["key", "create", "--help"], "usage: footfall key create --name NAME --scopes SCOPE,…"],
   [["version"], "0.1.0"],
+  [["version", "--licenses"], "Copyright 2022 saltyAom"],
 ])("%j tells", async (words, text) => {
   const { code, out } = await footfall(words)
   expect(out).toContain(text)
@@ -244,6 +273,14 @@ test("demo answers with invented traffic and leaves nothing behind", async () =>
   const { metrics } = (await answer.json()) as { metrics: { pageviews: number; visitors: number } }
   expect(metrics.pageviews).toBeWithin(900, 1_300)
   expect(metrics.visitors).toBeWithin(200, metrics.pageviews)
+  const signedIn = await fetch(`${server.address}/api/private/auth/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(server.printed.user),
+  })
+  const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!
+  const me = await (await fetch(`${server.address}/api/private/me`, { headers: { cookie } })).json()
+  expect(me).toMatchObject({ sites: [{ id: 1, name: "Shop", role: "owner" }] })
   expect(existsSync(String(data_dir))).toBe(true)
   expect(await server.end("SIGINT")).toBe(0)
   expect(existsSync(String(data_dir))).toBe(false)

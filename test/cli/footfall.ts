@@ -43,7 +43,7 @@ export interface Serving extends AsyncDisposable {
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>
 }
 
-/** A server on a free port of loopback. */
+/** A server on a free port of loopback, unless the flags name one. */
 export const serving = (dataDir: string, ...flags: readonly string[]): Promise<Serving> =>
   started("serve", ["--data-dir", dataDir, ...flags])
 
@@ -51,7 +51,8 @@ export const serving = (dataDir: string, ...flags: readonly string[]): Promise<S
 export const demonstrating = (...flags: readonly string[]): Promise<Serving> => started("demo", flags)
 
 async function started(command: "serve" | "demo", flags: readonly string[]): Promise<Serving> {
-  const words = [process.execPath, MAIN, command, "--host", "127.0.0.1", "--port", "0", "--json", "--log-level", "error", ...flags]
+  const port = flags.includes("--port") ? [] : ["--port", "0"]
+  const words = [process.execPath, MAIN, command, "--host", "127.0.0.1", ...port, "--json", "--log-level", "error", ...flags]
   const child = Bun.spawn(words, { stdout: "pipe", stderr: "inherit", env: environment(), cwd: "/" })
   const printed = await jsonFrom(child.stdout)
   if (printed === undefined) throw new Error(`It ended with ${await child.exited} before it listened`)

@@ -3,10 +3,35 @@ import { join } from "node:path"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
 import { sql } from "../../src/store/catalog/sql.ts"
 import { temporaryFolder } from "../kit.ts"
-import { footfall } from "./footfall.ts"
+import { footfall, serving } from "./footfall.ts"
 
 // Each command is a process, on a machine that may be busy.
 setDefaultTimeout(60_000)
+
+test("a site that was made first is seen by whoever sets the instance up afterwards", async () => {
+  using folder = temporaryFolder()
+  const run = (words: string[], input?: string) =>
+    footfall([...words, "--data-dir", folder.path], ...(input === undefined ? [] : [{ input }]))
+  expect((await run(["site", "create", "--name", "Shop", "--hosts", "shop.example"])).code).toBe(0)
+  expect(JSON.parse((await run(["organization", "list", "--json"])).out)).toMatchObject([{ id: 1, name: "My organization" }])
+  const setup = ["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "Acme", "--password-stdin"]
+  expect(await run(setup, "correct horse battery staple\n")).toMatchObject({
+    code: 0,
+    out: "ada@example.org is instance admin and owns Acme.\n",
+  })
+  expect(JSON.parse((await run(["organization", "list", "--json"])).out)).toMatchObject([{ id: 1, name: "Acme" }])
+  await using server = await serving(folder.path)
+  const headers = { "content-type": "application/json" }
+  const body = JSON.stringify({ email: "ada@example.org", password: "correct horse battery staple" })
+  const signedIn = await fetch(`${server.address}/api/private/auth/login`, { method: "POST", headers, body })
+  const cookie = signedIn.headers
+    .getSetCookie()
+    .map((line) => line.split(";")[0])
+    .join("; ")
+  const me = (await (await fetch(`${server.address}/api/private/me`, { headers: { cookie } })).json()) as object
+  expect(me).toMatchObject({ organizations: [{ id: 1, name: "Acme", role: "owner" }], sites: [{ id: 1, name: "Shop", role: "owner" }] })
+  expect(await server.end("SIGTERM")).toBe(0)
+})
 
 test("organizations are made for a user and listed, and each write is in the log", async () => {
   using folder = temporaryFolder()

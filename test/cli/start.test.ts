@@ -94,6 +94,17 @@ test.each<[string, Spoil, number, RegExp]>([
   expect(stores(folder.path)).toEqual(before)
 })
 
+test("an empty folder that others can reach is closed to them, and the log says so", async () => {
+  using folder = temporaryFolder()
+  chmodSync(folder.path, 0o755)
+  const ended = await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", folder.path])
+  expect(ended).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("was empty and could be reached by other users: its mode is 0700 now"),
+  })
+  expect(statSync(folder.path).mode & 0o777).toBe(0o700)
+})
+
 test.skipIf(!isRoot)("a folder of another user stops the start", async () => {
   using folder = temporaryFolder()
   copyOfTemplate(folder.path)

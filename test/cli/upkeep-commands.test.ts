@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { temporaryFolder } from "../kit.ts"
@@ -28,6 +29,24 @@ test("retention is counted and run, whether the instance serves or not", async (
   expect(await server.end("SIGTERM")).toBe(0)
 }, 60_000)
 
+test("of a catalog that another program holds, doctor says how to find that program", async () => {
+  using folder = temporaryFolder()
+  const at = ["--data-dir", folder.path]
+  await using server = await serving(folder.path)
+  const other = new Database(`${folder.path}/catalog.db`)
+  other.run("begin immediate")
+  const { code, value } = await json("doctor", ...at)
+  other.run("rollback")
+  other.close()
+  expect(code).toBe(1)
+  expect((value as { name: string }[]).find(({ name }) => name === "catalog_write")).toMatchObject({
+    status: "fail",
+    detail: "The catalog answered SQLITE_BUSY",
+    fix: expect.stringMatching(/^Find that process by fuser on catalog\.db .* end it: writing goes on by itself\.$/),
+  })
+  expect(await server.end("SIGTERM")).toBe(0)
+}, 60_000)
+
 test("what migrating would do is told without doing it", async () => {
   using folder = temporaryFolder()
   const at = ["--data-dir", `${folder.path}/data`]
@@ -45,6 +64,32 @@ test("the key that seals secrets is printed, and nothing is made for it", async 
   await json("migrate", ...at)
   const stored = readFileSync(`${folder.path}/secret.key`, "utf8").trim()
   expect(await json("secrets", "export-key", ...at)).toMatchObject({ code: 0, value: { secret_key: stored } })
+}, 60_000)
+
+test("the key changes while the instance serves, and what was done is in the log", async () => {
+  using folder = temporaryFolder()
+  const at = ["--data-dir", folder.path]
+  expect((await json("secrets", "rotate", ...at)).code).toBe(74)
+  const first = (await json("migrate", ...at)) && readFileSync(`${folder.path}/secret.key`, "utf8").trim()
+  expect((await json("backup", "create", ...at)).code).toBe(0)
+  const [made] = (await json("backup", "list", ...at)).value as { id: string }[]
+  expect((await json("backup", "verify", made!.id, ...at)).code).toBe(0)
+  await using server = await serving(folder.path)
+  expect(await json("secrets", "rotate", ...at)).toMatchObject({ code: 0, value: { unreadable: 0 } })
+  const { secret_key } = (await json("secrets", "export-key", ...at)).value as { secret_key: string }
+  expect(secret_key).not.toBe(first)
+  expect(readFileSync(`${folder.path}/secret.key`, "utf8")).toStartWith(`${secret_key}\n${first} until `)
+  expect(await server.end("SIGTERM")).toBe(0)
+  const catalog = new Database(`${folder.path}/catalog.db`, { readonly: true })
+  const rows = catalog.query("select actor_kind, action, outcome from audit_log where action like 'admin.%' order by id").all()
+  catalog.close()
+  expect(rows).toEqual(
+    ["admin.backup.create", "admin.backup.verify", "admin.secret_key.rotate", "admin.secret_key.export"].map((action) => ({
+      actor_kind: "cli",
+      action,
+      outcome: "ok",
+    })),
+  )
 }, 60_000)
 
 test("a sealed backup is made and restored by its passphrase alone", async () => {

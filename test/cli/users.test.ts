@@ -61,6 +61,23 @@ test("a fresh server prints the address and the token of the set-up on lines of 
   expect(await printedBy(folder.path, /Footfall listens/)).not.toContain("/setup\n")
 })
 
+test("what a fresh server says stands in the README: first the address for a browser with its token, then the commands", async () => {
+  using folder = temporaryFolder()
+  const printed = await printedBy(folder.path, /stats\/summary.*\n/)
+  const same = printed
+    .replaceAll(` --data-dir ${folder.path}`, "")
+    .replaceAll(/http:\/\/[\w.]+:\d+/g, "http://localhost:8080")
+    .replace(/^[A-Za-z0-9_-]{43}$/m, "mB0x…the token of this start…Q4")
+    .replace(/until \d\d:\d\d UTC/, "until 12:30 UTC")
+  const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
+  expect(/```text\n(Footfall listens[^`]*)```/.exec(readme)?.[1]).toBe(`${same.trim()}\n`)
+  // Who is there already reads of the commands alone.
+  expect((await setup(folder.path)).code).toBe(0)
+  const later = await printedBy(folder.path, /stats\/summary.*\n/)
+  expect(later).toContain("\nHow to begin, in a second terminal")
+  expect(later).not.toContain("footfall setup")
+})
+
 test("the environment makes the first user, at the first start alone", async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, "password")

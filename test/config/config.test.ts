@@ -2,8 +2,10 @@ import { expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { loadConfig } from "../../config/load.ts"
+import { pluginSettings } from "../../config/plugins.ts"
 import { KEYS, SETTINGS } from "../../config/schema.ts"
 import { configurationTable } from "../../config/table.ts"
+import { plugins } from "../../plugins/index.ts"
 import { temporaryFolder } from "../kit.ts"
 
 const load = (sources: Partial<Parameters<typeof loadConfig>[0]>) =>
@@ -109,9 +111,11 @@ test("secrets are masked where settings are printed", () => {
   expect(printed).toHaveLength(KEYS.length)
 })
 
-test("the example file names every setting, with its sentence and its default", async () => {
-  const example = await Bun.file(new URL("../../config/footfall.example.toml", import.meta.url)).text()
-  const blocks = example.trim().split("\n\n").slice(1)
+const example = await Bun.file(new URL("../../config/footfall.example.toml", import.meta.url)).text()
+const [ofCore = "", ofAreas = ""] = example.split("\n# Settings of areas, each in a table of its own.\n")
+
+test("the example file names every setting, with its sentence and its default", () => {
+  const blocks = ofCore.trim().split("\n\n").slice(1)
   expect(blocks.map((block) => block.split("\n")[0]!.slice(2))).toEqual(KEYS.map((key) => SETTINGS[key].about))
   const lines = blocks.map((block) => block.split("\n")[1]!.slice(2))
   const values = Bun.TOML.parse(lines.join("\n")) as Record<string, unknown>
@@ -120,6 +124,17 @@ test("the example file names every setting, with its sentence and its default", 
   // What has no default shows an example that the loader takes; of a secret there is none.
   for (const key of KEYS.filter((name) => SETTINGS[name].default === undefined && !SETTINGS[name].secret))
     expect(SETTINGS[key].read(values[key])).toBeDefined()
+})
+
+test.each(plugins.filter(({ settings }) => settings))("the example file names every setting of $id", (plugin) => {
+  const [, section = ""] = ofAreas.split(`\n# [${plugin.id}]\n`)
+  const blocks = section.split("\n# [")[0]!.trim().split("\n\n")
+  const settings = pluginSettings([plugin])
+  expect(blocks.map((block) => block.split("\n")[0]!.slice(2))).toEqual(settings.map(({ setting }) => setting.about))
+  const values = Bun.TOML.parse(blocks.map((block) => block.split("\n")[1]!.slice(2)).join("\n")) as Record<string, unknown>
+  expect(Object.keys(values)).toEqual(settings.map(({ name }) => name))
+  for (const { name, setting } of settings)
+    expect(setting.default === undefined ? setting.read(values[name]) : setting.default).toEqual(values[name])
 })
 
 test("the table of the README has a line for every setting", () => {

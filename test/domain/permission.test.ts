@@ -10,6 +10,7 @@ import {
   type Standing,
   sitePermissions,
 } from "../../src/domain/permission.ts"
+import { pluginFacts } from "../../src/plugin/load.ts"
 
 /** The table of the specification, row by row: who has what without exceptions. A plugin's rows count once it is there. */
 const TABLE: Record<string, [viewer: number, editor: number, admin: number, owner: number]> = {
@@ -55,7 +56,7 @@ const OF_THE_CORE = [
   ...OF_THE_ORGANIZATION,
 ]
 
-const ALL: Permissions = Object.assign({}, CORE_PERMISSIONS, ...plugins.map(({ permissions }) => permissions))
+const ALL: Permissions = Object.assign({}, CORE_PERMISSIONS, ...pluginFacts(plugins).map(({ permissions }) => permissions))
 const plain = (role: Standing["role"], more: Partial<Standing> = {}): Standing => ({ role, grants: [], denies: [], ...more })
 const sorted = (names: Iterable<string>) => [...names].sort()
 

@@ -24,3 +24,11 @@ test("thousands of wrong fields are judged in the time of one request", () => {
   expect(fields).toEqual({})
   expect(ordered.slice(0, 3).map(({ pointer }) => pointer)).toEqual(["/kind", "/f0", "/f1"])
 })
+
+test.each([
+  [1, "", "word must not be empty."],
+  [12, "short", "word needs at least 12 characters."],
+])("a text of at least %d characters says so to %j", (minLength, word, detail) => {
+  const { faults } = inspect(t.Object({ word: t.String({ minLength }) }), { word })
+  expect(faults).toEqual([{ pointer: "/word", code: "too_short", detail }])
+})

@@ -23,7 +23,6 @@ test.each(["nothing", "__proto__", "toString", "NOT_FOUND", "%zz", "not_found%20
 })
 
 test.each([
-  "/",
   "/api",
   "/api/",
   "/api/public/v1",

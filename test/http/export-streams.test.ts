@@ -32,7 +32,7 @@ function* visitsOf(count: number, { events = 1, every = 10 } = {}): Generator<Im
 /** The application behind a real socket, with as many visits as told. */
 async function openShop(...visits: Parameters<typeof visitsOf>) {
   const instance = await startInstance({ now: NOW, settings: { trusted_proxies: "127.0.0.0/8" } })
-  await instance.app.instance.events.importVisits(1, 1, visitsOf(...visits))
+  await instance.app.instance.events.importVisits({ siteId: 1, importId: 1 }, visitsOf(...visits))
   const key = await instance.makeKey(["export:read"])
   const server = Bun.serve({ ...LISTENING, port: 0, hostname: "127.0.0.1", fetch: (request, peers) => instance.app.fetch(request, peers) })
   const path = (query: string) => `${EXPORT}?period=today&${query}`
@@ -228,11 +228,12 @@ test("half a million events take no more memory than some thousand, nor does a r
     return held
   })
   await open.body?.cancel()
-  // A hundred are waiting to be made.
-  expect(paused.result - paused.before).toBeLessThan(32 * MIB)
   expect(few.result).toBeLessThan(25 * MIB)
   expect(all.result).toBeGreaterThan(85 * MIB)
-  expect(all.growth - few.growth).toBeLessThan(64 * MIB)
+  // Whoever held the file, and be it as bytes, would hold as much as it is longer.
+  const longer = all.result - few.result
+  expect(paused.result - paused.before).toBeLessThan(longer)
+  expect(all.growth - few.growth).toBeLessThan(longer)
 }, 120_000)
 
 /** What work resolves with, and how much memory this process had more meanwhile than before, at most. */

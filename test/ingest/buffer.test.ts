@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { EventBuffer, type Hindrance } from "../../src/ingest/buffer.ts"
+import { EventBuffer } from "../../src/ingest/buffer.ts"
 import type { Candidate } from "../../src/ingest/candidate.ts"
+import type { Hindrance } from "../../src/ingest/hindrances.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import { type FaultKind, StoreFault } from "../../src/store/events/fault.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
@@ -35,15 +36,25 @@ function startBuffer() {
   const store = openEventStore(path, { now: clock.now() })
   const told: string[] = []
   const errors: unknown[] = []
-  const disk: { fault?: FaultKind; writes: number } = { writes: 0 }
+  /** `held`: what was committed reaches it only then; `lost`: never. */
+  const disk: { fault?: FaultKind; writes: number; held?: Promise<void>; lost?: true } = { writes: 0 }
   const checked = <T>(work: () => T): T => {
     if (disk.fault) throw new StoreFault(disk.fault, "made by the test")
     return work()
   }
-  const failing: Pick<EventStore, "write" | "probe"> = {
-    write: (at, work) => {
+  const failing: Pick<EventStore, "append" | "sync" | "syncNow" | "probe"> = {
+    append: (at, work) => {
       disk.writes++
-      return checked(() => store.write(at, work))
+      return checked(() => store.append(at, work))
+    },
+    async sync() {
+      await disk.held
+      if (disk.lost) throw new StoreFault("fsync", "made by the test")
+      return store.sync()
+    },
+    syncNow() {
+      if (disk.lost) throw new StoreFault("fsync", "made by the test")
+      store.syncNow()
     },
     probe: () => checked(() => store.probe()),
   }
@@ -78,12 +89,64 @@ test("events that come together share a commit", async () => {
   expect([it.disk.writes, it.stored(), it.buffer.depth]).toEqual([1, 50, 0])
 })
 
-test("two hundred events do not wait", () => {
+test("two hundred events do not wait", async () => {
   using it = startBuffer()
   for (let sent = 0; sent < 199; sent++) void it.buffer.store([candidate()], 100)
   expect([it.buffer.depth, it.disk.writes]).toEqual([199, 0])
-  void it.buffer.store([candidate()], 100)
-  expect([it.buffer.depth, it.stored()]).toEqual([0, 200])
+  const last = it.buffer.store([candidate()], 100)
+  expect([it.disk.writes, it.stored()]).toEqual([1, 200])
+  expect(await last).toEqual([undefined])
+  expect(it.buffer.depth).toBe(0)
+})
+
+describe("a commit on its way to the disk", () => {
+  /** One event is committed and not yet on disk. */
+  async function committed(it: ReturnType<typeof startBuffer>) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    it.disk.held = promise
+    const told: string[] = []
+    const send = (name: string) =>
+      it.buffer.store([candidate()], 1).then(
+        () => void told.push(name),
+        ({ code }: { code: string }) => void told.push(`${name} ${code}`),
+      )
+    const first = send("first")
+    await Bun.sleep(20)
+    expect([it.stored(), it.buffer.depth, told]).toEqual([1, 1, []])
+    return { send, told, first, arrive: resolve }
+  }
+
+  test("is acknowledged when it is there, and what comes meanwhile is the next group", async () => {
+    using it = startBuffer()
+    const { send, told, first, arrive } = await committed(it)
+    const more = [send("second"), send("third")]
+    await Bun.sleep(20)
+    expect([it.disk.writes, told]).toEqual([1, []])
+    arrive()
+    await Promise.all([first, ...more])
+    expect([it.disk.writes, told, it.stored(), it.buffer.depth]).toEqual([2, ["first", "second", "third"], 3, 0])
+  })
+
+  test("is waited for by a stop", async () => {
+    using it = startBuffer()
+    const { send, told, first } = await committed(it)
+    const second = send("second")
+    it.buffer.stop()
+    await Promise.all([first, second])
+    expect([told, it.disk.writes]).toEqual([["first", "second"], 2])
+  })
+
+  test.each([["while nobody waits"], ["while a stop waits"]])("that never arrives acknowledges nothing, %s", async (when) => {
+    using it = startBuffer()
+    const { send, told, first, arrive } = await committed(it)
+    it.disk.lost = true
+    const second = send("second")
+    if (when === "while a stop waits") it.buffer.stop()
+    arrive()
+    await Promise.all([first, second])
+    expect([told, it.told, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], ["enter fsync"], 0])
+    await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable", members: { retry_after: 10 } })
+  })
 })
 
 test("the events of a request stay together", async () => {

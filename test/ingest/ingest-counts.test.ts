@@ -52,7 +52,7 @@ test.each([
   const refuse = () => {
     throw new StoreFault(kind, "a test")
   }
-  const buffer = new EventBuffer({ store: { write: refuse, probe: refuse }, clock: now, counts })
+  const buffer = new EventBuffer({ store: { append: refuse, sync: refuse, syncNow: refuse, probe: refuse }, clock: now, counts })
   const candidate = { siteId: 7 } as Candidate // nothing else of it is looked at before the store
   await expect(buffer.store([candidate, candidate], 1)).rejects.toMatchObject({ code: kind === "full" ? "storage_full" : "unavailable" })
   if (kind === "full") await expect(buffer.store([candidate], 1)).rejects.toMatchObject({ code: "storage_full" })

@@ -4,6 +4,7 @@ import type { Key, Query, Row } from "../../src/domain/query.ts"
 import type { QueryAnswer } from "../../src/domain/query-answer.ts"
 import { DEFAULT_SETTINGS, type Site } from "../../src/domain/site.ts"
 import { aggregate } from "../../src/query/aggregate.ts"
+import { comparedTables } from "../../src/query/compared-tables.ts"
 import { createQueryForm, type QueryForm } from "../../src/services/query-form.ts"
 import { createSiteDirectory } from "../../src/services/site-directory.ts"
 import { type ArrayAsking, missingText, someArrayAsking } from "./array-questions.ts"
@@ -54,7 +55,10 @@ function formOf(world: World): QueryForm {
   const directory = createSiteDirectory()
   for (const { id, revenueCurrency, bounceEngagedSeconds } of SITES) directory.put(siteOf(id, revenueCurrency, bounceEngagedSeconds))
   return createQueryForm({
-    engine: { aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}) },
+    engine: {
+      aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
+      compare: async (query, range) => comparedTables(world.snapshot(query.site.id), query, range, () => {}),
+    },
     events: { firstAt: () => undefined },
     sites: { directory, list: async (organizationId) => directory.ofOrganization(organizationId) },
     goals: { rules: (siteId) => [...SITES.find(({ id }) => id === siteId)!.goals] },

@@ -3,11 +3,9 @@ import { type Dimension, FLAT_DIMENSIONS } from "../../src/domain/dimension.ts"
 import { AppError } from "../../src/domain/error.ts"
 import type { Funnel } from "../../src/domain/funnel.ts"
 import { FLAT_METRICS, type FlatMetric } from "../../src/domain/metric.ts"
-import { DEFAULT_SETTINGS, type Site } from "../../src/domain/site.ts"
-import { aggregate } from "../../src/query/aggregate.ts"
-import type { Engine } from "../../src/query/engine.ts"
-import { funnel } from "../../src/query/funnel.ts"
+import type { Site } from "../../src/domain/site.ts"
 import { createStats, type Stats } from "../../src/services/stats.ts"
+import { engineOf, sites } from "./engine.ts"
 import { type FlatFilter, someFlatFilters, somePropertyKey } from "./filters.ts"
 import { STATES } from "./life.ts"
 import { someDays, someFunnel, someSite, someZone } from "./questions.ts"
@@ -26,24 +24,6 @@ import { World } from "./world.ts"
 const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600) / 150)
 const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
 
-const sites = SITES.map(
-  ({ id, revenueCurrency, bounceEngagedSeconds }): Site => ({
-    id,
-    organization_id: 1,
-    name: `Site ${id}`,
-    hosts: ["example.com"],
-    timezone: "Europe/Berlin",
-    retention_days: null,
-    revenue_currency: revenueCurrency,
-    tracking_id: `site-${id}`,
-    settings: { ...DEFAULT_SETTINGS, bounce_engaged_seconds: bounceEngagedSeconds, identity_mode: "monthly" },
-    identity_history: [],
-    created_at: 0,
-    updated_at: 0,
-    version: 1,
-  }),
-)
-
 interface Asking {
   stats: Stats
   site: Site
@@ -56,26 +36,14 @@ interface Asking {
 
 /** The statistics over the world's store as it is now, answered on this thread. */
 function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
-  const refuse = () => {
-    throw new Error("Not asked here")
-  }
-  const engine: Engine = {
-    aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
-    funnel: async (query) => funnel(world.snapshot(query.site.id), query, () => {}),
-    realtime: refuse,
-    paths: refuse,
-    propertyKeys: refuse,
-    pulse: refuse,
-    lastMatch: refuse,
-    visitsWeight: refuse,
-    chosenVisits: refuse,
-    rows: refuse,
-    exportRows: refuse,
-    exportBreakdown: refuse,
-    close: async () => {},
-  }
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
-  return createStats({ engine, events: { firstAt: refuse }, goals, funnels: { kept: () => funnels }, clock: { now: () => now } })
+  return createStats({
+    engine: engineOf(world),
+    events: { firstAt: () => undefined },
+    goals,
+    funnels: { kept: () => funnels },
+    clock: { now: () => now },
+  })
 }
 
 async function pointsAddUp({ stats, site, random, about, filters }: Asking): Promise<void> {

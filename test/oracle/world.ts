@@ -83,7 +83,7 @@ export class World {
       const [first, ...others] = events
       return { visitor: `${plan.rotating}`, traits: plan.traits, events: [asPageview(first!), ...others], day: this.#time.day }
     })
-    await this.#store.importVisits(siteId, importId, imported)
+    await this.#store.importVisits({ siteId, importId }, imported)
     for (const { visitor, traits, events } of imported) {
       const sequences = events.map(() => this.#sequence++)
       const visit = {

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test"
+import { cpSync } from "node:fs"
 import { join } from "node:path"
 import { definePlugin, type Host, type Query, siteFacts } from "#plugin"
-import { BROWSER, startInstance, type TestInstance } from "#plugin/test"
+import { BROWSER, startInstance, type TestInstance, temporaryFolder } from "#plugin/test"
+import { pseudonyms } from "../../src/query/pseudonyms.ts"
+import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 
 const HOUR = 3_600_000
@@ -121,6 +124,8 @@ test("what a request tells of its sender is told without an address", async () =
   await using instance = await startInstance({ plugins: [clicks] })
   expect(await go(instance, "/go/7", { headers: { "accept-language": "de-AT,en;q=0.5", dnt: "1" } })).toEqual({
     isBot: false,
+    isPrefetch: false,
+    hasAgent: true,
     device: "Desktop",
     browser: "Chrome",
     os: "Windows",
@@ -128,6 +133,7 @@ test("what a request tells of its sender is told without an address", async () =
     region: "",
     language: expect.stringMatching(/^de/),
     objects: true,
+    sameness: expect.any(Number),
   })
 })
 
@@ -180,4 +186,90 @@ test("a plugin records nothing but what it has declared, and two cannot declare 
     exit: "configuration",
     message: "The plugin other: the record link_click is that of the plugin clicks already",
   })
+})
+
+/** What a new process finds after this one has died: the files as they are on disk. */
+async function afterCrash(instance: TestInstance, kind: "clicks" | "opens"): Promise<number> {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  for (const end of ["", "-wal"]) cpSync(join(instance.dataDir, `events.db${end}`), `${path}${end}`)
+  const store = openEventStore(path, { now: instance.clock.now() })
+  const reader = openEventReader(path, { cacheBytes: 1 << 20 })
+  const found = reader.snapshot(1, kind).parts.reduce((sum, { visits }) => sum + visits, 0)
+  reader.close()
+  await store.close()
+  return found
+}
+
+test("a record that was answered outlives a crash, in the tail and half sealed", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  for (const address of ["198.51.100.1", "198.51.100.2"]) await go(instance, "/go/7", { address })
+  await go(instance, "/dot/1")
+  expect(await afterCrash(instance, "clicks")).toBe(2)
+  instance.clock.advance(HOUR)
+  await instance.app.instance.events.seal(instance.clock.now(), true)
+  await go(instance, "/go/8", { address: "198.51.100.3" })
+  expect(await afterCrash(instance, "clicks")).toBe(3)
+  expect(await afterCrash(instance, "opens")).toBe(1)
+})
+
+test("a person's records go with the person, those of others stay", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  await go(instance, "/go/7", { address: "198.51.100.1" })
+  instance.clock.advance(HOUR)
+  await instance.app.instance.events.seal(instance.clock.now(), true)
+  for (const address of ["198.51.100.1", "198.51.100.2"]) await go(instance, "/go/8", { address })
+  await go(instance, "/dot/1", { address: "198.51.100.1" })
+  const [ordinal] = visitorsOf(instance, "clicks")
+  const [name] = pseudonyms(await instance.app.instance.siteKeys.siteKey(1), "visitor")([ordinal!])
+  expect(await instance.app.plugins.erasure.person(1, name!)).toMatchObject({ visits: 3 })
+  expect(await counted(instance, byLink)).toEqual([["8", 1, 1]])
+  expect(await counted(instance, { records: "opens" })).toEqual([[0, 0]])
+  expect(visitorsOf(instance, "clicks")).not.toContain(ordinal!)
+})
+
+test("records are filtered and grouped by their own columns and by those of visits, in time, and counted as visits are", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  const bot = { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" }
+  await go(instance, "/go/7?utm_source=news", { address: "198.51.100.1" })
+  await go(instance, "/go/8?utm_source=news", { address: "198.51.100.1" })
+  await go(instance, "/go/7", { address: "198.51.100.2", headers: bot })
+  instance.clock.advance(24 * HOUR)
+  await go(instance, "/go/7?utm_source=news", { address: "198.51.100.1" })
+  const property = (property: string) => ({ by: "dimension" as const, dimension: "property" as const, property })
+  const is = (dimension: "property" | "utm_source", value: string, of?: string) => ({
+    op: "is" as const,
+    dimension,
+    ...(of !== undefined && { property: of }),
+    values: [value],
+    missing: false,
+    caseSensitive: true,
+  })
+  const people = is("property", "1", "human")
+  expect(await counted(instance, { ...byLink, filter: people })).toEqual([
+    ["7", 2, 2],
+    ["8", 1, 1],
+  ])
+  expect(await counted(instance, { records: "clicks", groupings: [property("human")], filter: is("property", "7", "link_id") })).toEqual([
+    ["0", 1, 1],
+    ["1", 2, 2],
+  ])
+  expect(await counted(instance, { ...byLink, filter: is("utm_source", "news") })).toEqual([
+    ["7", 2, 2],
+    ["8", 1, 1],
+  ])
+  const byDay = { records: "clicks" as const, groupings: [{ by: "time" as const, interval: "day" as const }, property("link_id")] }
+  expect(await counted(instance, { ...byDay, filter: people, order: [{ by: "grouping", index: 0, descending: false }] })).toEqual([
+    [Date.parse("2026-11-21T00:00:00Z"), "7", 1, 1],
+    [Date.parse("2026-11-21T00:00:00Z"), "8", 1, 1],
+    [Date.parse("2026-11-22T00:00:00Z"), "7", 1, 1],
+  ])
+  const rows = []
+  const query = { site: siteFacts(instance.site, []), records: "clicks" as const, range: { from: 0, to: instance.clock.now() + 1 } }
+  for await (const batch of host!.engine.rows({ ...query, filter: people }, { organizationId: 1 })) rows.push(...batch)
+  expect(rows.map(({ utm_source, events: [event] }) => [utm_source, event!.name, event!.props[0]])).toEqual([
+    ["news", "link_click", ["link_id", "7"]],
+    ["news", "link_click", ["link_id", "8"]],
+    ["news", "link_click", ["link_id", "7"]],
+  ])
 })

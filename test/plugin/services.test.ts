@@ -62,7 +62,7 @@ test("visits from elsewhere are part of the answers, are hidden, and go", async 
   const at = Date.parse("2026-11-20T10:00:00Z")
   const event = { at, name: "pageview", page: "/old", hostname: "shop.example", title: "", interactive: true, props: [] }
   const visit = (visitor: string): ImportedVisit => ({ visitor, traits, day: "2026-11-20", events: [event] })
-  await imports.addVisits(1, 7, [visit("a"), visit("b")])
+  await imports.addVisits({ siteId: 1, importId: 7 }, [visit("a"), visit("b")])
   const visitors = async () => {
     const { body } = await instance.api.get("/api/public/v1/sites/1/stats/summary?period=7d", instance.key)
     return (body as { metrics: { visitors: number } }).metrics.visitors

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { pseudonyms } from "../../src/query/pseudonyms.ts"
+import { numbersNamed, pseudonyms } from "../../src/query/pseudonyms.ts"
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i)
 
@@ -16,6 +16,7 @@ test.each([
   ["visit", 2 ** 53 - 1, "824a207d0aaf6988"],
 ] as const)("the name of %s %p", (kind, number, expected) => {
   expect(pseudonyms(KEY, kind)([number])).toEqual([expected])
+  expect(numbersNamed(KEY, kind)([expected])).toEqual([number])
 })
 
 test("each number has a name of its own, whatever numbers are named with it", () => {
@@ -26,6 +27,7 @@ test("each number has a name of its own, whatever numbers are named with it", ()
   expect(names.every((each) => /^[0-9a-f]{16}$/.test(each))).toBe(true)
   expect(name([19_999, 7])).toEqual([names[19_999]!, names[7]!])
   expect(name([])).toEqual([])
+  expect(numbersNamed(KEY, "visitor")(names)).toEqual(numbers)
 })
 
 test("another site names the same visitor otherwise", () => {

@@ -16,7 +16,7 @@ test("dev serves the folder that was filled before, and ends with it", async () 
   let printed = ""
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     printed += read.value
-    if (printed.includes("Set it up in a browser")) break
+    if (printed.includes("Or without a browser")) break
   }
   child.kill("SIGTERM")
   expect({ printed, code: await child.exited }).toEqual({ printed: expect.stringContaining("listens at http://"), code: 0 })

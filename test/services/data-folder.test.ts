@@ -4,8 +4,11 @@ import { join } from "node:path"
 import { prepareDataFolder } from "../../src/services/data-folder.ts"
 import { ExitFault } from "../../src/services/exit.ts"
 import { readRun, takeLock } from "../../src/services/lock.ts"
-import { secretKey } from "../../src/services/secret-key.ts"
+import { secretKeys } from "../../src/services/secret-key.ts"
 import { temporaryFolder } from "../kit.ts"
+
+const secretKey = (path: string, key: string | undefined, random: (bytes: number) => Uint8Array) =>
+  secretKeys(path, { key, previous: undefined }, random).current
 
 const isRoot = process.getuid?.() === 0
 
@@ -27,17 +30,28 @@ test("a data folder is made, for its owner alone", () => {
   prepareDataFolder(dataDir)
 })
 
-test("a data folder that others can reach is refused", () => {
+test.each([0o755, 0o775, 0o750])("an empty folder of mode %o, as mkdir makes it, is closed to others, which is told once", (mode) => {
   using folder = temporaryFolder()
+  chmodSync(folder.path, mode)
+  expect(prepareDataFolder(folder.path)).toEqual([`${folder.path} was empty and could be reached by other users: its mode is 0700 now`])
+  expect(statSync(folder.path).mode & 0o777).toBe(0o700)
+  expect(prepareDataFolder(folder.path)).toEqual([])
+})
+
+test("a data folder that others can reach is refused, and left as it is", () => {
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, "catalog.db"), "", { mode: 0o600 })
   chmodSync(folder.path, 0o750)
   expect(faultOf(() => prepareDataFolder(folder.path))).toEqual({
     exit: "ownership",
     message: `${folder.path} can be reached by other users: chmod 0700 ${folder.path}`,
   })
+  expect(statSync(folder.path).mode & 0o777).toBe(0o750)
 })
 
 test.skipIf(!isRoot)("a data folder of another user is refused", () => {
   using folder = temporaryFolder()
+  chmodSync(folder.path, 0o755)
   chownSync(folder.path, 4_711, 4_711)
   expect(faultOf(() => prepareDataFolder(folder.path))).toMatchObject({
     exit: "ownership",

@@ -16,9 +16,9 @@ beforeAll(async () => {
   const { events, goals } = instance.app.instance
   await goals.create(instance.site, { kind: "event", value: "Buy" })
   const visits = [...someVisits(numbers(7))]
-  await events.importVisits(1, 1, visits.slice(0, 900))
+  await events.importVisits({ siteId: 1, importId: 1 }, visits.slice(0, 900))
   // Another import that lies in the same days.
-  await events.importVisits(1, 2, visits.slice(900))
+  await events.importVisits({ siteId: 1, importId: 2 }, visits.slice(900))
   await instance.collect({ n: "pageview", u: "https://shop.example/a", d: "shop.example" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
@@ -138,8 +138,7 @@ test("an export has all rows of a breakdown, whatever a page of it has", async (
   const at = FROM - 30 * DAY_MS
   const view = (page: string): NewEvent => ({ at, name: "pageview", page, hostname: "", title: "", interactive: true, props: [] })
   await events.importVisits(
-    1,
-    3,
+    { siteId: 1, importId: 3 },
     pages.map((page, i) => ({ visitor: page, traits: NO_TRAITS, events: i % 3 === 0 ? [view(page), view(page)] : [view(page)], day: "x" })),
   )
   const day = "from=2026-10-11&to=2026-10-11"
@@ -170,7 +169,9 @@ test.each([
     ...{ at: Date.parse("2026-11-21T11:00:00Z"), name: text, page: "/", hostname: "", title: text, interactive: true },
     props: [[text, text]],
   }
-  await shop.app.instance.events.importVisits(1, 1, [{ visitor: "a", traits: { ...NO_TRAITS, source: text }, events: [event], day: "x" }])
+  await shop.app.instance.events.importVisits({ siteId: 1, importId: 1 }, [
+    { visitor: "a", traits: { ...NO_TRAITS, source: text }, events: [event], day: "x" },
+  ])
   // What is no text in UTF-8 comes as the sign for that.
   const kept = text.toWellFormed()
   const ask = async (format: string) =>

@@ -6,6 +6,7 @@ import { createInstanceSettings } from "../../src/services/instance-settings.ts"
 import { createInstanceShields } from "../../src/services/instance-shields.ts"
 import { createKeys } from "../../src/services/keys.ts"
 import { createOrganizations } from "../../src/services/organizations.ts"
+import { createOutbox } from "../../src/services/outbox.ts"
 import { createPasswords } from "../../src/services/passwords.ts"
 import { createSalts } from "../../src/services/salts.ts"
 import { createSecrets } from "../../src/services/secrets.ts"
@@ -15,7 +16,7 @@ import { createUsers } from "../../src/services/users.ts"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
 import { migrate } from "../../src/store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
-import { fixedClock, temporaryFolder } from "../kit.ts"
+import { fixedClock, memoryLog, temporaryFolder } from "../kit.ts"
 
 interface Options {
   /** An existing folder: opened again. */
@@ -38,8 +39,16 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   const secrets = createSecrets({ secretKey: secretKey ?? new Uint8Array(32).fill(7), random })
   const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
   const siteKeys = createSiteKeys({ catalog, secrets, random })
-  const sites = await createSites({ catalog, clock, random, keys: siteKeys, defaults, ...(maxSites === undefined ? {} : { maxSites }) })
   const settings = await createInstanceSettings({ catalog, clock })
+  const sites = await createSites({
+    catalog,
+    clock,
+    random,
+    settings,
+    keys: siteKeys,
+    defaults,
+    ...(maxSites === undefined ? {} : { maxSites }),
+  })
   return {
     clock,
     catalog,
@@ -47,9 +56,17 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     sites,
     goals: await createGoals({ catalog, clock }),
     funnels: await createFunnels({ catalog, clock }),
-    keys: createKeys({ catalog, clock, random, sites, permissions: CORE_PERMISSIONS, settings }),
-    organizations: createOrganizations({ catalog, clock, settings, sites }),
-    users: createUsers({ catalog, clock, passwords: createPasswords(), siteDefaults: defaults }),
+    keys: createKeys({
+      catalog,
+      clock,
+      random,
+      sites,
+      permissions: CORE_PERMISSIONS,
+      settings,
+      outbox: createOutbox({ catalog, clock, log: memoryLog() }),
+    }),
+    organizations: createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider: false }),
+    users: createUsers({ catalog, clock, passwords: createPasswords({ clock }), siteDefaults: defaults }),
     salts: createSalts({ catalog, clock, random, secrets }),
     siteKeys,
     instanceShields: await createInstanceShields({ catalog, clock }),

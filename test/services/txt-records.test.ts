@@ -1,30 +1,6 @@
 import { expect, test } from "bun:test"
 import { txtResolver } from "../../src/services/txt-records.ts"
-
-/** A name server on loopback that knows texts, each in the pieces in which it is sent. */
-async function nameServer(records: Record<string, string[][]>) {
-  const socket = await Bun.udpSocket({
-    port: 0,
-    hostname: "127.0.0.1",
-    socket: { data: (socket, question, port, address) => void socket.send(answerTo(new Uint8Array(question), records), port, address) },
-  })
-  return { address: `127.0.0.1:${socket.port}`, [Symbol.dispose]: () => socket.close() }
-}
-
-function answerTo(question: Uint8Array, records: Record<string, string[][]>): Uint8Array {
-  const labels: string[] = []
-  let at = 12
-  for (; question[at] !== 0; at += question[at]! + 1)
-    labels.push(new TextDecoder().decode(question.subarray(at + 1, at + 1 + question[at]!)))
-  const asked = question.subarray(12, at + 5)
-  const texts = records[labels.join(".")]
-  const flags = texts ? [0x81, 0x80] : [0x81, 0x83]
-  const answers = (texts ?? []).flatMap((pieces) => {
-    const data = pieces.flatMap((piece) => [piece.length, ...new TextEncoder().encode(piece)])
-    return [0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, data.length >> 8, data.length & 255, ...data]
-  })
-  return Uint8Array.from([...question.subarray(0, 2), ...flags, 0, 1, 0, texts?.length ?? 0, 0, 0, 0, 0, ...asked, ...answers])
-}
+import { nameServer } from "./name-server.ts"
 
 test("texts of a domain are read, and a domain without any is a failure", async () => {
   using server = await nameServer({ "example.org": [["footfall-verify=abc"], ["v=spf1 ", "-all"]] })

@@ -28,7 +28,6 @@ async function upkept(dataDir: string, start = NOW) {
     dataDir,
     clock,
     log: quiet,
-    refreshPlaces: async () => undefined,
     hooks: NO_HOOKS,
     backupWorkerUrl,
   }

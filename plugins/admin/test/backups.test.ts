@@ -53,7 +53,13 @@ test("a backup is made, listed as verified, checked again, and deleted", async (
   expect(await console.send("DELETE", `/backups/${id}`)).toMatchObject({ status: 204 })
   expect(await console.get(`/backups/${id}`)).toMatchObject({ status: 404, body: { code: "backup_not_found" } })
   expect(existsSync(join(console.instance.dataDir, "backups", id))).toBe(false)
-  expect(await actionsOf(console)).toEqual(["admin.backup.create", "admin.backup.verify", "admin.backup.delete"])
+  expect(await actionsOf(console)).toEqual([
+    "admin.backup.create",
+    "admin.backup.create-end",
+    "admin.backup.verify",
+    "admin.backup.verify-end",
+    "admin.backup.delete",
+  ])
 })
 
 test("settings in a backup hold no secret", async () => {
@@ -86,9 +92,12 @@ test("a damaged backup is found, and is no longer listed as verified", async () 
     error_message: expect.not.stringContaining(console.instance.dataDir),
   })
   expect(await console.get(`/backups/${id}`)).toMatchObject({ body: { state: "failed" } })
+  expect(await console.get("/notices")).toMatchObject({ body: { data: [{ kind: "backup_damaged", detail: { backup: id } }] } })
   const restore = await console.send("POST", `/backups/${id}/restore`, { confirm: id })
   expect(await jobOf(console, restore)).toMatchObject({ state: "failed", error_code: "backup_corrupt" })
   expect(readdirSync(console.instance.dataDir).filter((name) => name.startsWith(".restore"))).toEqual([])
+  expect((await console.send("DELETE", `/backups/${id}`)).status).toBe(204)
+  expect(await console.get("/notices")).toMatchObject({ body: { data: [] } })
 })
 
 test("a backup goes out as one archive that any tar reads, and comes back in", async () => {

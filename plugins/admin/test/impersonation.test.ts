@@ -72,6 +72,9 @@ test.each([
   ],
   ["in full mode: a member", "full", "POST", "/api/private/organizations/1/members/invite", { email: "x@example.org", role: "viewer" }],
   ["in full mode: the account", "full", "DELETE", "/api/private/me", undefined],
+  ["in full mode: that the site is there", "full", "DELETE", "/api/private/sites/1", undefined],
+  ["in full mode: that its data is there", "full", "POST", "/api/private/sites/1/reset", { confirm: "Shop" }],
+  ["in full mode: that some of it is there", "full", "POST", "/api/private/sites/1/erase", { period: "all", confirm: "x" }],
 ] as const)("nobody changes in the name of another %s", async (_, mode, method, path, body) => {
   await using console = await startConsole()
   await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
@@ -81,6 +84,26 @@ test.each([
     status: 403,
     body: { code: "impersonation_read_only" },
   })
+})
+
+test.each(["read_only", "full"] as const)("nobody carries raw data away in the name of another, in mode %s", async (mode) => {
+  await using console = await startConsole()
+  const { api } = console.instance
+  await console.send("PATCH", "/settings", { changes: { impersonation: "full" } })
+  const owner = await console.person({ role: "owner" })
+  const packed = await api.post("/api/private/sites/1/takeout", {}, undefined, { cookie: owner.cookie })
+  const { id } = packed.body as { id: number }
+  await console.instance.runJobs()
+  const cookie = await actAs(console, owner.id, { ...asked, mode })
+  const get = (path: string, by = cookie) => api.get(`/api/private/sites/1${path}`, undefined, { cookie: by })
+  const raw = ["/export?type=events&period=today", "/export?type=visits&period=today", `/takeout/${id}/file`]
+  for (const path of raw) {
+    expect(await get(path)).toMatchObject({ status: 403, body: { code: "impersonation_read_only" } })
+    expect((await get(path, owner.cookie)).status).toBe(200)
+  }
+  expect(await api.post("/api/private/sites/1/takeout", {}, undefined, { cookie })).toMatchObject({ status: 403 })
+  // What the screens show can be had as a file too.
+  expect((await get("/export?type=page&period=today")).status).toBe(200)
 })
 
 test.each([

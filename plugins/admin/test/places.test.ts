@@ -153,6 +153,42 @@ test("keys show no more than their ends, and are revoked at once", async () => {
   expect(await console.send("POST", "/api-keys/99/revoke")).toMatchObject({ status: 404, body: { code: "api_key_not_found" } })
 })
 
+test("keys, invitations and sessions are found by a part of what they show, in whatever case", async () => {
+  await using console = await startConsole()
+  const { app } = console.instance
+  const [shop] = await app.instance.organizations.list()
+  const viewer = await console.person({ role: "viewer" })
+  await app.memberships.invitations.create(shop!, { email: "Zoë@Mill.example", role: "editor" }, "instance")
+  await app.memberships.invitations.create(shop!, { email: "new@example.org", role: "editor" }, "instance")
+  const ids = async (path: string) => (await rows(console, path)).map(({ id }) => id)
+  const q = (text: string) => `?q=${encodeURIComponent(text)}`
+  const keys = await rows(console, "/api-keys")
+  const { id, name, prefix, last4 } = keys[1] as { id: number; name: string; prefix: string; last4: string }
+
+  expect(await ids(`/invitations${q("ZOË@mill")}`)).toEqual([1])
+  expect(await ids(`/invitations${q("sHOP")}`)).toEqual([1, 2])
+  expect(await ids(`/api-keys${q(prefix.toUpperCase())}`)).toEqual([id])
+  expect(await ids(`/api-keys${q(last4)}`)).toContain(id)
+  expect(await ids(`/api-keys${q(name.toUpperCase())}`)).toContain(id)
+  const sessions = await rows(console, `/sessions${q(viewer.email.toUpperCase())}`)
+  expect(sessions).toMatchObject([{ user: { id: viewer.id } }])
+  expect(await ids(`/sessions${q("chrome ON")}`)).toHaveLength(2)
+  expect(await ids(`/sessions${q("chrome")}&user=${viewer.id}`)).toEqual([sessions[0]!.id])
+  for (const list of ["api-keys", "invitations", "sessions"]) {
+    expect(await rows(console, `/${list}${q("' or 1=1 --")}`)).toEqual([])
+    expect(await rows(console, `/${list}${q("%")}`)).toEqual([])
+    expect((await rows(console, `/${list}?q=`)).length).toBeGreaterThan(1)
+    expect(await console.get(`/${list}${q("x".repeat(201))}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+  }
+  // A cursor of one search is good for no other.
+  const { next_cursor } = (await console.get("/api-keys?q=shop&limit=1")).body as { next_cursor: string }
+  expect(await ids(`/api-keys?q=shop&limit=1&cursor=${next_cursor}`)).toEqual([keys[1]!.id])
+  expect(await console.get(`/api-keys?q=mill&limit=1&cursor=${next_cursor}`)).toMatchObject({
+    status: 400,
+    body: { code: "invalid_cursor" },
+  })
+})
+
 test("sessions of everybody are listed and ended", async () => {
   await using console = await startConsole()
   const viewer = await console.person({ role: "viewer" })

@@ -23,7 +23,7 @@ test("every setting says where it comes from, and no secret is told", async () =
 
 test("a setting is changed here, holds at once, and goes back to its default", async () => {
   await using console = await startConsole()
-  const changed = await console.send("PATCH", "/settings", { changes: { session_idle_days: 2, registration_domains: ["example.org"] } })
+  const changed = await console.send("PATCH", "/settings", { changes: { session_idle_days: 2 } })
   expect(changed.status).toBe(200)
   expect(named(changed.body, "session_idle_days")).toMatchObject({ value: 2, source: "db" })
   const { cookie } = await console.person()
@@ -35,19 +35,42 @@ test("a setting is changed here, holds at once, and goes back to its default", a
 })
 
 test.each([
-  ["held by the environment", { registration: "open" }, 409, "set_elsewhere"],
+  ["held by the environment", { registration: "invite" }, 409, "set_elsewhere"],
   ["of the operator", { port: 1 }, 409, "set_elsewhere"],
   ["that is none", { colour: "red" }, 404, "setting_not_found"],
   ["to another type", { session_idle_days: "7" }, 422, "validation_failed"],
   ["out of range", { session_idle_days: 0 }, 422, "validation_failed"],
   ["to no choice", { require_mfa: "some" }, 422, "validation_failed"],
-  ["to a list with odd items", { registration_domains: [1] }, 422, "validation_failed"],
+  ["to a way of signing up that is not built", { registration: "open" }, 422, "validation_failed"],
 ] as const)("refuses to change a setting %s", async (_, changes, status, code) => {
-  await using console = await startConsole({ settings: { registration: "closed" } })
+  await using console = await startConsole({ settings: code === "set_elsewhere" ? { registration: "closed" } : {} })
   const answer = await console.send("PATCH", "/settings", { changes: { ...changes, share_min_group: 9 } })
   expect(answer).toMatchObject({ status, body: { code } })
   // All or nothing.
   expect(named((await console.get("/settings")).body, "share_min_group")).toMatchObject({ value: 5, source: "default" })
+})
+
+test("settings have one version, and a stale one changes nothing", async () => {
+  await using console = await startConsole()
+  const first = await console.get("/settings")
+  expect({ etag: first.headers.get("etag"), version: (first.body as { version: number }).version }).toEqual({ etag: '"1"', version: 1 })
+  const change = (days: number, version?: number, tag?: string) =>
+    console.send(
+      "PATCH",
+      "/settings",
+      { changes: { session_idle_days: days }, ...(version && { version }) },
+      { headers: tag ? { "if-match": tag } : {} },
+    )
+  expect(await change(2, 1)).toMatchObject({ status: 200, body: { version: 2 } })
+  const stale = await change(3, 1)
+  expect(stale).toMatchObject({ status: 409, body: { code: "version_conflict", current: { version: 2 } } })
+  expect(named((stale.body as { current: unknown }).current, "session_idle_days")).toMatchObject({ value: 2 })
+  expect(await change(3, undefined, '"1"')).toMatchObject({ status: 412, body: { code: "precondition_failed" } })
+  // Of two at once that saw the same, one is told.
+  const both = await Promise.all([change(4, 2), change(5, 2)])
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  expect(await change(6)).toMatchObject({ status: 200, body: { version: 4 } })
+  expect(await console.send("PATCH", "/settings", { changes: {}, version: "1" })).toMatchObject({ status: 422 })
 })
 
 /** A mail server that says what ours does, on loopback; it wants a password. */

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test"
+import { definePlugin, raw } from "#plugin"
+import admin from "../admin.ts"
 import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 
 const DAY = 86_400_000
@@ -46,9 +48,40 @@ test("a preview names what a run then removes, also past midnight", async () => 
     body: { state: "done", progress: { done: 1, total: 1 } },
   })
   expect(await visits(console)).toBe(5)
-  expect(await actionsOf(console)).toEqual(["admin.retention.begin", "admin.retention.end"])
+  expect(await actionsOf(console)).toEqual(["admin.retention.run", "admin.retention.begin", "admin.retention.end"])
   const left = await console.send("POST", "/retention/preview", { site_id: 1, retention_days: 4, at }, { cookie })
   expect(left.body).toMatchObject({ by: [{ rows: 0, days: 0 }], bytes: 0 })
+})
+
+const spare = (rows: Readonly<Record<number, number>>) =>
+  definePlugin({
+    id: "spare",
+    title: "Spare",
+    setup: () => ({ countOverdue: async (siteId, day) => ({ months: rows[siteId] ?? 0, days: day === "2026-11-20" ? 1 : 0 }) }),
+  })
+
+test("a preview counts what areas have derived from the visits that would go", async () => {
+  await using console = await startConsole({ plugins: [admin, spare({ 1: 4, 2: 5 })] })
+  const other = { name: "Other", hosts: ["other.example"], timezone: "UTC" }
+  await console.instance.app.instance.sites.create(1, other)
+  const { body } = await console.send("POST", "/retention/preview", { retention_days: 1 })
+  expect(body).toMatchObject({ cutoff: "2026-11-20", plugins: [{ id: "spare", rows: 11 }] })
+  expect(await console.send("POST", "/retention/preview", { site_id: 1, retention_days: 2 })).toMatchObject({
+    body: { cutoff: "2026-11-19", plugins: [{ id: "spare", rows: 4 }] },
+  })
+})
+
+test("the default and those of sites are changed together, or not at all", async () => {
+  await using console = await startConsole()
+  const { catalog } = console.instance.app.instance
+  await catalog.run(raw("create trigger no_sites before update on sites begin select raise(abort, 'no'); end"))
+  const wanted = { default_days: 30, sites: [{ site_id: 1, retention_days: 2 }] }
+  expect((await console.send("PUT", "/retention", wanted)).status).toBe(500)
+  expect((await console.get("/retention")).body).toMatchObject({ default_days: null, sites: [{ retention_days: null }] })
+  expect(await actionsOf(console)).toEqual([])
+  await catalog.run(raw("drop trigger no_sites"))
+  expect((await console.send("PUT", "/retention", wanted)).body).toMatchObject({ default_days: 30, sites: [{ retention_days: 2 }] })
+  expect(await actionsOf(console)).toEqual(["admin.setting.update", "admin.retention.update"])
 })
 
 test("what a site says wins over the default, and a default over nothing", async () => {
@@ -95,6 +128,24 @@ test("visits before a day are counted, and removed when it is meant", async () =
   expect(await visits(console)).toBe(2)
   expect(await console.send("POST", "/sites/1/purge", { before: "2026-02-30" }, { cookie })).toMatchObject({ status: 422 })
   expect(await console.send("POST", "/sites/9/purge", { before: "2026-11-20" }, { cookie })).toMatchObject({ status: 404 })
+})
+
+test("no purge reaches beyond the day that runs at the site", async () => {
+  // Half past midnight in Berlin, where the site is; still the 20th in UTC.
+  await using console = await startConsole({ now: "2026-11-20T23:30:00Z" })
+  await console.instance.collect(view("/of-today"))
+  for (const dry_run of [true, false])
+    for (const before of ["2026-11-22", "2126-01-01"])
+      expect(await console.send("POST", "/sites/1/purge", { before, dry_run })).toMatchObject({
+        status: 422,
+        body: {
+          code: "validation_failed",
+          errors: [{ pointer: "/before", code: "out_of_range", detail: "before must be 2026-11-21 or earlier." }],
+        },
+      })
+  expect(await console.send("POST", "/sites/1/purge", { before: "2026-11-21" })).toMatchObject({ status: 202 })
+  await console.instance.app.instance.jobs.drain()
+  expect(await visits(console)).toBe(1)
 })
 
 test("storage is told by store, table and site, and what a month of growth leaves", async () => {
@@ -194,6 +245,21 @@ test("dropped events of all sites are shown, without an address or a visitor", a
   })
   expect((await console.get("/ingestion/rejected/sample?reason=bot")).body).toEqual({ data: [] })
   expect(await console.get("/ingestion/rejected/sample?reason=ugly")).toMatchObject({ status: 400 })
+})
+
+test("a schedule is listed, changed and run before the schedules have started, and keeps what was chosen", async () => {
+  await using console = await startConsole()
+  const { schedules } = console.instance.app.instance
+  const named = async () =>
+    ((await console.get("/schedules")).body as { data: { name: string }[] }).data.find(({ name }) => name === "core.forget-old")
+  expect(await named()).toMatchObject({ cron: "40 2 * * *", enabled: true, last_run_at: null, next_run_at: null })
+  expect(await console.send("PATCH", "/schedules/core.forget-old", { cron: "15 4 * * 1" })).toMatchObject({
+    status: 200,
+    body: { cron: "15 4 * * 1", enabled: true, next_run_at: "2026-11-23T04:15:00Z" },
+  })
+  expect(await console.send("POST", "/schedules/core.forget-old/run")).toMatchObject({ status: 202 })
+  await schedules.start()
+  expect(await named()).toMatchObject({ cron: "15 4 * * 1", enabled: true, next_run_at: "2026-11-23T04:15:00Z" })
 })
 
 test("schedules are listed, changed, and run beside their times", async () => {

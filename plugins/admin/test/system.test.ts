@@ -53,9 +53,49 @@ test("health has every check of the doctor, with a remedy for what is wrong", as
   )
   const named = (name: string) => checks.find((check) => check.name === name)
   expect(named("schema")).toMatchObject({ status: "ok" })
-  expect(named("tls")).toMatchObject({ status: "warn", detail: "the base address is not https" })
+  expect(named("tls")).toMatchObject({
+    status: "warn",
+    detail: "http://localhost:8080 is not https",
+    fix: "Put a proxy with a certificate before the instance, and set FOOTFALL_BASE_URL to its https address",
+  })
   expect(checks.filter((check) => check.status !== "ok").every(({ fix }) => fix !== "")).toBe(true)
   expect(status).toBe("warn")
+})
+
+test("clock, backup and encryption are told in words, with units and with what to do", async () => {
+  await using console = await startConsole()
+  const { app, clock } = console.instance
+  const { backups, health } = app.instance
+  const looked = async (name: string) => {
+    const cookie = await console.instance.signIn({ isInstanceAdmin: true })
+    const { checks } = (await console.get("/system/health", cookie)).body as { checks: { name: string }[] }
+    return checks.find((check) => check.name === name)
+  }
+  const MAKE = "Make one on the page Backups, or by footfall backup create"
+  expect(await looked("tls")).toMatchObject({ status: "ok", detail: "cannot be told before the address of the instance is set" })
+  expect(await looked("clock_skew")).toMatchObject({
+    status: "ok",
+    detail: "it has not jumped since the start, and says 2026-11-21 12:00:00 UTC",
+  })
+  health.enter("clock_jump", "61 minutes back")
+  expect(await looked("clock_skew")).toMatchObject({
+    status: "warn",
+    detail: "the clock has jumped 61 minutes back",
+    fix: "Keep it right by NTP",
+  })
+  expect(await looked("backup_age")).toMatchObject({ status: "warn", detail: "there is no verified backup yet", fix: MAKE })
+  const { id } = await backups.create("manual")
+  const ages = [
+    [17, "ok", "17 hours", ""],
+    [54, "warn", "2 days", MAKE],
+    [24 * 7 + 1, "fail", "7 days", `Look in the log why the daily backup fails. ${MAKE}`],
+  ] as const
+  let hours = 0
+  for (const [age, status, words, fix] of ages) {
+    clock.advance((age - hours) * 3_600_000)
+    hours = age
+    expect(await looked("backup_age")).toMatchObject({ status, detail: `the last verified one was made ${words} ago (${id})`, fix })
+  }
 })
 
 test("a host that people use and nobody has set is told", async () => {
@@ -181,4 +221,38 @@ test.each([
   await using console = await startConsole()
   const answer = await console.send("POST", "/maintenance", body)
   expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer, code }] } })
+})
+
+test("questions that took a second are told by site and time, and nothing of what they asked for", async () => {
+  await using console = await startConsole()
+  const { app, clock, site } = console.instance
+  const asker = { organizationId: 1 }
+  const goal = { id: 1, name: "secret", kind: "event", match: "exact", value: "secret" } as const
+  const slow = async (ms: number) => {
+    const answer = app.engine.lastMatch({ site: { id: site.id }, goal }, asker)
+    clock.advance(ms)
+    await answer
+  }
+  const PATH = "/system/slow-questions"
+  expect(await console.get(PATH)).toMatchObject({ status: 200, body: { last_hour: 0, data: [] } })
+  await slow(999)
+  await slow(4_000)
+  await slow(1_000)
+  const answer = await console.get(PATH)
+  const told = (seconds: number, at: string) => ({
+    at,
+    kind: "last_match",
+    site_id: 1,
+    range_days: null,
+    waited_ms: 0,
+    took_ms: seconds * 1_000,
+    ending: "answered",
+  })
+  expect(answer.body).toEqual({ last_hour: 2, data: [told(1, "2026-11-21T12:00:05Z"), told(4, "2026-11-21T12:00:04Z")] })
+  expect((await console.get(`${PATH}?sort=took_ms`)).body).toMatchObject({ data: [{ took_ms: 4_000 }, { took_ms: 1_000 }] })
+  expect(await console.get(`${PATH}?sort=site`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+  clock.advance(3_600_000)
+  expect((await console.get(PATH)).body).toMatchObject({ last_hour: 0, data: [{}, {}] })
+  const other = await console.person({ role: "owner" })
+  expect(await console.get(PATH, other.cookie)).toMatchObject({ status: 403, body: { code: "forbidden" } })
 })

@@ -136,19 +136,21 @@ test("a user of an organization that is not there is not made", async () => {
   expect(((await console.get("/users?q=a@b.example")).body as Rows).data).toEqual([])
 })
 
-test("the flag needs a fresh proof, a name does not", async () => {
+test("whatever lets somebody in, or further, needs a fresh proof; a name does not", async () => {
   await using console = await startConsole()
   const { id } = await console.person()
   const stale = await console.instance.signIn({ isInstanceAdmin: true, provedAt: console.instance.clock.now() - 11 * 60_000 })
   const by = { cookie: stale }
-  expect(await console.send("PATCH", `/users/${id}`, { is_instance_admin: true }, by)).toMatchObject({
-    status: 403,
-    body: { code: "reauth_required" },
-  })
-  expect(await console.send("POST", "/users", { email: "a@b.example", name: "A", is_instance_admin: true }, by)).toMatchObject({
-    status: 403,
-    body: { code: "reauth_required" },
-  })
+  const fields = { email: "a@b.example", name: "A" }
+  for (const [method, path, body] of [
+    ["PATCH", `/users/${id}`, { is_instance_admin: true }],
+    ["PATCH", `/users/${id}`, { email: "mine@example.org" }],
+    ["POST", "/users", { ...fields, is_instance_admin: true }],
+    ["POST", "/users", { ...fields, organization_id: 1, role: "owner" }],
+    ["POST", `/users/${id}/reset-password`, undefined],
+  ] as const)
+    expect(await console.send(method, path, body, by)).toMatchObject({ status: 403, body: { code: "reauth_required" } })
+  expect(await console.send("POST", "/users", fields, by)).toMatchObject({ status: 201 })
   expect(await console.send("PATCH", `/users/${id}`, { name: "Other" }, by)).toMatchObject({
     status: 200,
     body: { name: "Other", version: 2 },
@@ -157,6 +159,15 @@ test("the flag needs a fresh proof, a name does not", async () => {
     status: 200,
     body: { is_instance_admin: true },
   })
+})
+
+test("a link that went to a wrong address is void once the address is corrected", async () => {
+  await using console = await startConsole()
+  const { body } = await console.send("POST", "/users", { email: "stranger@example.org", name: "Ann" })
+  const { id, link } = body as { id: number; link: string }
+  expect(await console.send("PATCH", `/users/${id}`, { email: "ann@example.org" })).toMatchObject({ status: 200 })
+  const reset = { token: link.split("/reset/")[1], password: "correct horse battery" }
+  expect(await console.instance.api.post("/api/private/auth/reset", reset)).toMatchObject({ status: 422, body: { code: "token_invalid" } })
 })
 
 test("a change knows the version it was made for", async () => {

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
 import { AppError } from "../../domain/error.ts"
-import { API, QUERY } from "../../domain/limits.ts"
+import { API } from "../../domain/limits.ts"
 import { readBytes } from "../../plugin/body.ts"
 import { type Call, mediaType } from "../../plugin/guard.ts"
 import { accepts } from "../accept.ts"
@@ -9,14 +9,13 @@ import { methodNotAllowed } from "../errors.ts"
 import { RpcAnswer, RpcRequest } from "../openapi/bodies.ts"
 import { told } from "../openapi/route.ts"
 import { takes } from "../public/things.ts"
+import { outliveReport } from "../quiet-connections.ts"
 import { discoveryRoutes } from "./discovery.ts"
 import { createDispatch, type DispatchOptions, errorAnswer, PROTOCOL_VERSION } from "./dispatch.ts"
 import { type Message, RPC, RpcFailure, readMessage } from "./message.ts"
 import { type OriginOptions, originRule } from "./origin.ts"
 
 const PATH = "/api/public/v1/mcp"
-/** Longer than any report may take. */
-const ANSWER_SECONDS = (2 * QUERY.timeoutMs) / 1_000
 
 export type McpOptions = OriginOptions & DispatchOptions
 
@@ -36,8 +35,7 @@ export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions
     refuseMethod(call)
     const key = await admit(call, "stats:read")
     const bytes = await readBody(request)
-    // All of the request is there: the connection is quiet while a report runs, and must outlive it.
-    server?.timeout?.(request, ANSWER_SECONDS)
+    outliveReport(request, server)
     // Header values of ours are text; the type also allows numbers.
     const headers = set.headers as Record<string, string>
     try {

@@ -42,6 +42,7 @@ function gateFailures({ method, access: { permission, gate } }: Private): ErrorC
     ...ifSo(feature !== undefined, "feature_disabled"),
     ...ifSo(ask === "site", "site_not_found"),
     ...ifSo(ask === "organization", "organization_not_found"),
+    ...ifSo(hasRole, "sso_required"),
     ...ifSo((hasRole && permission !== "member") || ask === "instance_admin" || personal, "forbidden"),
     ...ifSo(personal || (!isOwn && writes), "impersonation_read_only"),
     // Instance admins go on.

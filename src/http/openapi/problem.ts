@@ -46,13 +46,17 @@ export const Problem = t.Object(
 export const PrivateProblem = t.Object(
   {
     ...Problem.properties,
+    reason: t.Optional(t.String({ description: "Of invalid_destination" })),
+    suggestions: t.Optional(t.Array(t.String(), { description: "Of slug_taken" })),
     required_permission: t.Optional(t.String({ description: "Of forbidden" })),
     current: t.Optional(t.Object({}, { additionalProperties: true, description: "The thing as it is now; of version_conflict" })),
     state: t.Optional(t.String({ description: "Of invalid_state" })),
     organizations: t.Optional(t.Array(t.Unknown(), { description: "Of sole_owner" })),
     used_by: t.Optional(t.Array(t.Unknown(), { description: "Of segment_in_use" })),
     source: t.Optional(t.String({ description: "Of set_elsewhere" })),
-    pointer: t.Optional(t.String({ description: "Of compat_id_taken" })),
+    pointer: t.Optional(
+      t.String({ description: "Of compat_id_taken, invalid_destination and destination_not_allowed: where in the body" }),
+    ),
     needed_bytes: t.Optional(t.Integer({ description: "Of not_enough_space, as the next one" })),
     free_bytes: t.Optional(t.Integer()),
   },

@@ -11,12 +11,14 @@ export interface GuestOptions {
   now(): number
   cookie: SessionCookie
   addressOf(call: Call): string | undefined
+  /** Country by its code, and city; "" is missing. */
+  placeOf(call: Pick<Call, "request" | "server">): { country: string; city: string }
 }
 
 type Asking = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person }
 
 /** What the services want to know of somebody who comes in. */
-export function guests({ now, cookie, addressOf }: GuestOptions) {
+export function guests({ now, cookie, addressOf, placeOf }: GuestOptions) {
   const secondsLeft = (session: Session): number => Math.floor((session.expires_at - now()) / 1_000)
   // Only the request and the server are looked at.
   const originOf = (asking: Asking): Origin => {
@@ -28,7 +30,7 @@ export function guests({ now, cookie, addressOf }: GuestOptions) {
     /** Throws `insecure_connection` where a session could be read on its way. */
     guestOf(asking: Asking): Guest {
       cookie.refuseInsecure(asking.request)
-      return { actor: asking.actor, origin: originOf(asking), former: asking.person?.session }
+      return { actor: asking.actor, origin: originOf(asking), place: placeOf(asking), former: asking.person?.session }
     },
     /** Gives the browser its session. */
     welcome(context: unknown, { session, token }: Pick<SignedIn, "session" | "token">): void {

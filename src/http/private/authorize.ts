@@ -1,6 +1,6 @@
 import type { Actor } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
-import { type Client, refuseUnproved } from "../../domain/session.ts"
+import { type Client, refuseInAnothersName, refuseUnproved } from "../../domain/session.ts"
 import type { Call } from "../../plugin/guard.ts"
 import type { Authorize, Caller, Rule } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
@@ -62,7 +62,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
   async function admitted(call: Call, rule: Rule): Promise<Caller> {
     const caller = await signedIn(call, rule)
     // Whoever lacks the factor that a policy asks for reaches the own account alone, to add one.
-    if (await options.secondFactors.isMissing(caller.user))
+    if (await options.secondFactors.isMissing(caller.user, caller.session))
       throw new AppError("mfa_enrollment_required", "Add a second factor to your account first.")
     if (rule.feature !== undefined && !options.isOn(rule.feature)) throw new AppError("feature_disabled", "This area is switched off.")
     return caller
@@ -126,16 +126,19 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
 /** Asked of an organization's routes that every member reaches. */
 export const MEMBER = "member"
 
-function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
+/** Throws `forbidden` that names what is missing. */
+export function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
   if (!permissions.has(wanted)) throw new AppError("forbidden", `This needs ${wanted}.`, { required_permission: wanted })
 }
 
-function refuseImpersonation({ session }: Caller, { personal }: Rule, writes: boolean): void {
-  if (personal && session.organization_id !== null)
-    throw new AppError("forbidden", "Sign in by yourself for this: your organization's provider speaks for that organization alone.")
-  if (session.impersonator_id === null) return
-  if (personal || (writes && session.impersonation_mode === "read_only"))
-    throw new AppError("impersonation_read_only", "This cannot be done in the name of somebody else.")
+function refuseImpersonation({ session }: Caller, { ask, personal }: Rule, writes: boolean): void {
+  // In the organization itself its provider's word is as good as any.
+  if (personal && session.organization_id !== null && (ask === "self" || ask === "signed_in"))
+    throw new AppError(
+      "own_session_required",
+      "Sign in by yourself for this: your organization's provider speaks for that organization alone. There it also proves again who you are: GET /api/private/auth/oidc/{provider}/reauth.",
+    )
+  if (personal || (writes && session.impersonation_mode === "read_only")) refuseInAnothersName(session)
 }
 
 function clientOf(call: Call, { addressOf }: Pick<AuthorizeOptions, "addressOf">): Client {

@@ -87,7 +87,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
           begun(site),
         ),
       {
-        can: "site:delete",
+        can: { permission: "site:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
         response: { 202: WorkShown },
@@ -113,7 +113,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
           begun(site),
         ),
       {
-        can: { permission: "site:delete", sudo: true },
+        can: { permission: "site:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
         response: { 202: WorkShown },

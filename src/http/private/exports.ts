@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
-import { AppError } from "../../domain/error.ts"
 import { isRowType } from "../../domain/export.ts"
+import { refuseInAnothersName } from "../../domain/session.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Exports } from "../../services/exports.ts"
 import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
@@ -8,21 +8,27 @@ import { EXPORTED_FILES } from "../openapi/bodies.ts"
 import { told } from "../openapi/route.ts"
 import { EXPORT_PARAMETERS } from "../public/export.ts"
 import { parameters } from "../public/stats.ts"
+import { refuseLack } from "./authorize.ts"
 import type { SessionWatch } from "./session-watch.ts"
 import { sightOf } from "./stats.ts"
+import { refuses } from "./tagged.ts"
 
 export interface ExportRoutesOptions extends ExportAnswerOptions {
   exports: Exports
   sessionWatch: SessionWatch
 }
 
-/** A site's data as a file that is made while it is read, for as long as the session lasts. Raw rows need `people:read` too. */
+/** A site's data as a file that is made while it is read, for as long as the session lasts. Raw rows need `people:read` too,
+ * and are nobody's who acts for somebody else. */
 export function privateExportRoutes(router: PrivateRouter, { exports, sessionWatch, ...options }: ExportRoutesOptions) {
   const answer = exportAnswers(options)
   return new Elysia({ prefix: "/api/private/sites/:site/export" }).use(router).get(
     "",
     async ({ site, user, session, permissions, query, request, server, set }) => {
-      if (isRowType(query.type as "events")) refuseLack(permissions, "people:read")
+      if (isRowType(query.type as "events")) {
+        refuseLack(permissions, "people:read")
+        refuseInAnothersName(session)
+      }
       // Each event carries what was sold.
       if (query.type === "events") refuseLack(permissions, "revenue:read")
       refuseOtherFormats(request, query.format)
@@ -42,12 +48,9 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
       detail: {
         summary: "Export events, visits or a report",
         tags: ["export"],
+        ...refuses("impersonation_read_only"),
         ...told({ responses: { 200: { content: EXPORTED_FILES } } }),
       },
     },
   )
-}
-
-export function refuseLack(permissions: ReadonlySet<string>, wanted: string): void {
-  if (!permissions.has(wanted)) throw new AppError("forbidden", `This needs ${wanted}.`, { required_permission: wanted })
 }

@@ -167,7 +167,7 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
         const [token, guest] = [tokenIn(params), guestOf(context)]
         if (person) return shownJoined(await acceptance.bySignedIn(token, body.value, person, guest))
         const joined = await acceptance.bySigningUp(token, body.value, guest)
-        welcome(context, joined)
+        if (joined.signedIn) welcome(context, joined.signedIn)
         return shownJoined(joined.organization)
       },
       {

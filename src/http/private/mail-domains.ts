@@ -79,7 +79,11 @@ export function mailDomainRoutes(router: PrivateRouter, create: ReturnType<typeo
         await mailDomains.remove(organization.id, params.id, recorded(audit, actor, deedOf("delete")))
         return status(204, undefined)
       },
-      { canOrganization: { permission: ORG_WRITE, read: leaveUnread }, query: NoQuery, detail: says("Give a domain up") },
+      {
+        canOrganization: { permission: ORG_WRITE, read: leaveUnread },
+        query: NoQuery,
+        detail: { ...says("Give a domain up"), ...refuses("provider_required") },
+      },
     )
 }
 

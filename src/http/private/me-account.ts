@@ -1,7 +1,4 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { instantText } from "../../domain/moment.ts"
-import type { Session } from "../../domain/session.ts"
 import { etagOf } from "../../domain/version.ts"
 import { leaveUnread } from "../../plugin/body.ts"
 import type { Call } from "../../plugin/guard.ts"
@@ -22,17 +19,6 @@ export interface MeAccountOptions extends GuestOptions {
   secondFactors: SecondFactors
 }
 
-const SessionShown = t.Object({
-  id: t.Integer(),
-  current: t.Boolean(),
-  method: t.String(),
-  device: t.String(),
-  place: t.String(),
-  ip_prefix: t.String(),
-  created_at: t.String(),
-  last_seen_at: t.String(),
-})
-const SessionsShown = t.Object({ data: t.Array(SessionShown), has_more: t.Boolean(), next_cursor: t.Null() })
 const tags = ["me"]
 
 /** What people change about themselves; nobody else may, whoever they act for. */
@@ -107,35 +93,6 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         detail: { summary: "Choose another password", tags, ...refuses("invalid_credentials"), ...BODIES.password },
       },
     )
-    .get(
-      "/sessions",
-      async (context) => {
-        const data = (await ownAccount.sessions(selfOf(context))).map((session) => shownSession(session, context.session.id))
-        return { data, has_more: false, next_cursor: null }
-      },
-      {
-        self: { personal: true },
-        query: NoQuery,
-        response: { 200: SessionsShown },
-        detail: { summary: "Where the user is signed in", tags },
-      },
-    )
-    .post(
-      "/sessions/revoke-others",
-      async (context) => {
-        await ownAccount.endOtherSessions(selfOf(context))
-        context.set.status = 204
-      },
-      { self: { personal: true, read: leaveUnread }, detail: { summary: "Sign out everywhere else", tags } },
-    )
-    .delete(
-      "/sessions/:id",
-      async (context) => {
-        await ownAccount.endSession(selfOf(context), context.params.id)
-        context.set.status = 204
-      },
-      { self: { personal: true, read: leaveUnread }, detail: { summary: "Sign out one of them", tags } },
-    )
     .post(
       "/leave",
       async (context) => {
@@ -160,14 +117,3 @@ export function selves(options: GuestOptions) {
     origin: originOf({ request, server, actor }),
   })
 }
-
-const shownSession = (session: Session, present: number) => ({
-  id: session.id,
-  current: session.id === present,
-  method: session.method,
-  device: session.device,
-  place: session.place,
-  ip_prefix: session.ip_prefix,
-  created_at: instantText(session.created_at),
-  last_seen_at: instantText(session.last_seen_at),
-})

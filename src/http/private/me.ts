@@ -3,6 +3,7 @@ import { Elysia } from "elysia"
 import type { User } from "../../domain/user.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
+import type { Organizations } from "../../services/organizations.ts"
 import type { Factors, SecondFactors } from "../../services/second-factors.ts"
 import type { Person } from "../../services/sessions.ts"
 
@@ -29,12 +30,14 @@ const MeShown = t.Object({
   organizations: t.Array(t.Object({ id: t.Integer(), name: t.String(), role: t.String(), policy: t.Any(), permissions: Names })),
   sites: t.Array(t.Object({ id: t.Integer(), name: t.String(), organization_id: t.Integer(), role: t.String(), permissions: Names })),
   features: Names,
+  makes_organizations: t.Boolean({ description: "Whether they may make organizations on this instance" }),
   impersonation: t.Optional(t.Object({ by: t.String(), mode: t.String(), expires_at: t.String() })),
 })
 
 export interface MeOptions {
   access: Access
   secondFactors: SecondFactors
+  organizations: Pick<Organizations, "mayMake">
   /** Plugins that are switched on. */
   features(): readonly string[]
 }
@@ -47,8 +50,9 @@ export const meRoutes = (router: PrivateRouter, options: MeOptions) =>
     detail: { summary: "Who is signed in, and what they may do", tags: ["me"] },
   })
 
-async function shownMe(person: Person, { access, secondFactors, features }: MeOptions): Promise<Static<typeof MeShown>> {
-  const { organizations, sites } = await access.all(person)
+export async function shownMe(person: Person, options: MeOptions): Promise<Static<typeof MeShown>> {
+  const { access, secondFactors, features } = options
+  const { organizations, sites } = await access.standing(person)
   const { impersonator_email, impersonation_mode, expires_at } = person.session
   return {
     user: shownOwnUser(person.user, await secondFactors.of(person.user)),
@@ -67,6 +71,7 @@ async function shownMe(person: Person, { access, secondFactors, features }: MeOp
       permissions: [...permissions],
     })),
     features: [...features()],
+    makes_organizations: options.organizations.mayMake(person.user),
     ...(impersonation_mode && {
       impersonation: { by: impersonator_email ?? "", mode: impersonation_mode, expires_at: new Date(expires_at).toISOString() },
     }),

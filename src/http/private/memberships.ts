@@ -1,18 +1,21 @@
 import type { AnyElysia } from "elysia"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { creation } from "../public/creation.ts"
-import { type ApiKeyRoutesOptions, apiKeyRoutes, scopeRoutes, siteApiKeyRoutes } from "./api-keys.ts"
+import { type ApiKeyRoutesOptions, apiKeyRoutes, scopeRoutes } from "./api-keys.ts"
 import { acceptanceRoutes, type InvitationRoutesOptions, invitationRoutes } from "./invitations.ts"
 import { type MailDomainRoutesOptions, mailDomainRoutes } from "./mail-domains.ts"
 import { type MemberRoutesOptions, memberRoutes } from "./members.ts"
 import { type OrganizationAuditOptions, organizationAuditRoutes } from "./organization-audit.ts"
+import { type ProviderRoutesOptions, providerRoutes } from "./organization-providers.ts"
 import { type OrganizationRoutesOptions, organizationRoutes } from "./organizations.ts"
+import { siteApiKeyRoutes } from "./site-api-keys.ts"
 import { type SiteMemberRoutesOptions, siteMemberRoutes } from "./site-members.ts"
 
 export interface MembershipRoutesOptions
   extends OrganizationRoutesOptions,
     OrganizationAuditOptions,
     MailDomainRoutesOptions,
+    ProviderRoutesOptions,
     Omit<MemberRoutesOptions, "organizations">,
     SiteMemberRoutesOptions,
     InvitationRoutesOptions,
@@ -25,6 +28,7 @@ export const membershipRoutes = (router: PrivateRouter, options: MembershipRoute
   organizationRoutes(router, options.create, options),
   organizationAuditRoutes(router, options),
   mailDomainRoutes(router, options.create, options),
+  providerRoutes(router, options.create, options),
   memberRoutes(router, options),
   siteMemberRoutes(router, options),
   invitationRoutes(router, options.create, options),

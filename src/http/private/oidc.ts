@@ -1,8 +1,12 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { AppError } from "../../domain/error.ts"
+import { isOwnPath } from "../../domain/own-path.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Mail } from "../../services/mail-port.ts"
-import { OIDC_TICKET_SECONDS, type Oidc, type OidcOutcome } from "../../services/oidc.ts"
+import type { Oidc, OidcOutcome } from "../../services/oidc.ts"
+import { OIDC_TICKET_SECONDS, type OidcWay } from "../../services/oidc-round-trip.ts"
+import { wantsPage } from "../accept.ts"
 import { Sent } from "../public/things.ts"
 import { type GuestOptions, guests } from "./auth-guest.ts"
 import { SignedInShown, shownUser } from "./auth-shown.ts"
@@ -21,6 +25,19 @@ const tags = ["auth"]
 export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
   const { oidc, mail, cookie } = options
   const { guestOf, originOf, welcome, sessionLine } = guests(options)
+
+  /** To the provider. A person who cannot be sent there is told so on a page of ours; a program gets the problem. */
+  async function sendAway(context: Sending, begin: () => Promise<OidcWay>, pageOfRefusal: (code: string) => string): Promise<string> {
+    try {
+      cookie.refuseInsecure(context.request)
+      const { url, ticket } = await begin()
+      return sendTo(context, url, [cookie.ticketLine(ticket, OIDC_TICKET_SECONDS)])
+    } catch (error) {
+      if (!(error instanceof AppError) || !wantsPage(context.request)) throw error
+      return sendTo(context, pageOfRefusal(error.code), [])
+    }
+  }
+
   return new Elysia({ prefix: "/api/private/auth/oidc" })
     .use(router)
     .use(cookie.writer())
@@ -32,11 +49,12 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
     })
     .get(
       "/:provider/start",
-      async (context) => {
-        cookie.refuseInsecure(context.request)
-        const { url, ticket } = await oidc.start(context.params.provider, textOf(context.query, "next"), { origin: originOf(context) })
-        return sendTo(context, url, [cookie.ticketLine(ticket, OIDC_TICKET_SECONDS)])
-      },
+      (context) =>
+        sendAway(
+          context,
+          () => oidc.start(context.params.provider, nextOf(context.query), { origin: originOf(context) }),
+          (error) => pageOf({ go: "back", error }),
+        ),
       {
         open: true,
         query: ListQuery,
@@ -44,6 +62,28 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
           summary: "Sign in by an identity provider",
           tags,
           ...refuses("insecure_connection", "rate_limited", "outbound_failed", "outbound_disabled", "blocked_address"),
+          ...answersEmpty(303),
+        },
+      },
+    )
+    .get(
+      "/:provider/reauth",
+      (context) => {
+        const { params, query, user, session } = context
+        const next = nextOf(query)
+        return sendAway(
+          context,
+          () => oidc.startProof(params.provider, next, { user, session, origin: originOf(context) }),
+          (error) => pageOf({ go: "unproved", error, next }),
+        )
+      },
+      {
+        self: true,
+        query: ListQuery,
+        detail: {
+          summary: "Prove again who one is, at the identity provider",
+          tags,
+          ...refuses("forbidden", "insecure_connection", "rate_limited", "outbound_failed", "outbound_disabled", "blocked_address"),
           ...answersEmpty(303),
         },
       },
@@ -77,25 +117,46 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         detail: {
           summary: "Link an account to an identity provider",
           tags,
-          ...refuses("ticket_invalid", "invalid_credentials", "invalid_code", "insecure_connection", "rate_limited"),
+          ...refuses("ticket_invalid", "invalid_credentials", "invalid_code", "sso_required", "insecure_connection", "rate_limited"),
           ...BODIES.link,
         },
       },
     )
 }
 
+interface Sending {
+  request: Request
+  set: { status?: unknown; headers: Record<string, unknown> }
+}
+
 /** Behind the #, a ticket reaches no log on its way. */
-function pageOf(outcome: OidcOutcome): string {
+function pageOf(outcome: OidcOutcome | Refused): string {
   if (outcome.go === "in") return outcome.next
+  if (outcome.go === "unproved") return withQuery(outcome.next, "reauth_error", outcome.error)
   return outcome.go === "link" ? `/signin/link#${outcome.ticket}` : `/signin?error=${outcome.error}`
 }
 
-function sendTo({ set }: { set: { status?: unknown; headers: Record<string, unknown> } }, url: string, cookies: readonly string[]): string {
+/** Nobody was sent to the provider. */
+type Refused = { go: "back"; error: string } | { go: "unproved"; error: string; next: string }
+
+function withQuery(path: string, name: string, value: string): string {
+  const url = new URL(path, "http://own")
+  url.searchParams.set(name, value)
+  return url.pathname + url.search + url.hash
+}
+
+function sendTo({ set }: Pick<Sending, "set">, url: string, cookies: readonly string[]): string {
   set.status = 303
   set.headers.location = url
   // More than one: the framework knows a list under this name.
-  set.headers["set-cookie"] = cookies
+  if (cookies.length > 0) set.headers["set-cookie"] = cookies
   return ""
+}
+
+/** The page that was wanted, where it is one of ours. */
+function nextOf(query: object): string {
+  const next = textOf(query, "next")
+  return next !== undefined && isOwnPath(next) ? next : "/"
 }
 
 /** Of a query that is not judged: whatever is no text is not there. */

@@ -63,7 +63,12 @@ export function organizationRoutes(
         )
         return { ...page, data: await Promise.all(page.data.map(({ organization, role }) => show(organization, role))) }
       },
-      { signedIn: true, query: ListQuery, response: { 200: Listed(OrganizationShown) }, detail: says("Own organizations") },
+      {
+        signedIn: true,
+        query: ListQuery,
+        response: { 200: Listed(OrganizationShown) },
+        detail: { ...says("Own organizations"), ...refuses("sso_required") },
+      },
     )
     .post(
       "",
@@ -93,11 +98,15 @@ export function organizationRoutes(
     })
     .patch(
       "/:organization",
-      async ({ organization, role, actor, body, request, set }) => {
+      async ({ organization, role, user, session, actor, body, request, set }) => {
+        const record = recorded(audit, actor, organizationDeed("update"))
         const counts = await organizations.counts(organization.id)
         const changed = await organizations.update(organization.id, body.value, {
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, organizationDeed("update")),
+          async alongside(statements, change) {
+            await access.refuseOwnLockOut({ user, session }, organization.id, statements)
+            await record(statements, change)
+          },
           current: (now) => shownOrganization(now, role, counts),
         })
         return tagged(set, changed, shownOrganization(changed, role, counts))
@@ -107,7 +116,7 @@ export function organizationRoutes(
         query: NoQuery,
         body: Sent,
         response: { 200: OrganizationShown },
-        detail: { ...says("Change name or policy"), ...takes(OrganizationPatch) },
+        detail: { ...says("Change name or policy"), ...refuses("provider_required"), ...takes(OrganizationPatch) },
       },
     )
     .delete(

@@ -12,11 +12,12 @@ export function privateOrigins({ baseUrl, allowedHosts }: { baseUrl: string; all
   const own = URL.parse(baseUrl)
   const names = new Set([...allowedHosts, ...(own ? [own.hostname] : [])])
   const isServed = (host: string): boolean => names.has(host) || isLoopback(host) || (own === null && isAddress(host))
-  const isOwnOrigin = (origin: string): boolean => {
+  /** What every machine has, an address or a loopback name, is ours only where it is the very host that was called. */
+  const isOwnOrigin = (origin: string, called: string): boolean => {
     const page = URL.parse(origin)
-    return (
-      page !== null && page.origin === origin && (origin === own?.origin || (page.hostname !== own?.hostname && isServed(page.hostname)))
-    )
+    if (page?.origin !== origin) return false
+    if (page.hostname === own?.hostname) return origin === own.origin
+    return names.has(page.hostname) || (isServed(page.hostname) && page.host === URL.parse(called)?.host)
   }
 
   return {
@@ -25,12 +26,12 @@ export function privateOrigins({ baseUrl, allowedHosts }: { baseUrl: string; all
       if (!isServed(URL.parse(url)?.hostname ?? ""))
         throw new AppError("misdirected_request", "The dashboard does not answer under this host name: set base_url or allowed_hosts.")
     },
-    refuseCrossSite({ method, headers }) {
+    refuseCrossSite({ url, method, headers }) {
       if (method === "GET" || method === "HEAD") return
       const site = headers.get("sec-fetch-site")
       const origin = headers.get("origin")
       // Neither is there: the client is no browser, and has no cookie that it does not know of.
-      const isAllowed = site !== null ? site === "same-origin" || site === "none" : origin === null || isOwnOrigin(origin)
+      const isAllowed = site !== null ? site === "same-origin" || site === "none" : origin === null || isOwnOrigin(origin, url)
       if (!isAllowed) throw new AppError("origin_not_allowed", "The request comes from a page of another origin.")
     },
   }

@@ -1,25 +1,31 @@
 import type { AnyElysia } from "elysia"
 import type { PluginRoutes } from "../../plugin/load.ts"
 import { privateRouter } from "../../plugin/router.ts"
-import { type AuthRoutesOptions, authRoutes } from "./auth.ts"
 import { type AuthorizeOptions, createAuthorize } from "./authorize.ts"
 import { type MeOptions, meRoutes } from "./me.ts"
 import { type MeAccountOptions, meAccountRoutes } from "./me-account.ts"
 import { type MeFactorsOptions, meFactorRoutes } from "./me-factors.ts"
 import { mePasskeyRoutes } from "./me-passkeys.ts"
+import { type MeSessionsOptions, meSessionRoutes } from "./me-sessions.ts"
 import { type MembershipRoutesOptions, membershipRoutes } from "./memberships.ts"
 import { type OidcRoutesOptions, oidcRoutes } from "./oidc.ts"
+import { type RecoveryRoutesOptions, recoveryRoutes } from "./recovery.ts"
 import { privateReferenceRoutes, type ReferenceOptions } from "./reference.ts"
+import { type SessionRoutesOptions, sessionRoutes } from "./session.ts"
 import { type SetupRoutesOptions, setupRoutes } from "./setup.ts"
+import { type SignInRoutesOptions, signInRoutes } from "./sign-in.ts"
 import { type SiteAreasGroup, siteAreaRoutes } from "./site-areas.ts"
 
 export interface PrivateOptions
   extends PluginRoutes,
     Omit<AuthorizeOptions, "cookie">,
-    MeOptions,
+    Omit<MeOptions, "organizations">,
     SetupRoutesOptions,
-    AuthRoutesOptions,
+    SignInRoutesOptions,
+    RecoveryRoutesOptions,
+    SessionRoutesOptions,
     MeAccountOptions,
+    MeSessionsOptions,
     MeFactorsOptions,
     OidcRoutesOptions,
     MembershipRoutesOptions,
@@ -32,10 +38,13 @@ export function privateRoutes(options: PrivateOptions): AnyElysia[] {
   const router = privateRouter(authorize)
   return [
     setupRoutes(router, options),
-    authRoutes(router, options),
+    signInRoutes(router, options),
+    recoveryRoutes(router, options),
+    sessionRoutes(router, options),
     oidcRoutes(router, options),
     meRoutes(router, options),
     meAccountRoutes(router, options),
+    meSessionRoutes(router, options),
     meFactorRoutes(router, options),
     mePasskeyRoutes(router, options),
     ...membershipRoutes(router, options),

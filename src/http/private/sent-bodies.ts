@@ -25,6 +25,7 @@ export const BODIES = {
     name: Name,
     organization: Name,
     site: t.Optional(t.Object({}, { additionalProperties: true, description: "As for a new site" })),
+    dry_run: t.Optional(t.Boolean({ description: "Nothing is made: answers 200 with what is wrong with the rest" })),
   }),
   login: body({ email: t.String({ minLength: 1, maxLength: 254 }), password: Typed }),
   factor: body({ ticket: Secret, code: t.Optional(Secret), recovery_code: t.Optional(Secret) }),

@@ -8,7 +8,7 @@ type Writer = { setCookie(name: string, value: string, options: { signed?: boole
 type Unsign = (signed: string) => { valid: true; value: string } | { valid: false }
 
 export interface CookieOptions {
-  /** Keys that sign; all verify, the first one signs. */
+  /** Keys that sign; all verify, the first one signs. The list may change. */
   secrets: readonly [string, ...string[]]
   /** Whether the dashboard is reached by https. */
   secure: boolean
@@ -32,23 +32,29 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
   const attributes = { httpOnly: true, secure, sameSite: "lax", path: "/" } as const
   const plugin = (secret: string) => cookie({ secret, ...attributes })
   // `unsignCookie` looks at one secret, so there is one per secret. It exists at run time although its type is missing.
-  const unsigners = secrets.map((secret) => (plugin(secret) as unknown as { decorator: { unsignCookie: Unsign } }).decorator.unsignCookie)
+  const unsigners = new Map<string, Unsign>()
+  function unsignerOf(secret: string): Unsign {
+    const known = unsigners.get(secret) ?? (plugin(secret) as unknown as { decorator: { unsignCookie: Unsign } }).decorator.unsignCookie
+    unsigners.set(secret, known)
+    return known
+  }
 
   function readNamed(request: Request, wanted: string): string | undefined {
-    const signed = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(wanted)
+    const sent = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(wanted)
     // `unsignCookie(undefined)` throws.
-    if (!signed) return undefined
-    for (const unsign of unsigners) {
-      const result = unsign(signed)
+    if (!sent) return undefined
+    // Looked up each time: the keys change while the instance runs.
+    for (const secret of secrets) {
+      const result = unsignerOf(secret)(sent)
       if (result.valid) return result.value
     }
     return undefined
   }
-  /** Signed as the library signs. */
-  function lineOf(wanted: string, token: string, maxAge: number): string {
-    const signature = new Bun.CryptoHasher("sha256", secrets[0]).update(token).digest("base64").replace(/=+$/, "")
-    return new Bun.Cookie(wanted, `${token}.${signature}`, { ...attributes, maxAge }).serialize()
-  }
+  /** As the library signs, with the key of the moment: the library itself would go on with that of the start. */
+  const signed = (token: string): string =>
+    `${token}.${new Bun.CryptoHasher("sha256", secrets[0]).update(token).digest("base64").replace(/=+$/, "")}`
+  const lineOf = (wanted: string, token: string, maxAge: number): string =>
+    new Bun.Cookie(wanted, signed(token), { ...attributes, maxAge }).serialize()
   const endOf = (wanted: string): string => new Bun.Cookie(wanted, "", { ...attributes, maxAge: 0 }).serialize()
   /** Whoever signs in or out is done with acting as somebody else. False, and nothing is written, where nobody did. */
   function endsWaiting(context: unknown, line: string): boolean {
@@ -100,7 +106,7 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     set(context: unknown, token: string, maxAge: number): void {
       dropEarlier(context)
       if (endsWaiting(context, lineOf(name, token, maxAge))) return
-      ;(context as Writer).setCookie(name, token, { signed: true, maxAge })
+      ;(context as Writer).setCookie(name, signed(token), { maxAge })
     },
     /** Not `removeCookie`: that one forgets Path and Secure, and the browser keeps the cookie. */
     clear(context: unknown): void {

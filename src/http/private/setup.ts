@@ -1,6 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { instantText } from "../../domain/moment.ts"
+import { isObject } from "../../domain/shape.ts"
 import type { SiteDefaults } from "../../domain/site-input.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Setup } from "../../services/setup.ts"
@@ -29,6 +30,9 @@ const MadeShown = t.Object({
   organization: t.Object({ id: t.Integer(), name: t.String() }),
   site: t.Optional(SiteShown),
 })
+const FaultShown = t.Object({ pointer: t.String(), code: t.String(), detail: t.String(), allowed: t.Optional(t.Unknown()) })
+/** Of a trial. */
+const FaultsShown = t.Object({ errors: t.Array(FaultShown) })
 const tags = ["setup"]
 
 /** The first user of the instance, with the token that the console has printed. */
@@ -54,7 +58,10 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
     .post(
       "",
       async (context) => {
-        const made = await setup.overHttp(context.body.value, guestOf(context))
+        const guest = guestOf(context)
+        const { dry_run: isTrial, ...asked } = isObject(context.body.value) ? context.body.value : {}
+        if (isTrial === true) return { errors: [...(await setup.faultsOf(asked))] }
+        const made = await setup.overHttp(asked, guest)
         welcome(context, made)
         context.set.status = 201
         const { user, organization, site } = made
@@ -67,7 +74,7 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
       {
         open: { beforeSetUp: true },
         body: Sent,
-        response: { 201: MadeShown },
+        response: { 200: FaultsShown, 201: MadeShown },
         detail: {
           summary: "Make the first user, who administers the instance",
           tags,

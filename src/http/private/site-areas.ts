@@ -12,12 +12,14 @@ import { privateSegmentRoutes, type SegmentRoutesOptions } from "./segments.ts"
 import { createSessionWatch, type SessionWatchOptions } from "./session-watch.ts"
 import { type SharesRoutesOptions, sharesRoutes } from "./shares.ts"
 import { type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
+import { type SitePinRoutesOptions, sitePinRoutes } from "./site-pins.ts"
 import { type SiteSettingsRoutesOptions, siteSettingsRoutes } from "./site-settings.ts"
 import { type SiteRoutesOptions, siteRoutes } from "./sites.ts"
 import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "./stats.ts"
 import { type TakeoutRoutesOptions, takeoutRoutes } from "./takeout.ts"
 
 type Options = SiteRoutesOptions &
+  SitePinRoutesOptions &
   SiteSettingsRoutesOptions &
   PrivateStatsOptions &
   GoalRoutesOptions &
@@ -47,6 +49,7 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
   const options = { ...shared, ...siteAreas, sessionWatch }
   return [
     siteRoutes(router, options),
+    sitePinRoutes(router, options),
     siteSettingsRoutes(router, options),
     privateStatsRoutes(router, options),
     overviewRoutes(router, options),

@@ -47,7 +47,7 @@ export function siteMemberRoutes(router: PrivateRouter, { siteMembers, audit }: 
       async ({ site, user, params, actor, body }) =>
         shownSiteMember(await siteMembers.put(site, params.user, body.value, user.id, recorded(audit, actor, deedOf("put", site)))),
       {
-        can: { permission: "members:write", personal: true, find },
+        can: { permission: "members:write", personal: true, sudo: true, find },
         query: NoQuery,
         body: Sent,
         response: { 200: SiteMemberShown },
@@ -61,7 +61,7 @@ export function siteMemberRoutes(router: PrivateRouter, { siteMembers, audit }: 
         return status(204, undefined)
       },
       {
-        can: { permission: "members:write", personal: true, read: leaveUnread },
+        can: { permission: "members:write", personal: true, sudo: true, read: leaveUnread },
         query: NoQuery,
         detail: says("Take a role on the site away"),
       },

@@ -2,46 +2,35 @@ import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { Deed } from "../../domain/audit.ts"
 import type { Site } from "../../domain/site.ts"
+import { leaveUnread } from "../../plugin/body.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
 import { type Audit, recorded } from "../../services/audit.ts"
-import type { Organizations } from "../../services/organizations.ts"
 import { readSitePatch, type SiteMoves } from "../../services/site-moves.ts"
 import type { SiteOverview } from "../../services/site-overview.ts"
-import type { Pinning, SitePins } from "../../services/site-pins.ts"
 import type { Sites } from "../../services/sites.ts"
 import { expectedVersions } from "../public/conditions.ts"
-import type { SiteFacts } from "../public/shown.ts"
 import { NoQuery, Sent, takes } from "../public/things.ts"
 import { bodyVersion } from "./body-version.ts"
 import { deedOnSite } from "./site-deeds.ts"
-import { ListedSiteShown, OwnSiteShown, shownListedSite, shownOwnSite } from "./site-shown.ts"
+import { ListedSiteShown, OwnSiteShown, type SeenSiteOptions, seenSite, shownListedSite, shownOwnSite } from "./site-shown.ts"
 import { Listed, ListQuery, refuses, tagged } from "./tagged.ts"
 
-export interface SiteRoutesOptions extends SiteFacts {
+export interface SiteRoutesOptions extends SeenSiteOptions {
   sites: Pick<Sites, "update" | "remove" | "restore">
   siteMoves: SiteMoves
   siteOverview: SiteOverview
-  sitePins: SitePins
   access: Pick<Access, "all">
-  organizations: Pick<Organizations, "get">
   audit: Audit
 }
 
 const says = (summary: string) => ({ summary, tags: ["sites"] })
 const SitePatch = t.Object({ name: t.Optional(t.String()), hosts: t.Optional(t.Array(t.String())) }, { title: "SitePatch" })
 const TransferInput = t.Object({ organization_id: t.Integer() }, { title: "SiteTransfer" })
-/** Nothing is read of a body that an operation does not have. */
-const bodyless = async () => null
 
 /** The sites that somebody may see, and each of them as a whole. Its settings and data have routes of their own. */
 export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
-  const { sites, siteMoves, siteOverview, sitePins, access, organizations, audit } = options
-  const show = async (site: Site, role: string, userId: number): Promise<OwnSiteShown> => {
-    const organization = (await organizations.get(site.organization_id))! // a site that is seen has one
-    const pinned = (await sitePins.of(userId)).has(site.id)
-    return shownOwnSite(site, { organization, role, pinned }, options)
-  }
+  const { sites, siteMoves, siteOverview, sitePins, access, audit } = options
 
   return new Elysia({ prefix: "/api/private" })
     .use(router)
@@ -53,9 +42,14 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         const byId = new Map(own.map(({ organization }) => [organization.id, organization]))
         return { ...page, data: page.data.map((listed) => shownListedSite(listed, byId.get(listed.site.organization_id)!, options)) }
       },
-      { signedIn: true, query: ListQuery, response: { 200: Listed(ListedSiteShown) }, detail: says("List the sites you may see") },
+      {
+        signedIn: true,
+        query: ListQuery,
+        response: { 200: Listed(ListedSiteShown) },
+        detail: { ...says("List the sites you may see"), ...refuses("sso_required") },
+      },
     )
-    .get("/sites/:site", async ({ site, role, user, set }) => tagged(set, site, await show(site, role, user.id)), {
+    .get("/sites/:site", async ({ site, role, user, set }) => tagged(set, site, await seenSite(site, role, user.id, options)), {
       can: "site:read",
       query: NoQuery,
       response: { 200: OwnSiteShown },
@@ -65,7 +59,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
       "/sites/:site",
       async ({ site, role, user, actor, body, request, set }) => {
         const { version, patch } = bodyVersion(body.value)
-        const before = await show(site, role, user.id)
+        const before = await seenSite(site, role, user.id, options)
         const changed = await sites.update(site.id, readSitePatch(site, patch, Object.keys(before)), {
           expected: expectedVersions(request),
           named: { version, current: (now) => ({ ...before, ...shownOwnSite(now, before, options) }) },
@@ -88,7 +82,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         return status(204, undefined)
       },
       {
-        can: { permission: "site:delete", sudo: true, read: bodyless },
+        can: { permission: "site:delete", sudo: true, personal: true, read: leaveUnread },
         query: NoQuery,
         detail: { ...says("Delete a site; it can be restored for 30 days"), ...refuses("precondition_failed") },
       },
@@ -100,10 +94,10 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
           expected: expectedVersions(request),
           alongside: recorded(audit, actor, deedOf("restore")),
         })
-        return tagged(set, restored, await show(restored, role, user.id))
+        return tagged(set, restored, await seenSite(restored, role, user.id, options))
       },
       {
-        can: { permission: "site:delete", deleted: true, sudo: true, read: bodyless },
+        can: { permission: "site:delete", deleted: true, sudo: true, read: leaveUnread },
         query: NoQuery,
         response: { 200: OwnSiteShown },
         detail: { ...says("Bring a deleted site back"), ...refuses("precondition_failed", "limit_reached") },
@@ -121,7 +115,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
             alongside: recorded(audit, actor, (after) => ({ ...deedOf("transfer")(site), ...movedTo(site, after) })),
           },
         )
-        return tagged(set, moved, await show(moved, "owner", user.id))
+        return tagged(set, moved, await seenSite(moved, "owner", user.id, options))
       },
       {
         can: { permission: "org:delete", sudo: true, personal: true },
@@ -134,30 +128,6 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
           ...takes(TransferInput),
         },
       },
-    )
-    .put(
-      "/sites/:site/pin",
-      async ({ site, user, actor, status }) => {
-        await sitePins.pin(
-          user.id,
-          site.id,
-          recorded<Pinning>(audit, actor, () => deedOf("pin")(site)),
-        )
-        return status(204, undefined)
-      },
-      { can: { permission: "site:read", read: bodyless }, query: NoQuery, detail: says("Put the site first in your list") },
-    )
-    .delete(
-      "/sites/:site/pin",
-      async ({ site, user, actor, status }) => {
-        await sitePins.unpin(
-          user.id,
-          site.id,
-          recorded<Pinning>(audit, actor, () => deedOf("unpin")(site)),
-        )
-        return status(204, undefined)
-      },
-      { can: { permission: "site:read", read: bodyless }, query: NoQuery, detail: says("Take the site from the top of your list") },
     )
 }
 

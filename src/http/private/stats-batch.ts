@@ -1,9 +1,10 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { refuseFaults } from "../../domain/error.ts"
+import { AppError, refuseFaults } from "../../domain/error.ts"
 import { QUERY } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
 import { fault, inspect, isObject } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
+import { inTurn } from "../../services/in-turn.ts"
 import type { Insights } from "../../services/insights.ts"
 import type { Asking } from "../../services/open-report.ts"
 import type { Stats } from "../../services/stats.ts"
@@ -14,6 +15,8 @@ export interface BatchOptions {
   insights: Insights
   baseUrl: string
   log: Log
+  /** Of all reports of a batch; that of one report unless another is given. */
+  timeoutMs?: number
 }
 
 type Answer = (site: Site, given: Record<string, unknown>, asking: Asking) => Promise<object>
@@ -29,6 +32,7 @@ const reportsOf = ({ stats, insights }: BatchOptions): Readonly<Record<string, A
   "busy-hours": insights.busyHours,
   events: insights.events,
   properties: insights.properties,
+  campaigns: insights.campaigns,
   journeys: insights.journeys,
   funnel: insights.funnel,
 })
@@ -42,6 +46,7 @@ const REPORTS = [
   "busy-hours",
   "events",
   "properties",
+  "campaigns",
   "journeys",
   "funnel",
 ]
@@ -71,21 +76,41 @@ interface Batch {
   set: { headers: Record<string, unknown> }
 }
 
-/** Each report fails alone; equal questions are asked once. Throws `validation_failed` for what is no list of reports. */
+/**
+ * Reports of one batch that wait for an answer at a time: an organization has few places, and the dashboards of several people open
+ * at the same moment.
+ */
+const AT_ONCE = 4
+
+/** Each report fails alone; equal questions are asked once; all of them have the time of one report. Throws `validation_failed` for what is no list of reports. */
 export async function batchAnswer(options: BatchOptions, { site, asking, body, set }: Batch): Promise<Static<typeof BatchAnswer>> {
   const queries = readBatch(body)
   const reports = reportsOf(options)
   const requestId = String(set.headers["x-request-id"])
-  const asked = new Map<string, Promise<object>>()
-  const answerOnce = (report: string, given: Record<string, unknown>) => {
-    const name = JSON.stringify([report, Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))])
-    const answer = asked.get(name) ?? settled(reports[report]!(site, given, asking), options, requestId)
-    asked.set(name, answer)
-    return answer
-  }
-  const results = await Promise.all(queries.map(async ({ id, report, given }) => [id, await answerOnce(report, given)] as const))
-  return { results: Object.fromEntries(results) as Static<typeof BatchAnswer>["results"] }
+  const late = AbortSignal.timeout(options.timeoutMs ?? QUERY.timeoutMs)
+  const inTime = { ...asking, signal: AbortSignal.any(asking.signal ? [asking.signal, late] : [late]) }
+  const named = queries.map(({ id, ...query }) => ({ id, query, name: nameOf(query) }))
+  const distinct = [...new Map(named.map(({ name, query }) => [name, query]))]
+  const answers = await inTurn(distinct, AT_ONCE, async ([name, { report, given }]) => {
+    const work = late.aborted ? Promise.reject(tooLate()) : reports[report]!(site, given, inTime)
+    return [name, await settled(work.catch(lateIf(late)), options, requestId)] as const
+  })
+  const byName = new Map(answers)
+  return { results: Object.fromEntries(named.map(({ id, name }) => [id, byName.get(name)])) as Static<typeof BatchAnswer>["results"] }
 }
+
+/** Equal questions have one name, in whatever order their arguments come. */
+const nameOf = ({ report, given }: { report: string; given: Record<string, unknown> }): string =>
+  JSON.stringify([report, Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))])
+
+const tooLate = () => new AppError("query_timeout", "The reports took too long: ask for a shorter range", { retry_after: 5 })
+
+/** What was given up because the batch's time is over says so. */
+const lateIf =
+  (late: AbortSignal) =>
+  (thrown: unknown): never => {
+    throw late.aborted && thrown instanceof AppError && thrown.code === "unavailable" ? tooLate() : thrown
+  }
 
 async function settled(work: Promise<object>, { baseUrl, log }: BatchOptions, requestId: string): Promise<object> {
   try {

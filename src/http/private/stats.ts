@@ -1,8 +1,18 @@
 import { Elysia } from "elysia"
 import { FunnelInput } from "../../domain/funnel.ts"
-import { BusyHours, FunnelInsight, JourneyInput, Journeys, Properties, RealtimePanel, Suggestions } from "../../domain/insight.ts"
+import {
+  BusyHours,
+  CampaignMatrix,
+  ComparedBreakdown,
+  FunnelInsight,
+  JourneyInput,
+  Journeys,
+  Properties,
+  RealtimePanel,
+  Suggestions,
+} from "../../domain/insight.ts"
 import { QUERY } from "../../domain/limits.ts"
-import { Breakdown, GoalReport, Summary, Timeseries } from "../../domain/report.ts"
+import { GoalReport, Summary, Timeseries } from "../../domain/report.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Access } from "../../services/access.ts"
 import type { Insights } from "../../services/insights.ts"
@@ -30,11 +40,12 @@ interface Looking {
   permissions: ReadonlySet<string>
 }
 
-/** A report ends when its client goes away; own segments can be named; revenue has a permission of its own. */
+/** A report ends when its client goes away; own segments can be named; revenue has a permission of its own; rows are compared. */
 export const sightOf = ({ request, user, permissions }: Looking): Omit<Asking, "form"> => ({
   signal: request.signal,
   userId: user.id,
   hidesRevenue: !permissions.has("revenue:read"),
+  comparesRows: true,
 })
 
 const inText = (looking: Looking): Asking => ({ ...sightOf(looking), form: "text" })
@@ -51,6 +62,8 @@ const text = (description: string, isRequired = false) => parameter({ type: "str
 const count = (bounds: { min: number; max: number; default: number }) =>
   parameter({ type: "integer", minimum: bounds.min, maximum: bounds.max, default: bounds.default })
 const { dimension, property, limit, offset, sort, order, metrics } = toolParameters("get_breakdown")
+const { compare, compare_from, compare_to, match_weekday } = toolParameters("get_summary")
+const COMPARED = { compare: compare!, compare_from: compare_from!, compare_to: compare_to!, match_weekday: match_weekday! }
 const PAGED = { limit: limit!, offset: offset!, sort: sort!, order: order!, metrics: metrics! }
 
 /** The statistics of a site: those of the public API, and what the dashboard asks besides. Revenue needs `revenue:read`. */
@@ -72,8 +85,8 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
     })
     .get("/breakdown", ({ site, query, ...looking }) => stats.breakdown(site, query, inText(looking)), {
       can: "site:read",
-      query: parameters(toolParameters("get_breakdown")),
-      response: { 200: Breakdown },
+      query: parameters({ ...toolParameters("get_breakdown"), ...COMPARED }),
+      response: { 200: ComparedBreakdown },
       detail: says("Top values of one dimension"),
     })
     .get("/realtime", ({ site, query, ...looking }) => insights.realtime(site, query, inText(looking)), {
@@ -108,8 +121,8 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
     })
     .get("/events", ({ site, query, ...looking }) => insights.events(site, query, inText(looking)), {
       can: "site:read",
-      query: parameters({ ...RANGED, ...PAGED }),
-      response: { 200: Breakdown },
+      query: parameters({ ...RANGED, ...COMPARED, ...PAGED }),
+      response: { 200: ComparedBreakdown },
       detail: says("Event names with their totals"),
     })
     .get("/properties", ({ site, query, ...looking }) => insights.properties(site, query, inText(looking)), {
@@ -117,6 +130,12 @@ export function privateStatsRoutes(router: PrivateRouter, options: PrivateStatsO
       query: parameters({ event: text("Only of events of this name"), limit: count(QUERY.propertyKeys), ...RANGED }),
       response: { 200: Properties },
       detail: says("Property keys of an event, with their values"),
+    })
+    .get("/campaigns", ({ site, query, ...looking }) => insights.campaigns(site, query, inText(looking)), {
+      can: "site:read",
+      query: parameters({ limit: count(QUERY.campaigns), offset: parameter({ type: "integer", minimum: 0, default: 0 }), ...RANGED }),
+      response: { 200: CampaignMatrix },
+      detail: says("Tagged visits by source, medium and campaign together"),
     })
     .post("/journeys", ({ site, body, ...looking }) => insights.journeys(site, objectBody(body.value), inJson(looking)), {
       can: READ,
@@ -153,6 +172,6 @@ export const overviewRoutes = (router: PrivateRouter, { access, siteOverview }: 
       signedIn: true,
       query: parameters(toolParameters("get_summary")),
       response: { 200: OverviewShown },
-      detail: says("All sites you may see in one table"),
+      detail: { ...says("All sites you may see in one table"), ...refuses("sso_required") },
     },
   )

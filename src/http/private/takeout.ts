@@ -3,13 +3,13 @@ import { Elysia } from "elysia"
 import type { Job } from "../../domain/job.ts"
 import { API } from "../../domain/limits.ts"
 import { readOptionalJson } from "../../plugin/body.ts"
-import type { Peers } from "../../plugin/guard.ts"
 import type { PrivateRouter } from "../../plugin/router.ts"
 import type { Takeouts } from "../../services/takeouts.ts"
 import type { creation } from "../public/creation.ts"
 import { NoQuery, Sent } from "../public/things.ts"
+import { allowPauses } from "../quiet-connections.ts"
+import { refuseLack } from "./authorize.ts"
 import { shownWork, WorkShown } from "./erase.ts"
-import { refuseLack } from "./exports.ts"
 import { answersFile } from "./sent-bodies.ts"
 import type { SessionWatch } from "./session-watch.ts"
 import { refuses } from "./tagged.ts"
@@ -21,8 +21,6 @@ export interface TakeoutRoutesOptions {
   now(): number
 }
 
-/** A reader may pause for so long. */
-const PAUSE_SECONDS = 120
 const says = (summary: string) => ({ summary, tags: ["export"] })
 
 /** Beside what the route names: the archive holds all there is. */
@@ -43,7 +41,7 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         )
       },
       {
-        can: { permission: "people:read", read: readOptionalJson(API.privateBodyBytes) },
+        can: { permission: "people:read", personal: true, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
         response: { 202: WorkShown },
@@ -70,13 +68,12 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
         const { path, name } = await takeouts.file(site, params.id)
         const headers = { "content-type": "application/zip", "content-disposition": `attachment; filename="${name}"` }
         if (request.method === "HEAD") return new Response(null, { headers })
-        const peers: Peers | null = server
-        peers?.timeout?.(request, PAUSE_SECONDS)
+        allowPauses(request, server)
         const watch = sessionWatch.whileSignedIn(request, session, site.id)
         return new Response(piecesOf(path, watch), { headers })
       },
       {
-        can: "people:read",
+        can: { permission: "people:read", personal: true },
         query: NoQuery,
         detail: { ...says("The archive, for a day"), ...refuses("work_not_found", "invalid_state"), ...answersFile("application/zip") },
       },

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
 import { AppError, ERROR_CODES, type ErrorCode } from "../../domain/error.ts"
-import { accepts } from "../accept.ts"
+import { wantsPage } from "../accept.ts"
 import { answerOf } from "../errors.ts"
 
 /** What to do about each code, for people. */
@@ -24,7 +24,9 @@ const MEANINGS: Record<ErrorCode, string> = {
   reauth_required: "Prove again who you are, by password or second factor; it holds for ten minutes.",
   mfa_enrollment_required: "The organization wants a second factor. Add one to the account.",
   setup_token_invalid: "The console prints a token at each start, and a new one when it expires. Send the latest.",
-  sso_required: "An organization of the user wants its members to sign in through its identity provider.",
+  sso_required: "An organization of the user, or the instance, wants people to sign in through an identity provider.",
+  own_session_required:
+    "An organization's provider has opened the session, and it speaks for that organization alone: the account is changed, and who one is proved, by another way.",
   insecure_connection:
     "People sign in over https, or on the machine itself. The operator can allow plain HTTP with FOOTFALL_ALLOW_INSECURE_HTTP.",
   impersonation_read_only: "Whoever acts for somebody else in read-only mode cannot change anything.",
@@ -42,6 +44,9 @@ const MEANINGS: Record<ErrorCode, string> = {
   segment_not_found: "The site has no segment with this id that is visible to you.",
   share_not_found: "The site has no shared view with this id.",
   shield_not_found: "The site has no shield with this id.",
+  link_not_found: "There is no link with this id on the site, or it was deleted.",
+  pixel_not_found: "There is no pixel with this id on the site, or it was deleted.",
+  template_not_found: "There is no campaign template with this id for the site.",
   work_not_found: "Nothing was begun under this id, or what it made is gone.",
   user_not_found: "There is no such user where it was looked for.",
   invitation_not_found: "The invitation is unknown, used, withdrawn or over. Ask for another one.",
@@ -54,6 +59,9 @@ const MEANINGS: Record<ErrorCode, string> = {
   not_acceptable: "The header Accept admits no format that the operation offers.",
   goal_exists: "The site has a goal with the same definition or the same name. The member existing_id names it.",
   funnel_exists: "The site has a funnel of this name. The member existing_id names it.",
+  slug_taken: "Another one has this slug. The member suggestions names free ones.",
+  slug_recently_used: "Something that was deleted had this slug within the last 90 days. The same organization may take it with force.",
+  domain_in_use: "The host is a link domain already, or links still use it.",
   segment_in_use: "Other things filter by the segment. The member used_by names them; force=true deletes it all the same.",
   idempotency_in_progress: "The first request with this Idempotency-Key has not been answered yet. Send it again in a second.",
   compat_id_taken: "An id of another product can belong to one site of the instance. The member pointer tells which one is taken.",
@@ -69,6 +77,7 @@ const MEANINGS: Record<ErrorCode, string> = {
   mail_unavailable: "The instance has no mail server, and this needs one. The operator can set smtp_host.",
   already_member: "The address belongs to a member of the organization.",
   domain_taken: "Another organization has proved by DNS that the domain is its own.",
+  provider_required: "Members sign in through an identity provider alone, and none that lets them in would be left.",
   version_conflict: "The thing has another version than the body names. The member current holds it as it is now.",
   invalid_state: "The thing is in a state that does not allow this. The member state names it.",
   precondition_failed: "The resource has another version than the header If-Match names. Read it again; ETag tells its version.",
@@ -83,6 +92,13 @@ const MEANINGS: Record<ErrorCode, string> = {
   password_required: "The organization allows shared views only with a password.",
   embed_needs_no_password: "A page that embeds the view cannot keep it unlocked. Take the password or the origins away.",
   not_allowed: "Whoever shared the view has fixed its range or its filters.",
+  invalid_slug: "A slug has 1 to 64 letters, digits, hyphens and underscores.",
+  slug_reserved: "The program has this word for itself. Choose another one.",
+  invalid_destination: "Links lead to absolute http and https addresses without credentials. The member reason names what is wrong.",
+  destination_not_allowed: "The operator allows links to certain hosts only, or forbids this one.",
+  redirect_loop: "Links of this instance lead to one another in a circle, or over more than three of them.",
+  utm_required: "The template wants fields that are empty. The member errors names them.",
+  low_contrast: "Cameras need a contrast of at least 4:1 between the colours of a code, the darker one in front.",
   backup_corrupt: "A file of the backup is missing, changed or damaged. Nothing was replaced. Use another backup.",
   backup_too_new: "The backup was made by a newer version. Nothing was replaced. Install that version first.",
   backup_foreign: "The file is no backup of this program. Nothing was replaced.",
@@ -122,10 +138,6 @@ export const errorRoutes = () =>
     },
     { detail: { hide: true } },
   )
-
-/** Only who names HTML gets it: `*` is what programs send. */
-const wantsPage = (request: Request): boolean =>
-  (request.headers.get("accept") ?? "").toLowerCase().includes("text/html") && accepts(request, "text/html")
 
 const page = (code: ErrorCode, status: number, title: string, meaning: string): string => `<!doctype html>
 <html lang="en">

@@ -7,6 +7,7 @@ import type { QueryForm } from "../../services/query-form.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { QueryRequest } from "../openapi/bodies.ts"
 import { told } from "../openapi/route.ts"
+import { outliveReport } from "../quiet-connections.ts"
 import { NoQuery, takes } from "./things.ts"
 
 /** The parser of the question judges the fields, so that all that is wrong is said at once; the documents list them. */
@@ -18,12 +19,6 @@ const QUESTION = {
   response: { 200: QueryAnswer },
 } as const
 
-/**
- * Longer than a report and the one it is compared with. The connection of a long one would be closed before: the body is
- * there, and nothing moves.
- */
-const ANSWER_SECONDS = 40
-
 const says = (operationId: string, summary: string) =>
   told({ operationId, summary, tags: ["query"], ...takes(QueryRequest), "x-failures": ["query_timeout"] })
 
@@ -31,7 +26,7 @@ const says = (operationId: string, summary: string) =>
 export const queryRoutes = (auth: ApiKeyAuth, { answer }: QueryForm) =>
   new Elysia()
     .use(auth)
-    .onBeforeHandle(({ request, server }) => server?.timeout?.(request, ANSWER_SECONDS))
+    .onBeforeHandle(({ request, server }) => outliveReport(request, server))
     .post("/api/public/v1/query", ({ apiKey, body, request }) => answer(apiKey, body, request.signal), {
       ...QUESTION,
       detail: says("query", "Ask any question"),

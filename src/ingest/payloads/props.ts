@@ -1,4 +1,5 @@
 import { COLLECT } from "../../domain/limits.ts"
+import { composed } from "../../domain/text.ts"
 import { byteLength, isStorable, visible, withoutMissing } from "../text.ts"
 import { type Field, isObject, parseJson, refuse, refuseType } from "./fields.ts"
 
@@ -40,7 +41,7 @@ function pairOf(target: Field, key: string, value: unknown): Props["pairs"] {
   if (key === "" || text === "") return []
   if (byteLength(key) > COLLECT.propKeyBytes) refuse(target, "too_long", `has keys of at most ${COLLECT.propKeyBytes} bytes`)
   else if (byteLength(text) > COLLECT.propValueBytes) refuse(target, "too_long", `has values of at most ${COLLECT.propValueBytes} bytes`)
-  else if (visible(key) !== key.normalize("NFC") || !isStorable(text))
+  else if (visible(key) !== composed(key) || !isStorable(text))
     refuse(target, "invalid_characters", "holds characters that cannot be stored")
   return [[key, text]]
 }

@@ -3,6 +3,7 @@ import { PROBE_ENDINGS, PROBE_PARTS, PROBE_STARTS } from "../data/probe-paths.ts
 import { SPAM_HOSTS } from "../data/spam-hosts.ts"
 import type { Draft, Drop } from "../draft.ts"
 import { parentIn } from "../registrable.ts"
+import { isPreparing } from "../request.ts"
 import { hostnameOf, splitAddress } from "../web-address.ts"
 
 /** The rules by which an event is dropped (metrics.md 19.1), each its own step. */
@@ -11,7 +12,7 @@ const drop = (dropped: Drop["dropped"], entry?: string): Drop => (entry === unde
 
 /** A browser that only prepares a page shows it to nobody yet. */
 export function refusePrefetch(draft: Draft): Drop | undefined {
-  return /prefetch|prerender|preview/i.test(draft.request.purpose) ? drop("prefetch") : undefined
+  return isPreparing(draft.request.purpose) ? drop("prefetch") : undefined
 }
 
 /** Pictures are loaded by every mail reader and crawler, so of them more is asked. */

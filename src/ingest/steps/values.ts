@@ -5,7 +5,7 @@ import { channelOf } from "../channel.ts"
 import { addCounter, type Draft } from "../draft.ts"
 import { firstLanguage, languageOf } from "../language.ts"
 import { pageOf } from "../page.ts"
-import { isOwn, referrerOf } from "../referrer.ts"
+import { isOwn, NO_REFERRER, type Referrer, referrerOf } from "../referrer.ts"
 import { moneyOf } from "../revenue.ts"
 import { sizeClass } from "../size-class.ts"
 import { sourceOf } from "../source.ts"
@@ -32,9 +32,15 @@ export function setPage(draft: Draft): void {
 
 /** Source, campaign and channel: what the first event of a visit says about how it came about. */
 export function setAcquisition(draft: Draft): void {
-  const campaign = campaignOf(draft.incoming.address.query)
-  const source = sourceOf(campaign, draft.referrer)
-  draft.acquisition = {
+  const { query } = draft.incoming.address
+  const saysNothing = query === "" && draft.referrer.host === ""
+  draft.acquisition = saysNothing ? UNTOLD : acquisitionOf(query, draft.referrer)
+}
+
+function acquisitionOf(query: string, referrer: Referrer): Draft["acquisition"] {
+  const campaign = campaignOf(query)
+  const source = sourceOf(campaign, referrer)
+  return {
     source: source.name,
     channel: channelOf(source, campaign),
     utm_source: campaign.utm_source,
@@ -45,6 +51,9 @@ export function setAcquisition(draft: Draft): void {
     click_id_type: campaign.click_id_type,
   }
 }
+
+/** Of most events: another page of the same site led to theirs. */
+const UNTOLD = acquisitionOf("", NO_REFERRER)
 
 export function setTitle(draft: Draft): void {
   draft.title = tagValue(draft.incoming.title, COLLECT.titleChars)

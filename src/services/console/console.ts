@@ -5,11 +5,15 @@
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { IngestCounts } from "../../ingest/ingest-counts.ts"
+import type { SlowQuestions } from "../../query/slow-questions.ts"
+import type { Alarms } from "../alarms.ts"
 import type { BackupSchedule } from "../backup-schedule.ts"
 import type { Report } from "../control.ts"
 import type { DataHooks } from "../data-hooks.ts"
-import type { Check } from "../doctor.ts"
+import { type Check, REMEDIES } from "../doctor.ts"
+import type { HealthCode } from "../health.ts"
 import type { Instance } from "../instance.ts"
+import type { BesideSettings } from "../instance-settings.ts"
 import type { LogLine, LogLines } from "../log-lines.ts"
 import type { SmtpSettings } from "../mail.ts"
 import type { MaintenanceMode } from "../maintenance.ts"
@@ -23,6 +27,7 @@ import type { Task } from "../timers.ts"
 import { type ConsoleAreas, createAreas } from "./areas.ts"
 import { type ConsoleAudit, createConsoleAudit } from "./audit.ts"
 import { type ConsoleBackups, createConsoleBackups } from "./backups.ts"
+import { beginsJobs } from "./begin-job.ts"
 import { createEndings } from "./endings.ts"
 import { createImpersonation, type Impersonation } from "./impersonation.ts"
 import { type ConsoleIngestion, createIngestion } from "./ingestion.ts"
@@ -37,6 +42,7 @@ import { type ConsoleSettings, createConsoleSettings } from "./settings.ts"
 import { type ConsoleStorage, createStorage } from "./storage.ts"
 import { ANALYZE_JOB, createStoreWork, type StoreWork, VACUUM_JOB } from "./store-work.ts"
 import { createSystem, type SystemReport } from "./system.ts"
+import { createUpdates, type Updates } from "./updates.ts"
 import { type ConsoleUsers, createConsoleUsers } from "./users.ts"
 
 export interface Console extends Pick<Memberships, "invitations">, ReturnType<typeof createEndings> {
@@ -57,17 +63,23 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   jobs: ConsoleJobs
   backups: Omit<ConsoleBackups, "define">
   backupSchedule: BackupSchedule
+  slowQuestions: Pick<SlowQuestions, "list">
   /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
   /** The same checks as `footfall doctor`; `host` is that of the request that asks. */
   health(host: string | undefined): Promise<Check[]>
+  /** What is not as it should be right now, and what to do about it; costs nothing. */
+  states(): { code: HealthCode; since: string; remedy: string }[]
   /** A zip archive to send to whoever helps; that somebody takes it along is in the log first. */
   diagnostics(actor: Actor): Promise<Uint8Array>
   /** `{provider}`. Throws `validation_failed`, `provider_not_found`. */
   oidcTest(body: unknown): Promise<OidcTest>
   /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
   mailTest(body: unknown): Promise<SmtpDialogue>
+  updates: Omit<Updates, "task">
+  /** Notices of what went wrong. */
+  alarms: Alarms
   tasks: Task[]
 }
 
@@ -89,11 +101,13 @@ export interface ConsoleOptions {
   version: string
   commit: string | undefined
   baseUrl: string | undefined
+  updatesUrl: string | undefined
   clock: Clock
   described: Parameters<typeof createConsoleSettings>[0]["described"]
   smtp: SmtpSettings | undefined
   counts: IngestCounts
   queueDepth(): number
+  slowQuestions: Pick<SlowQuestions, "list">
   logLines: Pick<LogLines, "list">
   cookies: ImpersonationCookies
   backupWorkerUrl: string
@@ -108,14 +122,15 @@ export interface ConsoleOptions {
 
 export function createConsole(options: ConsoleOptions): Console {
   const { instance, memberships, clock, smtp } = options
-  const shared = { ...options, ...instance, ...instance.accounts, ...memberships, clock }
+  const shared = { ...options, ...instance, ...instance.accounts, ...memberships, clock, beginJob: beginsJobs(instance) }
   const storage = createStorage(shared)
   const ingestion = createIngestion(shared)
   const system = createSystem(shared)
   const settings = createConsoleSettings(shared)
-  const changeSettings = (actor: Actor, changes: object) => settings.change(actor, { changes })
+  const changeSettings = (actor: Actor, changes: object, beside: BesideSettings) => settings.change(actor, { changes }, { beside })
   const retention = createRetention({ ...shared, changeSettings, segments: storage.segments })
   const storeWork = createStoreWork(shared)
+  const updates = createUpdates(shared)
   const backups = createConsoleBackups({ ...shared, settings })
   backups.define()
   instance.jobs.define(RETENTION_JOB, { interrupted: "resume", attempts: 3, run: retention.perform })
@@ -140,9 +155,12 @@ export function createConsole(options: ConsoleOptions): Console {
     cookies: options.cookies,
     ingestion,
     storage,
+    slowQuestions: options.slowQuestions,
     logLines: (query) => readLines(options.logLines, query),
     system: system.report,
     health: (host) => options.examine(() => {}, host),
+    states: () =>
+      [...instance.health.report().reasons, ...instance.health.warnings()].map((state) => ({ ...state, remedy: REMEDIES[state.code] })),
     async diagnostics(actor) {
       await instance.audit.writeAlone(actor, {
         action: "admin.diagnostics.download",
@@ -154,6 +172,8 @@ export function createConsole(options: ConsoleOptions): Console {
     },
     oidcTest: (body) => testProvider(shared, body),
     mailTest: (body) => testMail(smtp, body),
-    tasks: [ingestion.task, storage.task],
+    updates,
+    alarms: instance.alarms,
+    tasks: [ingestion.task, storage.task, updates.task],
   }
 }

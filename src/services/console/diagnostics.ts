@@ -5,7 +5,7 @@ import type { Check } from "../doctor.ts"
 import type { LogLines } from "../log-lines.ts"
 import { anonymous } from "../redact.ts"
 import { inSlices } from "../slices.ts"
-import type { ShownSetting } from "./settings.ts"
+import type { ShownSettings } from "./settings.ts"
 import type { SystemReport } from "./system.ts"
 
 export interface DiagnosticsOptions {
@@ -15,7 +15,7 @@ export interface DiagnosticsOptions {
   logLines: Pick<LogLines, "list">
   system(): Promise<SystemReport>
   health(): Promise<Check[]>
-  settings(): ShownSetting[]
+  settings(): ShownSettings
 }
 
 const LINES = 500
@@ -36,7 +36,7 @@ export async function diagnosticsZip(options: DiagnosticsOptions): Promise<Uint8
     // What an operator has named is told by its source alone: it holds hosts, paths and accounts.
     "settings.json": options
       .settings()
-      .map(({ key, group, value, source, editable }) => ({ key, source, ...(group !== "operator" && editable && { value }) })),
+      .data.map(({ key, group, value, source, editable }) => ({ key, source, ...(group !== "operator" && editable && { value }) })),
     "warnings.json": lines,
   }
   return zipSync(Object.fromEntries(Object.entries(files).map(([name, value]) => [name, strToU8(cleared(value))])))

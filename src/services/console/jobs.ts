@@ -11,6 +11,8 @@ import type { Jobs } from "../jobs.ts"
 import type { LogLine, LogLines } from "../log-lines.ts"
 import { type PrivatePage, privatePage, readPaging } from "../paging.ts"
 import type { Schedules } from "../schedules.ts"
+import type { Alongside } from "../site-things.ts"
+import type { BeginJob } from "./begin-job.ts"
 
 /** Jobs of the core and of all areas, and when they come again. */
 export interface ConsoleJobs {
@@ -22,12 +24,12 @@ export interface ConsoleJobs {
   /** Throws `job_not_found`. */
   cancel(actor: Actor, id: string | undefined): Promise<Job>
   /** Throws `job_not_found`, and `invalid_state` for one that did not fail. */
-  retry(actor: Actor, id: string | undefined): Promise<Job>
+  retry(actor: Actor, id: string | undefined, kept?: Alongside<Job>): Promise<Job>
   schedules(): Promise<Schedule[]>
   /** `{cron?, enabled?}`. Throws `not_found`, `validation_failed`. */
   change(actor: Actor, name: string, body: unknown): Promise<Schedule>
   /** Now, beside its times. Throws `not_found`. */
-  runNow(actor: Actor, name: string): Promise<Job>
+  runNow(actor: Actor, name: string, kept?: Alongside<Job>): Promise<Job>
 }
 
 const SchedulePatch = t.Object(
@@ -36,6 +38,7 @@ const SchedulePatch = t.Object(
 )
 
 interface ConsoleJobsOptions {
+  beginJob: BeginJob
   jobs: Jobs
   schedules: Schedules
   clock: Pick<Clock, "now">
@@ -45,7 +48,7 @@ interface ConsoleJobsOptions {
 
 const LINES = 50
 
-export function createConsoleJobs({ jobs, schedules, clock, audit, logLines }: ConsoleJobsOptions): ConsoleJobs {
+export function createConsoleJobs({ beginJob, jobs, schedules, clock, audit, logLines }: ConsoleJobsOptions): ConsoleJobs {
   async function find(idText: string | undefined): Promise<Job> {
     const job = await jobs.get(parseId(idText) ?? 0)
     if (!job) throw jobNotFound()
@@ -75,9 +78,14 @@ export function createConsoleJobs({ jobs, schedules, clock, audit, logLines }: C
       const { id: jobId } = await find(id)
       return (await jobs.cancel(jobId, writing(actor, "cancel")))! // it was just found
     },
-    async retry(actor, id) {
+    async retry(actor, id, kept) {
       const { id: jobId } = await find(id)
-      return (await jobs.retry(jobId, writing(actor, "retry")))! // it was just found
+      const write = writing(actor, "retry")
+      const alongside: typeof write = async (statements, job) => {
+        await write(statements, job)
+        await kept?.(statements, { after: job })
+      }
+      return (await jobs.retry(jobId, alongside))! // it was just found
     },
     schedules: () => schedules.list(),
     async change(actor, name, body) {
@@ -91,11 +99,10 @@ export function createConsoleJobs({ jobs, schedules, clock, audit, logLines }: C
       if (!changed) throw noSchedule()
       return changed
     },
-    async runNow(actor, name) {
+    async runNow(actor, name, kept) {
       if (!(await schedules.list()).some((schedule) => schedule.name === name)) throw noSchedule()
-      await audit.writeAlone(actor, { action: "admin.schedule.run", target: { type: "schedule", id: name, label: name } })
-      const created = actor.kind === "user" && actor.id !== undefined ? { createdBy: actor.id } : {}
-      return (await jobs.enqueue({ kind: name, join: true, ...created }))! // it has no slot that could be taken
+      const deed = { action: "admin.schedule.run", target: { type: "schedule", id: name, label: name } }
+      return beginJob(actor, { kind: name, join: true }, deed, kept)
     },
   }
 }

@@ -10,6 +10,8 @@ import { memberOf } from "../../store/catalog/members.ts"
 import { insertMembership } from "../../store/catalog/memberships.ts"
 import { userById } from "../../store/catalog/users.ts"
 import type { ListedMember, Members, MemberTerms } from "../members.ts"
+import type { Outbox } from "../outbox.ts"
+import { memberEvent } from "../product-events.ts"
 
 /** Members of any organization; instance admins may also make owners. */
 export interface ConsoleMembers extends Pick<Members, "list" | "remove"> {
@@ -31,9 +33,10 @@ interface Options {
   catalog: Catalog
   clock: Pick<Clock, "now">
   members: Members
+  outbox: Pick<Outbox, "write">
 }
 
-export function createConsoleMembers({ catalog, clock, members }: Options): ConsoleMembers {
+export function createConsoleMembers({ catalog, clock, members, outbox }: Options): ConsoleMembers {
   return {
     list: members.list,
     remove: members.remove,
@@ -45,6 +48,7 @@ export function createConsoleMembers({ catalog, clock, members }: Options): Cons
         const found = await userById(statements, userId)
         if (!found || found.status === "deleted") throw new AppError("user_not_found", "No user has this id")
         await insertMembership(statements, { organizationId, userId, role, now: clock.now() })
+        await outbox.write(statements, memberEvent("joined", { organizationId, userId, role }))
         await terms.alongside?.(statements, { after: (await memberOf(statements, organizationId, userId))! }) // it was just made
       })
       return (await members.list(organizationId)).find(({ user_id }) => user_id === userId)! // the same

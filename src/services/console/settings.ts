@@ -1,11 +1,12 @@
 import { Value } from "@sinclair/typebox/value"
-import type { Actor } from "../../domain/audit.ts"
+import type { Actor, Deed } from "../../domain/audit.ts"
 import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
 import { INSTANCE_SETTINGS, isSettingKey, SETTING_KEYS, type SettingKey } from "../../domain/instance-settings.ts"
 import { fault, inDocumentOrder, isObject, toFaults } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Audit } from "../audit.ts"
-import type { InstanceSettings } from "../instance-settings.ts"
+import type { BesideSettings, InstanceSettings } from "../instance-settings.ts"
 import { type Described, sourceOf } from "./system.ts"
 
 /** A setting as the console shows one. */
@@ -26,13 +27,16 @@ export interface ShownSetting {
 
 /** Settings of the instance with where each comes from. */
 export interface ConsoleSettings {
-  list(): ShownSetting[]
+  list(): ShownSettings
   /**
-   * `{changes: {key: value}}`; null goes back to the default. All or nothing. Throws `validation_failed`, `setting_not_found`,
-   * `set_elsewhere` with the key and its source.
+   * `{changes: {key: value}, version?}`; null goes back to the default. All or nothing, with what is stored beside them. Throws
+   * `validation_failed`, `setting_not_found`, `set_elsewhere` with the key and its source, `version_conflict`, `precondition_failed`.
    */
-  change(actor: Actor, body: unknown): Promise<ShownSetting[]>
+  change(actor: Actor, body: unknown, terms?: { expected?: Expected; beside?: BesideSettings }): Promise<ShownSettings>
 }
+
+/** All of them. They have one version, for they are changed together. */
+export type ShownSettings = { data: ShownSetting[]; version: number }
 
 interface SettingsOptions {
   settings: InstanceSettings
@@ -43,7 +47,7 @@ interface SettingsOptions {
 export function createConsoleSettings({ settings, audit, described }: SettingsOptions): ConsoleSettings {
   const ofOperator = described.filter(({ key }) => !isSettingKey(key))
 
-  const list = (): ShownSetting[] => [
+  const shown = (): ShownSetting[] => [
     ...SETTING_KEYS.map((key) => shownSetting(key, settings)),
     ...ofOperator.map(
       ({ key, value, source, about, secret, default: fallback }): ShownSetting => ({
@@ -59,26 +63,38 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
     ),
   ]
 
+  const list = (): ShownSettings => ({ data: shown(), version: settings.version() })
+
   return {
     list,
-    async change(actor, body) {
-      const changes = parseChanges(body, ofOperator)
+    async change(actor, body, { expected, beside } = {}) {
+      const { changes, version } = parseChanges(body, ofOperator)
       const elsewhere = [...changes.keys()].find((key) => settings.sourceOf(key) === "env" || settings.sourceOf(key) === "file")
       if (elsewhere !== undefined) throw setElsewhere(elsewhere, settings.sourceOf(elsewhere))
-      const before = [...changes.keys()].map((key) => [key, settings.get(key)] as const)
-      const told = Object.fromEntries(
-        before.map(([key, value]) => [key, [value, changes.get(key) ?? INSTANCE_SETTINGS[key].default] as const]),
-      )
       const by = actor.kind === "user" ? (actor.id ?? null) : null
-      await settings.change(Object.fromEntries(changes), by, (statements) =>
-        audit.write(statements, actor, {
-          action: "admin.setting.update",
-          target: { type: "instance", id: "settings", label: [...changes.keys()].join(", ") },
-          changes: told,
-        }),
-      )
+      await settings.change(Object.fromEntries(changes), by, {
+        ...beside,
+        async alongside(statements) {
+          // Only here no other change comes between.
+          const present = { version: settings.version() }
+          refuseStaleBody(present, version, list)
+          refuseOtherVersion(present, expected)
+          if (changes.size > 0) await audit.write(statements, actor, deedOf(changes, settings))
+          await beside?.alongside?.(statements)
+        },
+      })
       return list()
     },
+  }
+}
+
+/** While the old values still hold. */
+function deedOf(changes: ReadonlyMap<SettingKey, unknown>, settings: InstanceSettings): Deed {
+  const keys = [...changes.keys()]
+  return {
+    action: "admin.setting.update",
+    target: { type: "instance", id: "settings", label: keys.join(", ") },
+    changes: Object.fromEntries(keys.map((key) => [key, [settings.get(key), changes.get(key) ?? INSTANCE_SETTINGS[key].default]])),
   }
 }
 
@@ -89,10 +105,13 @@ function shownSetting(key: SettingKey, settings: InstanceSettings): ShownSetting
   return { key, group, value: settings.get(key), default: fallback, source, editable, description: about, schema }
 }
 
-function parseChanges(body: unknown, ofOperator: readonly Described[]): Map<SettingKey, unknown> {
-  const { changes } = isObject(body) ? body : {}
-  const extra = isObject(body) ? Object.keys(body).filter((name) => name !== "changes") : []
-  const faults: Fault[] = extra.map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
+function parseChanges(body: unknown, ofOperator: readonly Described[]): { changes: Map<SettingKey, unknown>; version: number | undefined } {
+  const { changes, version } = isObject(body) ? body : {}
+  const extra = isObject(body) ? Object.keys(body).filter((name) => name !== "changes" && name !== "version") : []
+  const isVersion = version === undefined || (Number.isSafeInteger(version) && Number(version) >= 1)
+  const faults: Fault[] = isVersion ? [] : [fault("/version", "invalid_type", "must be a whole number")]
+  const unknown = extra.map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
+  faults.push(...unknown)
   if (!isObject(body)) faults.push(fault("", "invalid_type", "must be an object"))
   else if (changes === undefined) faults.push(fault("/changes", "required", "is required"))
   else if (!isObject(changes)) faults.push(fault("/changes", "invalid_type", "must be an object"))
@@ -105,7 +124,7 @@ function parseChanges(body: unknown, ofOperator: readonly Described[]): Map<Sett
     wanted.set(key, value)
   }
   refuseFaults(inDocumentOrder(faults, body))
-  return wanted
+  return { changes: wanted, version: version === undefined ? undefined : Number(version) }
 }
 
 function faultsOf(key: SettingKey, value: unknown): Fault[] {

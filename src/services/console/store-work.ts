@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { Type as t } from "@sinclair/typebox"
-import type { Actor } from "../../domain/audit.ts"
+import type { Actor, Deed } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
@@ -14,7 +14,8 @@ import { placesIn } from "../data-folder.ts"
 import { diskSpace } from "../disk.ts"
 import type { Exclusive } from "../exclusive.ts"
 import type { JobWork } from "../job-kinds.ts"
-import type { Jobs } from "../jobs.ts"
+import type { Alongside } from "../site-things.ts"
+import type { BeginJob } from "./begin-job.ts"
 
 const StoreInput = t.Object(
   { store: t.Union([t.Literal("catalog"), t.Literal("events")]) },
@@ -30,8 +31,8 @@ interface Payload {
 /** Work on the stores as wholes, as jobs. */
 export interface StoreWork {
   /** `{store}`. Throws `validation_failed`, `not_enough_space`, `invalid_state` for a catalog on a server. */
-  vacuum(actor: Actor, body: unknown): Promise<Job>
-  analyze(actor: Actor, body: unknown): Promise<Job>
+  vacuum(actor: Actor, body: unknown, kept?: Alongside<Job>): Promise<Job>
+  analyze(actor: Actor, body: unknown, kept?: Alongside<Job>): Promise<Job>
   performVacuum(work: JobWork<Payload>): Promise<void>
   performAnalyze(work: JobWork<Payload>): Promise<void>
 }
@@ -44,7 +45,7 @@ interface StoreWorkOptions {
   clock: Pick<Clock, "now">
   exclusive: Exclusive
   audit: Pick<Audit, "writeAlone">
-  jobs: Jobs
+  beginJob: BeginJob
 }
 
 export const VACUUM_JOB = "core.vacuum-store"
@@ -53,7 +54,7 @@ export const ANALYZE_JOB = "core.analyze-store"
 const WHOLE_FILE = 256 << 20
 
 export function createStoreWork(options: StoreWorkOptions): StoreWork {
-  const { dataDir, catalog, events, exclusive, clock, audit, jobs } = options
+  const { dataDir, catalog, events, exclusive, clock, audit } = options
   const places = placesIn(dataDir)
   const sizeOf = (store: Store) => statSync(places[store], { throwIfNoEntry: false })?.size ?? 0
 
@@ -63,18 +64,19 @@ export function createStoreWork(options: StoreWorkOptions): StoreWork {
       throw new AppError("invalid_state", "The catalog is on a server, which does this itself.", { state: "remote" })
     return store
   }
-  async function enqueue(kind: string, actor: Actor, store: Store): Promise<Job> {
-    const created = actor.kind === "user" && actor.id !== undefined ? { createdBy: actor.id } : {}
-    const job = await jobs.enqueue({ kind, key: store, payload: { store, actor }, join: true, ...created })
-    return job! // it has no slot that could be taken
+  const deedOn = (store: Store, verb: string): Deed => ({
+    action: `admin.store.${verb}`,
+    target: { type: "store", id: store, label: store },
+  })
+  const begin = (verb: "vacuum" | "analyze", actor: Actor, store: Store, kept: Alongside<Job> | undefined): Promise<Job> => {
+    const kind = verb === "vacuum" ? VACUUM_JOB : ANALYZE_JOB
+    return options.beginJob(actor, { kind, key: store, payload: { store, actor }, join: true }, deedOn(store, verb), kept)
   }
-  /** A row of the log before and one after. */
+  /** The row of its beginning was written with the job. */
   async function recorded({ store, actor }: Payload, verb: string, work: () => Promise<void>): Promise<void> {
-    const target = { type: "store", id: store, label: store }
     const before = sizeOf(store)
-    await audit.writeAlone(actor, { action: `admin.store.${verb}-begin`, target })
     await exclusive.run(work)
-    await audit.writeAlone(actor, { action: `admin.store.${verb}-end`, target, changes: { bytes: [before, sizeOf(store)] } })
+    await audit.writeAlone(actor, { ...deedOn(store, `${verb}-end`), changes: { bytes: [before, sizeOf(store)] } })
   }
   async function compactEvents(): Promise<void> {
     await events.merge(clock.now())
@@ -86,15 +88,15 @@ export function createStoreWork(options: StoreWorkOptions): StoreWork {
   }
 
   return {
-    async vacuum(actor, body) {
+    async vacuum(actor, body, kept) {
       const store = parseStore(body)
       const needed_bytes = sizeOf(store)
       const { freeBytes: free_bytes } = diskSpace(dataDir)
       if (free_bytes < needed_bytes)
         throw new AppError("not_enough_space", "The store needs its size once more.", { needed_bytes, free_bytes })
-      return enqueue(VACUUM_JOB, actor, store)
+      return begin("vacuum", actor, store, kept)
     },
-    analyze: async (actor, body) => enqueue(ANALYZE_JOB, actor, parseStore(body)),
+    analyze: async (actor, body, kept) => begin("analyze", actor, parseStore(body), kept),
     performVacuum: ({ payload }) =>
       recorded(payload, "vacuum", async () => {
         if (payload.store === "events") return compactEvents()

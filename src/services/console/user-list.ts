@@ -3,7 +3,7 @@ import { AppError } from "../../domain/error.ts"
 import { API } from "../../domain/limits.ts"
 import { ROLES } from "../../domain/membership.ts"
 import { caseKey } from "../../domain/text.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Statements } from "../../store/catalog/catalog.ts"
 import { listOpenInvitations, listUserFacts, type OpenInvitation, type UserFacts } from "../../store/catalog/instance-lists.ts"
 import { type Paging, type PrivatePage, readPaging } from "../paging.ts"
 import { inSlices } from "../slices.ts"
@@ -36,7 +36,7 @@ export const readUserPaging = (query: Record<string, unknown>) =>
 type Filters = ReturnType<typeof readUserPaging>["filters"]
 
 /** All users and all who are invited, in order; read in slices, so that no statement holds up others. */
-export async function listedUsers(catalog: Catalog, now: number): Promise<ListedUser[]> {
+export async function listedUsers(catalog: Statements, now: number): Promise<ListedUser[]> {
   const users = await inSlices((slice) => listUserFacts(catalog, now, slice))
   const invited = (await inSlices((slice) => listOpenInvitations(catalog, now, slice))).filter(({ has_account }) => !has_account)
   const byAddress = Map.groupBy(invited, ({ email_key }) => email_key)

@@ -3,7 +3,7 @@ import { sql } from "./sql.ts"
 
 /** What a request with an Idempotency-Key was answered. */
 export interface IdempotentAnswer {
-  /** SHA-256 of the body that was sent. */
+  /** SHA-256 of the body that was sent, sealed. */
   body_hash: Uint8Array
   status: number
   headers: Readonly<Record<string, string>>

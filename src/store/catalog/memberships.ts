@@ -80,15 +80,24 @@ function toMembership({ grants_json, denies_json, ...row }: MembershipRow): Memb
 
 /**
  * Whether an organization of the user lets its members in through its identity provider alone, by its policy or by that of
- * the provider. Owners whom the policy names are let in otherwise.
+ * the provider. Owners whom the policy names are let in otherwise. `byOwnProvider`: only organizations that have a provider of
+ * their own, which the instance's does not stand in for. `organizationId`: that one alone.
  */
-export const isSsoWanted = async (catalog: Statements, userId: number): Promise<boolean> =>
+export const isSsoWanted = async (
+  catalog: Statements,
+  userId: number,
+  { byOwnProvider, organizationId = null }: { byOwnProvider: boolean; organizationId?: number | null },
+): Promise<boolean> =>
   (await catalog.get(sql`
     select 1 from memberships m join organizations o on o.id = m.organization_id
-    where m.user_id = ${userId} and o.deleted_at is null
+    where m.user_id = ${userId} and o.deleted_at is null and (${organizationId} is null or o.id = ${organizationId})
       and (
         json_extract(o.policy_json, '$.sso_only') = 1
         or exists (select 1 from oidc_providers p where p.organization_id = o.id and p.enabled = 1 and p.sso_only = 1)
+      )
+      and (
+        not ${byOwnProvider}
+        or exists (select 1 from oidc_providers p where p.organization_id = o.id and p.enabled = 1)
       )
       and not (
         m.role = 'owner'

@@ -3,48 +3,6 @@ import type { SiteRole } from "../../domain/permission.ts"
 import type { Statements } from "./catalog.ts"
 import { sql } from "./sql.ts"
 
-/** An identity provider that somebody entered in the console. */
-export interface StoredProvider {
-  id: string
-  organization_id: number | null
-  name: string
-  issuer: string
-  client_id: string
-  secret_sealed: Uint8Array | null
-  scopes: string
-  allowed_domains: readonly string[]
-  jit: boolean
-  /** As it was entered. */
-  role_map: unknown
-  version: number
-}
-type ProviderRow = Omit<StoredProvider, "allowed_domains" | "jit" | "role_map"> & {
-  allowed_domains_json: string
-  jit: 0 | 1
-  role_map_json: string
-}
-
-const PROVIDER = sql`
-  id, organization_id, name, issuer, client_id, secret_sealed, scopes, allowed_domains_json, jit, role_map_json, version`
-
-/** Those that are on and whose organization is there, by id. */
-export async function listProviders(catalog: Statements): Promise<StoredProvider[]> {
-  const rows = await catalog.all<ProviderRow>(sql`
-    select ${PROVIDER} from oidc_providers
-    where enabled = 1 and (organization_id is null or organization_id in (select id from organizations where deleted_at is null))
-    order by id limit 1000`)
-  return rows.map(toProvider)
-}
-
-/** Undefined also for one that is off. */
-export async function providerById(catalog: Statements, id: string): Promise<StoredProvider | undefined> {
-  const row = await catalog.get<ProviderRow>(sql`
-    select ${PROVIDER} from oidc_providers
-    where id = ${id} and enabled = 1
-      and (organization_id is null or organization_id in (select id from organizations where deleted_at is null))`)
-  return row && toProvider(row)
-}
-
 /** A user as a provider knows one. */
 export const userOfIdentity = async (catalog: Statements, provider: string, subject: string): Promise<number | undefined> =>
   (
@@ -127,9 +85,4 @@ export async function replaceMappedSites(
       select id, ${userId}, ${role}, ${now}, ${provider} from sites
       where id = ${siteId} and organization_id = ${organizationId} and deleted_at is null
       on conflict do nothing`)
-}
-
-function toProvider({ allowed_domains_json, role_map_json, ...row }: ProviderRow): StoredProvider {
-  // Both are JSON by whoever wrote them; the map is judged by whoever reads it.
-  return { ...row, allowed_domains: JSON.parse(allowed_domains_json) as string[], jit: row.jit === 1, role_map: JSON.parse(role_map_json) }
 }

@@ -24,6 +24,16 @@ export async function listOrganizations(catalog: Statements, { after, limit }: S
   return rows.map(toOrganization)
 }
 
+/** The only one there is, if nobody belongs to it. */
+export async function lonelyOrganization(catalog: Statements): Promise<Organization | undefined> {
+  const row = await catalog.get<OrganizationRow>(sql`
+    select ${COLUMNS} from organizations o
+    where deleted_at is null
+      and not exists (select 1 from memberships where organization_id = o.id)
+      and not exists (select 1 from organizations other where other.id <> o.id and other.deleted_at is null)`)
+  return row && toOrganization(row)
+}
+
 export async function organizationById(catalog: Statements, id: number): Promise<Organization | undefined> {
   const row = await catalog.get<OrganizationRow>(sql`select ${COLUMNS} from organizations where id = ${id} and deleted_at is null`)
   return row && toOrganization(row)
@@ -61,8 +71,8 @@ export async function organizationCounts(catalog: Statements, id: number, now: n
 }
 
 /**
- * Hides it, and ends what opens it: memberships, rows of sites, invitations, keys, proved domains, its provider and the
- * sessions that the provider gave. Its sites are hidden; the ids of those come back.
+ * Hides it, and ends what opens it: memberships, rows of sites, invitations, keys, proved domains, its providers with their
+ * secrets, whom they knew, and the sessions that they gave. Its sites are hidden; the ids of those come back.
  */
 export async function deleteOrganization(
   catalog: Statements,
@@ -76,7 +86,10 @@ export async function deleteOrganization(
     update invitations set revoked_at = ${now} where organization_id = ${id} and accepted_at is null and revoked_at is null`)
   await catalog.run(sql`update api_keys set revoked_at = ${now}, revoked_by = ${by} where organization_id = ${id} and revoked_at is null`)
   await catalog.run(sql`delete from organization_domains where organization_id = ${id}`)
-  await catalog.run(sql`update oidc_providers set enabled = 0 where organization_id = ${id}`)
+  const own = sql`select id from oidc_providers where organization_id = ${id}`
+  await catalog.run(sql`delete from oidc_identities where provider in (${own})`)
+  await catalog.run(sql`update oidc_providers set enabled = 0, secret_id = null where organization_id = ${id}`)
+  await catalog.run(sql`delete from secrets where place_table = 'oidc_providers' and place_row in (${own})`)
   await catalog.run(sql`update sessions set revoked_at = ${now} where organization_id = ${id} and revoked_at is null`)
   const sites = await catalog.all<{ id: number }>(sql`
     update sites set deleted_at = ${now} where organization_id = ${id} and deleted_at is null returning id`)

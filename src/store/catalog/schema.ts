@@ -8,6 +8,8 @@ import organizations from "./migrations/0006_organizations.sql" with { type: "te
 import plugins from "./migrations/0007_plugins.sql" with { type: "text" }
 import sites from "./migrations/0008_sites.sql" with { type: "text" }
 import storageDays from "./migrations/0009_storage_days.sql" with { type: "text" }
+import providers from "./migrations/0010_providers.sql" with { type: "text" }
+import notices from "./migrations/0011_notices.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -22,6 +24,8 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0007_plugins", sql: plugins },
     { name: "0008_sites", sql: sites },
     { name: "0009_storage_days", sql: storageDays },
+    { name: "0010_providers", sql: providers },
+    { name: "0011_notices", sql: notices },
   ],
 }
 

@@ -87,6 +87,11 @@ export const revokeSessionsOf = (catalog: Statements, userId: number, now: numbe
     update sessions set revoked_at = ${now}
     where user_id = ${userId} and id <> ${except} and revoked_at is null`)
 
+/** Those that an identity provider has opened, but one. */
+export const revokeSessionsBy = (catalog: Statements, provider: string, now: number, except: number): Promise<void> =>
+  catalog.run(sql`
+    update sessions set revoked_at = ${now} where provider = ${provider} and id <> ${except} and revoked_at is null`)
+
 /** What an instance admin has opened as somebody else. */
 export const revokeImpersonationsBy = (catalog: Statements, adminId: number, now: number): Promise<void> =>
   catalog.run(sql`update sessions set revoked_at = ${now} where impersonator_id = ${adminId} and revoked_at is null`)

@@ -14,14 +14,14 @@ type SiteRow = Omit<Site, "hosts" | "settings" | "identity_history"> & {
 
 export async function insertSite(
   catalog: Statements,
-  site: SiteFields & { organization_id: number; tracking_id: string; created_at: number },
+  site: SiteFields & { organization_id: number; tracking_id: string; created_at: number; settings: Partial<SiteSettings> },
 ): Promise<Site> {
   const row = await catalog.get<SiteRow>(sql`
     insert into sites (
       organization_id, name, hosts_json, timezone, retention_days, revenue_currency, tracking_id, settings_json, created_at, updated_at
     ) values (
       ${site.organization_id}, ${site.name}, ${JSON.stringify(site.hosts)}, ${site.timezone}, ${site.retention_days},
-      ${site.revenue_currency}, ${site.tracking_id}, '{}', ${site.created_at}, ${site.created_at}
+      ${site.revenue_currency}, ${site.tracking_id}, ${JSON.stringify(site.settings)}, ${site.created_at}, ${site.created_at}
     ) returning ${COLUMNS}`)
   return toSite(row!) // an insert that returns has a row
 }

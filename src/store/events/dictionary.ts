@@ -10,6 +10,10 @@ const OTHER = "(other)"
 /** A property key over the limit: the property is discarded. */
 export const DISCARDED = -1
 
+/** What is counted of a site and day besides new values: the bytes of their texts. */
+const BYTES = "bytes"
+type Counted = DictionaryName | typeof BYTES
+
 /** Counts of new values that are kept in memory, of all sites and days. */
 const KEPT_COUNTS = 50_000
 
@@ -29,6 +33,8 @@ export class Interner {
   readonly #uses: Uses
   /** By site, then by dictionary: asked for some twenty values of every event. */
   readonly #numberings = new Map<number, Map<DictionaryName, Numbering>>()
+  /** All values of an event are of one site, and often the next event is too. */
+  #latest: { siteId: number; numberings: Map<DictionaryName, Numbering> } | undefined
   readonly #newValues = new Map<string, number>()
 
   constructor(db: Database, kept: KeptValues, uses: Uses) {
@@ -49,7 +55,7 @@ export class Interner {
       this.#uses.text(siteId, name, known)
       return known
     }
-    if (this.#isWithinLimit(siteId, name, day) || text === OTHER || this.#kept(siteId, name, text, property)) {
+    if (this.#isWithinLimits(siteId, name, text, day) || text === OTHER || this.#kept(siteId, name, text, property)) {
       return this.#add(siteId, name, numbering, text, day)
     }
     onLimit()
@@ -66,19 +72,24 @@ export class Interner {
     this.#uses.text(siteId, name, number)
     numbering.numbers.set(text, number)
     this.#db.query("insert into dictionary (site_id, name, id, value) values (?, ?, ?, ?)").run(siteId, name, number, text)
-    const key = `${siteId} ${day} ${name}`
-    const count = this.#newValuesOf(siteId, name, day) + 1
-    this.#newValues.set(key, count)
-    const save = "insert into new_values (site_id, day, name, count) values (?, ?, ?, ?) on conflict do update set count = excluded.count"
-    this.#db.query(save).run(siteId, day, name, count)
+    this.#count(siteId, name, day, 1)
+    this.#count(siteId, BYTES, day, Buffer.byteLength(text))
     return number
   }
 
-  #isWithinLimit(siteId: number, name: DictionaryName, day: string): boolean {
-    return this.#newValuesOf(siteId, name, day) < limitOf(name)
+  #count(siteId: number, name: Counted, day: string, more: number): void {
+    const count = this.#countOf(siteId, name, day) + more
+    this.#newValues.set(`${siteId} ${day} ${name}`, count)
+    const save = "insert into new_values (site_id, day, name, count) values (?, ?, ?, ?) on conflict do update set count = excluded.count"
+    this.#db.query(save).run(siteId, day, name, count)
   }
 
-  #newValuesOf(siteId: number, name: DictionaryName, day: string): number {
+  #isWithinLimits(siteId: number, name: DictionaryName, text: string, day: string): boolean {
+    if (this.#countOf(siteId, name, day) >= limitOf(name)) return false
+    return this.#countOf(siteId, BYTES, day) + Buffer.byteLength(text) <= NEW_VALUES_PER_DAY.bytes
+  }
+
+  #countOf(siteId: number, name: Counted, day: string): number {
     const key = `${siteId} ${day} ${name}`
     const known = this.#newValues.get(key)
     if (known !== undefined) return known
@@ -91,17 +102,23 @@ export class Interner {
   }
 
   #numbering(siteId: number, name: DictionaryName): Numbering {
-    let ofSite = this.#numberings.get(siteId)
-    if (!ofSite) {
-      ofSite = new Map()
-      this.#numberings.set(siteId, ofSite)
-    }
-    let numbering = ofSite.get(name)
+    if (this.#latest?.siteId !== siteId) this.#latest = { siteId, numberings: this.#numberingsOf(siteId) }
+    const { numberings } = this.#latest
+    let numbering = numberings.get(name)
     if (!numbering) {
       numbering = this.#load(siteId, name)
-      ofSite.set(name, numbering)
+      numberings.set(name, numbering)
     }
     return numbering
+  }
+
+  #numberingsOf(siteId: number): Map<DictionaryName, Numbering> {
+    let numberings = this.#numberings.get(siteId)
+    if (!numberings) {
+      numberings = new Map()
+      this.#numberings.set(siteId, numberings)
+    }
+    return numberings
   }
 
   #load(siteId: number, name: DictionaryName): Numbering {
@@ -113,6 +130,15 @@ export class Interner {
     }
     return numbering
   }
+}
+
+/** Names of the dictionaries of property values, by the key's number: made once, because a text that is new is hashed anew. */
+const propertyNames: DictionaryName[] = []
+
+/** The dictionary of the values of a property, by the number of its key. */
+export function propertyDictionary(key: number): DictionaryName {
+  propertyNames[key] ??= `property:${key}`
+  return propertyNames[key]
 }
 
 function limitOf(name: DictionaryName): number {

@@ -1,4 +1,5 @@
 import type { Journal } from "./journal.ts"
+import { writeState } from "./tails.ts"
 import type { Commit } from "./upkeep.ts"
 
 /** Ids that one transaction writes: a pause of some milliseconds. */
@@ -13,6 +14,7 @@ const FORGOTTEN = 5_000
 export async function flushIds(journal: Journal, now: number): Promise<boolean> {
   const { memory } = journal
   const { visitors, eventIds } = memory
+  const { lastRecord } = memory.tails
   visitors.gather()
   eventIds.gather()
   for (const ids of [visitors, eventIds]) {
@@ -24,6 +26,8 @@ export async function flushIds(journal: Journal, now: number): Promise<boolean> 
     if (journal.memory !== memory) throw new Error("Memory was read anew while hours of event ids were closed")
     return journal.commit(work)
   }
+  // From here on a start asks the tables for them.
+  commit(() => writeState(journal.db, "ids_floor", lastRecord))
   await eventIds.dropHours(now, commit)
   await eventIds.closeHours(now, commit)
   return journal.memory === memory

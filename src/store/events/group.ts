@@ -1,7 +1,7 @@
 import type { NewEvent, Vitals } from "../../domain/event.ts"
 import type { RecordKind } from "../../domain/record.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
-import { DISCARDED } from "./dictionary.ts"
+import { DISCARDED, propertyDictionary } from "./dictionary.ts"
 import { DropCounts } from "./drops.ts"
 import { laneOf } from "./lanes.ts"
 import { LogRecord } from "./log.ts"
@@ -166,7 +166,7 @@ export class Group implements Writer {
     for (const [key, value] of props) {
       const keyNumber = interner.number(siteId, "property", key, day, onLimit)
       if (keyNumber === DISCARDED) continue
-      numbers.push(keyNumber, interner.number(siteId, `property:${keyNumber}`, value, day, onLimit, key))
+      numbers.push(keyNumber, interner.number(siteId, propertyDictionary(keyNumber), value, day, onLimit, key))
     }
     return numbers
   }

@@ -25,10 +25,6 @@ export class GrowingUint32 {
     this.#values[index] = value
   }
 
-  add(index: number, value: number): void {
-    this.#values[index]! += value
-  }
-
   /** Holds from now on the chosen values of another one. */
   take(from: GrowingUint32, rows: RowRuns): void {
     this.#values = new Uint32Array(roomFor(rows.count))
@@ -59,10 +55,6 @@ export class GrowingFloat64 {
     return this.#values[index]!
   }
 
-  put(index: number, value: number): void {
-    this.#values[index] = value
-  }
-
   /** Holds from now on the chosen values of another one. */
   take(from: GrowingFloat64, rows: RowRuns): void {
     this.#values = new Float64Array(roomFor(rows.count))
@@ -72,6 +64,77 @@ export class GrowingFloat64 {
 
   view(): Float64Array {
     return this.#values.subarray(0, this.length)
+  }
+}
+
+/**
+ * Columns of one length, 32 bits or float64 wide. They grow together, so that a new row costs one test for all of them; it holds
+ * zeros. Growing replaces the arrays: take them from here each time.
+ */
+export class GrowingRows<Narrow extends string, Wide extends string> {
+  readonly uint32: Record<Narrow, Uint32Array>
+  readonly float64: Record<Wide, Float64Array>
+  length = 0
+  #room = 64
+
+  constructor(narrow: readonly Narrow[], wide: readonly Wide[]) {
+    // The casts hold because every name is given its column.
+    this.uint32 = Object.fromEntries(narrow.map((name) => [name, new Uint32Array(64)])) as Record<Narrow, Uint32Array>
+    this.float64 = Object.fromEntries(wide.map((name) => [name, new Float64Array(64)])) as Record<Wide, Float64Array>
+  }
+
+  /** Adds a row and returns its place. */
+  add(): number {
+    if (this.length === this.#room) this.#grow()
+    return this.length++
+  }
+
+  /** Valid until the next row is added. */
+  view(column: Narrow): Uint32Array {
+    return this.uint32[column].subarray(0, this.length)
+  }
+
+  /** The same of a column that is wide. */
+  wideView(column: Wide): Float64Array {
+    return this.float64[column].subarray(0, this.length)
+  }
+
+  /** As many rows as were chosen, all zeros, for `take` to fill column by column. */
+  begin({ count }: RowRuns): void {
+    this.#room = roomFor(count)
+    this.length = count
+    for (const name in this.uint32) this.uint32[name] = new Uint32Array(this.#room)
+    for (const name in this.float64) this.float64[name] = new Float64Array(this.#room)
+  }
+
+  /** The chosen values of a column of others. */
+  take(column: Narrow, from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {
+    copyRuns(from.uint32[column], rows, this.uint32[column])
+  }
+
+  /** The same of all columns. */
+  takeAll(from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {
+    this.begin(rows)
+    for (const name in this.uint32) copyRuns(from.uint32[name], rows, this.uint32[name])
+    for (const name in this.float64) this.takeWide(name, from, rows)
+  }
+
+  takeWide(column: Wide, from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {
+    copyRuns(from.float64[column], rows, this.float64[column])
+  }
+
+  #grow(): void {
+    this.#room *= 2
+    for (const name in this.uint32) {
+      const grown = new Uint32Array(this.#room)
+      grown.set(this.uint32[name])
+      this.uint32[name] = grown
+    }
+    for (const name in this.float64) {
+      const grown = new Float64Array(this.#room)
+      grown.set(this.float64[name])
+      this.float64[name] = grown
+    }
   }
 }
 

@@ -1,56 +1,61 @@
 import type { Hash64 } from "./writer.ts"
 
+const WIDTH = 3
+const LOW = 1
+const VALUE = 2
+
 /**
  * 64-bit hashes to whole numbers, open addressing in typed arrays: 12 bytes an entry at a load of at most two thirds, and
  * nothing for the collector to trace. Values are 0 to 2^32 − 2.
  */
 export class HashTable {
-  #highs = new Uint32Array(64)
-  #lows = new Uint32Array(64)
-  /** Value + 1; 0 is an empty place. */
-  #values = new Uint32Array(64)
+  /** A place is three numbers side by side, one look into memory: high half, low half, value + 1. A last 0 is an empty place. */
+  #places = new Uint32Array(64 * WIDTH)
+  #mask = 63
   size = 0
 
   get(id: Hash64): number | undefined {
-    const value = this.#values[this.#place(id.high, id.low)]!
+    const value = this.#places[this.#place(id.high, id.low) + VALUE]!
     return value === 0 ? undefined : value - 1
   }
 
   /** Keeps the first value of a hash. */
   set(id: Hash64, value: number): void {
     const place = this.#place(id.high, id.low)
-    if (this.#values[place] !== 0) return
-    this.#highs[place] = id.high
-    this.#lows[place] = id.low
-    this.#values[place] = value + 1
+    if (this.#places[place + VALUE] !== 0) return
+    this.#places[place] = id.high
+    this.#places[place + LOW] = id.low
+    this.#places[place + VALUE] = value + 1
     this.size++
-    if (this.size * 3 > this.#values.length * 2) this.#grow()
+    if (this.size * 3 > this.#mask * 2) this.#grow()
   }
 
   *entries(): IterableIterator<[Hash64, number]> {
-    for (let place = 0; place < this.#values.length; place++) {
-      if (this.#values[place] !== 0) yield [{ high: this.#highs[place]!, low: this.#lows[place]! }, this.#values[place]! - 1]
+    const places = this.#places
+    for (let place = 0; place < places.length; place += WIDTH) {
+      if (places[place + VALUE] !== 0) yield [{ high: places[place]!, low: places[place + LOW]! }, places[place + VALUE]! - 1]
     }
   }
 
+  /** Where the hash stands, or would stand. */
   #place(high: number, low: number): number {
-    const mask = this.#values.length - 1
-    let place = (low ^ Math.imul(high, 0x9e37_79b1)) & mask
-    while (this.#values[place] !== 0 && (this.#lows[place] !== low || this.#highs[place] !== high)) place = (place + 1) & mask
-    return place
+    const places = this.#places
+    for (let at = (low ^ Math.imul(high, 0x9e37_79b1)) & this.#mask; ; at = (at + 1) & this.#mask) {
+      const place = at * WIDTH
+      if (places[place + VALUE] === 0 || (places[place + LOW] === low && places[place] === high)) return place
+    }
   }
 
   #grow(): void {
-    const [highs, lows, values] = [this.#highs, this.#lows, this.#values]
-    this.#highs = new Uint32Array(values.length * 2)
-    this.#lows = new Uint32Array(values.length * 2)
-    this.#values = new Uint32Array(values.length * 2)
-    for (let old = 0; old < values.length; old++) {
-      if (values[old] === 0) continue
-      const place = this.#place(highs[old]!, lows[old]!)
-      this.#highs[place] = highs[old]!
-      this.#lows[place] = lows[old]!
-      this.#values[place] = values[old]!
+    const old = this.#places
+    this.#places = new Uint32Array(old.length * 2)
+    this.#mask = this.#mask * 2 + 1
+    for (let from = 0; from < old.length; from += WIDTH) {
+      if (old[from + VALUE] === 0) continue
+      const place = this.#place(old[from]!, old[from + LOW]!)
+      this.#places[place] = old[from]!
+      this.#places[place + LOW] = old[from + LOW]!
+      this.#places[place + VALUE] = old[from + VALUE]!
     }
   }
 }

@@ -29,7 +29,3 @@ export function listIngestMinutes(
   const query = db.query<Omit<IngestMinute, "site_id">, Record<string, number>>(sql)
   return query.all({ from, to, ...(siteId !== undefined && { siteId }) })
 }
-
-/** Epoch ms at which the oldest record of the log arrived; undefined when all is sealed. */
-export const oldestRecordAt = (db: Database): number | undefined =>
-  db.query<{ at: number | null }, []>("select min(arrived_at) as at from log").get()?.at ?? undefined

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite"
 import { COLLECT } from "../../domain/limits.ts"
 import { Interner } from "./dictionary.ts"
 import { EventIds, eventIdSeed } from "./event-ids.ts"
+import type { Replayer } from "./log.ts"
 import { readState, Tails, writeState } from "./tails.ts"
 import { Uses } from "./uses.ts"
 import { Visitors } from "./visitors.ts"
@@ -36,13 +37,22 @@ export function loadMemory(db: Database, keptValues: KeptValues): Memory {
     uses,
     sequence: Math.max(1, readState(db, "sequence")),
   }
-  memory.tails.follow(db, {
-    visitor: (siteId, period, id, ordinal, record) => memory.visitors.remember(siteId, period, id, ordinal, record),
+  const all: Omit<Replayer, "tail"> = {
     person: (siteId, ordinal) => memory.visitors.passed(siteId, ordinal),
-    eventId: (id, arrivedAt) => memory.eventIds.add(id, arrivedAt),
     event: (sequence) => {
       if (sequence >= memory.sequence) memory.sequence = sequence + 1
     },
-  })
+  }
+  const stored: typeof all = {
+    ...all,
+    visitor: (siteId, period, _, ordinal, record) => memory.visitors.stored(siteId, period, ordinal, record),
+  }
+  const onlyInLog: typeof all = {
+    ...all,
+    visitor: (siteId, period, id, ordinal, record) => memory.visitors.remember(siteId, period, id, ordinal, record),
+    eventId: (id, arrivedAt) => memory.eventIds.add(id, arrivedAt),
+  }
+  const floor = readState(db, "ids_floor")
+  memory.tails.follow(db, (record) => (record <= floor ? stored : onlyInLog))
   return memory
 }

@@ -1,17 +1,41 @@
-import type { EventReader } from "./part.ts"
+import type { Database } from "bun:sqlite"
+import { laneOf, SEGMENT_KINDS, type SegmentKind } from "./lanes.ts"
+import type { Part } from "./part.ts"
+import { Tails } from "./tails.ts"
+import { openSegments } from "./upkeep.ts"
 
-/** What retention would take of a site. */
+/** What retention would take of a site and kind of rows. */
 export interface OldVisits {
+  kind: SegmentKind
   visits: number
   events: number
   /** Epoch ms of the first of them; null without any. */
   first_at: number | null
 }
 
-/** Visits that started before a moment, with all their events. */
-export function oldVisits(reader: Pick<EventReader, "snapshot">, siteId: number, before: number): OldVisits {
-  const found: OldVisits = { visits: 0, events: 0, first_at: null }
-  for (const part of reader.snapshot(siteId).parts) {
+/**
+ * Visits and records that started before a moment, with all their events, by site and kind. What no report shows counts too:
+ * imports that are hidden, for they go with the rest.
+ */
+export function oldVisits(db: Database, sites: readonly { id: number; before: number }[]): OldVisits[][] {
+  const count = db.transaction(() => {
+    const tails = new Tails()
+    tails.follow(db)
+    return sites.map(({ id, before }) => {
+      const segments = openSegments(db, id)
+      return SEGMENT_KINDS.map((kind) => {
+        const tail = tails.find(laneOf(id, kind))
+        const parts = segments.filter((each) => each.kind === kind).map(({ segment }) => segment)
+        return { kind, ...countParts(tail && tail.events > 0 ? [...parts, tail] : parts, before) }
+      })
+    })
+  })
+  return count()
+}
+
+function countParts(parts: readonly Part[], before: number): Omit<OldVisits, "kind"> {
+  const found: Omit<OldVisits, "kind"> = { visits: 0, events: 0, first_at: null }
+  for (const part of parts) {
     if (part.minStart >= before) continue
     const starts = part.starts()
     const isOld = new Uint8Array(part.visits)

@@ -1,4 +1,4 @@
-import { GrowingFloat64, growingColumns, type RowRuns, unmarkedRows } from "./growing.ts"
+import { GrowingRows, type RowRuns, unmarkedRows } from "./growing.ts"
 import {
   type EngagementColumns,
   EVENT_COLUMNS,
@@ -22,8 +22,7 @@ import { TailVisits } from "./tail-visits.ts"
 export class SiteTail implements Part {
   readonly importId: number = 0
   readonly #visits = new TailVisits()
-  readonly #event = growingColumns(EVENT_COLUMNS)
-  readonly #eventSequences = new GrowingFloat64()
+  readonly #rows = new GrowingRows(EVENT_COLUMNS, ["sequence"])
   readonly #sparse = new SparseTail()
   #order: Uint32Array | undefined
   minStart = Number.POSITIVE_INFINITY
@@ -38,7 +37,7 @@ export class SiteTail implements Part {
     return this.#visits.length
   }
   get events(): number {
-    return this.#eventSequences.length
+    return this.#rows.length
   }
 
   has(visitId: number): boolean {
@@ -62,17 +61,17 @@ export class SiteTail implements Part {
     const visit = this.#row(visitId)
     const earlierBy = this.#visits.add(visit, event, place)
     if (earlierBy > 0) this.#moveEvents(visit, earlierBy)
-    const row = this.events
-    const start = this.#visits.starts.at(visit)
-    const { visit: visits, offset, name, page, hostname, title, interactive } = this.#event
-    visits.push(visit)
-    offset.push(event.at - start)
-    name.push(event.name)
-    page.push(event.page)
-    hostname.push(event.hostname)
-    title.push(event.title)
-    interactive.push(event.interactive)
-    this.#eventSequences.push(event.sequence)
+    const row = this.#rows.add()
+    const start = this.#visits.start(visit)
+    const { uint32, float64 } = this.#rows
+    uint32.visit[row] = visit
+    uint32.offset[row] = event.at - start
+    uint32.name[row] = event.name
+    uint32.page[row] = event.page
+    uint32.hostname[row] = event.hostname
+    uint32.title[row] = event.title
+    uint32.interactive[row] = event.interactive
+    float64.sequence[row] = event.sequence
     this.#sparse.add(row, event)
     this.#order = undefined
     this.#stretch(start, event.at)
@@ -92,12 +91,13 @@ export class SiteTail implements Part {
   *without(marked: Uint8Array): Steps<SiteTail> {
     const rest = new SiteTail(this.siteId)
     const events = this.#eventsWithout(marked)
+    rest.#rows.begin(events.runs)
     yield
     for (const column of FIXED_COLUMNS) {
-      rest.#event[column].take(this.#event[column], events.runs)
+      rest.#rows.take(column, this.#rows, events.runs)
       yield
     }
-    rest.#eventSequences.take(this.#eventSequences, events.runs)
+    rest.#rows.takeWide("sequence", this.#rows, events.runs)
     rest.#sparse.take(this.#sparse, newRows(events.looked, events.runs))
     yield
     const gone = new Uint8Array(this.visits)
@@ -110,7 +110,7 @@ export class SiteTail implements Part {
   }
 
   #eventsWithout(marked: Uint8Array): { runs: RowRuns; looked: number } {
-    const ofEvent = this.#event.visit.view()
+    const ofEvent = this.#rows.view("visit")
     const gone = new Uint8Array(ofEvent.length)
     for (let row = 0; row < ofEvent.length; row++) if (marked[ofEvent[row]!] === 1) gone[row] = 1
     return { runs: unmarkedRows(gone), looked: ofEvent.length }
@@ -130,19 +130,19 @@ export class SiteTail implements Part {
 
   /** Events of the visits marked 1 with a sequence below `boundary` as the log tells them, in order of arrival. */
   *eventsOf(chosen: Uint8Array, boundary: number): IterableIterator<{ visit: number; event: TailEvent }> {
-    const { visit: visits, offset, name, page, hostname, title, interactive } = this.#event
+    const { uint32, float64 } = this.#rows
     const sparse = this.#sparse.cursor()
-    for (let row = 0; row < this.events && this.#eventSequences.at(row) < boundary; row++) {
-      const visit = visits.at(row)
+    for (let row = 0; row < this.events && float64.sequence[row]! < boundary; row++) {
+      const visit = uint32.visit[row]!
       if (chosen[visit] !== 1) continue
       const event = {
-        at: this.#visits.starts.at(visit) + offset.at(row),
-        sequence: this.#eventSequences.at(row),
-        name: name.at(row),
-        page: page.at(row),
-        hostname: hostname.at(row),
-        title: title.at(row),
-        interactive: interactive.at(row),
+        at: this.#visits.start(visit) + uint32.offset[row]!,
+        sequence: float64.sequence[row]!,
+        name: uint32.name[row]!,
+        page: uint32.page[row]!,
+        hostname: uint32.hostname[row]!,
+        title: uint32.title[row]!,
+        interactive: uint32.interactive[row]!,
         ...sparse.at(row),
       }
       yield { visit, event }
@@ -150,16 +150,16 @@ export class SiteTail implements Part {
   }
 
   starts(): Float64Array {
-    return this.#visits.starts.view()
+    return this.#visits.starts()
   }
   sequences(): Float64Array {
-    return this.#visits.firstSequences.view()
+    return this.#visits.firstSequences()
   }
   visit(column: VisitColumn): Uint32Array {
-    return this.#visits.columns[column].view()
+    return this.#visits.column(column)
   }
   event(column: EventColumn): Uint32Array {
-    return this.#event[column].view()
+    return this.#rows.view(column)
   }
   order(): Uint32Array {
     this.#order ??= orderOf(this)
@@ -186,8 +186,9 @@ export class SiteTail implements Part {
 
   /** A visit now starts earlier: its events lie further from its start. Rare, so a pass over the tail will do. */
   #moveEvents(visit: number, earlierBy: number): void {
-    const visits = this.#event.visit.view()
-    for (let row = 0; row < visits.length; row++) if (visits[row] === visit) this.#event.offset.add(row, earlierBy)
+    const visits = this.#rows.view("visit")
+    const { offset } = this.#rows.uint32
+    for (let row = 0; row < visits.length; row++) if (visits[row] === visit) offset[row]! += earlierBy
   }
 
   #stretch(start: number, at: number): void {
@@ -199,10 +200,10 @@ export class SiteTail implements Part {
 
   /** Of chosen events what may change as long as their visit is open. */
   #takePlaces(from: SiteTail, rows: RowRuns, visitRows: Uint32Array): void {
-    for (const column of ["visit", "offset"] as const) this.#event[column].take(from.#event[column], rows)
-    const visits = this.#event.visit.view()
+    for (const column of ["visit", "offset"] as const) this.#rows.take(column, from.#rows, rows)
+    const visits = this.#rows.view("visit")
     for (let row = 0; row < visits.length; row++) visits[row] = visitRows[visits[row]!]! - 1
-    const starts = this.#visits.starts.view()
+    const starts = this.#visits.starts()
     for (let visit = 0; visit < starts.length; visit++) if (starts[visit]! < this.minStart) this.minStart = starts[visit]!
     this.minAt = this.minStart // a visit starts with its first event
     this.maxStart = from.maxStart
@@ -213,11 +214,13 @@ export class SiteTail implements Part {
   #follow(from: SiteTail, row: number, visitRows: Uint32Array): void {
     const sparse = from.#sparse.cursor()
     for (let next = row; next < from.events; next++) {
-      this.#sparse.add(this.events, sparse.at(next))
-      this.#event.visit.push(visitRows[from.#event.visit.at(next)]! - 1)
-      this.#event.offset.push(from.#event.offset.at(next))
-      for (const column of FIXED_COLUMNS) this.#event[column].push(from.#event[column].at(next))
-      this.#eventSequences.push(from.#eventSequences.at(next))
+      const row = this.#rows.add()
+      const { uint32, float64 } = this.#rows
+      this.#sparse.add(row, sparse.at(next))
+      uint32.visit[row] = visitRows[from.#rows.uint32.visit[next]!]! - 1
+      uint32.offset[row] = from.#rows.uint32.offset[next]!
+      for (const column of FIXED_COLUMNS) uint32[column][row] = from.#rows.uint32[column][next]!
+      float64.sequence[row] = from.#rows.float64.sequence[next]!
     }
   }
 }

@@ -38,8 +38,20 @@ export class Tails {
     return this.#tails.values()
   }
 
-  /** Reads on from the last record; in one read transaction of the caller. False when so much was missed that only a new start helps. */
-  follow(db: Database, more: Omit<Replayer, "tail"> = {}): boolean {
+  /** Epoch ms of the last arrival at the visit that waits longest; undefined without visits. */
+  oldestArrival(): number | undefined {
+    let oldest: number | undefined
+    for (const tail of this.#tails.values())
+      for (let visit = 0; visit < tail.visits; visit++)
+        oldest = Math.min(oldest ?? Number.MAX_SAFE_INTEGER, tail.visitPlace(visit).arrivedAt)
+    return oldest
+  }
+
+  /**
+   * Reads on from the last record; in one read transaction of the caller. False when so much was missed that only a new start
+   * helps. `moreOf` names who else hears of a record.
+   */
+  follow(db: Database, moreOf: (record: number) => Omit<Replayer, "tail"> = () => NOBODY): boolean {
     const floor = readState(db, "log_floor")
     const epoch = readState(db, "log_epoch")
     if (epoch !== this.#epoch && this.lastRecord > 0) {
@@ -48,9 +60,9 @@ export class Tails {
     }
     this.#epoch = epoch
     const sql = "select id, arrived_at, record from log where id >= ? order by id"
-    const replayer: Replayer = { ...more, tail: (siteId) => this.tail(siteId) }
+    const tail = (siteId: number) => this.tail(siteId)
     for (const { id, arrived_at, record } of db.query<LogRow, [number]>(sql).iterate(Math.max(this.lastRecord + 1, floor))) {
-      replay(record, { record: id, arrivedAt: arrived_at }, replayer)
+      replay(record, { record: id, arrivedAt: arrived_at }, { ...moreOf(id), tail })
       this.lastRecord = id
     }
     this.lastRecord = Math.max(this.lastRecord, floor)
@@ -66,6 +78,8 @@ export class Tails {
     }
   }
 }
+
+const NOBODY = {}
 
 /** Ids of the visits that the last seal left in the tail. */
 function keptVisits(db: Database, floor: number): Set<number> {
@@ -85,7 +99,8 @@ export function sealKept(visitIds: Iterable<number>): Uint8Array {
   return out.seal()
 }
 
-type Counter = "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
+/** `ids_floor`: up to this record of the log, its visitors and event ids are in their tables too. */
+type Counter = "ids_floor" | "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed"
 /** A counter of the store, or that a site needs a sweep. */
 type StateKey = Counter | `sweep ${number}`
 

@@ -1,21 +1,10 @@
 import { VISIT_EVENTS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../domain/visit.ts"
-import { type GrowingFloat64, GrowingUint32 } from "./growing.ts"
+import { type GrowingRows, GrowingUint32 } from "./growing.ts"
 import { NumberMap } from "./number-map.ts"
 import type { OpenVisit } from "./writer.ts"
 
 /** What of a tail's visits their openness is judged by. By visit row. */
-interface VisitColumns {
-  ids: GrowingFloat64
-  rotating: GrowingUint32
-  visitor: GrowingUint32
-  kind: GrowingUint32
-  starts: GrowingFloat64
-  activeAt: GrowingFloat64
-  arrivedAt: GrowingFloat64
-  sizes: GrowingUint32
-  /** 1 for a visit that is being sealed. */
-  sealing: GrowingUint32
-}
+type Visits = GrowingRows<"rotating" | "visitor" | "visitor_kind" | "eventCount" | "sealing", "id" | "start" | "activeAt" | "arrivedAt">
 
 const USER = VISITOR_KINDS.indexOf("user")
 
@@ -24,27 +13,28 @@ const USER = VISITOR_KINDS.indexOf("user")
  * of a user are found without looking at those of all others. Only the writer asks, so a reader never has one of these.
  */
 export class VisitIndex {
-  readonly #columns: VisitColumns
+  readonly #visits: Visits
   readonly #all = new RowChains()
   /** Visits of no user when they were opened. */
   readonly #unnamed = new RowChains()
   readonly #users = new Map<number, number[]>()
 
-  constructor(columns: VisitColumns) {
-    this.#columns = columns
-    for (let row = 0; row < columns.ids.length; row++) this.add(row)
+  constructor(visits: Visits) {
+    this.#visits = visits
+    for (let row = 0; row < visits.length; row++) this.add(row)
   }
 
   add(row: number): void {
-    const rotating = this.#columns.rotating.at(row)
+    const { rotating: under, visitor_kind } = this.#visits.uint32
+    const rotating = under[row]!
     this.#all.add(rotating, row)
-    if (this.#columns.kind.at(row) === USER) this.named(row)
+    if (visitor_kind[row] === USER) this.named(row)
     else this.#unnamed.add(rotating, row)
   }
 
   /** The visit has become that of a user. */
   named(row: number): void {
-    const user = this.#columns.visitor.at(row)
+    const user = this.#visits.uint32.visitor[row]!
     const rows = this.#users.get(user)
     if (rows) rows.push(row)
     else this.#users.set(user, [row])
@@ -52,28 +42,30 @@ export class VisitIndex {
 
   /** The most recently active visit that is open at `now` and fits; of several the first. With `user`, no other user's. */
   find(rotating: number, user: number | undefined, now: number, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined {
-    const { activeAt, visitor, kind, rotating: under } = this.#columns
-    const view = new VisitView(this.#columns)
+    const { visitor, visitor_kind: kind, rotating: under } = this.#visits.uint32
+    const { activeAt } = this.#visits.float64
+    const view = new VisitView(this.#visits)
     let best = -1
     const look = (row: number): boolean => {
       if (!this.#isOpen(row, now)) return false
       view.row = row
-      const isBetter = best < 0 || activeAt.at(row) > activeAt.at(best) || (activeAt.at(row) === activeAt.at(best) && row < best)
+      const isBetter = best < 0 || activeAt[row]! > activeAt[best]! || (activeAt[row] === activeAt[best] && row < best)
       if (isBetter && fits(view)) best = row
       return true
     }
     if (user === undefined) this.#all.walk(rotating, look)
     else {
-      this.#unnamed.walk(rotating, (row) => kind.at(row) !== USER && look(row))
-      for (const row of this.#users.get(user) ?? []) if (under.at(row) === rotating && visitor.at(row) === user) look(row)
+      this.#unnamed.walk(rotating, (row) => kind[row] !== USER && look(row))
+      for (const row of this.#users.get(user) ?? []) if (under[row] === rotating && visitor[row] === user) look(row)
     }
-    return best < 0 ? undefined : new VisitView(this.#columns, best)
+    return best < 0 ? undefined : new VisitView(this.#visits, best)
   }
 
   /** Once closed, a visit stays closed. An arrival far in the future is that of a clock that was wrong then. */
   #isOpen(row: number, now: number): boolean {
-    const { sealing, sizes, arrivedAt } = this.#columns
-    return sealing.at(row) === 0 && sizes.at(row) < VISIT_EVENTS && Math.abs(now - arrivedAt.at(row)) <= VISIT_IDLE_MS
+    const { sealing, eventCount } = this.#visits.uint32
+    const { arrivedAt } = this.#visits.float64
+    return sealing[row] === 0 && eventCount[row]! < VISIT_EVENTS && Math.abs(now - arrivedAt[row]!) <= VISIT_IDLE_MS
   }
 }
 
@@ -105,29 +97,29 @@ class RowChains {
 /** One visit after the other through the same eyes. */
 class VisitView implements OpenVisit {
   constructor(
-    readonly columns: VisitColumns,
+    readonly visits: Visits,
     public row = 0,
   ) {}
 
   get id() {
-    return this.columns.ids.at(this.row)
+    return this.visits.float64.id[this.row]!
   }
   get startedAt() {
-    return this.columns.starts.at(this.row)
+    return this.visits.float64.start[this.row]!
   }
   get activeAt() {
-    return this.columns.activeAt.at(this.row)
+    return this.visits.float64.activeAt[this.row]!
   }
   get arrivedAt() {
-    return this.columns.arrivedAt.at(this.row)
+    return this.visits.float64.arrivedAt[this.row]!
   }
   get size() {
-    return this.columns.sizes.at(this.row)
+    return this.visits.uint32.eventCount[this.row]!
   }
   get visitor() {
-    return this.columns.visitor.at(this.row)
+    return this.visits.uint32.visitor[this.row]!
   }
   get visitorKind() {
-    return VISITOR_KINDS[this.columns.kind.at(this.row)]!
+    return VISITOR_KINDS[this.visits.uint32.visitor_kind[this.row]!]!
   }
 }

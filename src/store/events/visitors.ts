@@ -54,6 +54,12 @@ export class Visitors {
     this.passed(siteId, ordinal)
   }
 
+  /** What the log tells at replay of a visitor who is in the table too. */
+  stored(siteId: number, period: string, ordinal: number, record: number): void {
+    this.#period(siteId, period).lastRecord = record
+    this.passed(siteId, ordinal)
+  }
+
   person(siteId: number, key: Hash64): number | undefined {
     const sql = "select ordinal from identities where site_id = ? and person_key = ?"
     const ordinal = this.#db.query<{ ordinal: number }, [number, Uint8Array]>(sql).get(siteId, hashBytes(key))?.ordinal

@@ -1,4 +1,4 @@
-import type { TestInstance } from "../../kit.ts"
+import { serveOthers, type TestInstance } from "../../kit.ts"
 
 export interface Page {
   status: number
@@ -62,8 +62,9 @@ function keep(line: string, cookies: Map<string, string>): void {
 
 export const ADA = { email: "ada@example.org", password: "a fine long password", name: "Ada", organization: "Acme" }
 
-/** An instance that Ada has set up through the front door; she is signed in. */
+/** An instance that Ada has set up through the front door, beside an organization of others; she is signed in. */
 export async function setUp(instance: TestInstance): Promise<Browser> {
+  await serveOthers(instance)
   const browser = browserOf(instance)
   const { token } = instance.app.instance.accounts.setup.token.begin(() => {})
   const answer = await browser.post("/setup", { token, ...ADA })

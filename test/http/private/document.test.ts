@@ -70,12 +70,15 @@ test("every write that takes a body says which", () => {
   const silent = operations.filter(({ method, bodies }) => method !== "GET" && method !== "DELETE" && Object.keys(bodies).length === 0)
   const SAID = `
 POST /auth/logout · POST /me/sessions/revoke-others · POST /me/totp/start · POST /me/totp/disable · POST /me/recovery-codes ·
-POST /organizations/{organization}/domains/{domain_id}/verify ·
+POST /organizations/{organization}/domains/{domain_id}/verify · POST /organizations/{organization}/providers/{provider_id}/test ·
 POST /organizations/{organization}/invitations/{invitation_id}/resend · POST /sites/{site}/restore · PUT /sites/{site}/pin ·
 POST /sites/{site}/takeout · POST /admin/users/{user_id}/disable · POST /admin/users/{user_id}/enable ·
 POST /admin/users/{user_id}/reset-password · POST /admin/users/{user_id}/reset-mfa · POST /admin/users/{user_id}/sign-out ·
 POST /admin/impersonation/stop · POST /admin/sites/{site_id}/restore · POST /admin/api-keys/{api_key_id}/revoke ·
-POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry · POST /admin/schedules/{name}/run · POST /admin/backups/upload`
+POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry · POST /admin/schedules/{name}/run · POST /admin/backups/upload ·
+POST /admin/updates/check · POST /admin/notices/{notice_id}/dismiss ·
+POST /sites/{site}/links/{link_id}/restore · POST /sites/{site}/pixels/{pixel_id}/restore ·
+POST /sites/{site}/link-domains/{link_domain_id}/verify`
     .split("·")
     .map((name) => name.trim())
   expect(silent.map(shortName).filter((name) => !SAID.includes(name))).toEqual([])

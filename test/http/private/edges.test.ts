@@ -169,7 +169,7 @@ test("the end of a key is announced 14 and 3 days before, once each, to who made
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
   const { app, clock } = instance
-  const { catalog, accounts, keys } = app.instance
+  const { catalog, accounts, keys, outbox } = app.instance
   const { mail } = accounts
   const owner = await someone(instance, { role: "owner" })
   const admin = await someone(instance, { role: "admin" })
@@ -181,7 +181,7 @@ test("the end of a key is announced 14 and 3 days before, once each, to who made
   await keys.create(1, { ...key, name: "By nobody", expires_at: ends(2) })
   const announce = async () => {
     mailbox.letters.length = 0
-    await announceEndingKeys({ catalog, clock, mail })
+    await announceEndingKeys({ catalog, clock, mail, outbox })
     await mail.deliver()
     return mailbox.letters.map(({ to, text }) => [to, /The API key "([^"]+)"/.exec(text)?.[1]]).sort()
   }

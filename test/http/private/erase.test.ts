@@ -10,7 +10,8 @@ let admin: Person
 let editor: Person
 beforeAll(async () => {
   instance = await startInstance({ now: "2026-11-20T12:00:00Z" })
-  admin = await signedIn(instance, { role: "admin" })
+  // The clock goes on by hours here, and an erasure asks for a proof of the last ten minutes.
+  admin = await signedIn(instance, { role: "admin", provedAt: instance.clock.now() + 86_400_000 })
   editor = await signedIn(instance, { role: "editor" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
@@ -70,6 +71,31 @@ test("whole visits go, whichever of their events matched, and nothing of them is
     expect(bytes).not.toContain("ambrosia")
     expect(bytes).not.toContain("nectar")
   }
+})
+
+test.each([3_600_000, -3_600_000])("the wait for replaced data is as long as ever when the wall clock jumps by %i ms", async (jump) => {
+  await using other = await startInstance({ now: "2026-11-20T12:00:00Z" })
+  const owner = await signedIn(other, { role: "owner" })
+  await send("/secret-ambrosia", "203.0.113.1", other)
+  await other.app.instance.events.seal(other.clock.now() + 86_400_000, true)
+  const begun = await owner.post("/sites/1/reset", { confirm: "Shop" })
+  const path = begun.headers.get("location")!.replace("/api/private", "")
+  let isOver = false
+  const drained = other.app.instance.jobs.drain().then(() => {
+    isOver = true
+  })
+  const phase = async () => ((await owner.get(path)).body as { progress: { phase: string } | null }).progress?.phase
+  while ((await phase()) !== "overwriting") await Bun.sleep(5)
+  other.clock.jump(jump)
+  const jumpedAt = other.clock.monotonic()
+  while (!isOver) {
+    other.clock.advance(100)
+    await Bun.sleep(5)
+  }
+  await drained
+  expect(other.clock.monotonic() - jumpedAt).toBeGreaterThanOrEqual(20_000)
+  for (const file of ["events.db", "events.db-wal"])
+    expect(readFileSync(join(other.dataDir, file)).toString("latin1")).not.toContain("ambrosia")
 })
 
 test("what was erased is asked for in vain", async () => {

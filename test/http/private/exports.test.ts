@@ -61,7 +61,7 @@ test("a download ends with the session that asked for it", async () => {
   const at = Date.parse("2026-11-20T12:00:00Z")
   const event = { at, name: "pageview", page: "/", hostname: "", title: "", interactive: true, props: [] }
   const visits = Array.from({ length: 5_000 }, (_, i) => ({ visitor: `${i}`, traits: NO_TRAITS, events: [event], day: "2026-11-20" }))
-  await other.app.instance.events.importVisits(1, 1, visits)
+  await other.app.instance.events.importVisits({ siteId: 1, importId: 1 }, visits)
   const person = await signedIn(other, { role: "editor" })
   const request = new Request("http://localhost/api/private/sites/1/export?type=visits", { headers: { cookie: person.cookie } })
   const reader = (await other.fetch(request)).body!.getReader()

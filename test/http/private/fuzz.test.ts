@@ -118,7 +118,7 @@ POST /organizations/{organization}/domains/{domain_id}/verify · POST /organizat
 GET /invitations/{token} · POST /invitations/{token}/accept · POST /sites/{site}/restore · POST /sites/{site}/transfer ·
 POST /sites/{site}/erase · GET /sites/{site}/erase/{erase_id} · POST /sites/{site}/reset · GET /sites/{site}/takeout/{takeout_id} ·
 GET /sites/{site}/takeout/{takeout_id}/file · DELETE /admin/organizations/{organization_id} · POST /admin/sites/{site_id}/restore ·
-GET /admin/jobs/{job_id} · POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry ·
+POST /sites/{site}/pixels/{pixel_id}/restore · GET /admin/jobs/{job_id} · POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry ·
 PATCH /admin/schedules/{name} · POST /admin/schedules/{name}/run · POST /admin/backups/upload · GET /admin/backups/{backup_id} ·
 GET /admin/backups/{backup_id}/download · DELETE /admin/backups/{backup_id} · POST /admin/backups/{backup_id}/verify ·
 POST /admin/backups/{backup_id}/restore`

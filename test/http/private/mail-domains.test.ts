@@ -47,6 +47,7 @@ async function withRecords(enabled = true) {
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     resolveTxt: async (domain) => records[domain] ?? Promise.reject(new Error("no such name")),
     outbound: { enabled },
+    hasInstanceProvider: false,
   })
   const [acme, other] = [await services.organizations.create({ name: "Acme" }), await services.organizations.create({ name: "Other" })]
   return { ...services, mailDomains, records, acme: acme.id, other: other.id }

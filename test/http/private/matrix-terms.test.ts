@@ -41,8 +41,10 @@ POST /me/recovery-codes · POST /me/passkeys · PATCH /me/passkeys/{passkey_id} 
 DELETE /organizations/{organization} · PATCH /organizations/{organization}/members/{user} ·
 POST /organizations/{organization}/transfer-ownership · POST /organizations/{organization}/api-keys ·
 POST /organizations/{organization}/api-keys/{api_key_id}/rotate · POST /sites/{site}/api-keys ·
+POST /organizations/{organization}/providers · PATCH /organizations/{organization}/providers/{provider_id} ·
+DELETE /organizations/{organization}/providers/{provider_id} · PUT /sites/{site}/members/{user} · DELETE /sites/{site}/members/{user} · POST /sites/{site}/erase ·
 DELETE /sites/{site} · POST /sites/{site}/restore · POST /sites/{site}/transfer · POST /sites/{site}/reset ·
-DELETE /admin/users/{user_id} · POST /admin/users/{user_id}/reset-mfa · POST /admin/users/{user_id}/impersonate ·
+DELETE /admin/users/{user_id} · POST /admin/users/{user_id}/reset-password · POST /admin/users/{user_id}/reset-mfa · POST /admin/users/{user_id}/impersonate ·
 DELETE /admin/organizations/{organization_id} · PUT /admin/organizations/{organization_id}/members/{user} ·
 DELETE /admin/organizations/{organization_id}/members/{user} · POST /admin/sites/{site_id}/transfer ·
 POST /admin/sites/{site_id}/purge · DELETE /admin/sites/{site_id} ·

@@ -238,6 +238,47 @@ test("whoever is removed loses rows of sites, personal keys and open invitations
   expect((await remove(boss, leaver)).body.code).toBe("user_not_found")
 })
 
+test("nobody gives, keeps giving or promotes to what is denied to themself", async () => {
+  await using own = await startInstance()
+  const boss = await someone(own, { role: "owner" })
+  const limited = await someone(own, { role: "admin" })
+  const editor = await someone(own, { role: "editor" })
+  const viewer = await someone(own, { role: "viewer" })
+  const guest = await someone(own, { role: "guest", siteRole: "viewer" })
+  // An invitation that was made while it could be: it does not outlive the right to it.
+  const open = await limited.send("POST", `${MEMBERS}/invite`, { email: "later@example.com", role: "editor" })
+  expect(open.status).toBe(201)
+  expect((await change(boss, limited, { denies: ["people:read", "export:read"] })).status).toBe(200)
+
+  const lacked = (permission: string) => ({ status: 403, body: { code: "forbidden", required_permission: permission } })
+  expect(await change(limited, editor, { role: "admin" })).toMatchObject({ status: 200 })
+  expect(await change(limited, viewer, { role: "editor" })).toMatchObject(lacked("people:read"))
+  expect(await change(limited, guest, { role: "viewer" })).toMatchObject(lacked("export:read"))
+  expect(await change(limited, viewer, { grants: ["people:read"] })).toMatchObject(lacked("people:read"))
+  expect(await change(limited, viewer, { role: "editor", denies: ["people:read"] })).toMatchObject({ status: 200 })
+  expect(await change(limited, viewer, { denies: [] })).toMatchObject(lacked("people:read"))
+  // What they take away is theirs to take.
+  expect(await change(limited, viewer, { role: "viewer" })).toMatchObject({ status: 200 })
+
+  for (const role of ["admin", "editor", "viewer"])
+    expect((await limited.send("POST", `${MEMBERS}/invite`, { email: "new@example.com", role })).status, role).toBe(403)
+  expect(await limited.send("POST", `${MEMBERS}/invite`, { email: "g@example.com", role: "guest", site_ids: [1] })).toMatchObject(
+    lacked("export:read"),
+  )
+  const row = `/api/private/sites/1/members/${guest.id}`
+  expect(await limited.send("PUT", row, { role: "editor" })).toMatchObject(lacked("people:read"))
+  expect((await limited.send("DELETE", row)).status).toBe(204)
+  expect(await limited.send("PUT", row, { role: "viewer" })).toMatchObject(lacked("export:read"))
+  // A row that limits somebody is a limit: lifting it gives.
+  const held = await someone(own, { role: "editor", siteRole: "viewer" })
+  expect(await limited.send("DELETE", `/api/private/sites/1/members/${held.id}`)).toMatchObject(lacked("people:read"))
+
+  const token = open.body.link.split("/").at(-1)
+  expect((await own.api.get(`/api/private/invitations/${token}`)).status).toBe(404)
+  expect((await change(boss, limited, { denies: [] })).status).toBe(200)
+  expect((await own.api.get(`/api/private/invitations/${token}`)).status).toBe(200)
+})
+
 test("only owners remove owners, and nobody somebody above them", async () => {
   const other = await someone(instance, { role: "owner" })
   const helper = await someone(instance, { role: "editor" })

@@ -364,7 +364,7 @@ test("an organization's provider speaks for addresses of domains that it has pro
     ["POST", "/me/totp/start"],
     ["DELETE", "/me"],
   ] as const)
-    expect(await eve.send(method, path, {})).toMatchObject({ status: 403, code: "forbidden" })
+    expect(await eve.send(method, path, {})).toMatchObject({ status: 403, code: "own_session_required" })
   const elsewhere: Person = { sub: "bob-1", email: "bob@elsewhere.example", email_verified: true }
   expect(where(await signIn(world, stranger(world), elsewhere, { id: "acme" }))).toEqual([303, "/signin?error=not_allowed"])
 })
@@ -406,6 +406,28 @@ test("a provider that says it is another one is not believed", async () => {
   await using world = await start()
   world.provider.claim({ issuer: "https://login.example.org" })
   expect(await stranger(world).get("/auth/oidc/oidc/start")).toMatchObject({ status: 503, code: "unavailable" })
+})
+
+test("a provider that cannot be reached leads a person back to a page of ours, and a program to the problem", async () => {
+  await using world = await start()
+  await world.provider[Symbol.asyncDispose]()
+  const asked = async (path: string, accept: string, browser = stranger(world)) => {
+    const answer = await browser.send("GET", `/auth/oidc/oidc/${path}`, undefined, { accept })
+    return [answer.status, answer.headers.get("location") ?? answer.code, browser.cookies.has("oidc")]
+  }
+  const person = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+  expect(await asked("start?next=/sites", person)).toEqual([303, "/signin?error=unavailable", false])
+  for (const program of ["application/json", "*/*", "text/html;q=0, */*"])
+    expect(await asked("start", program)).toEqual([503, "unavailable", false])
+  const { catalog } = world.instance.app.instance
+  await catalog.run(sql`update sessions set method = 'oidc', provider = 'oidc'`)
+  expect(await asked("reauth?next=/signin%3Fproved%3Dtrue", person, world.ada)).toEqual([
+    303,
+    "/signin?proved=true&reauth_error=unavailable",
+    false,
+  ])
+  expect(await asked("reauth?next=//elsewhere.example", person, world.ada)).toEqual([303, "/?reauth_error=unavailable", false])
+  expect(await asked("reauth", "application/json", world.ada)).toEqual([503, "unavailable", false])
 })
 
 test("a code and the client's secret go nowhere else, wherever the provider redirects to", async () => {

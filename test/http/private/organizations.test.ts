@@ -63,6 +63,8 @@ test("to a guest, to strangers and to nobody there is no organization", async ()
 test("who makes organizations is a setting; the maker is their owner", async () => {
   const { settings } = instance.app.instance
   const user = await someone(instance)
+  const isOffered = async ({ get }: typeof user) => (await get("/api/private/me")).body.makes_organizations
+  expect(await isOffered(user)).toBe(false)
   expect(await user.send("POST", ALL, { name: "Mine" })).toMatchObject({
     status: 403,
     body: { code: "forbidden", required_permission: "instance_admin" },
@@ -70,7 +72,9 @@ test("who makes organizations is a setting; the maker is their owner", async () 
   const admin = await someone(instance, { isInstanceAdmin: true })
   expect(await admin.send("POST", ALL, { name: "Theirs" })).toMatchObject({ status: 201, body: { name: "Theirs", role: "owner" } })
 
+  expect(await isOffered(admin)).toBe(true)
   await settings.change({ organization_creation: "users", key_default_days: 90 }, null)
+  expect(await isOffered(user)).toBe(true)
   const made = await user.send("POST", ALL, { name: "  Mine " })
   expect(made).toMatchObject({
     status: 201,

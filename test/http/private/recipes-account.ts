@@ -193,7 +193,7 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
     const { options, challenge_id } = await scene.prepare(caller, "POST", "/me/passkeys", {})
     return {
       body: { challenge_id, response: device.create(options), name: "Phone" },
-      deed: { action: "accounts.passkey.create", target: ["user", caller.id] },
+      deed: { action: "accounts.passkey.create", target: ["passkey"] },
     }
   },
   "PATCH /me/passkeys/{passkey_id}": async (scene) => {
@@ -207,7 +207,7 @@ export const ACCOUNT_RECIPES: Readonly<Record<string, Recipe>> = {
   "DELETE /me/passkeys/{passkey_id}": async (scene) => {
     const caller = await scene.caller()
     const { id } = await passkeyOf(scene, caller)
-    return { ids: { passkey_id: id }, deed: { action: "accounts.passkey.delete", target: ["user", caller.id] } }
+    return { ids: { passkey_id: id }, deed: { action: "accounts.passkey.delete", target: ["passkey", id] } }
   },
 
   "GET /invitations/{token}": async (scene) => ({ ids: { token: (await invited(scene)).token } }),

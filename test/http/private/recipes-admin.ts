@@ -36,7 +36,8 @@ async function waitingJob(scene: Scene, isCancelled = false): Promise<number> {
   if (isCancelled) await jobs.cancel(job.id)
   return job.id
 }
-const BY_JOB = "The work writes the rows: one at its end, and one at its beginning where it changes what is stored."
+/** Rows of a run of retention, by its job. */
+const RETAINED = ["admin.retention.begin", "admin.retention.end"]
 
 let minGroup = 5
 let daily = 7
@@ -96,7 +97,10 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
     const { id } = await scene.world.instance.app.instance.organizations.create({ name: fresh("Other") })
     return { ids, body: { organization_id: id }, deed: { ...ofSite("transfer", ids), organization: id } }
   },
-  "POST /admin/sites/{site_id}/purge": async (scene) => ({ ids: await apart(scene), body: { before: "2026-01-01" }, silent: BY_JOB }),
+  "POST /admin/sites/{site_id}/purge": async (scene) => {
+    const ids = await apart(scene)
+    return { ids, body: { before: "2026-01-01" }, deed: { ...ofSite("purge", ids), work: RETAINED } }
+  },
   "DELETE /admin/sites/{site_id}": async (scene) => {
     const ids = await apart(scene)
     return { ids, deed: ofSite("delete", ids) }
@@ -114,18 +118,26 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
   }),
   "DELETE /admin/sessions/{session_id}": () => ({ deed: { action: "admin.session.end", target: ["session"] } }),
 
-  "POST /admin/storage/vacuum": () => ({ body: { store: "catalog" }, silent: BY_JOB }),
-  "POST /admin/storage/analyze": () => ({ body: { store: "events" }, silent: BY_JOB }),
+  "POST /admin/storage/vacuum": () => ({
+    body: { store: "catalog" },
+    deed: { action: "admin.store.vacuum", target: ["store", "catalog"], work: ["admin.store.vacuum-end"] },
+  }),
+  "POST /admin/storage/analyze": () => ({
+    body: { store: "events" },
+    deed: { action: "admin.store.analyze", target: ["store", "events"], work: ["admin.store.analyze-end"] },
+  }),
   "PUT /admin/retention": async (scene) => {
     const { organization_id, site_id } = await apart(scene)
     const deed = { action: "admin.retention.update", target: ["site", site_id], organization: organization_id, site: site_id } as const
     return { body: { sites: [{ site_id, retention_days: 400 }] }, deed }
   },
   "POST /admin/retention/preview": () => ({ body: {}, silent: "It counts, and changes nothing." }),
-  "POST /admin/retention/run": async (scene) => ({
-    body: { site_id: (await apart(scene)).site_id, retention_days: 400 },
-    silent: BY_JOB,
-  }),
+  "POST /admin/retention/run": async (scene) => {
+    const { organization_id, site_id } = await apart(scene)
+    const target = ["site", site_id] as const
+    const deed = { action: "admin.retention.run", target, organization: organization_id, site: site_id, work: RETAINED }
+    return { body: { site_id, retention_days: 400 }, deed }
+  },
   "POST /admin/jobs/{job_id}/cancel": async (scene) => ({
     ids: { job_id: await waitingJob(scene) },
     deed: { action: "admin.job.cancel", target: ["job"] },
@@ -140,7 +152,11 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
     return { body: { cron: `${minute} 5 * * *` }, deed: { action: "admin.schedule.update", target: ["schedule"] } }
   },
   "POST /admin/schedules/{name}/run": () => ({ deed: { action: "admin.schedule.run", target: ["schedule"] } }),
-  "POST /admin/backups": () => ({ body: {}, silent: BY_JOB }),
+  "POST /admin/backups": () => ({
+    body: {},
+    // It has an id when it is made.
+    deed: { action: "admin.backup.create", target: ["backup", ""], work: ["admin.backup.create-end"] },
+  }),
   "POST /admin/backups/upload": async (scene) => {
     const { cookie } = await scene.chief()
     const id = await THINGS.backup_id!(scene)
@@ -151,7 +167,10 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
       deed: { action: "admin.backup.upload", target: ["backup"] },
     }
   },
-  "POST /admin/backups/{backup_id}/verify": () => ({ body: {}, silent: BY_JOB }),
+  "POST /admin/backups/{backup_id}/verify": () => ({
+    body: {},
+    deed: { action: "admin.backup.verify", target: ["backup"], work: ["admin.backup.verify-end"] },
+  }),
   "POST /admin/backups/{backup_id}/restore": async (scene) => ({
     ids: { backup_id: await THINGS.backup_id!(scene) },
     body: { confirm: "another one" },
@@ -173,6 +192,15 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
     body: { cron: "30 4 * * *", keep: { daily: nextKeep(), weekly: 4 } },
     deed: { action: "admin.backup.schedule", target: ["instance", "backups"] },
   }),
+  "POST /admin/updates/check": () => ({
+    refused: { status: 409, code: "invalid_state" },
+    silent: "There is no address to ask; its own tests have one.",
+  }),
+  "POST /admin/notices/{notice_id}/dismiss": async ({ world }) => {
+    const { alarms } = world.instance.app.instance
+    await alarms.raise("backup_damaged", {})
+    return { ids: { notice_id: (await alarms.list())[0]!.id }, deed: { action: "admin.notice.dismiss", target: ["notice"] } }
+  },
   "PATCH /admin/plugins": (scene) => ({
     body: { id: "spare", enabled: otherWay(scene) },
     deed: { action: "admin.plugin.update", target: ["plugin", "spare"] },

@@ -1,7 +1,7 @@
 import { ORGANIZATION } from "../../../src/domain/limits.ts"
 import type { Recipe } from "./recipes.ts"
 import { fresh, type Json, type Scene } from "./scene.ts"
-import { THINGS } from "./things.ts"
+import { PROVIDER, THINGS } from "./things.ts"
 
 /** One whose mail was sent long enough ago. */
 async function waitingInvitation(scene: Scene): Promise<string | number> {
@@ -52,9 +52,22 @@ export const ORGANIZATION_RECIPES: Readonly<Record<string, Recipe>> = {
     deed: { action: "accounts.mail_domain.delete", target: ["mail_domain"] },
   }),
   "POST /organizations/{organization}/domains/{domain_id}/verify": () => ({
-    refused: { status: 422, code: "domain_not_verified" },
+    refused: { status: 409, code: "domain_not_verified" },
     silent: "No name server knows a domain of these tests; the row is looked at where the records are given.",
   }),
+
+  "POST /organizations/{organization}/providers": () => ({
+    body: PROVIDER,
+    deed: { action: "accounts.provider.create", target: ["provider"], secrets: () => [PROVIDER.client_secret] },
+  }),
+  "PATCH /organizations/{organization}/providers/{provider_id}": () => ({
+    body: { name: fresh("Provider"), client_secret: "another secret" },
+    deed: { action: "accounts.provider.update", target: ["provider"], secrets: () => ["another secret"] },
+  }),
+  "DELETE /organizations/{organization}/providers/{provider_id}": () => ({
+    deed: { action: "accounts.provider.delete", target: ["provider"] },
+  }),
+  "POST /organizations/{organization}/providers/{provider_id}/test": () => ({ silent: "It only asks the provider." }),
 
   "PATCH /organizations/{organization}/members/{user}": () => ({
     body: { denies: ["export:read"] },

@@ -1,4 +1,5 @@
 import type { Declared } from "../document.ts"
+import { AREA_PROOFS } from "./area-proofs.ts"
 import { ACCOUNT_RECIPES } from "./recipes-account.ts"
 import { ADMIN_RECIPES } from "./recipes-admin.ts"
 import { ORGANIZATION_RECIPES } from "./recipes-organization.ts"
@@ -19,6 +20,8 @@ export interface ExpectedDeed {
   site?: number | "made" | null
   /** Rows of what comes with it, such as the session of whoever signs up. */
   beside?: readonly string[]
+  /** Rows of the work that has only begun with the answer, in their order. */
+  work?: readonly string[]
   /** The work goes on behind the answer, so that its time tells nothing. */
   later?: true
   /** Who is written down, when the session does not tell. */
@@ -44,7 +47,13 @@ export interface Prepared {
 /** Makes what the call needs. A thing in the path that is not named here is made as `things.ts` says. */
 export type Recipe = (scene: Scene) => Promise<Prepared> | Prepared
 
-const RECIPES: Readonly<Record<string, Recipe>> = { ...ACCOUNT_RECIPES, ...ORGANIZATION_RECIPES, ...SITE_RECIPES, ...ADMIN_RECIPES }
+const RECIPES: Readonly<Record<string, Recipe>> = {
+  ...ACCOUNT_RECIPES,
+  ...ORGANIZATION_RECIPES,
+  ...SITE_RECIPES,
+  ...ADMIN_RECIPES,
+  ...Object.assign({}, ...AREA_PROOFS.map(({ recipes }) => recipes)),
+}
 
 /** As people write it: `POST /sites/{site}/goals`. */
 export const shortName = ({ method, path }: Pick<Declared, "method" | "path">): string => `${method} ${path.replace("/api/private", "")}`

@@ -166,7 +166,14 @@ test("the list is searched, sorted and begins with what one has pinned", async (
   expect(await names(person, "?sort=visitors")).toEqual(["Cinema", "Bakery", "Shop", "Archive"])
   const { body } = await person.get("/sites?sparkline=7d&search=bakery")
   expect((body as { data: object[] }).data).toMatchObject([
-    { name: "Bakery", role: "owner", organization: { id: 1, name: "Shop" }, current_visitors: 2, visitors_by_day: [0, 0, 0, 0, 0, 0, 2] },
+    {
+      name: "Bakery",
+      role: "owner",
+      organization: { id: 1, name: "Shop" },
+      current_visitors: 2,
+      visitors: 2,
+      visitors_by_day: [0, 0, 0, 0, 0, 0, 2],
+    },
   ])
   expect((await person.remove("/sites/4/pin")).status).toBe(204)
   expect((await auditOf(other)).filter((action) => action.includes("pin"))).toEqual(["sites.site.pin", "sites.site.unpin"])

@@ -167,6 +167,29 @@ test("busy hours are those in which visits begin, in the site's zone", async () 
   expect((tokyo.grid as number[][])[5]![20]).toBe(4)
 })
 
+test("tagged visits by source, medium and campaign together", async () => {
+  const answer = await bodyOf(viewer.get(`${STATS}/campaigns?period=7d`))
+  expect(answer).toMatchObject({
+    rows: [{ source: "mail", medium: "(none)", campaign: "(none)", visitors: 3, conversions: 2, conversion_rate: 66.7 }],
+    total_rows: 1,
+    has_more: false,
+  })
+  const filters = encodeURIComponent(JSON.stringify([{ dimension: "page", values: ["/blog/one"] }]))
+  expect(await bodyOf(viewer.get(`${STATS}/campaigns?period=7d&filters=${filters}`))).toMatchObject({ rows: [], total_rows: 0 })
+  expect(await viewer.get(`${STATS}/campaigns?period=x&limit=0&offset=-1`)).toMatchObject({
+    status: 400,
+    body: {
+      errors: [{ pointer: "/period" }, { pointer: "/limit", code: "out_of_range" }, { pointer: "/offset", code: "invalid_type" }],
+    },
+  })
+  // A file takes them page by page.
+  expect(await bodyOf(viewer.get(`${STATS}/campaigns?period=7d&limit=10000&offset=1`))).toMatchObject({
+    rows: [],
+    total_rows: 1,
+    has_more: false,
+  })
+})
+
 test("events and their properties", async () => {
   expect(await bodyOf(viewer.get(`${STATS}/events`))).toMatchObject({
     rows: [{ value: "Signup", visitors: 2, events: 2 }],
@@ -269,6 +292,7 @@ test("a batch answers each report for itself, as its route would", async () => {
     { id: "bad", report: "breakdown", dimension: "colour" },
     { id: "gone", report: "funnel", funnel_id: 9 },
     { id: "hours", report: "busy-hours", period: "7d" },
+    { id: "tags", report: "campaigns", period: "7d" },
   ]
   const { results } = await bodyOf(viewer.post(`${STATS}/batch`, { queries }))
   const total = await bodyOf(viewer.get(`${STATS}/summary?period=7d`))
@@ -278,6 +302,7 @@ test("a batch answers each report for itself, as its route would", async () => {
     bad: { status: 422, problem: { code: "validation_failed", errors: [{ pointer: "/dimension" }] } },
     gone: { status: 404, problem: { code: "funnel_not_found" } },
     hours: { status: 200, data: await bodyOf(viewer.get(`${STATS}/busy-hours?period=7d`)) },
+    tags: { status: 200, data: await bodyOf(viewer.get(`${STATS}/campaigns?period=7d`)) },
   })
 })
 

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { unzipSync } from "fflate"
+import { plugins as programPlugins } from "../../../plugins/index.ts"
 import type { VisitTraits } from "../../../src/domain/visit.ts"
 import type { VisitRow } from "../../../src/query/rows.ts"
+import { sql } from "../../../src/store/catalog/sql.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 import { auditOf, type Person, signedIn } from "./person.ts"
 
@@ -68,11 +70,15 @@ const sha256 = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(byte
 
 test("the archive says what is in it, and holds nothing that is a person's", async () => {
   const { files } = await takeOut()
-  expect(Object.keys(files).sort()).toEqual([
+  const areas = programPlugins.map(({ id }) => `${id}_`)
+  const ofCore = Object.keys(files).filter((name) => !areas.some((area) => name.startsWith(area)))
+  expect(ofCore.sort()).toEqual([
     "annotations.json",
+    "clicks.ndjson",
     "funnels.json",
     "goals.json",
     "manifest.json",
+    "opens.ndjson",
     "segments.json",
     "visits.ndjson",
   ])
@@ -81,7 +87,7 @@ test("the archive says what is in it, and holds nothing that is a person's", asy
     format: "footfall-site",
     version: 1,
     site: { name: "Shop", hosts: ["shop.example"], timezone: "Europe/Berlin", settings: { bounce_engaged_seconds: 8, shields: [] } },
-    counts: { goals: 1, funnels: 1, segments: 1, annotations: 1, visits: 48, events: 120 },
+    counts: { goals: 1, funnels: 1, segments: 1, annotations: 1, visits: 48, events: 120, clicks: 0, opens: 0 },
   })
   for (const [name, { sha256: hash, bytes }] of Object.entries<{ sha256: string; bytes: number }>(manifest.files)) {
     expect([name, hash, bytes]).toEqual([name, sha256(files[name]!), files[name]!.length])
@@ -114,10 +120,10 @@ test("what is taken out makes the same answers elsewhere", async () => {
     .split("\n")
     .map((line) => JSON.parse(line) as Omit<VisitRow, "visitor"> & { visitor: string })
   await other.app.instance.events.importVisits(
-    1,
-    7,
-    visits.map(({ visitor, events, started_at, ...visit }) => ({
+    { siteId: 1, importId: 7 },
+    visits.map(({ visitor, visitor_kind: visitorKind, events, started_at, ...visit }) => ({
       visitor,
+      visitorKind,
       events,
       traits: visit as VisitTraits,
       day: new Date(started_at).toISOString().slice(0, 10),
@@ -157,3 +163,40 @@ test("it is for those who may see people, and read by its owner alone", async ()
     await Bun.file(join(instance.dataDir, "takeouts", name)).delete()
   expect(await editor.get(`${path}/file`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
 })
+
+test("the same request begins one archive, and one that a crash cut off is made whole", async () => {
+  const headers = { "idempotency-key": "once" }
+  const first = await editor.post("/sites/1/takeout", undefined, headers)
+  const again = await editor.post("/sites/1/takeout", undefined, headers)
+  expect([first.status, again.status]).toEqual([202, 202])
+  expect(again.body).toEqual(first.body)
+  expect(again.headers.get("idempotency-replayed")).toBe("true")
+  const { catalog, jobs } = instance.app.instance
+  const path = first.headers.get("location")!.replace("/api/private", "")
+  const id = Number(path.split("/").at(-1))
+  const { file } = (await jobs.get(id))!.payload as { file: string }
+  // The process ended while the archive was being written.
+  await Bun.write(join(instance.dataDir, "takeouts", file), "PK half of it")
+  await catalog.run(sql`update jobs set state = 'running', attempts = 1, leased_by = 'gone', leased_until = 0 where id = ${id}`)
+  await jobs.recover()
+  instance.clock.advance(3_600_000)
+  await jobs.drain()
+  expect((await editor.get(path)).body).toMatchObject({ state: "done" })
+  const request = new Request(`http://localhost/api/private${path}/file`, { headers: { cookie: editor.cookie } })
+  const files = unzipSync(await (await instance.fetch(request)).bytes())
+  expect(text(files["visits.ndjson"]).trim().split("\n")).toHaveLength(48)
+  expect((await auditOf(instance)).slice(-2)).toEqual(["sites.takeout.begin", "sites.takeout.finish"])
+})
+
+test("an erasure takes the archives with it that may hold what was erased", async () => {
+  const visitor = await visitorOf(instance)
+  const { path } = await takeOut()
+  expect(await instance.app.plugins.erasure.person(1, visitor)).toEqual({ visits: 1 })
+  expect(await editor.get(`${path}/file`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
+})
+
+/** The name of a visitor, as exports of the site tell it. */
+async function visitorOf({ api, key }: TestInstance): Promise<string> {
+  const { body } = await api.get("/api/public/v1/sites/1/export?type=visits&format=ndjson&from=2026-11-10&to=2026-11-15", key)
+  return JSON.parse((body as string).split("\n")[0]!).visitor
+}

@@ -1,3 +1,4 @@
+import { AREA_PROOFS, made } from "./area-proofs.ts"
 import { fresh, type Scene, signedIn } from "./scene.ts"
 
 /** How one of each kind of thing that paths name is made, for the caller of the scene; its id. */
@@ -17,6 +18,7 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
   api_key_id: (scene) =>
     made(scene, `/organizations/${scene.organization}/api-keys`, { name: fresh("Key"), scopes: ["stats:read"], site_access: "all" }),
   domain_id: (scene) => made(scene, `/organizations/${scene.organization}/domains`, { domain: `${fresh("mail")}.example` }),
+  provider_id: (scene) => made(scene, `/organizations/${scene.organization}/providers`, PROVIDER),
   invitation_id: (scene) =>
     made(scene, `/organizations/${scene.organization}/members/invite`, { email: `${fresh("guest")}@example.com`, role: "viewer" }),
   user: async (scene) => (await scene.somebody({ role: "viewer" })).id,
@@ -27,6 +29,7 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
   },
   shield_id: (scene) => made(scene, `/sites/${scene.site}/shields`, { kind: "page", value: `/${fresh("page")}` }),
   share_id: (scene) => made(scene, `/sites/${scene.site}/shares`, { name: fresh("Share") }),
+  ...Object.assign({}, ...AREA_PROOFS.map(({ things }) => things)),
   organization_id: async (scene) => scene.organization,
   site_id: async (scene) => scene.site,
   user_id: async (scene) => (await signedIn(scene.world, {})).id,
@@ -52,10 +55,9 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
 
 /** Of days without events: what erases some waits until no report reads them any more, and here time stands still. */
 export const ERASURE = { from: "2020-01-01", to: "2020-01-02", filters: [] }
+/** Nobody is asked whether it is there. */
+export const PROVIDER = { name: "Acme", issuer: "https://login.example.org", client_id: "footfall", client_secret: "between us two" }
 export const FILTERS = [{ dimension: "page", operator: "is", values: ["/pricing"] }]
-
-const made = async (scene: Scene, path: string, body: object): Promise<number> =>
-  (await scene.prepare(await scene.boss(), "POST", path, body)).id
 
 const ownMade = async (scene: Scene, things: string, body: object): Promise<number> =>
   (await scene.prepare(await scene.caller(), "POST", `/sites/${scene.site}/${things}`, body)).id

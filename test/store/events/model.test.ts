@@ -264,7 +264,9 @@ class Life {
       ...others.map((row) => ({ ...row, minutes: Math.abs(row.minutes) - 290 })),
     ]
     const made = rows.map((row) => toEvent(row, this.now)).sort((a, b) => a.at - b.at)
-    await this.store.importVisits(1, importId, [{ visitor: "a", traits: { ...NO_TRAITS, country: "DE" }, events: made, day: DAY }])
+    await this.store.importVisits({ siteId: 1, importId }, [
+      { visitor: "a", traits: { ...NO_TRAITS, country: "DE" }, events: made, day: DAY },
+    ])
     // A second part of a hidden import is visible until it is hidden as well; here each import is shown as a whole.
     this.store.hideImport(1, importId, this.hidden.has(importId))
     const reader = openEventReader(this.#path, { cacheBytes: 1 << 20 })

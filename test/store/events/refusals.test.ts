@@ -79,6 +79,24 @@ test.each([
   reader.close()
 })
 
+test("a lock that a reader holds for a moment is waited for", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const store = openEventStore(path, { now: NOON })
+  const flag = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(new URL("./brief-lock.ts", import.meta.url))
+  const next = () => new Promise<unknown>((resolve) => worker.addEventListener("message", ({ data }) => resolve(data), { once: true }))
+  worker.postMessage({ path, flag })
+  expect(await next()).toBe("held")
+  const freed = next()
+  Atomics.store(flag, 0, 1)
+  Atomics.notify(flag, 0)
+  expect(() => pageview(store)).not.toThrow()
+  expect(await freed).toBe("free")
+  worker.terminate()
+  store.close()
+})
+
 test("a store that another program has locked says so, and goes on when it is free", () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")

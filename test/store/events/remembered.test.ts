@@ -87,6 +87,39 @@ test("ids and visitors that come in while an erasure runs are known after a cras
   })
 })
 
+test("what a start leaves to the tables is known like what it takes from the log, and forgotten with it", async () => {
+  using running = startStore()
+  const meet = (low: number) =>
+    running.store.write(NOON, (writer) => [writer.seen(1, `event-${low}`), writer.visitor(1, DAY, { high: 9, low })])
+  const state = (key: string) => {
+    using db = new Database(running.path, { readonly: true })
+    return db.query<{ value: number }, [string]>("select value from state where key = ?").get(key)?.value
+  }
+  running.store.write(NOON, (writer) => pageview(writer, NOON))
+  expect([meet(2), meet(3)]).toEqual([
+    [false, 1],
+    [false, 2],
+  ])
+  const storeIds = () => running.store.erase(2, (part) => new Uint8Array(part.visits), NOON)
+  await storeIds()
+  expect([state("ids_floor"), state("log_floor")]).toEqual([3, undefined])
+  expect(meet(4)).toEqual([false, 3])
+  running.restart()
+  expect([meet(2), meet(3), meet(4), meet(5)]).toEqual([
+    [true, 1],
+    [true, 2],
+    [true, 3],
+    [false, 4],
+  ])
+  expect(running.store.write(NOON, (writer) => writer.findOpenVisit(1, 0, undefined, () => true)?.visitor)).toBe(0)
+  await storeIds()
+  running.restart()
+  await running.store.forgetVisitors(1, DAY)
+  expect([state("ids_floor"), state("log_floor")]).toEqual([5, 5])
+  running.restart()
+  expect(meet(2)).toEqual([true, 5])
+})
+
 test("an event id is known when the clock was set back into an hour that was over", async () => {
   using running = startStore()
   const arrive = (id: string, at: number) =>

@@ -1,0 +1,91 @@
+import { Type as t } from "@sinclair/typebox"
+import { type Deed, type Host, instantText, pageOfAll, readOptionalJson, readPlainPaging, versionsIn } from "#plugin"
+import { findingOrganization, organizationOf } from "./organization-facts.ts"
+import { refuses, SENT } from "./sent.ts"
+import { AnyQuery, Id, Instant, NoQuery, Page, Sent, says } from "./shapes.ts"
+
+const MemberShown = t.Object({
+  user: t.Object({ id: Id, name: t.String(), email: t.String() }),
+  role: t.String(),
+  mfa: t.Boolean(),
+  last_seen_at: t.Union([Instant, t.Null()]),
+  joined_at: Instant,
+  version: t.Integer(),
+})
+
+/** Who belongs to an organization, with which role. */
+export const memberRoutes = (host: Host) => {
+  const { members } = host.services.console
+  const finding = findingOrganization(host)
+  const deed =
+    (verb: string, organizationId: number) =>
+    ({ user_id, email }: { user_id: number; email: string }): Deed => ({
+      action: `admin.member.${verb}`,
+      target: { type: "user", id: user_id, label: email },
+      organizationId,
+    })
+
+  return host
+    .instanceRouter()
+    .get(
+      "/admin/organizations/:id/members",
+      async ({ params, query }) => {
+        const paging = readPlainPaging("admin/members", query)
+        const page = await pageOfAll(paging, await members.list((await organizationOf(host, params)).id))
+        return { ...page, data: page.data.map(shownMember) }
+      },
+      { instanceAdmin: finding, query: AnyQuery, response: { 200: Page(MemberShown) }, detail: says("List members") },
+    )
+    .put(
+      "/admin/organizations/:id/members/:user",
+      async ({ actor, params, body, request }) => {
+        const { id } = await organizationOf(host, params)
+        const expected = versionsIn(request.headers.get("if-match"))
+        return shownMember(
+          await members.put(id, params.user, body.value, { alongside: host.audit.recorded(actor, deed("put", id)), expected }),
+        )
+      },
+      {
+        instanceAdmin: { ...finding, sudo: true },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: MemberShown },
+        detail: {
+          ...says("Make a user a member, or change the role", SENT.member),
+          ...refuses("last_owner", "precondition_failed", "version_conflict", "limit_reached"),
+        },
+      },
+    )
+    .delete(
+      "/admin/organizations/:id/members/:user",
+      async ({ actor, params, body, status }) => {
+        const { id } = await organizationOf(host, params)
+        await members.remove(id, params.user, body.value, "instance", { alongside: host.audit.recorded(actor, deed("remove", id)) })
+        return status(204, undefined)
+      },
+      {
+        instanceAdmin: { ...finding, sudo: true, read: readOptionalJson(64 << 10) },
+        query: NoQuery,
+        body: Sent,
+        detail: { ...says("Remove a member", SENT.memberRemoval), ...refuses("last_owner") },
+      },
+    )
+}
+
+const shownMember = (member: {
+  user_id: number
+  name: string
+  email: string
+  role: string
+  mfa: boolean
+  last_seen_at: number | null
+  created_at: number
+  version: number
+}) => ({
+  user: { id: member.user_id, name: member.name, email: member.email },
+  role: member.role,
+  mfa: member.mfa,
+  last_seen_at: member.last_seen_at === null ? null : instantText(member.last_seen_at),
+  joined_at: instantText(member.created_at),
+  version: member.version,
+})

@@ -1,0 +1,144 @@
+import { useState } from "preact/hooks"
+import { Answer, Button, Choice, Form, put, SelectField, TextField, toast } from "#plugin/ui"
+import { useAdmin, useRefresh } from "./ask.ts"
+import { ADMIN } from "./list.ts"
+
+interface Bucket {
+  endpoint: string
+  bucket: string
+  prefix: string
+  region: string
+  key_id: string
+  secret: { set: boolean; hint?: string }
+}
+
+interface Plan {
+  cron: string | null
+  keep: { daily: number; weekly: number }
+  target: "local" | "s3"
+  s3?: Bucket
+  source: "env" | "file" | "db" | "default"
+}
+
+/** When backups are made, how many are kept, and whether a bucket gets copies. */
+export function BackupPlanForm() {
+  const plan = useAdmin<Plan>("backups/schedule")
+  return (
+    <Answer of={plan} rows={4}>
+      {(shown) => <PlanFields key={JSON.stringify(shown)} plan={shown} />}
+    </Answer>
+  )
+}
+
+const NO_BUCKET: Bucket = { endpoint: "", bucket: "", prefix: "", region: "us-east-1", key_id: "", secret: { set: false } }
+
+function PlanFields({ plan }: { plan: Plan }) {
+  const [isOn, setOn] = useState(plan.cron !== null)
+  const [cron, setCron] = useState(plan.cron ?? "0 3 * * *")
+  const [daily, setDaily] = useState(String(plan.keep.daily))
+  const [weekly, setWeekly] = useState(String(plan.keep.weekly))
+  const [target, setTarget] = useState<string>(plan.target)
+  const [bucket, setBucket] = useState(plan.s3 ?? NO_BUCKET)
+  const [secret, setSecret] = useState("")
+  const refresh = useRefresh()
+  const isElsewhere = plan.source === "env" || plan.source === "file"
+  if (isElsewhere)
+    return (
+      <p>
+        {isOn ? `At ${cron}, UTC` : "Never"}; {daily} daily and {weekly} weekly ones are kept. Set{" "}
+        {plan.source === "env" ? "in the environment" : "in the configuration file"}, and changed there: <code>backup_time</code> and what
+        begins with <code>backup_</code>.
+      </p>
+    )
+  return (
+    <Form
+      submit={async () => {
+        const { secret: kept, ...place } = bucket
+        await put(`${ADMIN}/backups/schedule`, {
+          cron: isOn ? cron.trim() : null,
+          keep: { daily: Number(daily), weekly: Number(weekly) },
+          target,
+          ...(target === "s3" && { s3: { ...place, ...(secret !== "" ? { secret } : kept.set && { secret: kept }) } }),
+        })
+        await refresh("backups")
+        toast("Saved")
+      }}
+    >
+      {({ busy, errorOf }) => (
+        <>
+          <Choice label="Make backups by themselves" checked={isOn} onChange={setOn} />
+          {isOn && (
+            <TextField
+              label="Times"
+              value={cron}
+              onValue={setCron}
+              error={errorOf("/cron")}
+              note="Minute, hour, day of the month, month, day of the week; UTC."
+              code
+            />
+          )}
+          <TextField label="Daily ones to keep" type="number" min={1} value={daily} onValue={setDaily} error={errorOf("/keep/daily")} />
+          <TextField label="Weekly ones to keep" type="number" min={0} value={weekly} onValue={setWeekly} error={errorOf("/keep/weekly")} />
+          <SelectField
+            label="Where to"
+            value={target}
+            options={[
+              { value: "local", label: "The data folder alone" },
+              { value: "s3", label: "A bucket too (S3)" },
+            ]}
+            onValue={setTarget}
+            error={errorOf("/target")}
+          />
+          {target === "s3" && <BucketFields bucket={bucket} onBucket={setBucket} secret={secret} onSecret={setSecret} errorOf={errorOf} />}
+          <div class="row">
+            <Button type="submit" busy={busy}>
+              Save
+            </Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}
+
+interface BucketFieldsProps {
+  bucket: Bucket
+  onBucket(bucket: Bucket): void
+  secret: string
+  onSecret(secret: string): void
+  errorOf(pointer: string): string | undefined
+}
+
+const PLACE = [
+  { name: "endpoint", label: "Endpoint", note: "https://s3.example.com" },
+  { name: "bucket", label: "Bucket" },
+  { name: "prefix", label: "Names begin with" },
+  { name: "region", label: "Region" },
+  { name: "key_id", label: "Access key" },
+] as const
+
+const BucketFields = ({ bucket, onBucket, secret, onSecret, errorOf }: BucketFieldsProps) => (
+  <fieldset class="form">
+    <legend>Bucket</legend>
+    {PLACE.map(({ name, label, ...more }) => (
+      <TextField
+        key={name}
+        label={label}
+        value={bucket[name]}
+        onValue={(value) => onBucket({ ...bucket, [name]: value })}
+        error={errorOf(`/s3/${name}`)}
+        autocomplete="off"
+        {...more}
+      />
+    ))}
+    <TextField
+      label="Secret"
+      type="password"
+      autocomplete="new-password"
+      value={secret}
+      onValue={onSecret}
+      error={errorOf("/s3/secret")}
+      note={bucket.secret.set ? "One is stored. Empty: it stays." : "It is sealed before it is stored."}
+    />
+  </fieldset>
+)

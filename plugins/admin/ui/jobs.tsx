@@ -1,0 +1,50 @@
+import { Link } from "wouter"
+import { type Column, Page, SelectField, visible } from "#plugin/ui"
+import type { Job } from "./answers.ts"
+import { JobActs } from "./job-acts.tsx"
+import { isOpen, JobProgress } from "./job-state.tsx"
+import { useFilters, useRows } from "./list.ts"
+import { FilterRow, Moment, SearchField, withAny } from "./parts.tsx"
+import { Rows } from "./rows.tsx"
+import { SiteField, siteText, useSiteNames } from "./site-field.tsx"
+
+const STATES = ["queued", "running", "done", "failed", "cancelled"] as const
+const [SOON_MS, LATER_MS] = [2_000, 15_000]
+
+/** Work in the background, of the core and of all areas. */
+export default function Jobs() {
+  const [filters, setFilters] = useFilters(["state", "kind", "site"])
+  const jobs = useRows<Job>("jobs", filters, { refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : LATER_MS) })
+  return (
+    <Page title="Jobs">
+      <FilterRow label="Jobs">
+        <SelectField label="State" value={filters.state ?? ""} options={withAny(STATES)} onValue={(state) => setFilters({ state })} />
+        <SearchField label="Kind, in full" value={filters.kind ?? ""} onValue={(kind) => setFilters({ kind })} />
+        <SiteField value={filters.site ?? ""} onValue={(site) => setFilters({ site })} />
+      </FilterRow>
+      <Rows of={jobs} caption="Jobs" columns={columnsOf(useSiteNames())} keyOf={({ id }) => id} empty="No job fits these filters." />
+    </Page>
+  )
+}
+
+const columnsOf = (names: ReadonlyMap<number, string>): Column<Job>[] => [
+  {
+    id: "kind",
+    label: "Job",
+    cell: ({ id, kind }) => (
+      <Link class="whole" href={`/admin/jobs/${id}`}>
+        {kind}
+      </Link>
+    ),
+  },
+  { id: "state", label: "State", cell: (job) => <JobProgress job={job} /> },
+  { id: "site", label: "Site", cell: ({ site_id }) => site_id !== null && <span class="whole">{siteText(names, site_id)}</span> },
+  { id: "begun", label: "Begun", cell: ({ started_at }) => <Moment at={started_at} none="not yet" /> },
+  { id: "over", label: "Over", cell: ({ finished_at }) => <Moment at={finished_at} none="" /> },
+  {
+    id: "error",
+    label: "Failure",
+    cell: ({ error_message }) => error_message !== null && <div class="wide">{visible(error_message)}</div>,
+  },
+  { id: "acts", label: "Change", cell: (job) => <JobActs job={job} /> },
+]

@@ -1,0 +1,102 @@
+import { Link } from "wouter"
+import { type Column, Page, post, visible } from "#plugin/ui"
+import { AskedAct } from "./act.tsx"
+import type { Named } from "./answers.ts"
+import { useRefresh } from "./ask.ts"
+import { ADMIN, useFilters, useRows } from "./list.ts"
+import { FilterRow, Moment, SearchField, sentenceCase } from "./parts.tsx"
+import { Rows } from "./rows.tsx"
+
+interface Key {
+  id: number
+  organization: Named
+  name: string
+  prefix: string
+  last4: string
+  scopes: string[]
+  site_ids: number[] | null
+  owner_email: string | null
+  state: string
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+}
+
+/** API keys of all organizations; of each only its beginning and its end. */
+export default function Keys() {
+  const [filters, setFilters] = useFilters(["q"])
+  const refresh = useRefresh()
+  const revoke = async ({ id }: Key) => {
+    await post(`${ADMIN}/api-keys/${id}/revoke`, undefined)
+    await refresh("api-keys")
+  }
+  return (
+    <Page title="API keys">
+      <FilterRow label="API keys">
+        <SearchField label="Name, organization, owner or key" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+      </FilterRow>
+      <Rows
+        of={useRows<Key>("api-keys", filters)}
+        caption="API keys"
+        columns={columnsOf(revoke)}
+        keyOf={({ id }) => id}
+        empty={
+          filters.q === undefined
+            ? "No organization has an API key. They are made on the page of an organization."
+            : "No API key fits this search."
+        }
+      />
+    </Page>
+  )
+}
+
+const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
+  {
+    id: "name",
+    label: "Name",
+    cell: ({ name, prefix, last4 }) => (
+      <>
+        {visible(name)}{" "}
+        <code class="whole">
+          {prefix}…{last4}
+        </code>
+      </>
+    ),
+  },
+  {
+    id: "organization",
+    label: "Organization",
+    cell: ({ organization }) => <Link href={`/admin/organizations/${organization.id}`}>{visible(organization.name)}</Link>,
+  },
+  {
+    id: "owner",
+    label: "Of",
+    cell: ({ owner_email }) => (owner_email === null ? "the organization" : visible(owner_email)),
+  },
+  { id: "scopes", label: "Scopes", cell: ({ scopes }) => <div class="wide">{scopes.join(", ")}</div> },
+  {
+    id: "sites",
+    label: "Sites",
+    cell: ({ site_ids }) => (site_ids === null ? "all" : site_ids.length === 0 ? "none" : site_ids.join(", ")),
+  },
+  { id: "state", label: "State", cell: ({ state }) => sentenceCase(state) },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
+  { id: "ends", label: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} none="no end" /> },
+  {
+    id: "revoke",
+    label: "Revoke it",
+    cell: (key) =>
+      key.state === "active" && (
+        <AskedAct
+          label="Revoke"
+          about={key.name}
+          title={`Revoke ${key.name}`}
+          act="Revoke key"
+          name={key.name}
+          onConfirm={() => revoke(key)}
+        >
+          <p>Programs that use it are refused from now on. It cannot be taken back.</p>
+        </AskedAct>
+      ),
+  },
+]

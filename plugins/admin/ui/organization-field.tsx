@@ -1,0 +1,34 @@
+import { useQuery } from "@tanstack/react-query"
+import { getAll, SelectField } from "#plugin/ui"
+import type { Organization } from "./answers.ts"
+import { ADMIN } from "./list.ts"
+
+/** All organizations of the instance. */
+const useOrganizations = () =>
+  useQuery({
+    queryKey: ["admin", "organizations", "all"],
+    queryFn: ({ signal }) => getAll<Organization>(`${ADMIN}/organizations?`, signal),
+  })
+
+interface OrganizationFieldProps {
+  label?: string
+  value: number | undefined
+  onValue(id: number | undefined): void
+  error?: string | undefined
+  /** What no choice means. */
+  none?: string
+}
+
+/** One organization, or none. */
+export function OrganizationField({ label = "Organization", value, onValue, error, none = "None yet" }: OrganizationFieldProps) {
+  const { data = [] } = useOrganizations()
+  return (
+    <SelectField
+      label={label}
+      value={value === undefined ? "" : String(value)}
+      options={[{ value: "", label: none }, ...data.map(({ id, name }) => ({ value: String(id), label: name }))]}
+      onValue={(id) => onValue(id === "" ? undefined : Number(id))}
+      error={error}
+    />
+  )
+}

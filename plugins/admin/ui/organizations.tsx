@@ -1,0 +1,76 @@
+import { useState } from "preact/hooks"
+import { Link, useLocation } from "wouter"
+import { Button, bytesText, type Column, Dialog, exact, Form, Page, post, TextField, visible } from "#plugin/ui"
+import type { Organization } from "./answers.ts"
+import { useRefresh } from "./ask.ts"
+import { ADMIN, useFilters, useRows } from "./list.ts"
+import { FilterRow, Moment, SearchField } from "./parts.tsx"
+import { Rows } from "./rows.tsx"
+
+/** All organizations, with what they have and take. */
+export default function Organizations() {
+  const [filters, setFilters] = useFilters(["q"])
+  const [isMaking, setMaking] = useState(false)
+  return (
+    <Page
+      title="Organizations"
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+          Add an organization
+        </Button>
+      }
+    >
+      <FilterRow label="Organizations">
+        <SearchField label="Name" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+      </FilterRow>
+      <Rows
+        of={useRows<Organization>("organizations", filters)}
+        caption="Organizations"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty="No organization has this name."
+      />
+      {isMaking && <NewOrganization onClose={() => setMaking(false)} />}
+    </Page>
+  )
+}
+
+const COLUMNS: Column<Organization>[] = [
+  { id: "name", label: "Name", cell: ({ id, name }) => <Link href={`/admin/organizations/${id}`}>{visible(name)}</Link> },
+  { id: "members", label: "Members", number: true, cell: ({ members }) => exact(members) },
+  { id: "sites", label: "Sites", number: true, cell: ({ sites }) => exact(sites) },
+  { id: "keys", label: "API keys", number: true, cell: ({ keys }) => exact(keys) },
+  { id: "events", label: "Events, 30 days", number: true, cell: ({ events_30d }) => exact(events_30d) },
+  { id: "bytes", label: "Size", number: true, cell: ({ bytes }) => bytesText(bytes) },
+  { id: "created", label: "Since", cell: ({ created_at }) => <Moment at={created_at} /> },
+]
+
+function NewOrganization({ onClose }: { onClose(): void }) {
+  const [name, setName] = useState("")
+  const refresh = useRefresh()
+  const [, navigate] = useLocation()
+  return (
+    <Dialog title="Add an organization" onClose={onClose} small>
+      <Form
+        submit={async () => {
+          const { id } = await post<Organization>(`${ADMIN}/organizations`, { name: name.trim() })
+          await refresh("organizations")
+          navigate(`/admin/organizations/${id}`)
+        }}
+      >
+        {({ busy, errorOf }) => (
+          <>
+            <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} autofocus />
+            <p class="small quiet">It has no member yet: add its owner on the next page.</p>
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy}>
+                Add organization
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

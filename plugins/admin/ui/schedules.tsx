@@ -1,0 +1,106 @@
+import { useState } from "preact/hooks"
+import { useLocation } from "wouter"
+import { Answer, Button, Choice, type Column, DataTable, Dialog, Form, Page, patch, post, TextField, timeText } from "#plugin/ui"
+import { useAct } from "./act.tsx"
+import type { Job, Schedule } from "./answers.ts"
+import { useAdmin, useRefresh } from "./ask.ts"
+import { ADMIN } from "./list.ts"
+import { Moment, sentenceCase } from "./parts.tsx"
+
+/** When jobs come by themselves. */
+export default function Schedules() {
+  const schedules = useAdmin<{ data: Schedule[] }>("schedules")
+  const [changing, setChanging] = useState<Schedule>()
+  return (
+    <Page title="Schedules">
+      <p class="quiet">Backups have their own times, on the page Backups.</p>
+      <Answer of={schedules} rows={4}>
+        {({ data }) => <DataTable caption="Schedules" columns={columnsOf(setChanging)} rows={data} keyOf={({ name }) => name} />}
+      </Answer>
+      {changing && <ChangeSchedule schedule={changing} onClose={() => setChanging(undefined)} />}
+    </Page>
+  )
+}
+
+const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => [
+  { id: "name", label: "Job", cell: ({ name }) => <span class="whole">{name}</span> },
+  {
+    id: "cron",
+    label: "Times",
+    cell: ({ cron, timezone, enabled }) =>
+      enabled ? (
+        <span class="whole">
+          <code>{cron}</code> <span class="quiet">{timezone}</span>
+        </span>
+      ) : (
+        "off"
+      ),
+  },
+  { id: "last", label: "Last run", cell: ({ last_run_at }) => <Moment at={last_run_at} /> },
+  { id: "outcome", label: "Outcome", cell: ({ last_state }) => (last_state === null ? "" : sentenceCase(last_state)) },
+  {
+    id: "next",
+    label: "Next run",
+    cell: ({ next_run_at }) => (next_run_at === null ? "never" : <time dateTime={next_run_at}>{timeText(next_run_at)}</time>),
+  },
+  {
+    id: "acts",
+    label: "Change",
+    cell: (schedule) => (
+      <div class="row">
+        <Button aria-label={`Change ${schedule.name}`} onClick={() => change(schedule)}>
+          Change
+        </Button>
+        <RunNow schedule={schedule} />
+      </div>
+    ),
+  },
+]
+
+function RunNow({ schedule: { name } }: { schedule: Schedule }) {
+  const [busy, act] = useAct()
+  const [, navigate] = useLocation()
+  const run = () => post<Job>(`${ADMIN}/schedules/${name}/run`, undefined).then(({ id }) => navigate(`/admin/jobs/${id}`))
+  return (
+    <Button busy={busy} aria-label={`Run now: ${name}`} onClick={() => void act(run, `${name} has begun`)}>
+      Run now
+    </Button>
+  )
+}
+
+function ChangeSchedule({ schedule, onClose }: { schedule: Schedule; onClose(): void }) {
+  const [cron, setCron] = useState(schedule.cron)
+  const [isOn, setOn] = useState(schedule.enabled)
+  const refresh = useRefresh()
+  return (
+    <Dialog title={schedule.name} onClose={onClose} small>
+      <Form
+        submit={async () => {
+          await patch(`${ADMIN}/schedules/${schedule.name}`, { cron: cron.trim(), enabled: isOn })
+          await refresh("schedules")
+          onClose()
+        }}
+      >
+        {({ busy, errorOf }) => (
+          <>
+            <Choice label="Runs by itself" checked={isOn} onChange={setOn} />
+            <TextField
+              label="Times"
+              value={cron}
+              onValue={setCron}
+              error={errorOf("/cron")}
+              note={`Minute, hour, day of the month, month, day of the week; ${schedule.timezone}.`}
+              code
+            />
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy}>
+                Save
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,59 @@
+import { bytesText, type Column, exact, Page, visible } from "#plugin/ui"
+import type { Site } from "./answers.ts"
+import { useFilters, useRows } from "./list.ts"
+import { OrganizationField } from "./organization-field.tsx"
+import { FilterRow, Moment, SearchField } from "./parts.tsx"
+import { Rows } from "./rows.tsx"
+import { SiteActs } from "./site-acts.tsx"
+
+/** Sites of all organizations: counts and sizes, and none of their visitors. */
+export default function Sites() {
+  const [filters, setFilters] = useFilters(["q", "organization", "sort"])
+  const organization = Number(filters.organization) || undefined
+  return (
+    <Page title="Sites">
+      <FilterRow label="Sites">
+        <SearchField label="Name or host" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+        <OrganizationField
+          value={organization}
+          none="Any"
+          onValue={(id) => setFilters({ organization: id === undefined ? "" : String(id) })}
+        />
+      </FilterRow>
+      <Rows
+        of={useRows<Site>("sites", filters)}
+        caption="Sites"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty="No site fits these filters."
+        sort={shownSort(filters.sort)}
+        onSort={(sort) => setFilters({ sort: sort.replace("-", "") })}
+      />
+    </Page>
+  )
+}
+
+/** Names from A on, sizes from the largest on. */
+const shownSort = (sort = "id"): string => (sort === "name" || sort === "id" ? sort : `-${sort}`)
+
+const COLUMNS: Column<Site>[] = [
+  {
+    id: "name",
+    label: "Site",
+    sort: "name",
+    cell: ({ id, name, hosts, deleted_at }) => (
+      <>
+        {visible(name)} <span class="quiet">{id}</span> {deleted_at && <span class="badge">deleted</span>}
+        <br />
+        <span class="small quiet">{hosts.map(visible).join(", ")}</span>
+      </>
+    ),
+  },
+  { id: "organization", label: "Organization", cell: ({ organization }) => visible(organization.name) },
+  { id: "day", label: "Events, 24 h", number: true, cell: ({ events_24h }) => exact(events_24h) },
+  { id: "month", label: "Events, 30 days", number: true, sort: "events_30d", cell: ({ events_30d }) => exact(events_30d) },
+  { id: "bytes", label: "Size", number: true, sort: "bytes", cell: ({ bytes }) => bytesText(bytes) },
+  { id: "last", label: "Last event", cell: ({ last_event_at }) => <Moment at={last_event_at} /> },
+  { id: "kept", label: "Kept", cell: ({ retention_days }) => (retention_days === null ? "by default" : `${exact(retention_days)} days`) },
+  { id: "acts", label: "Change", cell: (site) => <SiteActs site={site} /> },
+]

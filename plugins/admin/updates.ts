@@ -1,0 +1,71 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { type Host, instantText, leaveUnread } from "#plugin"
+import { refuses } from "./sent.ts"
+import { Id, Instant, NoQuery, orNull, says } from "./shapes.ts"
+
+const UpdateShown = t.Object(
+  {
+    current: t.String(),
+    is_possible: t.Boolean(),
+    is_automatic: t.Boolean(),
+    checked_at: orNull(Instant),
+    failure: orNull(t.String()),
+    latest: orNull(t.Object({ version: t.String(), released_at: orNull(t.String()), notes: t.String(), changes_schema: t.Boolean() })),
+    is_newer: t.Boolean(),
+  },
+  { title: "UpdateReport" },
+)
+const NoticeShown = t.Object(
+  {
+    id: Id,
+    kind: t.String(),
+    title: t.String(),
+    remedy: t.String(),
+    detail: t.Any({ description: "What is known of it, by name" }),
+    first_at: Instant,
+    last_at: Instant,
+  },
+  { title: "AdminNotice" },
+)
+
+/** What whoever runs the instance must know: newer versions, and what went wrong while nobody looked. */
+export const updateRoutes = (host: Host) => {
+  const { updates, alarms } = host.services.console
+
+  return host
+    .instanceRouter()
+    .get("/admin/updates", () => updates.report(), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: UpdateShown },
+      detail: says("What the last look for a newer version has found"),
+    })
+    .post("/admin/updates/check", ({ actor }) => updates.check(actor), {
+      instanceAdmin: { read: leaveUnread },
+      query: NoQuery,
+      response: { 200: UpdateShown },
+      detail: { ...says("Look for a newer version; the version is all that is sent"), ...refuses("invalid_state", "outbound_disabled") },
+    })
+    .get("/admin/notices", async () => ({ data: (await alarms.list()).map(shown) }), {
+      instanceAdmin: true,
+      query: NoQuery,
+      response: { 200: t.Object({ data: t.Array(NoticeShown) }) },
+      detail: says("What went wrong and is not over, with its remedy"),
+    })
+    .post(
+      "/admin/notices/:id/dismiss",
+      async ({ actor, params, status }) => {
+        await alarms.dismiss(actor, params.id)
+        return status(204, undefined)
+      },
+      { instanceAdmin: { read: leaveUnread }, query: NoQuery, detail: { ...says("Take a notice away"), ...refuses("not_found") } },
+    )
+}
+
+type Notice = Awaited<ReturnType<Host["services"]["console"]["alarms"]["list"]>>[number]
+
+const shown = ({ first_at, last_at, ...notice }: Notice): Static<typeof NoticeShown> => ({
+  ...notice,
+  first_at: instantText(first_at),
+  last_at: instantText(last_at),
+})

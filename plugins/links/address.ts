@@ -1,0 +1,80 @@
+import type { LinkFields, Utm } from "./link.ts"
+import { UTM_KEYS } from "./link.ts"
+
+/** What a request brings along. */
+export interface Brought {
+  /** What follows the slug, with or without a slash in front. */
+  path: string
+  /** Without the question mark. */
+  query: string
+}
+
+/** Parameters of ours, which lead nowhere. */
+const INTERNAL: ReadonlySet<string> = new Set(["qr"])
+
+/**
+ * Where a link leads: the destination byte for byte, with what the request and the campaign add behind its path and its query.
+ * Nothing of a request ever stands in front of a path, so scheme, host, port and credentials are those of the destination.
+ */
+export function builtUrl(
+  destination: string,
+  { forward_path, forward_query, utm, utm_mode }: Pick<LinkFields, "forward_path" | "forward_query" | "utm" | "utm_mode">,
+  { path, query }: Brought,
+): string {
+  const segments = forward_path && path !== "" ? segmentsOf(path) : NONE
+  const incoming = forward_query && query !== "" ? pairsOf(query).filter(([key]) => !INTERNAL.has(key)) : NONE
+  const campaign = campaignOf(utm)
+  if (segments.length === 0 && incoming.length === 0 && campaign.length === 0) return destination
+  if (!/^https?:/i.test(destination)) return destination
+  const { front, text, fragment } = splitDestination(destination)
+  return withPath(front, segments) + withQuery(text, { incoming, campaign, utm_mode }) + fragment
+}
+
+type Pair = readonly [key: string, value: string]
+const NONE: readonly never[] = []
+
+/** Empty for most links: then nothing has to be made. */
+function campaignOf(utm: Utm): readonly Pair[] {
+  for (const _ in utm) return UTM_KEYS.flatMap((key): Pair[] => (utm[key] ? [[key, utm[key]]] : []))
+  return NONE
+}
+const pairsOf = (query: string): Pair[] => [...new URLSearchParams(query)]
+
+function splitDestination(destination: string) {
+  const hash = destination.indexOf("#")
+  const [rest, fragment] = hash === -1 ? [destination, ""] : [destination.slice(0, hash), destination.slice(hash)]
+  const mark = rest.indexOf("?")
+  return mark === -1 ? { front: rest, text: undefined, fragment } : { front: rest.slice(0, mark), text: rest.slice(mark + 1), fragment }
+}
+
+/** Without what would lead upwards, sideways or nowhere. */
+const segmentsOf = (path: string): string[] =>
+  path
+    .split("/")
+    .filter((segment) => segment !== "" && !/^(\.|%2e){1,2}$/i.test(segment) && !/%2f|%5c|%00|%0[ad]|\\/i.test(segment))
+    .map((segment) => segment.replace(/[^!-~]+|["#<>?`{}|^]/gu, encodeURIComponent))
+
+const withPath = (front: string, segments: readonly string[]): string =>
+  segments.length === 0 ? front : `${front.replace(/\/$/, "")}/${segments.join("/")}`
+
+/** The text of the destination stays as it is, but for the keys that something else has the last word on. */
+function withQuery(
+  text: string | undefined,
+  { incoming, campaign, utm_mode }: { incoming: readonly Pair[]; campaign: readonly Pair[]; utm_mode: LinkFields["utm_mode"] },
+): string {
+  const pieces = text === undefined || text === "" ? [] : text.split("&")
+  const present = new Set(pieces.map(keyOf))
+  const brought = new Set(incoming.map(([key]) => key))
+  const added = campaign.filter(([key]) => !brought.has(key) && (utm_mode === "override" || !present.has(key)))
+  const replaced = new Set([...brought, ...added.map(([key]) => key)])
+  const kept = pieces.filter((piece) => !replaced.has(keyOf(piece)))
+  const pairs = [...added, ...incoming]
+  if (pairs.length === 0) return text === undefined ? "" : `?${text}`
+  const appended = new URLSearchParams(pairs.map(([key, value]) => [key, value])).toString()
+  return `?${[...kept, appended].join("&")}`
+}
+
+const keyOf = (piece: string): string => [...new URLSearchParams(piece).keys()][0] ?? ""
+
+/** Only fields that say something. */
+export const withoutEmpty = (utm: Utm): Utm => Object.fromEntries(Object.entries(utm).filter(([, value]) => value !== "")) as Utm

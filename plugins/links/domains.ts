@@ -1,0 +1,212 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import {
+  type Actor,
+  AppError,
+  type Deed,
+  fault,
+  inspect,
+  instantText,
+  isAddress,
+  isObject,
+  type OwnStatements,
+  parseHost,
+  parseId,
+  refuseFaults,
+  refuseOtherVersion,
+  refuseStaleBody,
+} from "#plugin"
+import type { Cache } from "./cache.ts"
+import { acceptDestination, type DestinationTerms } from "./destination.ts"
+import {
+  type Domain,
+  deleteDomain,
+  domainByHost,
+  domainById,
+  insertDomain,
+  linksOnDomain,
+  listDomains,
+  updateDomain,
+} from "./domain-rows.ts"
+import { LIMITS, type LinksHost, type Site } from "./link.ts"
+import { versionOf } from "./templates.ts"
+
+const Address = t.Optional(t.Union([t.String(), t.Null()]))
+export const DomainInput = t.Object(
+  { host: t.String({ minLength: 1, maxLength: 253 }), root_destination: Address, not_found_destination: Address },
+  { additionalProperties: false, title: "LinkDomainInput" },
+)
+/** The host stays what it was: links and codes name it. */
+export const DomainPatch = t.Object(
+  { root_destination: Address, not_found_destination: Address },
+  { additionalProperties: false, title: "LinkDomainPatch" },
+)
+
+export interface DomainTerms {
+  destinations: DestinationTerms
+  expected?: readonly number[] | undefined
+}
+type Beside = (statements: OwnStatements, change: { before?: Domain; after?: Domain }) => Promise<void>
+
+/** Hosts of an organization that lead nowhere but to its links, once they are proved to be its own. */
+export interface Domains {
+  list(organizationId: number): Promise<Domain[]>
+  /** Throws `domain_not_found`. */
+  get(organizationId: number, id: string | undefined): Promise<Domain>
+  create(site: Site, actor: Actor, body: unknown, destinations: DestinationTerms, beside: Beside): Promise<Domain>
+  update(site: Site, id: string | undefined, actor: Actor, body: unknown, terms: DomainTerms): Promise<Domain>
+  /** Throws `domain_in_use` while links are on it. */
+  remove(site: Site, id: string | undefined, actor: Actor, expected?: readonly number[]): Promise<void>
+  /** Asks the DNS, then the host itself. Throws `domain_not_verified`, `outbound_disabled`. */
+  verify(site: Site, id: string | undefined, actor: Actor): Promise<Domain>
+}
+
+const TOKEN_BYTES = 20
+const FILE = "/.well-known/footfall-verify"
+export const proofOf = ({ token }: Pick<Domain, "token">): string => `footfall-verify=${token}`
+
+export function createDomains(host: LinksHost, cache: Cache): Domains {
+  const { db, audit, now } = host
+  async function find(statements: OwnStatements, organizationId: number, named: string | undefined): Promise<Domain> {
+    const domain = await domainById(statements, organizationId, parseId(named) ?? 0)
+    if (!domain) throw new AppError("domain_not_found", "There is no link domain with this id.")
+    return domain
+  }
+  const write = (statements: OwnStatements, site: Site, actor: Actor, { verb, before, after }: Change) =>
+    audit.write(statements, actor, deedOf(verb, site, before, after))
+
+  return {
+    list: (organizationId) => listDomains(db, organizationId),
+    get: (organizationId, id) => find(db, organizationId, id),
+    create(site, actor, body, destinations, beside) {
+      const { name, addresses } = readDomain(body, destinations)
+      if (host.isOwnHost(name)) throw new AppError("domain_in_use", "The dashboard is at this host.")
+      return db.transaction(async (statements) => {
+        if (await domainByHost(statements, name)) throw new AppError("domain_in_use", "The host is a link domain already.")
+        if ((await listDomains(statements, site.organization_id)).length >= LIMITS.domains) throw tooMany()
+        const token = host.random(TOKEN_BYTES).toHex()
+        const wanted = { organization_id: site.organization_id, host: name, token, ...addresses, created_at: now() }
+        const domain = await insertDomain(statements, wanted)
+        await write(statements, site, actor, { verb: "create", after: domain })
+        await beside(statements, { after: domain })
+        return domain
+      }, cache.putDomain)
+    },
+    update(site, id, actor, body, { destinations, expected }) {
+      const { version, patch } = versionOf(body)
+      const addresses = addressesIn(patch, destinations)
+      return db.transaction(async (statements) => {
+        const before = await find(statements, site.organization_id, id)
+        refuseStaleBody(before, version, (domain) => shownDomain(domain, true))
+        refuseOtherVersion(before, expected)
+        const wanted = { ...before, ...addresses }
+        if (Bun.deepEquals(wanted, before)) return before
+        const after = await updateDomain(statements, wanted, now())
+        await write(statements, site, actor, { verb: "update", before, after })
+        return after
+      }, cache.putDomain)
+    },
+    async remove(site, id, actor, expected) {
+      await db.transaction(
+        async (statements) => {
+          const before = await find(statements, site.organization_id, id)
+          refuseOtherVersion(before, expected)
+          if ((await linksOnDomain(statements, before.id)) > 0) throw new AppError("domain_in_use", "Links are on this domain.")
+          await deleteDomain(statements, before.id)
+          await write(statements, site, actor, { verb: "delete", before })
+          return before.id
+        },
+        (gone) => cache.removeDomain(gone),
+      )
+    },
+    async verify(site, id, actor) {
+      const named = await find(db, site.organization_id, id)
+      if (named.verified_at !== null) return named
+      if (!(await isProved(host, named))) throw new AppError("domain_not_verified", "Neither the DNS nor the host shows the proof.")
+      return db.transaction(async (statements) => {
+        const before = await find(statements, site.organization_id, id)
+        const after = await updateDomain(statements, { ...before, verified_at: now() }, now())
+        await write(statements, site, actor, { verb: "verify", before, after })
+        return after
+      }, cache.putDomain)
+    },
+  }
+}
+
+/** By the record, or by the file; whoever answers neither has proved nothing. */
+async function isProved(host: LinksHost, domain: Domain): Promise<boolean> {
+  if (!host.outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+  const records = await host.txtRecords(domain.host).catch((): readonly string[] => [])
+  if (records.includes(proofOf(domain))) return true
+  for (const scheme of ["https", "http"]) {
+    const answer = await host.fetch(`${scheme}://${domain.host}${FILE}`, { follows: false }).catch(() => undefined)
+    if (answer?.status === 200 && new TextDecoder().decode(answer.body).trim() === proofOf(domain)) return true
+  }
+  return false
+}
+
+function readDomain(body: unknown, terms: DestinationTerms) {
+  const { fields, faults } = inspect(DomainInput, body)
+  const name = fields.host === undefined ? undefined : parseHost(fields.host)
+  // The DNS has no record of an address that could prove it.
+  if (fields.host !== undefined && (name === undefined || name.startsWith("*.") || name === "localhost" || isAddress(name)))
+    faults.push(fault("/host", "invalid_host", "must be a name such as go.example.com, and no IP address"))
+  refuseFaults(faults)
+  return { name: name!, addresses: { root_destination: null, not_found_destination: null, ...accepted(body, terms) } } // refused just now without one
+}
+
+function addressesIn(body: unknown, terms: DestinationTerms) {
+  refuseFaults(inspect(DomainPatch, isObject(body) ? withoutShown(body) : body).faults)
+  return accepted(body, terms)
+}
+
+/** So that the body of a GET can be sent back. */
+const withoutShown = ({ host: _, txt_record: __, file: ___, verified_at: ____, ...sent }: Record<string, unknown>) => sent
+
+type Addresses = Partial<Pick<Domain, "root_destination" | "not_found_destination">>
+function accepted(body: unknown, terms: DestinationTerms): Addresses {
+  const sent = body as Static<typeof DomainPatch> // inspected by the caller
+  const names = ["root_destination", "not_found_destination"] as const
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const given = sent[name]
+      return given === undefined ? [] : [[name, given === null ? null : acceptDestination(given, terms, `/${name}`)]]
+    }),
+  )
+}
+
+interface Change {
+  verb: string
+  before?: Domain
+  after?: Domain
+}
+
+function deedOf(verb: string, site: Site, before: Domain | undefined, after: Domain | undefined): Deed {
+  const { id, host } = (after ?? before)! // one of the two is there
+  const names = ["host", "verified_at", "root_destination", "not_found_destination"] as const
+  const changed = names.filter((name) => (before?.[name] ?? null) !== (after?.[name] ?? null))
+  return {
+    action: `links.link-domain.${verb}`,
+    target: { type: "link-domain", id, label: host },
+    organizationId: site.organization_id,
+    siteId: site.id,
+    changes: Object.fromEntries(changed.map((name) => [name, [before?.[name] ?? null, after?.[name] ?? null]])),
+  }
+}
+
+/** Who may not prove it needs no proof. */
+export const shownDomain = (domain: Domain, mayProve: boolean) => ({
+  id: domain.id,
+  host: domain.host,
+  verified_at: domain.verified_at === null ? null : instantText(domain.verified_at),
+  txt_record: mayProve ? proofOf(domain) : null,
+  file: mayProve ? { path: FILE, content: proofOf(domain) } : null,
+  root_destination: domain.root_destination,
+  not_found_destination: domain.not_found_destination,
+  version: domain.version,
+})
+
+const tooMany = () =>
+  new AppError("limit_reached", `An organization may have ${LIMITS.domains} link domains`, {
+    limit: LIMITS.domains,
+    resource: "link_domains",
+  })

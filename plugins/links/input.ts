@@ -1,0 +1,194 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { AppError, composed, type Fault, fault, inspect, isObject, parseDay, parseInstant, refuseFaults } from "#plugin"
+import { withoutEmpty } from "./address.ts"
+import { acceptDestination, type DestinationTerms } from "./destination.ts"
+import { LIMITS, type LinkFields, type RedirectStatus, type Rule, STATUSES, UTM_KEYS, type Utm, type When } from "./link.ts"
+import { momentsOf } from "./rules.ts"
+
+const closed = { additionalProperties: false } as const
+const orNull = <Schema extends ReturnType<typeof t.String> | ReturnType<typeof t.Integer>>(schema: Schema) => t.Union([schema, t.Null()])
+const Text = (maxLength: number) => t.String({ maxLength })
+const Word = t.String({ minLength: 1, maxLength: 100 })
+/** One value, or alternatives. */
+const Words = t.Union([t.Array(Word, { minItems: 1, maxItems: 50 }), Word])
+const Instant = orNull(t.String({ description: "RFC 3339" }))
+
+export const UtmInput = t.Object(Object.fromEntries(UTM_KEYS.map((key) => [key, t.Optional(Text(200))])), closed)
+const WhenInput = t.Object(
+  {
+    device: t.Optional(Words),
+    os: t.Optional(Words),
+    country: t.Optional(Words),
+    language: t.Optional(Words),
+    query: t.Optional(t.Object({ name: t.String({ minLength: 1, maxLength: 100 }), value: t.Optional(Text(200)) }, closed)),
+    date: t.Optional(t.Object({ from: t.Optional(Text(40)), to: t.Optional(Text(40)) }, closed)),
+  },
+  closed,
+)
+const RuleInput = t.Object({ when: WhenInput, destination: t.String() }, closed)
+
+export const LinkInput = t.Object(
+  {
+    destination: t.String({ description: "http or https, kept byte for byte" }),
+    slug: t.Optional(t.String()),
+    domain_id: t.Optional(orNull(t.Integer({ minimum: 1 }))),
+    title: t.Optional(Text(200)),
+    notes: t.Optional(Text(2_000)),
+    tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: LIMITS.tags, uniqueItems: true })),
+    redirect_status: t.Optional(t.Integer({ description: "301, 302, 307 or 308" })),
+    forward_query: t.Optional(t.Boolean()),
+    forward_path: t.Optional(t.Boolean()),
+    utm: t.Optional(UtmInput),
+    utm_mode: t.Optional(t.Union([t.Literal("fill"), t.Literal("override")])),
+    utm_template_id: t.Optional(orNull(t.Integer({ minimum: 1 }))),
+    starts_at: t.Optional(Instant),
+    expires_at: t.Optional(Instant),
+    expired_destination: t.Optional(orNull(t.String())),
+    max_clicks: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))),
+    password: t.Optional(orNull(t.String())),
+    rules: t.Optional(t.Array(RuleInput, { maxItems: LIMITS.rules })),
+    noindex: t.Optional(t.Boolean()),
+    force: t.Optional(t.Boolean({ description: "Takes a slug that the same organization gave up lately" })),
+  },
+  { ...closed, title: "LinkInput" },
+)
+
+/** A body as it was understood: fields that were not named are missing. */
+export interface ReadLink {
+  fields: Partial<Omit<LinkFields, "utm">> & { utm?: Utm }
+  /** Null takes it away; undefined leaves it. */
+  password: string | null | undefined
+  utmTemplateId: number | undefined
+  force: boolean
+}
+
+/** Set by the server, and ignored so that the body of a GET can be sent back. */
+const SHOWN_ONLY = ["short_url", "qr_url", "state", "archived_at", "has_password", "clicks", "last_click_at", "created_by", "sparkline"]
+
+/** What of the site and of who asks decides how a body is read. */
+export interface LinkTerms {
+  destinations: DestinationTerms
+  /** Of the site: days of rules are its days. */
+  timezone: string
+}
+
+/** Throws `validation_failed` with all faults of form at once, then what is wrong with destinations. */
+export function readLink(body: unknown, { destinations, timezone }: LinkTerms, isPatch: boolean): ReadLink {
+  const schema = isPatch ? ({ ...LinkInput, required: [] } as unknown as typeof LinkInput) : LinkInput
+  const { fields, faults } = inspect(schema, isObject(body) ? withoutAddresses(body) : body)
+  refuseFaults([...faults, ...meaningFaults(fields), ...(fields.rules ?? []).flatMap(ruleFaults(timezone))])
+  const sent = body as Record<string, unknown> // an object, or refused just now
+  const { password: _, force, utm_template_id, rules, utm, starts_at, expires_at, ...others } = fields
+  const password = passwordOf(sent.password)
+  return {
+    fields: {
+      ...(others as Partial<LinkFields>),
+      ...(utm !== undefined && { utm: withoutEmpty(utm as Utm) }),
+      ...(starts_at !== undefined && { starts_at: instantOrNull(starts_at) }),
+      ...(expires_at !== undefined && { expires_at: instantOrNull(expires_at) }),
+      ...addressesOf(sent, rules, destinations),
+    },
+    password,
+    utmTemplateId: utm_template_id ?? undefined,
+    force: force ?? false,
+  }
+}
+
+const instantOrNull = (text: string | null): number | null => (text === null ? null : parseInstant(text)!) // judged before
+
+/** Addresses have rules and codes of their own, and are not tidied: here only their type is looked at. */
+function withoutAddresses(body: Record<string, unknown>): Record<string, unknown> {
+  const sent = Object.fromEntries(Object.entries(body).filter(([name]) => !SHOWN_ONLY.includes(name)))
+  const standIn = (value: unknown) => (typeof value === "string" ? "x" : value)
+  if ("destination" in sent) sent.destination = standIn(sent.destination)
+  if ("expired_destination" in sent) sent.expired_destination = standIn(sent.expired_destination)
+  if ("password" in sent) sent.password = standIn(sent.password)
+  if (Array.isArray(sent.rules))
+    sent.rules = sent.rules.map((rule) => (isObject(rule) ? { ...rule, destination: standIn(rule.destination) } : rule))
+  return sent
+}
+
+function addressesOf(sent: Record<string, unknown>, rules: Static<typeof RuleInput>[] | undefined, terms: DestinationTerms) {
+  const { destination, expired_destination: expired } = sent
+  const sentRules = sent.rules as { destination: string }[] // of the shape, as just looked at
+  return {
+    ...(typeof destination === "string" && { destination: acceptDestination(destination, terms) }),
+    ...(expired !== undefined && {
+      expired_destination: expired === null ? null : acceptDestination(String(expired), terms, "/expired_destination"),
+    }),
+    ...(rules && {
+      rules: rules.map(
+        ({ when }, index): Rule => ({
+          when: whenOf(when),
+          destination: acceptDestination(sentRules[index]!.destination, terms, `/rules/${index}/destination`),
+        }),
+      ),
+    }),
+  }
+}
+
+const listOf = (value: string | string[] | undefined): readonly string[] | undefined => (typeof value === "string" ? [value] : value)
+
+function whenOf({ device, os, country, language, query, date }: Static<typeof WhenInput>): When {
+  const parts = { device: listOf(device), os: listOf(os), country: listOf(country), language: listOf(language), query, date }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as When
+}
+
+function meaningFaults({ starts_at, expires_at, redirect_status }: Partial<Static<typeof LinkInput>>): Fault[] {
+  const faults: Fault[] = []
+  const instant = (name: string, text: string | null | undefined) => {
+    if (typeof text === "string" && parseInstant(text) === undefined)
+      faults.push(fault(`/${name}`, "invalid_date", "must be a time with its offset, such as 2026-11-21T12:00:00Z"))
+  }
+  instant("starts_at", starts_at)
+  instant("expires_at", expires_at)
+  if (redirect_status !== undefined && !STATUSES.includes(redirect_status as RedirectStatus))
+    faults.push(fault("/redirect_status", "invalid_choice", `must be ${STATUSES.join(", ")}`, STATUSES))
+  return faults
+}
+
+const ruleFaults =
+  (timezone: string) =>
+  ({ when }: Static<typeof RuleInput>, index: number): Fault[] => {
+    const at = `/rules/${index}/when`
+    if (Object.keys(when).length === 0) return [fault(at, "required", "needs at least one part")]
+    return when.date ? dateFaults(when.date, { at: `${at}/date`, timezone }) : []
+  }
+
+/** A rule for no moment at all would never hold, and nobody would be told. */
+function dateFaults(date: NonNullable<When["date"]>, { at, timezone }: { at: string; timezone: string }): Fault[] {
+  if (date.from === undefined && date.to === undefined) return [fault(at, "required", "needs a first or a last day or time")]
+  const faults = (["from", "to"] as const).flatMap((end) => {
+    const text = date[end]
+    const isMoment = text === undefined || parseDay(text) !== undefined || parseInstant(text) !== undefined
+    return isMoment ? [] : [fault(`${at}/${end}`, "invalid_date", "must be a day or a time")]
+  })
+  if (faults.length > 0) return faults
+  const { begins, ends } = momentsOf(date, timezone)
+  return begins < ends ? [] : [fault(`${at}/to`, "invalid_range", "must be after from")]
+}
+
+/** Throws when what came together does not hold together. */
+export function refuseReversed({ starts_at, expires_at }: Pick<LinkFields, "starts_at" | "expires_at">): void {
+  if (starts_at !== null && expires_at !== null && starts_at >= expires_at)
+    refuseFaults([fault("/expires_at", "invalid_range", "must be after starts_at")])
+}
+
+const PASSWORD = { min: 4, max: 256 } as const
+
+/** As it was typed, but equal texts are equal whatever keyboard they came from. */
+function passwordOf(given: unknown): string | null | undefined {
+  if (given === undefined || given === null) return given
+  const password = composed(String(given))
+  const length = [...password].length
+  if (length < PASSWORD.min) refuseFaults([fault("/password", "too_short", `needs at least ${PASSWORD.min} characters`)])
+  if (length > PASSWORD.max) refuseFaults([fault("/password", "too_long", `may have ${PASSWORD.max} characters`)])
+  if (!password.isWellFormed()) refuseFaults([fault("/password", "invalid_characters", "holds characters that no text may have")])
+  return password
+}
+
+/** A field of a template is missing. */
+export const utmRequired = (missing: readonly string[]): AppError =>
+  new AppError("utm_required", `The template wants ${missing.join(", ")}.`, {
+    errors: missing.map((key) => fault(`/utm/${key}`, "required", "is required")),
+  })

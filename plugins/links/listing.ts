@@ -1,0 +1,52 @@
+import { AppError, type Asked, parseId, privatePage, readPaging } from "#plugin"
+import type { Cache } from "./cache.ts"
+import { type Link, type LinkState, type LinksHost, type Site, stateOf } from "./link.ts"
+import type { Reports } from "./reports.ts"
+import type { Showing } from "./shown.ts"
+
+const STATES = ["active", "archived", "expired"] as const
+const SORTS = ["created", "clicks", "last_click"] as const
+const NAMES = ["q", "tag", "state", "domain", "sort"]
+
+/** A page of a site's links, the newest or the most used first, with their last 30 days. */
+export async function listLinks(
+  { now, log }: LinksHost,
+  { cache, showing, reports }: { cache: Cache; showing: Showing; reports: Reports },
+  { site, query, request }: { site: Site; query: Record<string, unknown> } & Pick<Asked, "request">,
+) {
+  const paging = readPaging(`links/${site.id}`, query, NAMES, (reader) => ({
+    q: (reader.text("q", { min: 0, max: 200 }) ?? "").toLowerCase(),
+    tag: reader.text("tag", { min: 1, max: 40 }),
+    state: reader.choice("state", STATES),
+    domain: reader.text("domain", { min: 1, max: 16 }),
+    sort: reader.choice("sort", SORTS) ?? "created",
+  }))
+  const { q, tag, state, domain, sort } = paging.filters
+  await cache.ready()
+  const fits = (link: Link): boolean =>
+    (state === undefined ? stateOf(link, now()) !== "archived" : stateOf(link, now()) === (state as LinkState)) &&
+    (tag === undefined || link.tags.includes(tag)) &&
+    (domain === undefined || link.domain_id === (parseId(domain) ?? null)) &&
+    [link.slug, link.title, link.destination, ...link.tags].some((text) => text.toLowerCase().includes(q))
+  const found = cache
+    .ofSite(site.id)
+    .map(({ link }) => link)
+    .filter(fits)
+    .sort((a, b) => sizeOf(b, sort) - sizeOf(a, sort) || b.id - a.id)
+  const start = paging.after === undefined ? 0 : found.findIndex(({ id }) => id === paging.after) + 1
+  if (start === 0 && paging.after !== undefined) throw new AppError("invalid_cursor", "The row behind the cursor is gone: begin again.")
+  const page = await privatePage(
+    paging,
+    async (limit) => found.slice(start, start + limit),
+    async () => found.length,
+  )
+  const sparks = await reports.sparklines(site, page.data, request.signal).catch((error) => {
+    // The list is worth something without them.
+    log.warn("sparklines of links could not be asked for", { error })
+    return undefined
+  })
+  return { ...page, data: page.data.map((link) => ({ ...showing.link(link), sparkline: sparks?.get(link.id) ?? null })) }
+}
+
+const sizeOf = (link: Link, sort: (typeof SORTS)[number]): number =>
+  sort === "clicks" ? link.clicks_human + link.clicks_bot : sort === "last_click" ? (link.last_click_at ?? 0) : link.id

@@ -1,0 +1,51 @@
+import { instantText } from "#plugin"
+import type { Link } from "./link.ts"
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[sign]!)
+
+const page = (title: string, body: string, head = ""): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${head}<title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body></html>`
+
+const COMMON = { "content-type": "text/html; charset=utf-8", "x-content-type-options": "nosniff", "cache-control": "no-store" }
+const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+/** Of pages that say something of a link (reliability.md section 8). */
+const OF_LINKS = { ...COMMON, "content-security-policy": POLICY, "x-robots-tag": "noindex", "referrer-policy": "no-referrer" }
+
+/** The same for every slug: nothing of the request is in them. */
+const NOT_FOUND = page("Not found", "<p>There is no such link.</p>")
+const GONE = page("Gone", "<p>This link leads nowhere any more.</p>")
+
+const plain = { ...COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'", "referrer-policy": "no-referrer" }
+export const notFoundPage = (): Response => new Response(NOT_FOUND, { status: 404, headers: plain })
+export const gonePage = (): Response => new Response(GONE, { status: 410, headers: plain })
+export const otherMethod = (allow: string): Response => new Response(null, { status: 405, headers: { ...plain, allow } })
+
+const FORM = `<form method="post"><p><label>Password <input type="password" name="password" required maxlength="256" autocomplete="current-password" autofocus></label> <button>Continue</button></p></form>`
+
+/** Says nothing of where the link leads. */
+export const passwordPage = (status: 200 | 403 = 200): Response =>
+  new Response(page("Password", `${status === 403 ? '<p role="alert">The password is not right.</p>' : ""}${FORM}`), {
+    status,
+    headers: OF_LINKS,
+  })
+
+/**
+ * The same address is asked for once more, with the cookie. No redirect: browsers hold a form's way to the policy of the page it
+ * stood on, over all redirects that follow.
+ */
+export const unlockedPage = (cookie: string): Response =>
+  new Response(page("Unlocked", '<p><a href="">Continue</a></p>', '<meta http-equiv="refresh" content="0">'), {
+    headers: { ...OF_LINKS, "set-cookie": cookie },
+  })
+
+/** Where a link leads, for whoever would rather look first. */
+export function previewPage({ title, slug, destination, created_at, password_hash }: Link): Response {
+  const target =
+    password_hash === null
+      ? `<p>Leads to <a href="${escaped(destination)}" rel="noreferrer noopener nofollow">${escaped(destination)}</a></p>`
+      : "<p>The link has a password.</p>"
+  const day = instantText(created_at).slice(0, 10)
+  const body = `${target}<p>Made on <time datetime="${day}">${day}</time></p>`
+  return new Response(page(escaped(title || slug), body), { headers: OF_LINKS })
+}

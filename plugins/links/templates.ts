@@ -1,0 +1,155 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import {
+  type Actor,
+  AppError,
+  type Deed,
+  fault,
+  inspect,
+  isObject,
+  mergedWith,
+  type OwnStatements,
+  parseId,
+  refuseFaults,
+  refuseOtherVersion,
+  refuseStaleBody,
+} from "#plugin"
+import { withoutEmpty } from "./address.ts"
+import { UtmInput } from "./input.ts"
+import { LIMITS, type LinksHost, type Site, UTM_KEYS, type Utm } from "./link.ts"
+import {
+  countTemplates,
+  deleteTemplate,
+  insertTemplate,
+  listTemplates,
+  type Template,
+  templateById,
+  updateTemplate,
+} from "./template-rows.ts"
+
+export const TemplateInput = t.Object(
+  {
+    name: t.String({ minLength: 1, maxLength: 100 }),
+    fields: t.Optional(UtmInput),
+    required: t.Optional(t.Array(t.Union(UTM_KEYS.map((key) => t.Literal(key))), { maxItems: UTM_KEYS.length, uniqueItems: true })),
+    all_sites: t.Optional(t.Boolean({ description: "For all sites of the organization; needs org:write" })),
+  },
+  { additionalProperties: false, title: "UtmTemplateInput" },
+)
+type TemplateFields = Pick<Template, "name" | "fields" | "required">
+
+export interface TemplateTerms {
+  expected?: readonly number[] | undefined
+  permissions: ReadonlySet<string>
+}
+type Beside = (statements: OwnStatements, change: { before?: Template; after?: Template }) => Promise<void>
+
+export interface Templates {
+  list(site: Site): Promise<Template[]>
+  /** Throws `template_not_found`. */
+  get(site: Site, id: string | undefined): Promise<Template>
+  create(site: Site, actor: Actor, body: unknown, permissions: ReadonlySet<string>, beside: Beside): Promise<Template>
+  update(site: Site, id: string | undefined, actor: Actor, body: unknown, terms: TemplateTerms): Promise<Template>
+  remove(site: Site, id: string | undefined, actor: Actor, terms: TemplateTerms): Promise<void>
+}
+
+export function createTemplates({ db, audit, now }: LinksHost): Templates {
+  async function find(statements: OwnStatements, site: Site, named: string | undefined): Promise<Template> {
+    const template = await templateById(statements, site, parseId(named) ?? 0)
+    if (!template) throw new AppError("template_not_found", "There is no template with this id.")
+    return template
+  }
+  const deed = (verb: string, site: Site, before: Template | undefined, after: Template | undefined): Deed => {
+    const template = (after ?? before)! // one of the two is there
+    const fields = ["name", "fields", "required"] as const
+    const changed = fields.filter((name) => !Bun.deepEquals(before?.[name], after?.[name]))
+    return {
+      action: `links.utm-template.${verb}`,
+      target: { type: "utm-template", id: template.id, label: template.name },
+      organizationId: site.organization_id,
+      siteId: site.id,
+      changes: Object.fromEntries(changed.map((name) => [name, [before?.[name] ?? null, after?.[name] ?? null]])),
+    }
+  }
+
+  return {
+    list: (site) => listTemplates(db, site),
+    get: (site, id) => find(db, site, id),
+    create(site, actor, body, permissions, beside) {
+      const { all_sites, ...fields } = readTemplate(body)
+      const site_id = all_sites ? null : site.id
+      refuseUnpermitted({ site_id }, permissions)
+      return db.transaction(async (statements) => {
+        if ((await countTemplates(statements, site.organization_id)) >= LIMITS.templates) throw tooMany()
+        const wanted = { ...fields, organization_id: site.organization_id, site_id, created_at: now() }
+        const template = await insertTemplate(statements, wanted)
+        if (!template) throw nameTaken()
+        await audit.write(statements, actor, deed("create", site, undefined, template))
+        await beside(statements, { after: template })
+        return template
+      })
+    },
+    update(site, id, actor, body, { expected, permissions }) {
+      const { version, patch } = versionOf(body)
+      return db.transaction(async (statements) => {
+        const before = await find(statements, site, id)
+        refuseUnpermitted(before, permissions)
+        const { name, fields, required } = before
+        const { all_sites: _, ...wanted } = readTemplate(mergedWith({ name, fields, required }, patch))
+        refuseStaleBody(before, version, shownTemplate)
+        refuseOtherVersion(before, expected)
+        if (Bun.deepEquals(wanted, { name, fields, required })) return before
+        const after = await updateTemplate(statements, { ...before, ...wanted }, now())
+        if (!after) throw nameTaken()
+        await audit.write(statements, actor, deed("update", site, before, after))
+        return after
+      })
+    },
+    async remove(site, id, actor, { expected, permissions }) {
+      await db.transaction(async (statements) => {
+        const before = await find(statements, site, id)
+        refuseUnpermitted(before, permissions)
+        refuseOtherVersion(before, expected)
+        await deleteTemplate(statements, before.id)
+        await audit.write(statements, actor, deed("delete", site, before, undefined))
+      })
+    },
+  }
+}
+
+function readTemplate(body: unknown): TemplateFields & { all_sites: boolean } {
+  const { fields, faults } = inspect(TemplateInput, body)
+  refuseFaults(faults)
+  const { name, fields: utm = {}, required = [], all_sites = false } = fields as Static<typeof TemplateInput>
+  return { name, fields: withoutEmpty(utm as Utm), required: required as (keyof Utm)[], all_sites }
+}
+
+/** The version that a body names, and the rest of it. */
+export function versionOf(body: unknown): { version: number | undefined; patch: unknown } {
+  if (!isObject(body) || body.version === undefined) return { version: undefined, patch: body }
+  const { version, ...patch } = body
+  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be a whole number")])
+  return { version: version as number, patch } // just looked at
+}
+
+/** What all sites use is the organization's. */
+function refuseUnpermitted({ site_id }: Pick<Template, "site_id">, permissions: ReadonlySet<string>): void {
+  if (site_id === null && !permissions.has("org:write"))
+    throw new AppError("forbidden", "The template is for all sites of the organization.", { required_permission: "org:write" })
+}
+
+export const shownTemplate = ({ id, site_id, name, fields, required, version }: Template) => ({
+  id,
+  name,
+  fields,
+  required: [...required],
+  all_sites: site_id === null,
+  version,
+})
+
+const nameTaken = () =>
+  new AppError("validation_failed", "1 field is not valid.", { errors: [fault("/name", "not_unique", "is the name of another template")] })
+const tooMany = () =>
+  new AppError("limit_reached", `An organization may have ${LIMITS.templates} templates`, {
+    limit: LIMITS.templates,
+    resource: "utm_templates",
+  })

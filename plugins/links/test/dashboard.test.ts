@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { BROWSER } from "#plugin/test"
+import { noBrowser, openBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import links from "../links.ts"
+import { GOOGLEBOT, PATH } from "./kit.ts"
+
+setDefaultTimeout(40_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: answers that a test takes an id or a number from
+type Json = any
+
+/** The real instance with this plugin, an editor, and visitors. */
+async function openLinks(role: "editor" | "viewer" | "owner" = "editor") {
+  const stand = await openDashboard(browser, { plugins: [links] })
+  const maker = await stand.signIn({ role: "owner" })
+  const cookie = role === "owner" ? maker : await stand.signIn({ role })
+  const ask = async (method: string, path: string, body?: unknown): Promise<Json> =>
+    (await stand.instance.api.send(method, path, body, undefined, { cookie: maker })).body
+  return {
+    ...stand,
+    ask,
+    /** A new link, as it is answered. */
+    make: (body: object) => ask("POST", PATH, body),
+    look: (looking = {}) => stand.look({ cookie, ...looking }),
+    visit: (path: string, headers: Record<string, string> = {}, address = "198.51.100.7") =>
+      stand.instance.fetch(
+        new Request(`http://localhost${path}`, { headers: { host: "localhost", "user-agent": BROWSER, ...headers } }),
+        address,
+      ),
+    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+  }
+}
+
+const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
+const final = (page: Page) => page.getByLabel("Final address", { exact: true }).textContent()
+const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").textContent()
+const slugs = (page: Page) => page.locator("tbody th a").allTextContents()
+
+/** How many dots wider a select is than the longest of its choices needs; in the page. */
+function roomOf(select: HTMLElement): number {
+  const whole = select.cloneNode(true) as HTMLElement // of an element
+  whole.style.width = "max-content"
+  select.after(whole)
+  const needed = whole.offsetWidth
+  whole.remove()
+  return select.offsetWidth - needed
+}
+
+test.skipIf(noBrowser)("a link is made by keys alone, and leads to the final address that was shown", async () => {
+  await using stand = await openLinks()
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/links")
+  await shown(page, "There are no short links yet.")
+  await tabTo(page, "Make a link")
+  await page.keyboard.press("Enter")
+  await page.getByRole("dialog").waitFor()
+  await page.keyboard.type("https://shop.example/sale?colour=red&utm_medium=print#top")
+  await tabTo(page, "Slug")
+  await page.keyboard.type("spring")
+  await tabTo(page, "Source")
+  await page.keyboard.type("news letter")
+  await tabTo(page, "Medium")
+  await page.keyboard.type("email")
+  const wanted = "https://shop.example/sale?colour=red&utm_medium=print&utm_source=news+letter#top"
+  expect(await final(page)).toBe(wanted)
+  await shown(page, "Free.")
+  await tabTo(page, "Make link")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/sites/1/links/1")
+  await settled(page)
+  expect((await stand.visit("/l/spring")).headers.get("location")).toBe(wanted)
+  expect(await page.getByAltText(/^QR code of/).evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0)
+  const png = await page.getByRole("link", { name: "Download PNG" }).getAttribute("href")
+  const file = await page.request.get(stand.origin + png)
+  expect([file.status(), file.headers()["content-type"]]).toEqual([200, "image/png"])
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("the tester says which rule holds, and counts nothing", async () => {
+  await using stand = await openLinks("viewer")
+  await stand.make({
+    destination: "https://shop.example/",
+    slug: "ruled",
+    rules: [
+      { when: { country: ["DE"] }, destination: "https://shop.example/de" },
+      { when: { device: ["mobile"] }, destination: "https://m.shop.example/" },
+    ],
+  })
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/links/1")
+  expect(await page.getByLabel("As", { exact: true }).evaluate(roomOf)).toBeGreaterThanOrEqual(0)
+  const tryAs = async (program: string, country: string) => {
+    await page.getByLabel("As", { exact: true }).selectOption({ label: program })
+    await page.getByRole("textbox", { name: "Country" }).fill(country)
+    await page.getByRole("button", { name: "Try", exact: true }).click()
+    return page.getByLabel("Where it leads").textContent()
+  }
+  expect(await tryAs("iPhone", "")).toBe("https://m.shop.example/")
+  await shown(page, "Rule 2 holds: redirect with status 302 to")
+  expect(await tryAs("iPhone", "de")).toBe("https://shop.example/de")
+  await shown(page, "Rule 1 holds")
+  expect(await tryAs("Search engine", "")).toBe("https://shop.example/")
+  await shown(page, "No rule holds")
+  await shown(page, "It would count as a click of a bot.")
+  await stand.instance.app.collector.recorded()
+  expect((await stand.ask("GET", `${PATH}/1/stats?period=today`)).clicks.total).toBe(0)
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("the page of a link says what the API says, and who may only look is offered no change", async () => {
+  await using stand = await openLinks("viewer")
+  await stand.make({ destination: "https://shop.example/", slug: "spring" })
+  await stand.visit("/l/spring")
+  await stand.visit("/l/spring", {}, "198.51.100.8")
+  await stand.visit("/l/spring", { "user-agent": GOOGLEBOT }, "198.51.100.9")
+  await stand.instance.app.collector.recorded()
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/links/1?period=7d")
+  const { clicks } = await stand.ask("GET", `${PATH}/1/stats?period=7d`)
+  expect(clicks).toMatchObject({ human: 2, bot: 1, total: 3, unique: 2 })
+  expect([await figureOf(page, "Human clicks"), await figureOf(page, "Bot clicks"), await figureOf(page, "Unique people")]).toEqual([
+    "2",
+    "1",
+    "2",
+  ])
+  await shown(page, "User agent of a bot")
+  expect(await page.getByRole("button", { name: "Change", exact: true }).count()).toBe(0)
+  await page.getByRole("link", { name: "All links" }).click()
+  await page.locator("tbody th a").first().waitFor()
+  await settled(page)
+  expect(await slugs(page)).toEqual(["spring"])
+  expect(
+    await page.getByRole("img", { name: "Clicks of spring, 30 days: 2 by people, 1 by bots, at most 2 by people in a day" }).count(),
+  ).toBe(1)
+  for (const name of ["Make a link", "Menu of spring"]) expect(await page.getByRole("button", { name }).count()).toBe(0)
+  expect(await page.getByRole("checkbox").count()).toBe(0)
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("a slug that is taken and colours that no camera reads are told with a way on", async () => {
+  await using stand = await openLinks()
+  await stand.make({ destination: "https://shop.example/", slug: "spring" })
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/links/1")
+  await page.getByLabel("Colour", { exact: true }).fill("#cccccc")
+  await shown(page, "Cameras could not read these colours.")
+  expect(await page.getByRole("link", { name: "Download SVG" }).count()).toBe(0)
+  // The answer of the server is what the page has just told; the browser notes it as well.
+  expect(looked.faults.splice(0)).toEqual([
+    "console: Failed to load resource: the server responded with a status of 422 (Unprocessable Entity)",
+  ])
+  await page.getByLabel("Colour", { exact: true }).fill("#003300")
+  await page.getByRole("link", { name: "Download SVG" }).waitFor()
+
+  await looked.open("/sites/1/links")
+  await page.getByRole("button", { name: "Make a link" }).click()
+  await page.getByLabel("Target", { exact: true }).fill("https://shop.example/other")
+  await page.getByLabel("Slug", { exact: true }).fill("Spring")
+  await shown(page, "This slug is taken.")
+  await page.getByRole("button", { name: "Spring-2" }).click()
+  await shown(page, "Free.")
+  await page.getByRole("button", { name: "Make link" }).click()
+  await page.waitForURL("**/sites/1/links/2")
+  expect((await stand.visit("/l/spring-2")).headers.get("location")).toBe("https://shop.example/other")
+  await settled(page)
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)(
+  "links are tried before they are imported, archived together and brought back, and a domain shows its record",
+  async () => {
+    await using stand = await openLinks("owner")
+    await using looked = await stand.look()
+    const { page } = looked
+    await looked.open("/sites/1/links")
+    const more = async (name: string) => {
+      await page.getByRole("button", { name: "More about links" }).click()
+      await page.getByRole("menuitem", { name }).click()
+    }
+    await more("Import links")
+    await page
+      .getByLabel("Or its text")
+      .fill("slug,destination,tags\none,https://shop.example/1,print\ntwo,javascript:alert(1),\nthree,https://shop.example/3,")
+    await page.getByRole("button", { name: "See what would happen" }).click()
+    await shown(page, "Read as plain CSV: 2 rows can be made, 1 cannot.")
+    expect((await stand.ask("GET", PATH)).data).toEqual([])
+    await page.getByRole("button", { name: "Make 2 links" }).click()
+    await shown(page, "2 links made, 1 rows not")
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click()
+    await settled(page)
+    expect(await slugs(page)).toEqual(["three", "one"])
+
+    for (const slug of ["one", "three"]) await page.getByLabel(`Choose ${slug}`).check()
+    await page.getByRole("button", { name: "Archive these 2 links" }).click()
+    await shown(page, "2 archived")
+    expect((await stand.visit("/l/one")).status).toBe(404)
+    await shown(page, "There are no short links yet.")
+    await page.getByRole("button", { name: "Undo" }).click()
+    await page.getByRole("link", { name: "three", exact: true }).waitFor()
+    expect((await stand.visit("/l/one")).headers.get("location")).toBe("https://shop.example/1")
+
+    await more("Link domains")
+    await page.getByLabel("Host", { exact: true }).fill("go.shop.example")
+    await page.getByRole("button", { name: "Add domain" }).click()
+    await shown(page, "Set this record")
+    const [domain] = (await stand.ask("GET", "/api/private/sites/1/link-domains")).data
+    expect(domain.txt_record).toStartWith("footfall-verify=")
+    await shown(page, domain.txt_record)
+    expect(looked.faults).toEqual([])
+  },
+)

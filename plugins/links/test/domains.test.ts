@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test"
+import { sql } from "#plugin"
+import { linkStand, PATH } from "./kit.ts"
+
+const destination = "https://example.com/"
+const DOMAINS = "/api/private/sites/1/link-domains"
+
+test("a domain that is not proved serves nothing; a proved one serves its own slugs and no others", async () => {
+  await using stand = await linkStand()
+  const { catalog } = stand.instance.app.instance
+  const domain = (await stand.ask("POST", DOMAINS, { host: "Go.Shop.Example", root_destination: "https://shop.example/" })).body
+  expect(domain).toMatchObject({
+    host: "go.shop.example",
+    verified_at: null,
+    txt_record: expect.stringMatching(/^footfall-verify=[0-9a-f]{40}$/),
+    file: { path: "/.well-known/footfall-verify" },
+  })
+  expect(await stand.ask("POST", PATH, { destination, domain_id: domain.id })).toMatchObject({ body: { code: "domain_not_verified" } })
+  const host = "go.shop.example"
+  const before = await stand.visit("/spring", { host })
+  expect(before.headers.get("location")).toBeNull()
+  // What the DNS would have said; the cache learns of it by the next change.
+  await catalog.run(sql`update links_domains set verified_at = 1 where id = ${domain.id}`)
+  await stand.ask("PATCH", `${DOMAINS}/${domain.id}`, { not_found_destination: "https://shop.example/404" })
+  const link = await stand.make({ destination, slug: "spring", domain_id: domain.id })
+  expect(link.short_url).toBe("http://go.shop.example/spring")
+  await stand.make({ destination: "https://example.com/own", slug: "spring" })
+  const at = async (path: string) => (await stand.visit(path, { host })).headers.get("location")
+  expect(await at("/spring")).toBe(destination)
+  expect(await at("/SPRING/")).toBe(destination)
+  expect(await at("/")).toBe("https://shop.example/")
+  expect(await at("/unknown")).toBe("https://shop.example/404")
+  expect((await stand.visit("/l/spring")).headers.get("location")).toBe("https://example.com/own")
+  expect((await stand.visit("/spring", { host: "GO.shop.example:8080" })).headers.get("location")).toBe(destination)
+  // What the program needs for itself stays where it is.
+  expect((await stand.visit("/health/live", { host })).status).toBe(200)
+  expect((await stand.visit("/js/script.js", { host })).status).toBe(200)
+  expect(await stand.ask("DELETE", `${DOMAINS}/${domain.id}`)).toMatchObject({ status: 409, body: { code: "domain_in_use" } })
+  await stand.ask("DELETE", `${PATH}/${link.id}`)
+  expect((await stand.ask("DELETE", `${DOMAINS}/${domain.id}`)).status).toBe(204)
+  expect((await stand.visit("/spring", { host })).headers.get("location")).toBeNull()
+})
+
+test.each([
+  ["localhost", 422, "validation_failed"],
+  ["*.example.com", 422, "validation_failed"],
+  ["https://example.com", 422, "validation_failed"],
+  ["a b.example", 422, "validation_failed"],
+  ["192.0.2.7", 422, "validation_failed"],
+  ["192.0.2.7.", 422, "validation_failed"],
+  ["[2001:db8::7]", 422, "validation_failed"],
+  ["2001:db8::7", 422, "validation_failed"],
+  ["dash.example.com", 409, "domain_in_use"],
+])("the host %s is refused", async (host, status, code) => {
+  await using stand = await linkStand({ settings: { allowed_hosts: "dash.example.com" } })
+  expect(await stand.ask("POST", DOMAINS, { host })).toMatchObject({ status, body: { code } })
+})
+
+test("a host belongs to one organization, and its proof to whoever may change that", async () => {
+  await using stand = await linkStand({ settings: { outbound: "off" } })
+  const { body } = await stand.ask("POST", DOMAINS, { host: "go.shop.example" })
+  expect(await stand.ask("POST", DOMAINS, { host: "GO.shop.example." })).toMatchObject({ status: 409, body: { code: "domain_in_use" } })
+  const editor = { cookie: await stand.instance.signIn({ role: "editor" }) }
+  expect(await stand.ask("GET", `${DOMAINS}/${body.id}`, undefined, editor)).toMatchObject({ body: { txt_record: null, file: null } })
+  expect(await stand.ask("POST", `${DOMAINS}/${body.id}/verify`, undefined, editor)).toMatchObject({
+    status: 403,
+    body: { required_permission: "org:write" },
+  })
+  expect(await stand.ask("POST", `${DOMAINS}/${body.id}/verify`)).toMatchObject({ status: 422, body: { code: "outbound_disabled" } })
+  expect(await stand.ask("PATCH", `${DOMAINS}/${body.id}`, { root_destination: "javascript:x" })).toMatchObject({
+    status: 422,
+    body: { code: "invalid_destination", pointer: "/root_destination" },
+  })
+})

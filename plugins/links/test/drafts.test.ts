@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test"
+import type { LinkAnswer } from "../ui/answers.ts"
+import { bodyOf, changesOf, draftOf, newRule } from "../ui/link-draft.ts"
+import { instantOf, localOf } from "../ui/zone-time.ts"
+
+const ZONE = "Europe/Berlin"
+
+describe("local times", () => {
+  test.each([
+    ["in winter", "2026-11-21T12:00", "2026-11-21T11:00:00.000Z"],
+    ["in summer", "2026-07-01T00:30", "2026-06-30T22:30:00.000Z"],
+    ["in the hour that clocks skip", "2026-03-29T02:30", "2026-03-29T01:30:00.000Z"],
+    ["that is no time", "tomorrow", undefined],
+    ["of a day that is none", "2026-13-01T00:00", undefined],
+  ])("a time %s becomes an instant", (_, local, instant) => {
+    expect(instantOf(local, ZONE)).toBe(instant)
+  })
+
+  test("an instant is shown as the time of the zone, and comes back as itself", () => {
+    expect(localOf("2026-07-01T22:00:00.000Z", ZONE)).toBe("2026-07-02T00:00")
+    expect(instantOf("2026-07-02T00:00", ZONE)).toBe("2026-07-01T22:00:00.000Z")
+    expect(localOf(null, ZONE)).toBe("")
+  })
+})
+
+const LINK: LinkAnswer = {
+  ...{ id: 3, slug: "spring", domain_id: null, short_url: "http://localhost/l/spring", qr_url: "/qr", title: "Spring", notes: "" },
+  ...{ destination: "https://shop.example/sale", tags: ["mail"], redirect_status: 302, forward_query: true, forward_path: false },
+  ...{ utm: { utm_source: "letter" }, utm_mode: "fill", starts_at: null, expires_at: "2026-12-24T17:00:00Z", expired_destination: null },
+  ...{ max_clicks: null, has_password: true, noindex: true, state: "active", clicks: { total: 0, human: 0, bot: 0, qr: 0 } },
+  ...{ last_click_at: null, version: 2, created_at: "2026-11-01T00:00:00Z" },
+  rules: [{ when: { device: ["Mobile"], query: { name: "ref" } }, destination: "https://m.shop.example/" }],
+}
+
+test("a link that is opened and not changed sends nothing", () => {
+  const draft = draftOf(LINK, ZONE)
+  expect(draft.expires).toBe("2026-12-24T18:00")
+  expect(changesOf({ ...draft }, draft, ZONE)).toEqual({})
+})
+
+test("only what was changed is sent", () => {
+  const from = draftOf(LINK, ZONE)
+  const draft = { ...from, tags: "mail,  print, mail", expires: "", password: null, rules: [] }
+  expect(changesOf(draft, from, ZONE)).toEqual({ tags: ["mail", "print"], expires_at: null, password: null, rules: [] })
+})
+
+test("a new link sends no slug, no password and no part of a rule that nobody typed", () => {
+  const rule = newRule({ country: "de, at", from: "2026-12-01", destination: " https://shop.example/at " })
+  const draft = { ...draftOf(undefined, ZONE), destination: "https://shop.example/", rules: [rule] }
+  const body = bodyOf(draft, ZONE)
+  expect(body.rules).toEqual([{ when: { country: ["DE", "AT"], date: { from: "2026-12-01" } }, destination: "https://shop.example/at" }])
+  expect(Object.keys(body).filter((name) => ["slug", "password", "force", "utm_template_id"].includes(name))).toEqual([])
+})

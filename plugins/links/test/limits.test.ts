@@ -1,0 +1,115 @@
+import { expect, test } from "bun:test"
+import { freshAddress, GOOGLEBOT, linkStand, PATH } from "./kit.ts"
+
+const destination = "https://example.com/"
+
+test("the click that reaches the limit is served, the next person is not, and programs use nothing up", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination, max_clicks: 2, expired_destination: "https://example.com/over" })
+  for (let request = 0; request < 5; request++) {
+    expect((await stand.visit(`/l/${slug}`, { method: "HEAD" })).status).toBe(302)
+    expect((await stand.visit(`/l/${slug}`, { headers: { "user-agent": GOOGLEBOT } })).status).toBe(302)
+    expect((await stand.visit(`/l/${slug}`, { headers: { "sec-purpose": "prefetch" } })).status).toBe(302)
+  }
+  const to = async () => (await stand.visit(`/l/${slug}`)).headers.get("location")
+  expect([await to(), await to(), await to()]).toEqual([destination, destination, "https://example.com/over"])
+  await stand.ask("PATCH", `${PATH}/${id}`, { max_clicks: 3 })
+  expect([await to(), await to()]).toEqual([destination, "https://example.com/over"])
+  await stand.recorded()
+  stand.instance.clock.advance(60_000)
+  await stand.instance.runJobs()
+  expect(await to()).toBe("https://example.com/over")
+  expect((await stand.ask("GET", `${PATH}/${id}`)).body).toMatchObject({ state: "expired", clicks: { human: 3, bot: 15 } })
+})
+
+test("of 200 requests at once exactly as many are let through as the limit says", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination, max_clicks: 37 })
+  const answers = await Promise.all(Array.from({ length: 200 }, () => stand.visit(`/l/${slug}`, { address: freshAddress() })))
+  const statuses = Map.groupBy(answers, ({ status }) => status)
+  expect([...statuses].map(([status, those]) => [status, those.length])).toEqual([
+    [302, 37],
+    [410, 163],
+  ])
+  await stand.recorded()
+  expect((await stand.ask("GET", `${PATH}/${id}/stats`)).body.clicks).toMatchObject({ human: 37, total: 37 })
+})
+
+test("a link that is changed while it is requested answers each time from one whole version", async () => {
+  await using stand = await linkStand()
+  const versions = ["a", "b", "c", "d"].map((name) => ({
+    destination: `https://${name}.example/${name}`,
+    utm: { utm_source: name },
+    redirect_status: { a: 301, b: 302, c: 307, d: 308 }[name],
+    tags: [name],
+  }))
+  const whole = new Set(
+    versions.map(({ destination, utm, redirect_status }) => `${redirect_status} ${destination}?utm_source=${utm.utm_source}`),
+  )
+  const { slug, id } = await stand.make(versions[0]!)
+  let isOver = false
+  const seen = new Set<string>()
+  const visiting = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const answer = await stand.visit(`/l/${slug}`)
+      seen.add(`${answer.status} ${answer.headers.get("location")}`)
+      await Bun.sleep(0)
+    }
+  })
+  for (let change = 0; change < 60; change++) {
+    expect((await stand.ask("PATCH", `${PATH}/${id}`, versions[change % 4])).status).toBe(200)
+    // The visitors have their turn: statements of this store leave none.
+    await Bun.sleep(change % 3)
+  }
+  isOver = true
+  await Promise.all(visiting)
+  expect([...seen].filter((answer) => !whole.has(answer))).toEqual([])
+  expect(seen.size).toBeGreaterThan(1)
+})
+
+test("lifetime counters have each click once, over restarts of the count, and outlive the retention of clicks", async () => {
+  await using stand = await linkStand()
+  const { clock, app } = stand.instance
+  const { slug, id } = await stand.make({ destination })
+  const counted = async () => (await stand.ask("GET", `${PATH}/${id}`)).body.clicks
+  for (let round = 1; round <= 3; round++) {
+    await stand.visit(`/l/${slug}?qr=1`)
+    await stand.visit(`/l/${slug}`, { method: "HEAD" })
+    await stand.recorded()
+    clock.advance(60_000)
+    await stand.instance.runJobs()
+    await stand.instance.runJobs()
+    expect(await counted()).toEqual({ total: 2 * round, human: round, bot: round, qr: round })
+  }
+  await app.instance.events.seal(clock.now() + 86_400_000, true)
+  await app.instance.events.retain(1, clock.now() + 1, clock.now())
+  expect((await stand.ask("GET", `${PATH}/${id}/stats?period=all`)).body.clicks).toMatchObject({ total: 0 })
+  expect(await counted()).toMatchObject({ human: 3 })
+})
+
+test("a click that cannot be stored changes no answer, and is counted as refused", async () => {
+  await using stand = await linkStand()
+  const { slug } = await stand.make({ destination })
+  // Takes nothing more, as on a full disk.
+  stand.instance.app.collector.stop()
+  expect((await stand.visit(`/l/${slug}`)).headers.get("location")).toBe(destination)
+  await stand.recorded()
+  expect(stand.instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
+  expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 0, refused_queue: 0, refused_storage: 1 })
+})
+
+test("at most 10,000 clicks wait for the disk: what comes while they do is redirected, and its loss is in the figures of ingestion", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination })
+  const { console, collector } = stand.instance.app
+  await stand.visit(`/l/${slug}`)
+  await stand.recorded()
+  const address = freshAddress()
+  // All of them in one turn: nothing can be stored between them.
+  const answers = Array.from({ length: 10_025 }, () => stand.visit(`/l/${slug}`, { address }))
+  for (const answer of await Promise.all(answers)) expect(answer.headers.get("location")).toBe(destination)
+  await collector.recorded()
+  expect(console.ingestion.minutes({}).totals).toMatchObject({ accepted: 10_001, refused_queue: 25 })
+  expect(console.ingestion.minutes({ site: "1" }).totals).toMatchObject({ refused_queue: 25 })
+  expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ total: 10_001 })
+})

@@ -1,0 +1,91 @@
+/** What the routes of the area answer, as far as its pages need it, and the questions to them. */
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
+import { canInOrganization, canOnSite, get, useMe } from "#plugin/ui"
+import type { Rule, Utm } from "../link.ts"
+
+export interface LinkAnswer {
+  id: number
+  slug: string
+  domain_id: number | null
+  short_url: string
+  qr_url: string
+  destination: string
+  title: string
+  notes: string
+  tags: string[]
+  redirect_status: number
+  forward_query: boolean
+  forward_path: boolean
+  utm: Utm
+  utm_mode: "fill" | "override"
+  starts_at: string | null
+  expires_at: string | null
+  expired_destination: string | null
+  max_clicks: number | null
+  has_password: boolean
+  rules: Rule[]
+  noindex: boolean
+  state: "active" | "archived" | "expired"
+  clicks: { total: number; human: number; bot: number; qr: number }
+  last_click_at: string | null
+  version: number
+  created_at: string
+}
+export interface LinkListed extends LinkAnswer {
+  /** The last 30 days; null where they could not be counted. */
+  sparkline: { human: number[]; bot: number[] } | null
+}
+
+export interface DomainAnswer {
+  id: number
+  host: string
+  verified_at: string | null
+  /** Null for whoever may not prove it. */
+  txt_record: string | null
+  file: { path: string; content: string } | null
+  root_destination: string | null
+  not_found_destination: string | null
+  version: number
+}
+
+export interface TemplateAnswer {
+  id: number
+  name: string
+  fields: Utm
+  required: (keyof Utm)[]
+  all_sites: boolean
+  version: number
+}
+
+export const sitePath = (siteId: number): string => `/api/private/sites/${siteId}`
+export const linksPath = (siteId: number): string => `${sitePath(siteId)}/links`
+
+export function useSiteQuery<Data>(siteId: number, path: string, enabled = true): UseQueryResult<Data, Error> {
+  return useQuery({
+    queryKey: ["links", siteId, path],
+    queryFn: ({ signal }) => get<Data>(`${sitePath(siteId)}/${path}`, signal),
+    placeholderData: (before) => before,
+    enabled,
+  })
+}
+
+export const useDomains = (siteId: number) => useSiteQuery<{ data: DomainAnswer[] }>(siteId, "link-domains")
+export const useTemplates = (siteId: number) => useSiteQuery<{ data: TemplateAnswer[] }>(siteId, "utm-templates")
+
+/** After a write everything about links of the site is asked again. */
+export function useRefreshLinks(siteId: number): () => Promise<void> {
+  const client = useQueryClient()
+  return () => client.invalidateQueries({ queryKey: ["links", siteId] })
+}
+
+/** What the present person may do here. */
+export function useRights(siteId: number) {
+  const me = useMe()
+  const organizationId = me?.sites.find(({ id }) => id === siteId)?.organization_id ?? 0
+  return {
+    organizationId,
+    writes: canOnSite(me, siteId, "links:write"),
+    ownsHosts: canInOrganization(me, organizationId, "org:write"),
+    readsAudit: canInOrganization(me, organizationId, "audit:read"),
+  }
+}

@@ -1,0 +1,103 @@
+import { useState } from "preact/hooks"
+import { Button, type Column, DataTable, Dialog, exact, Field, Form, post, TextArea, toast, visible } from "#plugin/ui"
+import { linksPath, useRefreshLinks } from "./answers.ts"
+import type { PanelProps } from "./domains.tsx"
+
+interface ImportedRow {
+  line: number
+  status: "ok" | "created" | "failed"
+  slug: string | null
+  destination: string
+  error?: { code: string; detail: string }
+}
+interface ImportAnswer {
+  format: string
+  counts: { ok: number; failed: number }
+  rows: ImportedRow[]
+}
+
+const FORMATS: Readonly<Record<string, string>> = { bitly: "Bitly", shlink: "Shlink", yourls: "YOURLS", dub: "Dub", plain: "plain CSV" }
+/** Of more rows only those that fail are worth a look. */
+const SHOWN = 200
+
+/** Links from a file of another product. First it is told what would become of each row; then they are written. */
+export default function Import({ siteId, onClose }: PanelProps) {
+  const refresh = useRefreshLinks(siteId)
+  const [csv, setCsv] = useState("")
+  const [tried, setTried] = useState<ImportAnswer>()
+  const ask = (apply: boolean) => post<ImportAnswer>(`${linksPath(siteId)}/import`, { csv, apply })
+  const submit = async () => {
+    if (!tried) return setTried(await ask(false))
+    const { counts, rows } = await ask(true)
+    await refresh()
+    toast(`${exact(counts.ok)} links made${counts.failed > 0 ? `, ${exact(counts.failed)} rows not` : ""}`)
+    if (counts.failed > 0) setTried({ ...tried, counts: { ok: 0, failed: counts.failed }, rows: rows.filter(isFailed) })
+    else onClose()
+  }
+  const change = (text: string) => {
+    setCsv(text)
+    setTried(undefined)
+  }
+  return (
+    <Dialog title="Import links" onClose={onClose} wide>
+      <Form submit={submit} label="Import links">
+        {({ busy, errorOf }) => (
+          <>
+            <p class="quiet">
+              A CSV of Bitly, Shlink, YOURLS or Dub, or one with the columns <code>slug,destination,title,tags</code>. Clicks are not in
+              such files and start at zero.
+            </p>
+            <Field label="File">
+              {(described) => (
+                <input
+                  {...described}
+                  class="input"
+                  type="file"
+                  accept=".csv,text/csv"
+                  onChange={async (event) => {
+                    const [file] = event.currentTarget.files ?? []
+                    if (file) change(await file.text())
+                  }}
+                />
+              )}
+            </Field>
+            <TextArea label="Or its text" value={csv} onValue={change} rows={6} error={errorOf("/csv")} />
+            {tried && <Tried of={tried} />}
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Close</Button>
+              <Button kind="primary" type="submit" busy={busy} disabled={csv.trim() === "" || tried?.counts.ok === 0}>
+                {tried ? `Make ${exact(tried.counts.ok)} links` : "See what would happen"}
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+const isFailed = ({ status }: ImportedRow): boolean => status === "failed"
+
+function Tried({ of: { format, counts, rows } }: { of: ImportAnswer }) {
+  const shown = [...rows.filter(isFailed), ...rows.filter((row) => !isFailed(row))].slice(0, SHOWN)
+  return (
+    <div class="stack">
+      <p role="status">
+        Read as {FORMATS[format] ?? format}: {exact(counts.ok)} rows can be made, {exact(counts.failed)} cannot.
+        {rows.length > SHOWN && ` The first ${SHOWN} are shown, those that cannot first.`}
+      </p>
+      <DataTable caption="Rows of the file" rows={shown} keyOf={({ line }) => line} columns={COLUMNS} />
+    </div>
+  )
+}
+
+const COLUMNS: Column<ImportedRow>[] = [
+  { id: "line", label: "Line", cell: ({ line }) => exact(line) },
+  { id: "slug", label: "Slug", cell: ({ slug }) => (slug === null ? <span class="quiet">chosen for you</span> : visible(slug)) },
+  { id: "target", label: "Target", cell: ({ destination }) => <span class="link-notes">{visible(destination)}</span> },
+  {
+    id: "what",
+    label: "What happens",
+    cell: ({ error, status }) => (error ? visible(error.detail) : status === "created" ? "made" : "can be made"),
+  },
+]

@@ -1,0 +1,69 @@
+import { Answer, type Column, DataTable, Dialog, dayText, EmptyState, exact, visible } from "#plugin/ui"
+import { useDomains, useSiteQuery } from "./answers.ts"
+import type { PanelProps } from "./domains.tsx"
+
+interface Orphan {
+  day: string
+  kind: string
+  count: number
+}
+interface DomainOrphan extends Orphan {
+  domain_id: number
+  path_sample: string
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  unknown_slug: "No such link",
+  root: "The host itself",
+  expired: "An expired link",
+  not_started: "A link that has not started",
+}
+
+/** Requests of the last 30 days that led nowhere: misprints in what was printed, and links that ended too early. */
+export default function Orphans({ siteId, onClose }: PanelProps) {
+  const orphans = useSiteQuery<{ domains: DomainOrphan[]; instance: Orphan[] }>(siteId, "links/orphans")
+  const hosts = useDomains(siteId).data?.data ?? []
+  return (
+    <Dialog title="Requests that led nowhere, 30 days" onClose={onClose} wide>
+      <Answer of={orphans} rows={4}>
+        {({ domains, instance }) =>
+          domains.length === 0 && instance.length === 0 ? (
+            <EmptyState>Every request of the last 30 days found its link.</EmptyState>
+          ) : (
+            <div class="stack">
+              {domains.length > 0 && (
+                <DataTable
+                  caption="On link domains"
+                  rows={domains}
+                  keyOf={({ day, domain_id, kind, path_sample }) => [day, domain_id, kind, path_sample].join(" ")}
+                  columns={[
+                    ...columns<DomainOrphan>(),
+                    { id: "host", label: "Host", cell: ({ domain_id }) => visible(hosts.find(({ id }) => id === domain_id)?.host ?? "") },
+                    { id: "path", label: "Path, a sample", cell: ({ path_sample }) => <code>{visible(path_sample)}</code> },
+                  ]}
+                />
+              )}
+              {instance.length > 0 && (
+                <>
+                  <p class="small quiet">On the host of this instance, of all its sites together:</p>
+                  <DataTable
+                    caption="On this instance"
+                    rows={instance}
+                    keyOf={({ day, kind }) => `${day} ${kind}`}
+                    columns={columns<Orphan>()}
+                  />
+                </>
+              )}
+            </div>
+          )
+        }
+      </Answer>
+    </Dialog>
+  )
+}
+
+const columns = <Row extends Orphan>(): Column<Row>[] => [
+  { id: "day", label: "Day", cell: ({ day }) => dayText(day) },
+  { id: "kind", label: "Asked for", cell: ({ kind }) => KINDS[kind] ?? kind },
+  { id: "count", label: "Requests", number: true, cell: ({ count }) => exact(count) },
+]

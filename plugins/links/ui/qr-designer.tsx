@@ -1,0 +1,107 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { Card, Choice, ErrorState, get, Problem, SelectField, Skeleton, TextField, visible } from "#plugin/ui"
+import type { LinkAnswer } from "./answers.ts"
+
+interface Look {
+  size: string
+  ecc: string
+  margin: string
+  fg: string
+  bg: string
+  logo: boolean
+}
+const USUAL: Look = { size: "512", ecc: "M", margin: "4", fg: "#000000", bg: "#ffffff", logo: false }
+
+const CORRECTION = [
+  { value: "L", label: "Low, 7%" },
+  { value: "M", label: "Medium, 15%" },
+  { value: "Q", label: "High, 25%" },
+  { value: "H", label: "Highest, 30%" },
+]
+
+/** The code of the short address: how it looks, and both files of it. What cameras could not read is refused. */
+export function QrDesigner({ link }: { link: LinkAnswer }) {
+  const [look, setLook] = useState(USUAL)
+  const set = (changes: Partial<Look>) => setLook({ ...look, ...changes })
+  const address = (format: "svg" | "png") => `${link.qr_url}?${new URLSearchParams(argumentsOf(look, format))}`
+  const picture = useQuery({
+    queryKey: ["qr", address("svg"), link.short_url],
+    // The same address again is the picture itself; this one tells why there is none.
+    queryFn: async ({ signal }) => {
+      await get(address("svg"), signal)
+      return address("svg")
+    },
+    placeholderData: (before) => before,
+    retry: false,
+  })
+  const errorOf = (name: string) =>
+    picture.error instanceof Problem ? picture.error.members.errors?.find(({ pointer }) => pointer === `/${name}`)?.detail : undefined
+  return (
+    <Card title="QR code" foot="Who comes by the code is counted apart.">
+      <div class="qr-designer">
+        <div class="qr-picture" aria-busy={picture.isPlaceholderData}>
+          {picture.error ? (
+            <ErrorState error={picture.error} />
+          ) : picture.data ? (
+            <img src={picture.data} alt={`QR code of ${visible(link.short_url)}`} />
+          ) : (
+            <Skeleton rows={4} />
+          )}
+        </div>
+        <div class="stack">
+          <div class="narrow-fields">
+            <TextField
+              label="Size, dots"
+              type="number"
+              min={64}
+              max={2048}
+              value={look.size}
+              onValue={(size) => set({ size })}
+              error={errorOf("size")}
+            />
+            <TextField
+              label="Margin, modules"
+              type="number"
+              min={0}
+              max={16}
+              value={look.margin}
+              onValue={(margin) => set({ margin })}
+              error={errorOf("margin")}
+            />
+            <SelectField
+              label="Error correction"
+              value={look.logo ? "H" : look.ecc}
+              onValue={(ecc) => set({ ecc })}
+              options={CORRECTION}
+              disabled={look.logo}
+            />
+            <TextField label="Colour" code value={look.fg} onValue={(fg) => set({ fg })} error={errorOf("fg")} />
+            <TextField label="Background" code value={look.bg} onValue={(bg) => set({ bg })} error={errorOf("bg")} />
+          </div>
+          <Choice
+            label="Leave the middle free for a logo"
+            note="With the highest correction, so that it is still read."
+            checked={look.logo}
+            onChange={(logo) => set({ logo })}
+          />
+        </div>
+      </div>
+      {picture.data && !picture.error && (
+        <div class="row">
+          <a class="button" href={address("svg")} download={`${link.slug}.svg`}>
+            Download SVG
+          </a>
+          <a class="button" href={address("png")} download={`${link.slug}.png`}>
+            Download PNG
+          </a>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const argumentsOf = ({ size, ecc, margin, fg, bg, logo }: Look, format: string): Record<string, string> => ({
+  ...{ format, size, margin, fg, bg },
+  ...(logo ? { logo: "true", ecc: "H" } : { ecc }),
+})

@@ -1,0 +1,180 @@
+import { useState } from "preact/hooks"
+import {
+  Answer,
+  Button,
+  Choice,
+  type Column,
+  DataTable,
+  Dialog,
+  EmptyState,
+  Form,
+  Icon,
+  MenuItem,
+  Popover,
+  patch,
+  post,
+  remove,
+  sentenceOf,
+  TextField,
+  toast,
+  visible,
+} from "#plugin/ui"
+import { UTM_KEYS, type Utm } from "../link.ts"
+import { sitePath, type TemplateAnswer, useRefreshLinks, useRights, useTemplates } from "./answers.ts"
+import { TAG_WORDS } from "./campaign-fields.tsx"
+import type { PanelProps } from "./domains.tsx"
+
+/** Campaign tags to begin a link with, so that everybody spells them alike. */
+export default function Templates({ siteId, onClose }: PanelProps) {
+  const templates = useTemplates(siteId)
+  const { writes } = useRights(siteId)
+  const [editing, setEditing] = useState<{ template?: TemplateAnswer }>()
+  return (
+    <Dialog title="Campaign templates" onClose={onClose} wide>
+      {editing ? (
+        <TemplateForm key={editing.template?.id ?? 0} siteId={siteId} template={editing.template} onClose={() => setEditing(undefined)} />
+      ) : (
+        <>
+          <Answer of={templates} rows={4}>
+            {({ data }) =>
+              data.length === 0 ? (
+                <EmptyState>
+                  There are no templates yet. A template fills the campaign tags of a link, and says which are needed.
+                </EmptyState>
+              ) : (
+                <DataTable
+                  caption="Campaign templates"
+                  rows={data}
+                  keyOf={({ id }) => id}
+                  columns={columnsFor(siteId, writes ? (template) => setEditing({ template }) : undefined)}
+                />
+              )
+            }
+          </Answer>
+          {writes && (
+            <div class="row">
+              <Button icon="plus" onClick={() => setEditing({})}>
+                Make a template
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void) | undefined): Column<TemplateAnswer>[] => [
+  { id: "name", label: "Name", cell: ({ name }) => visible(name) },
+  {
+    id: "tags",
+    label: "Tags",
+    cell: ({ fields }) => visible(UTM_KEYS.flatMap((key) => (fields[key] ? [`${key}=${fields[key]}`] : [])).join(" ")),
+  },
+  {
+    id: "required",
+    label: "Needed",
+    cell: ({ required }) => required.map((key) => TAG_WORDS.find((tag) => tag.key === key)!.label).join(", "),
+  },
+  { id: "sites", label: "For", cell: ({ all_sites }) => (all_sites ? "all sites" : "this site") },
+  ...(onEdit
+    ? [
+        {
+          id: "acts",
+          label: "Acts",
+          cell: (template: TemplateAnswer) => <Acts siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
+        },
+      ]
+    : []),
+]
+
+/** One for all sites is the organization's: only its owners and admins change it. */
+function Acts({ siteId, template, onEdit }: { siteId: number; template: TemplateAnswer; onEdit(): void }) {
+  const refresh = useRefreshLinks(siteId)
+  const { ownsHosts } = useRights(siteId)
+  if (template.all_sites && !ownsHosts) return null
+  const path = `${sitePath(siteId)}/utm-templates`
+  const fail = (error: Error) => toast(sentenceOf(error))
+  const forget = async () => {
+    await remove(`${path}/${template.id}`)
+    const { name, fields, required, all_sites } = template
+    toast(`${name} deleted`, () => void post(path, { name, fields, required, all_sites }).then(refresh).catch(fail))
+    await refresh()
+  }
+  return (
+    <Popover iconOnly kind="quiet" label={`Menu of ${visible(template.name)}`} button={<Icon name="more" />}>
+      {(close) => (
+        <>
+          <MenuItem onSelect={onEdit}>Change</MenuItem>
+          <MenuItem
+            kind="danger"
+            onSelect={() => {
+              close()
+              void forget().catch(fail)
+            }}
+          >
+            Delete
+          </MenuItem>
+        </>
+      )}
+    </Popover>
+  )
+}
+
+interface TemplateFormProps {
+  siteId: number
+  template: TemplateAnswer | undefined
+  onClose(): void
+}
+
+function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
+  const refresh = useRefreshLinks(siteId)
+  const { ownsHosts } = useRights(siteId)
+  const [name, setName] = useState(template?.name ?? "")
+  const [fields, setFields] = useState<Utm>(template?.fields ?? {})
+  const [required, setRequired] = useState<readonly (keyof Utm)[]>(template?.required ?? [])
+  const [allSites, setAllSites] = useState(false)
+  const path = `${sitePath(siteId)}/utm-templates`
+  const submit = async () => {
+    const body = { name: name.trim(), fields, required }
+    if (template) await patch(`${path}/${template.id}`, { ...body, version: template.version })
+    else await post(path, { ...body, ...(allSites && { all_sites: true }) })
+    await refresh()
+    toast(`${name.trim()} saved`)
+    onClose()
+  }
+  return (
+    <Form submit={submit} label="Campaign template">
+      {({ busy, errorOf }) => (
+        <>
+          <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} maxLength={100} autofocus />
+          {TAG_WORDS.map(({ key, label, example }) => (
+            <div class="link-builder link-fields" key={key}>
+              <TextField
+                label={label}
+                value={fields[key] ?? ""}
+                onValue={(value) => setFields({ ...fields, [key]: value })}
+                error={errorOf(`/fields/${key}`)}
+                placeholder={example}
+                maxLength={200}
+                autocomplete="off"
+              />
+              <Choice
+                label={`${label} is needed`}
+                checked={required.includes(key)}
+                onChange={(isIn) => setRequired(isIn ? [...required, key] : required.filter((one) => one !== key))}
+              />
+            </div>
+          ))}
+          {ownsHosts && !template && <Choice label="For all sites of the organization" checked={allSites} onChange={setAllSites} />}
+          <div class="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="primary" type="submit" busy={busy}>
+              Save template
+            </Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}

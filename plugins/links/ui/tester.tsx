@@ -1,0 +1,111 @@
+import { useState } from "preact/hooks"
+import { Button, Card, Form, post, SelectField, TextField, useSite, visible } from "#plugin/ui"
+import { type LinkAnswer, linksPath } from "./answers.ts"
+import { instantOf } from "./zone-time.ts"
+
+interface Trial {
+  outcome: string
+  rule?: number
+  status: number
+  url: string | null
+  bot_reason?: string
+}
+
+/** Programs to try as, each by a user agent that is common today. */
+const PROGRAMS = [
+  { value: "", label: "Desktop browser" },
+  {
+    value:
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1",
+    label: "iPhone",
+  },
+  {
+    value: "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36",
+    label: "Android phone",
+  },
+  {
+    value: "Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Mobile/15E148 Safari/604.1",
+    label: "iPad",
+  },
+  { value: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", label: "Search engine" },
+]
+
+const NOBODY = { ua: "", country: "", language: "", at: "", query: "", path: "" }
+
+/** What a visitor would get, now or at another time. It is no click. */
+export function Tester({ siteId, link }: { siteId: number; link: LinkAnswer }) {
+  const timezone = useSite(siteId).data?.timezone ?? "UTC"
+  const [asked, setAsked] = useState(NOBODY)
+  const [answer, setAnswer] = useState<Trial>()
+  const text = (name: keyof typeof NOBODY) => ({
+    value: asked[name],
+    onValue: (value: string) => setAsked({ ...asked, [name]: value }),
+  })
+  const submit = async () => {
+    setAnswer(undefined)
+    const { at, country, ...others } = asked
+    const given = { ...others, country: country.trim().toUpperCase(), at: at === "" ? "" : (instantOf(at, timezone) ?? at) }
+    const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""))
+    setAnswer(await post<Trial>(`${linksPath(siteId)}/${link.id}/test`, body))
+  }
+  return (
+    <Card title="Try the link">
+      <Form submit={submit} label="Try the link">
+        {({ busy, errorOf }) => (
+          <>
+            <div class="link-builder link-fields">
+              <SelectField label="As" options={PROGRAMS} {...text("ua")} error={errorOf("/ua")} />
+              <TextField
+                label="Country"
+                placeholder="DE"
+                {...text("country")}
+                error={errorOf("/country")}
+                maxLength={2}
+                autocomplete="off"
+              />
+              <TextField label="Language" placeholder="de-AT" {...text("language")} error={errorOf("/language")} autocomplete="off" />
+              <TextField label={`Time, ${timezone.replaceAll("_", " ")}`} type="datetime-local" {...text("at")} error={errorOf("/at")} />
+              <TextField label="Parameters" placeholder="ref=mail" {...text("query")} error={errorOf("/query")} autocomplete="off" />
+              {link.forward_path && (
+                <TextField label="Path behind the slug" {...text("path")} error={errorOf("/path")} autocomplete="off" />
+              )}
+            </div>
+            <div class="row">
+              <Button type="submit" busy={busy}>
+                Try
+              </Button>
+              <span class="small quiet">Nothing is counted.</span>
+            </div>
+            <div role="status">{answer && <Outcome of={answer} />}</div>
+          </>
+        )}
+      </Form>
+    </Card>
+  )
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  password: "The password is asked for. Behind it:",
+  expired: "The link has expired or is used up.",
+  not_started: "The link has not started: a page says that nothing is there.",
+  archived: "The link is archived: a page says that nothing is there.",
+  loop: "The link leads through too many links of its own, and is refused.",
+  unknown: "There is nothing at this path.",
+}
+
+function Outcome({ of: { outcome, rule, status, url, bot_reason } }: { of: Trial }) {
+  const decider = rule === undefined || rule === 0 ? "No rule holds" : `Rule ${rule} holds`
+  return (
+    <div class="stack link-made">
+      <p>
+        {outcome === "redirect" ? `${decider}: redirect with status ${status} to` : `${OUTCOMES[outcome] ?? outcome} Status ${status}.`}
+      </p>
+      {url !== null && (
+        <output class="link-made-text" aria-label="Where it leads">
+          {visible(url)}
+        </output>
+      )}
+      {bot_reason !== undefined && <p class="small quiet">It would count as a click of a bot.</p>}
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { type OwnTables, slugKey } from "#plugin"
+import type { Pixel } from "./pixel.ts"
+import { listAllPixels } from "./rows.ts"
+
+/**
+ * All pixels that are not deleted, in memory: a request waits for no store, and what nobody knows costs as much as what is
+ * there. Changed right after the commit of each write, so that the next request sees it.
+ */
+export interface Cache {
+  /** Undefined: everything is in memory. Read once, by the first request; after a failure by the next one. */
+  ready(): Promise<void> | undefined
+  at(slug: string): Pixel | undefined
+  /** Of all sites that have pixels. */
+  siteIds(): Set<number>
+  /** One that was deleted leaves. */
+  put(pixel: Pixel): void
+  remove(id: number): void
+}
+
+const SLICE = 1_000
+
+export function createCache(db: OwnTables): Cache {
+  const bySlug = new Map<string, Pixel>()
+  const byId = new Map<number, Pixel>()
+  let loading: Promise<void> | undefined
+  let isLoaded = false
+
+  function remove(id: number): void {
+    const old = byId.get(id)
+    if (!old) return
+    byId.delete(id)
+    if (bySlug.get(slugKey(old.slug)) === old) bySlug.delete(slugKey(old.slug))
+  }
+  function put(pixel: Pixel): void {
+    remove(pixel.id)
+    if (pixel.deleted_at !== null) return
+    byId.set(pixel.id, pixel)
+    bySlug.set(slugKey(pixel.slug), pixel)
+  }
+  /** In one transaction, so that nothing changes between two slices. */
+  const load = (): Promise<void> =>
+    db.transaction(
+      async (statements) => {
+        for (let after = 0, slice = SLICE; slice === SLICE; ) {
+          const pixels = await listAllPixels(statements, after, SLICE)
+          for (const pixel of pixels) put(pixel)
+          after = pixels.at(-1)?.id ?? after
+          slice = pixels.length
+        }
+      },
+      () => {
+        isLoaded = true
+      },
+    )
+  return {
+    ready() {
+      if (isLoaded) return undefined
+      loading ??= load().finally(() => {
+        loading = undefined
+      })
+      return loading
+    },
+    siteIds: () => new Set([...byId.values()].map(({ site_id }) => site_id)),
+    at: (slug) => bySlug.get(slugKey(slug)),
+    put,
+    remove,
+  }
+}

@@ -1,0 +1,65 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { type Fault, fault, inspect, isObject, refuseFaults } from "#plugin"
+import { KINDS, LIMITS, type PixelFields, RECIPIENT_MODES } from "./pixel.ts"
+
+/** One of some words; the library has no type for a list of them. */
+export const oneOf = <Name extends string>(names: readonly Name[]) => t.Unsafe<Name>(t.Union(names.map((name) => t.Literal(name))))
+
+const FIELDS = {
+  name: t.String({ minLength: 1, maxLength: LIMITS.nameChars }),
+  kind: oneOf(KINDS),
+  slug: t.Optional(t.String({ description: "Letters, digits, hyphens and underscores; generated unless it is given" })),
+  allowed_params: t.Optional(
+    t.Array(t.String({ pattern: "^[A-Za-z0-9_-]{1,40}$" }), {
+      maxItems: LIMITS.params,
+      uniqueItems: true,
+      description: "Names of parameters whose values are kept",
+    }),
+  ),
+  recipient_mode: t.Optional(oneOf(RECIPIENT_MODES)),
+  badge_public: t.Optional(t.Boolean()),
+  force: t.Optional(t.Boolean({ description: "Takes a slug that the same organization gave up lately" })),
+}
+const closed = { additionalProperties: false } as const
+
+export const PixelInput = t.Object(FIELDS, { ...closed, title: "Pixel" })
+export const PixelPatch = t.Partial(
+  t.Object({ ...FIELDS, archived: t.Boolean(), version: t.Integer({ minimum: 1, description: "The version that was read" }) }, closed),
+  { title: "PixelPatch" },
+)
+
+/** Set by the server, and ignored so that the body of a GET can be sent back. */
+const SHOWN_ONLY = ["url", "archived_at", "opens_total", "opens_direct", "last_open_at", "created_by", "recent"]
+
+/** A body as it was understood: fields that were not named are missing. */
+export interface ReadPixel {
+  fields: Partial<PixelFields>
+  force: boolean
+  archived: boolean | undefined
+  version: number | undefined
+}
+
+/** Throws `validation_failed` with all faults at once. The slug is judged by whoever looks whether it is free. */
+export function readNewPixel(body: unknown): ReadPixel & { fields: Pick<PixelFields, "name" | "kind"> } {
+  const { fields, faults } = inspect(PixelInput, body)
+  refuseFaults([...faults, ...paramFaults(fields)])
+  const { force = false, ...others } = fields as Static<typeof PixelInput> // whole, or refused just now
+  return { fields: others as PixelFields, force, archived: undefined, version: undefined }
+}
+
+export function readPatch(body: unknown): ReadPixel {
+  const { fields, faults } = inspect(PixelPatch, withoutShown(body))
+  refuseFaults([...faults, ...paramFaults(fields)])
+  const { force = false, archived, version, ...others } = fields
+  return { fields: others as Partial<PixelFields>, force, archived, version }
+}
+
+const withoutShown = (body: unknown): unknown =>
+  isObject(body) ? Object.fromEntries(Object.entries(body).filter(([name]) => !SHOWN_ONLY.includes(name))) : body
+
+/** Who the recipient is goes through the hash, and through nothing else. */
+function paramFaults({ allowed_params = [] }: { allowed_params?: readonly string[] }): Fault[] {
+  return allowed_params.flatMap((name, place) =>
+    name === "r" ? [fault(`/allowed_params/${place}`, "invalid_choice", "is the recipient, which is kept as a hash alone")] : [],
+  )
+}

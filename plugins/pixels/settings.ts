@@ -1,0 +1,19 @@
+import { Type as t } from "@sinclair/typebox"
+
+export const Settings = t.Object({
+  prefix: t.String({
+    default: "p",
+    pattern: "^/?[A-Za-z0-9][A-Za-z0-9-]{0,30}$",
+    "x-key": "pixel_prefix",
+    description: "First word of the path of tracking pixels: /p/spring.gif.",
+  }),
+  relays: t.Optional(
+    t.String({
+      minLength: 1,
+      "x-key": "pixel_relays",
+      "x-form": "a path",
+      description:
+        "File with address ranges from which a mail service loads pictures ahead, one a line: opens from there are nobody's. Read again when it changes.",
+    }),
+  ),
+})

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { BROWSER } from "#plugin/test"
+import { noBrowser, openBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import pixels from "../pixels.ts"
+import { PIXELS } from "./stage.ts"
+
+setDefaultTimeout(40_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+const GMAIL = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)"
+
+/** The real instance with this plugin, and somebody who looks at it. */
+async function openPixels(role: "editor" | "viewer" = "editor") {
+  const stand = await openDashboard(browser, { plugins: [pixels] })
+  const maker = await stand.signIn({ role: "owner" })
+  const cookie = await stand.signIn({ role })
+  const ask = async (method: string, path: string, body?: unknown) =>
+    (await stand.instance.api.send(method, PIXELS + path, body, undefined, { cookie: maker })).body as Record<string, number & string>
+  return {
+    ...stand,
+    ask,
+    look: () => stand.look({ cookie }),
+    open: (path: string, agent = BROWSER, address = "198.51.100.7") =>
+      stand.instance.fetch(new Request(`http://localhost${path}`, { headers: { "user-agent": agent } }), address),
+    [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose](),
+  }
+}
+
+const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
+const figureOf = (page: Page, label: string) =>
+  page
+    .locator(".figure", { has: page.locator(".figure-label", { hasText: new RegExp(`^${label}$`) }) })
+    .locator(".figure-value")
+    .textContent()
+
+test.skipIf(noBrowser)("a pixel is made by keys alone, its snippet shows a picture, and the open is counted", async () => {
+  await using stand = await openPixels()
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/pixels")
+  await shown(page, "There are no pixels yet.")
+  await tabTo(page, "Make a pixel")
+  await page.keyboard.press("Enter")
+  await page.getByRole("dialog").waitFor()
+  await page.keyboard.type("November letter")
+  await tabTo(page, "Make pixel")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/sites/1/pixels/1")
+  await settled(page)
+  await shown(page, "It does not say that somebody read it.")
+
+  const snippet = (await page.getByLabel("Snippet", { exact: true }).textContent()) ?? ""
+  const [, address = ""] = /^<img src="([^"]+)" width="1" height="1" alt="">$/.exec(snippet) ?? []
+  const { pathname } = new URL(address)
+  const picture = await stand.open(pathname)
+  expect([picture.status, picture.headers.get("content-type"), (await picture.bytes()).length]).toEqual([200, "image/gif", 43])
+  await stand.open(pathname, GMAIL)
+  await stand.instance.app.collector.recorded()
+
+  await looked.open("/sites/1/pixels/1?period=7d")
+  const labels = ["Opens", "Direct", "Proxied", "Prefetched", "Bots, not in opens"]
+  expect(await Promise.all(labels.map((label) => figureOf(page, label)))).toEqual(["2", "1", "1", "0", "0"])
+  expect(await stand.ask("GET", "/1/stats?period=7d")).toMatchObject({ opens_total: 2, opens_direct: 1, opens_proxied: 1, bots: 0 })
+  await shown(page, "Gmail, proxied")
+  await page.getByRole("tab", { name: "Markdown" }).click()
+  await shown(page, `![](${address})`)
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("a pixel is deleted from the list and taken back, and each kind says what its opens mean", async () => {
+  await using stand = await openPixels()
+  await stand.ask("POST", "", { name: "Badge", kind: "readme" })
+  await stand.ask("POST", "", { name: "Feed", kind: "rss" })
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/pixels")
+  await page.getByRole("button", { name: "Menu of Feed" }).click()
+  await page.getByRole("menuitem", { name: "Delete" }).click()
+  await shown(page, "Feed deleted")
+  await page.getByRole("link", { name: "Feed", exact: true }).waitFor({ state: "detached" })
+  await page.getByRole("button", { name: "Undo" }).click()
+  await page.getByRole("link", { name: "Feed", exact: true }).click()
+  await shown(page, "An open says that a feed reader showed the entry, or loaded it ahead of time.")
+  await looked.open("/sites/1/pixels/1")
+  await shown(page, "An open says that a page with the README was shown.")
+  await page.getByRole("tab", { name: "Markdown", selected: true }).waitFor()
+  await shown(page, "/badge.svg)")
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("who may only look is offered no change", async () => {
+  await using stand = await openPixels("viewer")
+  await stand.ask("POST", "", { name: "Letter", kind: "email", allowed_params: ["issue"] })
+  const { slug } = await stand.ask("GET", "/1")
+  await stand.open(`/p/${slug}.gif?issue=12&other=1`)
+  await stand.instance.app.collector.recorded()
+  await using looked = await stand.look()
+  const { page } = looked
+  await looked.open("/sites/1/pixels")
+  const row = page.getByRole("row").nth(1).getByRole("cell")
+  expect((await row.allTextContents()).slice(0, 4)).toEqual(["1", "0", "0", "0"])
+  await page.getByRole("link", { name: "Letter", exact: true }).click()
+  await settled(page)
+  expect(await page.locator("section", { hasText: "Parameters" }).last().locator("tbody tr").allTextContents()).toEqual(["121"])
+  for (const name of ["Make a pixel", "Change", "Menu of Letter"])
+    expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0)
+  expect(looked.faults).toEqual([])
+})

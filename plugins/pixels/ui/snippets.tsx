@@ -1,0 +1,44 @@
+import { useState } from "preact/hooks"
+import { Answer, Card, CopyButton } from "#plugin/ui"
+import type { SnippetFormat } from "../snippets.ts"
+import { type PixelAnswer, usePixels } from "./answers.ts"
+
+const FORMATS: readonly { id: SnippetFormat; label: string }[] = [
+  { id: "html", label: "HTML" },
+  { id: "markdown", label: "Markdown" },
+  { id: "rst", label: "reStructuredText" },
+  { id: "bbcode", label: "BBCode" },
+]
+
+/** What is pasted into a mail, a feed, a README or a page. */
+export function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
+  const [format, setFormat] = useState<SnippetFormat>(pixel.kind === "readme" ? "markdown" : "html")
+  const snippet = usePixels<{ snippet: string }>(siteId, `/${pixel.id}/snippet?format=${format}`)
+  return (
+    <Card<SnippetFormat> title="Put it in" foot={<Hints pixel={pixel} />} tabs={FORMATS} chosen={format} onChoose={setFormat}>
+      <Answer of={snippet} rows={3}>
+        {(shown) => (
+          <div class="stack">
+            <pre class="snippet" tabIndex={0} aria-label="Snippet">
+              {shown.snippet}
+            </pre>
+            <div class="row">
+              <CopyButton text={shown.snippet} label="Copy snippet" />
+            </div>
+          </div>
+        )}
+      </Answer>
+    </Card>
+  )
+}
+
+function Hints({ pixel: { allowed_params, recipient_mode } }: { pixel: PixelAnswer }) {
+  const named = [...allowed_params.map((name) => `${name}=…`), ...(recipient_mode === "hashed" ? ["r=…"] : [])]
+  return named.length === 0 ? (
+    <span>The address stays the same as long as its slug does.</span>
+  ) : (
+    <span>
+      Add <code>?{named.join("&")}</code> to the address of the picture to tell opens apart.
+    </span>
+  )
+}

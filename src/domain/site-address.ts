@@ -1,0 +1,261 @@
+/**
+ * The address of a site's page is its whole state: period, comparison, filters, and what is open. The same text is read by
+ * the browser and by the server, which asks the first questions before the browser does.
+ *
+ * A part that is unknown or malformed is left out and named, never refused: old bookmarks go on working.
+ */
+import { type Dimension, FLAT_DIMENSIONS } from "./dimension.ts"
+import { OPERATORS, type Operator } from "./filter.ts"
+import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
+import { COMPARISONS, PERIODS, type Period } from "./period.ts"
+
+export const INTERVALS = ["auto", "hour", "day", "week", "month"] as const
+export type AddressInterval = (typeof INTERVALS)[number]
+// As the reports take them, written out: the browser loads this file first. A test holds them against `limits.ts`.
+export const MOST_FILTERS = 10
+export const MOST_VALUES = 50
+export const MOST_VALUE_CHARACTERS = 2_000
+export const MOST_KEY_CHARACTERS = 300
+const MOST_CHARACTERS = 4_096
+
+/** A condition as people write it; `property` names the key where the dimension is `property`. */
+export interface AddressFilter {
+  dimension: Dimension
+  property?: string
+  operator: Operator
+  values: string[]
+}
+
+export interface SiteAddress {
+  period: Period | "custom"
+  /** Local days, both included; of period `custom` alone. */
+  from?: string
+  to?: string
+  compare: (typeof COMPARISONS)[number]
+  compareFrom?: string
+  compareTo?: string
+  match: "weekday" | "date"
+  metric: FlatMetric
+  interval: AddressInterval
+  filters: AddressFilter[]
+  segment?: number | undefined
+  cohort?: number | undefined
+  imports: boolean
+  /** The tab of each card that is not on its first one. */
+  cards: Record<string, string>
+}
+
+export const DEFAULT_ADDRESS: SiteAddress = {
+  period: "28d",
+  compare: "previous_period",
+  match: "weekday",
+  metric: "visitors",
+  interval: "auto",
+  filters: [],
+  imports: true,
+  cards: {},
+}
+
+export interface ReadAddress {
+  address: SiteAddress
+  /** Parts of the query that were not understood, as they stood there. */
+  leftOut: string[]
+  /** Whether the period is named, or the default. */
+  namesPeriod: boolean
+}
+
+/** Reads the query of an address, with or without its question mark. */
+export function readSiteAddress(search: string): ReadAddress {
+  const leftOut: string[] = []
+  const address: SiteAddress = { ...DEFAULT_ADDRESS, filters: [], cards: {} }
+  if (search.length > MOST_CHARACTERS) return { address, leftOut: ["the address is too long"], namesPeriod: false }
+  const query = new URLSearchParams(search)
+  const choose = <Name extends string>(key: string, choices: readonly Name[], set: (name: Name) => void) => {
+    const value = query.get(key)
+    if (value === null) return
+    if ((choices as readonly string[]).includes(value))
+      set(value as Name) // just looked up
+    else leftOut.push(`${key} ${value}`)
+  }
+  choose("period", [...PERIODS, "custom"], (period) => {
+    address.period = period
+  })
+  choose("compare", COMPARISONS, (compare) => {
+    address.compare = compare
+  })
+  choose("match", ["weekday", "date"], (match) => {
+    address.match = match
+  })
+  choose("metric", FLAT_METRICS, (metric) => {
+    address.metric = metric
+  })
+  choose("interval", INTERVALS, (interval) => {
+    address.interval = interval
+  })
+  choose("imports", ["true", "false"], (imports) => {
+    address.imports = imports === "true"
+  })
+  readDays(query, address, leftOut)
+  for (const key of ["segment", "cohort"] as const) {
+    const value = query.get(key)
+    if (value === null) continue
+    if (/^[1-9]\d{0,15}$/.test(value)) address[key] = Number(value)
+    else leftOut.push(`${key} ${value}`)
+  }
+  for (const text of query.getAll("f")) {
+    const filter = address.filters.length < MOST_FILTERS ? readFilter(text) : undefined
+    if (filter) address.filters.push(filter)
+    else leftOut.push(text)
+  }
+  for (const part of (query.get("cards") ?? "").split(",").filter(Boolean)) {
+    const [card, tab] = part.split(":")
+    if (card && tab) address.cards[card] = tab
+    else leftOut.push(`cards ${part}`)
+  }
+  return { address, leftOut, namesPeriod: query.has("period") && address.period === query.get("period") }
+}
+
+function readDays(query: URLSearchParams, address: SiteAddress, leftOut: string[]): void {
+  const [from, to] = dayPair(query, "from", "to", leftOut)
+  if (address.period === "custom") {
+    if (from && to) Object.assign(address, { from, to })
+    else {
+      address.period = DEFAULT_ADDRESS.period
+      leftOut.push("period custom")
+    }
+  }
+  const [compareFrom, compareTo] = dayPair(query, "compare_from", "compare_to", leftOut)
+  if (address.compare !== "custom") return
+  if (compareFrom && compareTo) Object.assign(address, { compareFrom, compareTo })
+  else {
+    address.compare = DEFAULT_ADDRESS.compare
+    leftOut.push("compare custom")
+  }
+}
+
+function dayPair(query: URLSearchParams, first: string, last: string, leftOut: string[]): [string?, string?] {
+  const from = query.get(first)
+  const to = query.get(last)
+  if (from === null && to === null) return []
+  if (from !== null && to !== null && isDay(from) && isDay(to) && from <= to) return [from, to]
+  leftOut.push(`${first} ${from ?? ""} ${last} ${to ?? ""}`.trim())
+  return []
+}
+
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const at = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
+}
+
+/** `dimension:operator:value[|value…]`, `property:<key>:operator:value…`; undefined when it is not that. */
+export function readFilter(text: string): AddressFilter | undefined {
+  const [dimension, ...rest] = text.split(":")
+  if (!dimension || !(FLAT_DIMENSIONS as readonly string[]).includes(dimension)) return undefined
+  const property = dimension === "property" ? plain(rest.shift() ?? "") : undefined
+  const [operator, ...valueParts] = rest
+  if (property === "" || !(OPERATORS as readonly string[]).includes(operator ?? "")) return undefined
+  const values = valueParts.join(":").split("|").map(plain)
+  if (values.length > MOST_VALUES || values.some((value) => value === undefined || value === "")) return undefined
+  if (dimension === "property" && property === undefined) return undefined
+  // What no report answers: those of the page would all be refused.
+  if (dimension === "goal" && operator !== "is" && operator !== "contains") return undefined
+  if ((property?.length ?? 0) > MOST_KEY_CHARACTERS || values.some((value) => value!.length > MOST_VALUE_CHARACTERS)) return undefined
+  return {
+    dimension: dimension as Dimension, // just looked up
+    ...(property !== undefined && { property }),
+    operator: operator as Operator, // just looked up
+    values: values as string[],
+  }
+}
+
+function plain(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+const escaped = (text: string): string => text.replace(/[%:|]/g, (character) => encodeURIComponent(character))
+
+export function writeFilter({ dimension, property, operator, values }: AddressFilter): string {
+  const name = property === undefined ? dimension : `${dimension}:${escaped(property)}`
+  return `${name}:${operator}:${values.map(escaped).join("|")}`
+}
+
+/** The query of an address, with its question mark where there is anything to say. What is as usual is not written. */
+export function writeSiteAddress(address: SiteAddress): string {
+  const query = new URLSearchParams()
+  const put = (key: string, value: string | number | boolean | undefined, usual?: string | boolean) => {
+    if (value !== undefined && value !== usual) query.append(key, String(value))
+  }
+  // Always: what a page shows must not depend on who opens it.
+  put("period", address.period)
+  if (address.period === "custom") {
+    put("from", address.from)
+    put("to", address.to)
+  }
+  put("compare", address.compare, DEFAULT_ADDRESS.compare)
+  if (address.compare === "custom") {
+    put("compare_from", address.compareFrom)
+    put("compare_to", address.compareTo)
+  }
+  put("match", address.match, DEFAULT_ADDRESS.match)
+  put("metric", address.metric, DEFAULT_ADDRESS.metric)
+  put("interval", address.interval, DEFAULT_ADDRESS.interval)
+  for (const filter of address.filters) put("f", writeFilter(filter))
+  put("segment", address.segment)
+  put("cohort", address.cohort)
+  put("imports", address.imports, true)
+  const cards = Object.entries(address.cards).map(([card, tab]) => `${card}:${tab}`)
+  put("cards", cards.length === 0 ? undefined : cards.join(","))
+  // Written plainly where the address bar allows it: people read and share these.
+  const text = query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%7C", "|").replaceAll("%2C", ",")
+  return text === "" ? "" : `?${text}`
+}
+
+/** Arguments of the flat form, as JSON takes them. */
+export type FlatArguments = Record<string, unknown>
+
+/** Range and filters of an address, for every report. */
+export function rangeArguments(address: SiteAddress): FlatArguments {
+  const filters: object[] = [...address.filters]
+  if (address.segment !== undefined) filters.push({ dimension: "segment", operator: "is", values: [String(address.segment)] })
+  if (address.cohort !== undefined) filters.push({ dimension: "cohort", operator: "is", values: [String(address.cohort)] })
+  return {
+    ...(address.period === "custom" ? { from: address.from, to: address.to } : { period: address.period }),
+    ...(filters.length > 0 && { filters }),
+    ...(!address.imports && { imports: false }),
+  }
+}
+
+/** The earlier range; nothing where there is no earlier one. */
+export function comparisonArguments({ period, compare, compareFrom, compareTo, match }: SiteAddress): FlatArguments {
+  if (compare === "none" || (period === "all" && compare !== "custom")) return {}
+  if (compare === "custom") return { compare, compare_from: compareFrom, compare_to: compareTo }
+  return { compare, ...(match === "weekday" && { match_weekday: true }) }
+}
+
+/** What the figure strip asks. */
+export const STRIP_METRICS = ["visitors", "visits", "pageviews", "views_per_visit", "bounce_rate", "visit_duration"] as const
+
+/** What a strip without filters has besides, where there is any of it: a question of its own, because it says more than the strip may show. */
+export const moreMetrics = (seesRevenue: boolean): FlatMetric[] => [
+  "conversion_rate",
+  ...(seesRevenue ? (["revenue"] as const) : []),
+  "engaged_time",
+]
+
+export const summaryArguments = (address: SiteAddress, metrics: readonly string[] = STRIP_METRICS): FlatArguments => ({
+  ...rangeArguments(address),
+  ...comparisonArguments(address),
+  metrics: [...metrics],
+})
+
+export const timeseriesArguments = (address: SiteAddress): FlatArguments => ({
+  ...rangeArguments(address),
+  ...comparisonArguments(address),
+  metrics: [address.metric],
+  ...(address.interval !== "auto" && { interval: address.interval }),
+})

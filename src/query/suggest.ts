@@ -1,0 +1,133 @@
+import { dimensionFacts, ENGAGEMENT, VITALS } from "../domain/dimension.ts"
+import type { Filter } from "../domain/filter.ts"
+import type { Key, Range, SiteFacts } from "../domain/query.ts"
+import type { Dictionary, EventColumn, Part, Snapshot, VisitColumn } from "../store/events/part.ts"
+import { compareCodePoints } from "./code-points.ts"
+import { propertyColumn } from "./codes.ts"
+import { type CompiledFilter, compileFilter } from "./filters.ts"
+import { isCounted } from "./flags.ts"
+import { orderedPart } from "./ordered-part.ts"
+import { suggestionTests, type WantedValues } from "./suggestions.ts"
+import { valueMask } from "./value-mask.ts"
+import { ValueVisitors } from "./value-visitors.ts"
+import { returningVisitors } from "./visitor-bits.ts"
+
+/** Which values of a dimension events of the range have. Of all dimensions but `goal`. */
+export interface SuggestQuery extends WantedValues {
+  site: SiteFacts
+  range: Range
+  filter?: Filter
+}
+
+export interface SuggestedValue {
+  /** null for the missing value. */
+  key: Key
+  visitors: number
+}
+
+/**
+ * The values with most visitors among the events of the range that satisfy the filter: as the breakdown has them, and quicker,
+ * because nothing else is counted. Text is compared with the dictionary alone. Ties are in the order of the texts.
+ */
+export function suggest(snapshot: Snapshot, query: SuggestQuery, check: () => void): SuggestedValue[] {
+  const { dictionary, missing, columnOf, isOfVisits } = valuesOf(snapshot, query)
+  const wanted = wantedCodes(dictionary, query)
+  const { range } = query
+  const parts = snapshot.parts.filter(({ events, minAt, maxAt }) => events > 0 && maxAt >= range.from && minAt < range.to)
+  const filter = compileFilter(snapshot, query.filter, query.site)
+  const visitors = new ValueVisitors(wanted, returningVisitors(parts, snapshot.visitorLimit))
+  const byVisit = isOfVisits && !filter.hasEventConditions()
+  for (const stored of parts) {
+    check()
+    const part = orderedPart(stored)
+    const columns = { codes: columnOf(part), visitor: part.visit("visitor") }
+    if (byVisit && isInside(part, range)) {
+      const mask = filter.visits(part)
+      visitors.addVisits(part, columns, mask === "all" ? undefined : mask)
+      continue
+    }
+    const [visit, name] = [part.event("visit"), part.event("name")]
+    const codes = isOfVisits ? byEvent(columns.codes, visit) : columns.codes
+    visitors.addEvents(part, { codes, visitor: columns.visitor, visit, name, mask: maskOf(part, filter, range) })
+  }
+  const counts = visitors.counts()
+  return firstOf(counts, query.limit, (code) => dictionary?.text(code) || missing).map((code) => ({
+    key: dictionary?.text(code) || null,
+    visitors: counts[code]!,
+  }))
+}
+
+function valuesOf(snapshot: Snapshot, { dimension, property }: SuggestQuery) {
+  const { level, dictionary, missing } = dimensionFacts(dimension)
+  if (dimension === "property") {
+    const key = snapshot.dictionary("property").find(property ?? "")
+    return {
+      dictionary: key === undefined ? undefined : snapshot.dictionary(`property:${key}`),
+      missing: missing[0],
+      columnOf: (part: Part) => propertyColumn(part, key),
+      isOfVisits: false,
+    }
+  }
+  // Every other dimension is a column under its own name, or `name` for the dimension `event`.
+  const column = dimension === "event" ? "name" : dimension
+  const isOfVisits = level === "visit"
+  return {
+    dictionary: snapshot.dictionary(dictionary!),
+    missing: missing[0],
+    columnOf: (part: Part) => (isOfVisits ? part.visit(column as VisitColumn) : part.event(column as EventColumn)),
+    isOfVisits,
+  }
+}
+
+/** 1 for each value that holds the text. Internal names are no values of `event`. */
+function wantedCodes(dictionary: Dictionary | undefined, query: WantedValues): Uint8Array {
+  const wanted = new Uint8Array(Math.max(1, dictionary?.size ?? 1))
+  const tests = suggestionTests(query)
+  if (tests.length === 0) wanted.fill(1)
+  const masks = dictionary ? tests.map((test) => valueMask(dictionary, test)) : []
+  for (const mask of masks) for (let code = 0; code < wanted.length; code++) wanted[code]! |= mask[code]!
+  if (query.dimension === "event") for (const internal of [ENGAGEMENT, VITALS]) if (internal < wanted.length) wanted[internal] = 0
+  return wanted
+}
+
+const isInside = ({ minAt, maxAt }: Part, { from, to }: Range): boolean => minAt >= from && maxAt < to
+
+function byEvent(codes: Uint32Array, visit: Uint32Array): Uint32Array {
+  const out = new Uint32Array(visit.length)
+  for (let row = 0; row < out.length; row++) out[row] = codes[visit[row]!]!
+  return out
+}
+
+/** Undefined where all counted events of the part are in question. */
+function maskOf(part: Part, filter: CompiledFilter, range: Range): Uint8Array | undefined {
+  const isWhole = isInside(part, range)
+  if (filter.rows(part) === "all" && isWhole) return undefined
+  const chosen = filter.rows(part) === "all" ? countedMask(part.event("name")) : filter.events(part)
+  return isWhole ? chosen : withinRange(part, chosen, range)
+}
+
+function countedMask(name: Uint32Array): Uint8Array {
+  const mask = new Uint8Array(name.length)
+  for (let row = 0; row < mask.length; row++) mask[row] = isCounted(name[row]!)
+  return mask
+}
+
+function withinRange(part: Part, chosen: Uint8Array, { from, to }: Range): Uint8Array {
+  const [visit, offset, starts] = [part.event("visit"), part.event("offset"), part.starts()]
+  const mask = new Uint8Array(part.events)
+  for (let row = 0; row < mask.length; row++) {
+    const at = starts[visit[row]!]! + offset[row]!
+    if (at >= from && at < to) mask[row] = chosen[row]!
+  }
+  return mask
+}
+
+/** Values that somebody has, most visitors first. */
+function firstOf(counts: Uint32Array, limit: number, textOf: (code: number) => string): number[] {
+  const found = Uint32Array.from(counts.keys()).filter((code) => counts[code]! > 0)
+  // Most of many are never compared by text.
+  const least = found.length > limit ? found.map((code) => counts[code]!).sort()[found.length - limit]! : 0
+  return Array.from(found.filter((code) => counts[code]! >= least))
+    .sort((a, b) => counts[b]! - counts[a]! || compareCodePoints(textOf(a), textOf(b)))
+    .slice(0, limit)
+}

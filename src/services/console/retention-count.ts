@@ -1,0 +1,67 @@
+import { instantText } from "../../domain/moment.ts"
+import type { OldVisits } from "../../store/events/old-visits.ts"
+import { inBackupThread } from "../backup-thread.ts"
+import { placesIn } from "../data-folder.ts"
+import type { DataHooks, OverdueRows } from "../data-hooks.ts"
+import { type Cutoff, midnightOf, type SiteCutoff } from "./retention-cutoffs.ts"
+
+export interface RetentionPreview {
+  /** To be sent with the run, for the same cutoffs. */
+  at: string
+  /** The first local day that stays; null when it is not the same of all sites. */
+  cutoff: string | null
+  /** Of sites' visits, hidden imports among them, and of the records of areas where there are any. */
+  by: { site_id: number; kind: OldVisits["kind"]; cutoff: string; rows: number; events: number; days: number }[]
+  /** What areas have derived from visits that would go. */
+  plugins: OverdueRows[]
+  /** About, as columns are compressed together. */
+  bytes: number
+}
+
+interface CountTerms {
+  dataDir: string
+  backupWorkerUrl: string
+  hooks(): DataHooks
+  /** Bytes and events of columnar segments, by site. */
+  segments(): Promise<readonly SegmentSize[]>
+}
+
+interface SegmentSize {
+  site_id: number
+  bytes: number
+  events: number
+}
+
+const DAY_MS = 86_400_000
+
+/** What would go. */
+export async function countOld(terms: CountTerms, at: number, cutoffs: readonly SiteCutoff[]): Promise<RetentionPreview> {
+  const wanted = cutoffs.map(({ site, day }) => ({ id: site.id, before: midnightOf(site, day) }))
+  const path = placesIn(terms.dataDir).events
+  const found = await inBackupThread<"count-old">(terms.backupWorkerUrl, { do: "count-old", path, sites: wanted })
+  const sizes = await terms.segments()
+  const by = cutoffs.flatMap(({ site_id, day }, i) =>
+    found[i]!.filter(({ kind, visits }) => kind === "visits" || visits > 0).map(({ kind, visits, events, first_at }) => {
+      const days = first_at === null ? 0 : Math.ceil((wanted[i]!.before - first_at) / DAY_MS)
+      return { site_id, kind, cutoff: day, rows: visits, events, days }
+    }),
+  )
+  const bytes = by.reduce((sum, { site_id, events }) => sum + events * bytesAnEvent(sizes, site_id), 0)
+  const days = new Set(cutoffs.map(({ day }) => day))
+  const cutoff = days.size === 1 ? [...days][0]! : null
+  return { at: instantText(at), cutoff, by, plugins: await overdue(terms.hooks(), cutoffs), bytes: Math.round(bytes) }
+}
+
+/** Of all these sites together, by area. */
+async function overdue(hooks: DataHooks, cutoffs: readonly Cutoff[]): Promise<OverdueRows[]> {
+  const sums = new Map<string, number>()
+  for (const { site_id, day } of cutoffs)
+    for (const { id, rows } of await hooks.overdue(site_id, day)) sums.set(id, (sums.get(id) ?? 0) + rows)
+  return [...sums].map(([id, rows]) => ({ id, rows }))
+}
+
+function bytesAnEvent(sizes: readonly SegmentSize[], siteId: number): number {
+  const own = sizes.filter(({ site_id }) => site_id === siteId)
+  const events = own.reduce((sum, size) => sum + size.events, 0)
+  return events === 0 ? 0 : own.reduce((sum, size) => sum + size.bytes, 0) / events
+}

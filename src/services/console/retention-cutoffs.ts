@@ -1,0 +1,83 @@
+import { Type as t } from "@sinclair/typebox"
+import type { Clock } from "../../domain/clock.ts"
+import { type Fault, refuseFaults } from "../../domain/error.ts"
+import { parseDay, parseInstant } from "../../domain/moment.ts"
+import { fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
+import type { Site } from "../../domain/site.ts"
+import type { InstanceSettings } from "../instance-settings.ts"
+import { cutoffDay, keptDays } from "../retention-days.ts"
+import type { Sites } from "../sites.ts"
+import { Days, SiteId } from "./retention-shapes.ts"
+
+const RetentionRunInput = t.Object(
+  {
+    site_id: t.Optional(SiteId),
+    retention_days: t.Optional(Days),
+    at: t.Optional(t.String({ minLength: 20, maxLength: 40, description: "The moment that a preview told, for the same cutoffs" })),
+  },
+  { additionalProperties: false, title: "RetentionRunInput" },
+)
+
+const PurgeInput = t.Object(
+  {
+    before: t.String({ minLength: 10, maxLength: 10, description: "A day, today at the latest: visits that began before it go" }),
+    dry_run: t.Optional(t.Boolean()),
+  },
+  { additionalProperties: false, title: "PurgeInput" },
+)
+
+/** Up to which local day of a site its visits go. */
+export interface Cutoff {
+  site_id: number
+  /** `2026-11-21`: visits that started before its midnight. */
+  day: string
+}
+
+export interface SiteCutoff extends Cutoff {
+  site: Site
+}
+
+interface CutoffTerms {
+  clock: Pick<Clock, "now">
+  sites: Pick<Sites, "get">
+  allSites(): Promise<readonly Site[]>
+  settings: Pick<InstanceSettings, "get">
+}
+
+const DAY_MS = 86_400_000
+
+/** When a local day of the site begins. */
+export const midnightOf = ({ timezone }: Pick<Site, "timezone">, day: string): number =>
+  Temporal.PlainDate.from(day).toZonedDateTime(timezone).epochMilliseconds
+
+/** What a body asks for; without a number of days what holds for each site. */
+export async function askedCutoffs(terms: CutoffTerms, body: unknown): Promise<{ at: number; cutoffs: SiteCutoff[] }> {
+  const { clock, sites, settings } = terms
+  const { fields, faults } = inspect(RetentionRunInput, body, "", [])
+  const at = fields.at === undefined ? clock.now() : parseInstant(fields.at)
+  const isOdd = at === undefined || at > clock.now() || at < clock.now() - DAY_MS
+  const wrong = isOdd ? [fault("/at", "out_of_range", "must be the moment of a preview of the last day")] : []
+  refuseFaults(inDocumentOrder([...faults, ...wrong], body))
+  const meant = fields.site_id === undefined ? await terms.allSites() : [await sites.get(fields.site_id)]
+  const cutoffs = meant.flatMap((site) => {
+    const days = fields.retention_days ?? keptDays(site, settings)
+    return days === null ? [] : [{ site, site_id: site.id, day: cutoffDay(site, days, at!).toString() }] // refused just now if it is none
+  })
+  return { at: at!, cutoffs }
+}
+
+/** Up to the day that a body names. */
+export function cutoffOf(site: Site, body: unknown, now: number): SiteCutoff[] {
+  const { fields, faults } = inspect(PurgeInput, body)
+  const day = fields.before === undefined ? undefined : parseDay(fields.before)
+  const wrong = fields.before === undefined ? [] : dayFaults(day, cutoffDay(site, 0, now))
+  refuseFaults(inDocumentOrder([...faults, ...wrong], body))
+  return [{ site, site_id: site.id, day: day!.toString() }] // refused just now if it is none
+}
+
+/** A day to come is a mistyped one, and would take what is being measured now with it. */
+function dayFaults(day: Temporal.PlainDate | undefined, today: Temporal.PlainDate): Fault[] {
+  if (!day) return [fault("/before", "invalid_date", "must be a day of the calendar")]
+  const isToCome = Temporal.PlainDate.compare(day, today) > 0
+  return isToCome ? [fault("/before", "out_of_range", `must be ${today} or earlier`)] : []
+}

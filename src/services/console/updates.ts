@@ -1,0 +1,156 @@
+import { Type as t } from "@sinclair/typebox"
+import { Value } from "@sinclair/typebox/value"
+import type { Actor, Deed } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { listSettings, putSetting } from "../../store/catalog/settings.ts"
+import type { Alarms } from "../alarms.ts"
+import type { Audit } from "../audit.ts"
+import type { InstanceSettings } from "../instance-settings.ts"
+import type { JobSlots } from "../job-slots.ts"
+import type { Outbound } from "../outbound.ts"
+import type { Task } from "../timers.ts"
+
+/** What is known of newer versions. */
+export interface UpdateReport {
+  current: string
+  /** Whether an address to ask is set. */
+  is_possible: boolean
+  /** Whether it is asked once a day. */
+  is_automatic: boolean
+  checked_at: string | null
+  /** Why the last check has failed. */
+  failure: string | null
+  latest: Release | null
+  is_newer: boolean
+}
+
+export interface Release {
+  version: string
+  released_at: string | null
+  /** Plain text. */
+  notes: string
+  /** Whether installing it changes the stores: then a backup is made before. */
+  changes_schema: boolean
+}
+
+/**
+ * Looks for newer versions, at the address that the operator has set, when somebody asks or once a day if the instance is set so.
+ * What it sends is the version, and nothing else.
+ */
+export interface Updates {
+  report(): Promise<UpdateReport>
+  /** Throws `invalid_state` without an address, `outbound_disabled`. A check that fails is a report that says so. */
+  check(actor: Actor): Promise<UpdateReport>
+  task: Task
+}
+
+interface UpdatesOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  audit: Pick<Audit, "write">
+  alarms: Pick<Alarms, "raise" | "end">
+  outbound: Pick<Outbound, "enabled" | "fetch">
+  settings: Pick<InstanceSettings, "get">
+  slots: JobSlots
+  version: string
+  /** Where a document says which version is the latest; of the operator, who is trusted. */
+  updatesUrl: string | undefined
+}
+
+const Document = t.Object({
+  version: t.String({ pattern: "^\\d+\\.\\d+\\.\\d+[0-9A-Za-z.+-]*$", maxLength: 60 }),
+  released_at: t.Optional(t.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d(T[0-9:.]+Z)?$" })),
+  notes: t.Optional(t.String()),
+  changes_schema: t.Optional(t.Boolean()),
+})
+const Kept = t.Object({ at: t.Integer(), failure: t.Union([t.String(), t.Null()]), latest: t.Unknown() })
+
+const KEY = "update_check"
+const NOTES_CHARS = 10_000
+const HOUR = 3_600
+const SYSTEM: Actor = { kind: "system", email: "system", ipPrefix: "", userAgent: "", requestId: "" }
+const DEED: Deed = { action: "admin.update.check", target: { type: "instance", id: "updates", label: "" } }
+
+export function createUpdates(options: UpdatesOptions): Updates {
+  const { catalog, clock, audit, alarms, outbound, settings, slots, version, updatesUrl } = options
+
+  async function ask(url: string): Promise<Release> {
+    const address = new URL(url)
+    address.searchParams.set("version", version)
+    const { status, body } = await outbound.fetch(address.href, { byOperator: true })
+    if (status !== 200) throw new AppError("outbound_failed", `The address answered ${status}.`)
+    const document = parsed(body)
+    if (!Value.Check(Document, document)) throw new AppError("outbound_failed", "The answer says nothing about a version.")
+    const { released_at = null, notes = "", changes_schema = false } = document
+    return { version: document.version, released_at, notes: plainText(notes), changes_schema }
+  }
+  async function report(): Promise<UpdateReport> {
+    const stored = (await listSettings(catalog)).find(({ key }) => key === KEY)?.value
+    const kept = Value.Check(Kept, stored) ? stored : undefined
+    const latest = (kept?.latest ?? null) as Release | null // written below
+    return {
+      current: version,
+      is_possible: updatesUrl !== undefined && outbound.enabled,
+      is_automatic: settings.get("updates_check"),
+      checked_at: kept ? instantText(kept.at) : null,
+      failure: kept?.failure ?? null,
+      latest,
+      is_newer: latest !== null && Bun.semver.order(latest.version, version) > 0,
+    }
+  }
+  async function check(actor: Actor): Promise<UpdateReport> {
+    if (!outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+    if (updatesUrl === undefined)
+      throw new AppError("invalid_state", "The operator has set no address to ask (updates_url).", { state: "no_address" })
+    const before = await report()
+    const found = await ask(updatesUrl).then(
+      (latest) => ({ latest, failure: null }),
+      (error) => {
+        if (!(error instanceof AppError)) throw error
+        // What was known stays known.
+        return { latest: before.latest, failure: error.message }
+      },
+    )
+    await catalog.transaction(async (statements) => {
+      const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
+      await putSetting(statements, { key: KEY, value: { at: clock.now(), ...found }, updated_by, updated_at: clock.now() })
+      const outcome = found.failure === null ? "ok" : "failed"
+      await audit.write(statements, actor, {
+        ...DEED,
+        outcome,
+        changes: { latest: [before.latest?.version ?? null, found.latest?.version ?? null] },
+      })
+    })
+    const after = await report()
+    if (after.is_newer) await alarms.raise("update_available", { current: version, latest: after.latest?.version ?? null })
+    else await alarms.end("update_available")
+    return after
+  }
+
+  return {
+    report,
+    check,
+    task: {
+      name: "check-updates",
+      every: HOUR,
+      async run() {
+        if (!settings.get("updates_check") || updatesUrl === undefined || !outbound.enabled) return
+        await slots.once({ name: "check-updates", due: instantText(clock.now()).slice(0, 10) }, () => check(SYSTEM))
+      },
+    },
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** Somebody else's text: shown as it is, so without what a terminal or a page would obey. */
+const plainText = (text: string): string => text.slice(0, NOTES_CHARS).replaceAll(/[^\P{Cc}\n]|\p{Cf}/gu, " ")

@@ -1,0 +1,57 @@
+import { AppError } from "../domain/error.ts"
+import type { Random } from "./secrets.ts"
+
+/** How a word in an address of a link or a pixel may look, for all areas that give such words away. */
+const SLUG = /^[A-Za-z0-9_-]{1,64}$/
+/** Words that lead somewhere else on the same host. */
+const RESERVED: ReadonlySet<string> = new Set(
+  "api share assets p l js count admin login signin setup health metrics robots.txt favicon.ico .well-known".split(" "),
+)
+/** Without those that are taken for one another: 0 O 1 l I. */
+const LETTERS = "23456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
+const SUGGESTED = 3
+/** As much of a wanted slug as a suggested one begins with: there is room for a number behind it. */
+export const SUGGESTED_CHARS = 56
+
+/** How long the slug of something deleted is kept from others. */
+export const SLUG_KEPT_MS = 90 * 86_400_000
+
+/** Equal for slugs that differ by case alone. */
+export const slugKey = (slug: string): string => slug.toLowerCase()
+
+export const isReservedSlug = (word: string): boolean => RESERVED.has(slugKey(word))
+
+/** What is wrong with a slug as such; undefined when nothing is. */
+export function slugFault(slug: string): "slug_reserved" | "invalid_slug" | undefined {
+  if (isReservedSlug(slug)) return "slug_reserved"
+  return SLUG.test(slug) ? undefined : "invalid_slug"
+}
+
+/** Throws `slug_reserved` or `invalid_slug`. */
+export function refuseSlug(slug: string): void {
+  const code = slugFault(slug)
+  if (code === "slug_reserved") throw new AppError(code, "The program has this word for itself.")
+  if (code) throw new AppError(code, "A slug has 1 to 64 letters, digits, hyphens and underscores.")
+}
+
+/** So many characters, each of them as likely as any other one. */
+export function newSlug(random: Random, length: number): string {
+  const fair = 256 - (256 % LETTERS.length)
+  let slug = ""
+  while (slug.length < length) {
+    const letters = [...random(length)].filter((byte) => byte < fair).map((byte) => LETTERS[byte % LETTERS.length])
+    slug += letters.join("")
+  }
+  return slug.slice(0, length)
+}
+
+/** Three free slugs that look like the wanted one. */
+export function slugSuggestions(wanted: string, isFree: (slug: string) => boolean): string[] {
+  const base = wanted.slice(0, SUGGESTED_CHARS)
+  const found: string[] = []
+  for (let number = 2; found.length < SUGGESTED; number++) {
+    const slug = `${base}-${number}`
+    if (slugFault(slug) === undefined && isFree(slug)) found.push(slug)
+  }
+  return found
+}

@@ -1,0 +1,130 @@
+import type { ProviderFields } from "../../domain/provider-input.ts"
+import type { Statements } from "./catalog.ts"
+import { sql } from "./sql.ts"
+
+/** An identity provider that somebody entered. Times are epoch milliseconds. */
+export interface StoredProvider extends Omit<ProviderFields, "role_map"> {
+  id: string
+  organization_id: number | null
+  /** As it was entered. */
+  role_map: unknown
+  /** Of the client's secret, among the sealed values. */
+  secret_id: number | null
+  created_at: number
+  updated_at: number
+  version: number
+}
+type Flag = 0 | 1
+type ProviderRow = Omit<StoredProvider, "allowed_domains" | "jit" | "sso_only" | "enabled" | "role_map"> & {
+  allowed_domains_json: string
+  role_map_json: string
+  jit: Flag
+  sso_only: Flag
+  enabled: Flag
+}
+
+const PROVIDER = sql`
+  id, organization_id, name, issuer, client_id, secret_id, scopes, allowed_domains_json, jit, role_map_json, sso_only, enabled,
+  created_at, updated_at, version`
+
+/** Those that are on and whose organization is there, by id. */
+export async function listProviders(catalog: Statements): Promise<StoredProvider[]> {
+  const rows = await catalog.all<ProviderRow>(sql`
+    select ${PROVIDER} from oidc_providers
+    where enabled = 1 and (organization_id is null or organization_id in (select id from organizations where deleted_at is null))
+    order by id limit 1000`)
+  return rows.map(toProvider)
+}
+
+/** Undefined also for one that is off. */
+export async function providerById(catalog: Statements, id: string): Promise<StoredProvider | undefined> {
+  const row = await catalog.get<ProviderRow>(sql`
+    select ${PROVIDER} from oidc_providers
+    where id = ${id} and enabled = 1
+      and (organization_id is null or organization_id in (select id from organizations where deleted_at is null))`)
+  return row && toProvider(row)
+}
+
+/** On or off, in the order they were made. */
+export async function listProvidersOf(catalog: Statements, organizationId: number): Promise<StoredProvider[]> {
+  const rows = await catalog.all<ProviderRow>(sql`
+    select ${PROVIDER} from oidc_providers where organization_id = ${organizationId} order by created_at, id limit 1000`)
+  return rows.map(toProvider)
+}
+
+/** On or off. */
+export async function providerOf(catalog: Statements, organizationId: number, id: string): Promise<StoredProvider | undefined> {
+  const row = await catalog.get<ProviderRow>(sql`
+    select ${PROVIDER} from oidc_providers where organization_id = ${organizationId} and id = ${id}`)
+  return row && toProvider(row)
+}
+
+type Written = ProviderFields & { secret_id: number | null; now: number }
+
+export const insertProvider = (
+  catalog: Statements,
+  { id, organizationId, ...fields }: Written & { id: string; organizationId: number },
+): Promise<void> =>
+  catalog.run(sql`
+    insert into oidc_providers (
+      id, organization_id, name, issuer, client_id, secret_id, scopes, allowed_domains_json, jit, role_map_json, sso_only, enabled,
+      created_at, updated_at
+    ) values (
+      ${id}, ${organizationId}, ${fields.name}, ${fields.issuer}, ${fields.client_id}, ${fields.secret_id}, ${fields.scopes},
+      ${JSON.stringify(fields.allowed_domains)}, ${fields.jit}, ${JSON.stringify(fields.role_map)}, ${fields.sso_only},
+      ${fields.enabled}, ${fields.now}, ${fields.now}
+    )`)
+
+export const updateProvider = (catalog: Statements, id: string, fields: Written): Promise<void> =>
+  catalog.run(sql`
+    update oidc_providers set
+      name = ${fields.name}, issuer = ${fields.issuer}, client_id = ${fields.client_id}, secret_id = ${fields.secret_id},
+      scopes = ${fields.scopes}, allowed_domains_json = ${JSON.stringify(fields.allowed_domains)}, jit = ${fields.jit},
+      role_map_json = ${JSON.stringify(fields.role_map)}, sso_only = ${fields.sso_only}, enabled = ${fields.enabled},
+      updated_at = ${fields.now}, version = version + 1
+    where id = ${id}`)
+
+/** Roles that its map gave are people's from now on: nobody would take them back. */
+export async function deleteProvider(catalog: Statements, id: string): Promise<void> {
+  await catalog.run(sql`update memberships set provider = null, given_role = null where provider = ${id}`)
+  await catalog.run(sql`update site_members set provider = null where provider = ${id}`)
+  await catalog.run(sql`delete from oidc_providers where id = ${id}`)
+}
+
+export const countIdentities = async (catalog: Statements, provider: string): Promise<number> =>
+  (await catalog.get<{ n: number }>(sql`select count(*) as n from oidc_identities where provider = ${provider}`))!.n // a count has a row
+
+/** Who was known by a provider is not any more. */
+export const deleteIdentitiesOf = (catalog: Statements, provider: string): Promise<void> =>
+  catalog.run(sql`delete from oidc_identities where provider = ${provider}`)
+
+/** Whether an organization has a provider that is on and speaks for a domain that it has proved: without one it lets nobody in. */
+export const hasOwnWayIn = async (catalog: Statements, organizationId: number): Promise<boolean> =>
+  (await catalog.get(sql`
+    select 1 from oidc_providers
+    where organization_id = ${organizationId} and enabled = 1
+      and exists (
+        select 1 from organization_domains
+        where organization_domains.organization_id = ${organizationId} and verified_at is not null
+      )
+    limit 1`)) !== undefined
+
+/** Whether an organization has one that is on, and one of those that members have to come by. */
+export async function hasOwnProvider(catalog: Statements, organizationId: number): Promise<{ isOn: boolean; isEnforced: boolean }> {
+  const row = await catalog.get<{ enabled: number; enforced: number | null }>(sql`
+    select count(*) as enabled, max(sso_only) as enforced from oidc_providers
+    where organization_id = ${organizationId} and enabled = 1`)
+  return { isOn: row!.enabled > 0, isEnforced: row!.enforced === 1 } // a count has a row
+}
+
+function toProvider({ allowed_domains_json, role_map_json, jit, sso_only, enabled, ...row }: ProviderRow): StoredProvider {
+  return {
+    ...row,
+    // Both are JSON by whoever wrote them; the map is judged by whoever reads it.
+    allowed_domains: JSON.parse(allowed_domains_json) as string[],
+    role_map: JSON.parse(role_map_json),
+    jit: jit === 1,
+    sso_only: sso_only === 1,
+    enabled: enabled === 1,
+  }
+}

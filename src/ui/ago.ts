@@ -1,0 +1,14 @@
+import { locale } from "./format.ts"
+
+/** How long ago an instant was, in the largest whole unit. */
+export function agoText(instant: string | number, now = Date.now()): string {
+  const seconds = Math.round((new Date(instant).getTime() - now) / 1_000)
+  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" })
+  for (const [unit, length] of [
+    ["day", 86_400],
+    ["hour", 3_600],
+    ["minute", 60],
+  ] as const)
+    if (Math.abs(seconds) >= length) return words.format(Math.trunc(seconds / length), unit)
+  return words.format(seconds, "second")
+}

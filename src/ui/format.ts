@@ -1,0 +1,140 @@
+/** Numbers, money, times and days as people read them: by `Intl`, in their locale. What has no value is a dash. */
+import { boot } from "./boot.ts"
+import { kept } from "./kept.ts"
+
+export const NOTHING = "–"
+/** What the preferences say, else what the browser does. */
+export const locale = (): string => boot.me?.user.locale ?? navigator.language
+const MINUS = "−"
+const signed = (text: string): string => text.replace("-", MINUS)
+
+const numberFormat = kept((locale: string, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options))
+const momentFormat = kept((locale: string, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options))
+
+const numberText = (value: number, options: Intl.NumberFormatOptions = {}): string => signed(numberFormat(locale(), options).format(value))
+const momentText = (at: Date, options: Intl.DateTimeFormatOptions): string =>
+  Number.isNaN(at.getTime()) ? NOTHING : momentFormat(locale(), options).format(at)
+
+export const exact = (value: number | undefined): string => (value === undefined ? NOTHING : numberText(value))
+
+/** From 10,000 on shortened: 12.4k, 1.3M. */
+export function short(value: number | undefined): string {
+  if (value === undefined) return NOTHING
+  const size = Math.abs(value)
+  if (size < 10_000) return exact(value)
+  const [unit, letter] = size < 999_950 ? ([1e3, "k"] as const) : size < 999_950_000 ? ([1e6, "M"] as const) : ([1e9, "G"] as const)
+  return `${numberText(value / unit, { maximumFractionDigits: 1 })}${letter}`
+}
+
+export const percent = (value: number | undefined): string =>
+  value === undefined ? NOTHING : `${numberText(value, { maximumFractionDigits: value < 10 ? 1 : 0 })}%`
+
+/** Seconds as `1m 52s`. */
+export function duration(seconds: number | undefined): string {
+  if (seconds === undefined) return NOTHING
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole}s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)}m ${whole % 60}s`
+  return `${Math.floor(whole / 3_600)}h ${Math.floor((whole % 3_600) / 60)}m`
+}
+
+export const money = (value: number | undefined, currency: string | undefined): string =>
+  value === undefined
+    ? NOTHING
+    : currency === undefined
+      ? short(value)
+      : numberText(value, {
+          style: "currency",
+          currency,
+          ...(Math.abs(value) >= 10_000 && { notation: "compact", maximumFractionDigits: 1 }),
+        })
+
+type Shape = "count" | "ratio" | "percent" | "duration" | "money"
+interface Words {
+  label: string
+  shape: Shape
+  /** Whether more is better; bounces and exits are neither. */
+  better?: "more"
+  /** Of a mean or a rate: the count that it is divided by. */
+  of?: string
+}
+
+/** How each metric is called and written. */
+export const METRIC_WORDS: Readonly<Record<string, Words>> = {
+  visitors: { label: "Visitors", shape: "count", better: "more" },
+  visits: { label: "Visits", shape: "count", better: "more" },
+  pageviews: { label: "Views", shape: "count", better: "more" },
+  events: { label: "Events", shape: "count", better: "more" },
+  views_per_visit: { label: "Views per visit", shape: "ratio", better: "more", of: "visits" },
+  bounce_rate: { label: "Bounce rate", shape: "percent", of: "visits" },
+  visit_duration: { label: "Visit duration", shape: "duration", better: "more", of: "visits" },
+  engaged_time: { label: "Engaged time", shape: "duration", better: "more", of: "visits" },
+  time_on_page: { label: "Time on page", shape: "duration", better: "more" },
+  scroll_depth: { label: "Scroll depth", shape: "percent", better: "more" },
+  exit_rate: { label: "Exit rate", shape: "percent", of: "pageviews" },
+  conversions: { label: "Conversions", shape: "count", better: "more" },
+  conversion_rate: { label: "Conversion rate", shape: "percent", better: "more" },
+  revenue: { label: "Revenue", shape: "money", better: "more" },
+  share: { label: "Share", shape: "percent" },
+}
+
+export const metricLabel = (metric: string): string => METRIC_WORDS[metric]?.label ?? metric
+
+/** A metric's value as it is shown; `exactly` without shortening, for titles and for assistive technology. */
+export function metricText(metric: string, value: number | undefined, currency?: string, exactly = false): string {
+  const shape = METRIC_WORDS[metric]?.shape
+  if (shape === "percent") return percent(value)
+  if (shape === "duration") return duration(value)
+  if (shape === "money") return money(value, currency)
+  if (shape === "ratio") return value === undefined ? NOTHING : numberText(value, { maximumFractionDigits: 2 })
+  return exactly ? exact(value) : short(value)
+}
+
+/** `2026-11-21` as Sat 21 Nov 2026. */
+export const dayText = (day: string, options: Intl.DateTimeFormatOptions = {}): string =>
+  momentText(new Date(`${day.slice(0, 10)}T12:00:00Z`), {
+    timeZone: "UTC",
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    ...options,
+  })
+
+export const rangeText = (from: string, to: string): string => (from === to ? dayText(from) : `${dayText(from)} – ${dayText(to)}`)
+
+/** An instant in a zone, the browser's unless one is given. */
+export const timeText = (instant: string | number, timeZone?: string): string =>
+  momentText(new Date(instant), {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(timeZone && { timeZone }),
+    ...hourCycle(),
+  })
+
+/** Hours and minutes of an instant in a zone; `seconds` as well. */
+export const clockText = (instant: string | number, timeZone: string, seconds = false): string =>
+  momentText(new Date(instant), {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(seconds && { second: "2-digit" }),
+    timeZone,
+    ...hourCycle(),
+  })
+
+/** What the preferences say; else the locale's. */
+function hourCycle(): { hourCycle?: "h12" | "h23" } {
+  const format = boot.me?.user.time_format
+  return format === "12h" ? { hourCycle: "h12" } : format === "24h" ? { hourCycle: "h23" } : {}
+}
+
+/** Bytes as 12 MB. */
+export function bytesText(bytes: number | undefined): string {
+  if (bytes === undefined) return NOTHING
+  const units = ["B", "kB", "MB", "GB", "TB"]
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${numberText(bytes / 1_000 ** step, { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`
+}

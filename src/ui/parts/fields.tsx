@@ -1,0 +1,145 @@
+import type { ComponentChildren } from "preact"
+import { useId } from "preact/hooks"
+
+interface FieldProps {
+  label: string
+  /** Help below the field; an error takes its place. */
+  note?: ComponentChildren
+  error?: string | undefined
+}
+
+interface Described {
+  id: string
+  "aria-describedby"?: string
+  "aria-invalid"?: boolean
+}
+
+/** A label above, help or an error below, all tied to the control that `children` makes. */
+export function Field({ label, note, error, children }: FieldProps & { children(described: Described): ComponentChildren }) {
+  const id = useId()
+  const noteId = `${id}-note`
+  const described: Described = { id, ...((note || error) && { "aria-describedby": noteId }), ...(error && { "aria-invalid": true }) }
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(described)}
+      {error ? (
+        <span id={noteId} class="field-error">
+          {error}
+        </span>
+      ) : (
+        note && (
+          <span id={noteId} class="field-note">
+            {note}
+          </span>
+        )
+      )}
+    </div>
+  )
+}
+
+/** What of the browser's own controls is used; all of it optional. */
+interface Control {
+  autocomplete?: string
+  autofocus?: boolean
+  disabled?: boolean
+  placeholder?: string
+  readOnly?: boolean
+  required?: boolean
+}
+
+interface Text extends FieldProps, Control {
+  value: string
+  onValue(value: string): void
+  type?: "text" | "email" | "password" | "number" | "url" | "search" | "date" | "datetime-local"
+  inputMode?: "numeric" | "decimal" | "email" | "url" | "text"
+  /** In the type face of code. */
+  code?: boolean
+  min?: number | string
+  max?: number | string
+  step?: number
+  maxLength?: number
+  /** Id of a `datalist` of suggestions. */
+  list?: string
+}
+
+export const TextField = ({ label, note, error, onValue, code, ...input }: Text) => (
+  <Field label={label} note={note} error={error}>
+    {(described) => (
+      <input
+        class="input"
+        data-code={code || undefined}
+        {
+          ...(input as object) /* their type is a union by kind of input, which no variable kind fits */
+        }
+        {...described}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
+
+interface Area extends FieldProps, Control {
+  value: string
+  onValue(value: string): void
+  rows?: number
+}
+
+export const TextArea = ({ label, note, error, onValue, ...area }: Area) => (
+  <Field label={label} note={note} error={error}>
+    {(described) => <textarea class="input" {...area} {...described} onInput={(event) => onValue(event.currentTarget.value)} />}
+  </Field>
+)
+
+interface Select extends FieldProps, Control {
+  value: string
+  onValue(value: string): void
+  options: readonly { value: string; label: string }[]
+}
+
+export const SelectField = ({ label, note, error, onValue, options, value, ...select }: Select) => (
+  <Field label={label} note={note} error={error}>
+    {(described) => (
+      <select class="input" {...select} {...described} onChange={(event) => onValue(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+interface ChoiceProps {
+  label: ComponentChildren
+  note?: ComponentChildren
+  checked: boolean
+  onChange(checked: boolean): void
+  disabled?: boolean
+  /** Of one among several: their common name makes them a group of radio buttons. */
+  name?: string
+}
+
+export function Choice({ label, note, checked, onChange, disabled, name }: ChoiceProps) {
+  const id = useId()
+  return (
+    <div class="choice">
+      <input
+        id={id}
+        type={name ? "radio" : "checkbox"}
+        name={name}
+        checked={checked}
+        disabled={disabled}
+        aria-describedby={note ? `${id}-note` : undefined}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {note && (
+        <span id={`${id}-note`} class="field-note">
+          {note}
+        </span>
+      )}
+    </div>
+  )
+}

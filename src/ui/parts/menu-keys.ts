@@ -1,0 +1,43 @@
+/** Keys in menus, as their ARIA pattern has them: arrows go round, Home and End to the ends, letters to the next item that begins so. */
+
+const ITEM = "[role^=menuitem]"
+const FIELDS = "input, select, textarea"
+/** Letters that follow one another within so many milliseconds are one beginning. */
+const TYPING_MS = 500
+let typed = { text: "", at: 0 }
+
+/** In all menus from now on. */
+export function keepMenuKeys(): void {
+  // The menu keeps its keys to itself, so they are looked at on their way in.
+  addEventListener("keydown", moveBetweenItems, true)
+}
+
+function moveBetweenItems(event: KeyboardEvent): void {
+  const menu = event.target instanceof Element ? event.target.closest("[role=menu]") : null
+  if (!menu || event.ctrlKey || event.metaKey || event.altKey) return
+  const items = [...menu.querySelectorAll<HTMLElement>(ITEM)]
+  const here = items.indexOf(document.activeElement as HTMLElement) // -1 for what is none
+  const isTyping = document.activeElement?.matches(FIELDS) === true
+  const wanted =
+    itemByArrow(event.key, items, here) ?? (isTyping ? undefined : (itemAtEnd(event.key, items) ?? itemTyped(event, items, here)))
+  if (!wanted) return
+  event.preventDefault()
+  wanted.focus()
+}
+
+function itemByArrow(key: string, items: readonly HTMLElement[], here: number): HTMLElement | undefined {
+  if (key === "ArrowDown") return items[(here + 1) % items.length]
+  return key === "ArrowUp" ? items.at(here < 0 ? -1 : here - 1) : undefined
+}
+
+const itemAtEnd = (key: string, items: readonly HTMLElement[]): HTMLElement | undefined =>
+  key === "Home" ? items[0] : key === "End" ? items.at(-1) : undefined
+
+function itemTyped({ key, timeStamp }: KeyboardEvent, items: readonly HTMLElement[], here: number): HTMLElement | undefined {
+  if (key.length !== 1 || key === " ") return undefined
+  const text = (timeStamp - typed.at < TYPING_MS ? typed.text : "") + key.toLowerCase()
+  typed = { text, at: timeStamp }
+  // A second letter may stay on the item that the first has found.
+  const from = text.length > 1 ? Math.max(0, here) : here + 1
+  return [...items.slice(from), ...items.slice(0, from)].find((item) => item.textContent?.trim().toLowerCase().startsWith(text))
+}

@@ -1,0 +1,28 @@
+import { dismiss, toasts } from "../toasts.ts"
+import { Button, IconButton } from "./button.tsx"
+
+/** Short words about what was done, with the way back where there is one. */
+export function Toasts() {
+  const shown = toasts.use()
+  return (
+    <div class="toasts" role="status">
+      {shown.map(({ id, text, undo }) => (
+        <div class="toast" key={id}>
+          <span>{text}</span>
+          {undo && (
+            <Button
+              kind="quiet"
+              onClick={() => {
+                dismiss(id)
+                undo()
+              }}
+            >
+              Undo
+            </Button>
+          )}
+          <IconButton icon="close" label="Dismiss" onClick={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  )
+}

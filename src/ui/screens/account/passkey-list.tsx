@@ -1,0 +1,149 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { agoText } from "../../ago.ts"
+import { get, patch, post, remove } from "../../api.ts"
+import { timeText } from "../../format.ts"
+import { useRefreshMe } from "../../me.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { Confirm } from "../../parts/confirm.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { TextField } from "../../parts/fields.tsx"
+import { Form } from "../../parts/form.tsx"
+import { visible } from "../../safe-text.ts"
+import { canUsePasskeys, makePasskey } from "../../sign-in/passkey.ts"
+import { toast } from "../../toasts.ts"
+import { Part } from "./section.tsx"
+
+interface Passkey {
+  id: number
+  name: string
+  backed_up: boolean
+  created_at: string
+  last_used_at: string | null
+  version: number
+}
+
+const PATH = "/api/private/me/passkeys"
+const KEY = ["own-passkeys"]
+
+function useRefreshed(): () => Promise<void> {
+  const client = useQueryClient()
+  const refreshMe = useRefreshMe()
+  return async () => void (await Promise.all([client.invalidateQueries({ queryKey: KEY }), refreshMe()]))
+}
+
+/** Devices that sign in without a password. */
+export function PasskeyList({ onAdded }: { onAdded(): void }) {
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Passkey[] }>(PATH, signal) })
+  const refresh = useRefreshed()
+  const [naming, setNaming] = useState<"new" | Passkey>()
+  const [removing, setRemoving] = useState<Passkey>()
+  return (
+    <Part title="Passkeys">
+      <p class="quiet">A device or key ring that knows you by finger, face or number. It signs in alone, and counts as two factors.</p>
+      <Answer of={list} rows={1}>
+        {({ data }) => (
+          <div class="stack">
+            {data.length > 0 && (
+              <DataTable caption="Your passkeys" columns={columnsOf(setNaming, setRemoving)} rows={data} keyOf={({ id }) => id} />
+            )}
+            {canUsePasskeys() ? (
+              <div class="row">
+                <Button icon="plus" onClick={() => setNaming("new")}>
+                  Add a passkey
+                </Button>
+              </div>
+            ) : (
+              <p class="quiet">This browser knows no passkeys, or the page did not come over https.</p>
+            )}
+          </div>
+        )}
+      </Answer>
+      {naming && (
+        <Naming
+          passkey={naming === "new" ? undefined : naming}
+          onClose={() => setNaming(undefined)}
+          onDone={async () => {
+            await refresh()
+            if (naming === "new") onAdded()
+          }}
+        />
+      )}
+      {removing && (
+        <Confirm
+          title={`Remove ${visible(removing.name)}`}
+          act="Remove passkey"
+          onClose={() => setRemoving(undefined)}
+          onConfirm={async () => {
+            await remove(`${PATH}/${removing.id}`)
+            await refresh()
+            toast("The passkey was removed. All other sessions have ended.")
+          }}
+        >
+          <p>It no longer signs in. The device may still offer it: delete it there too. All other sessions end.</p>
+        </Confirm>
+      )}
+    </Part>
+  )
+}
+
+interface NamingProps {
+  /** Without one a new passkey is made. */
+  passkey: Passkey | undefined
+  onClose(): void
+  onDone(): Promise<void>
+}
+
+function Naming({ passkey, onClose, onDone }: NamingProps) {
+  const [name, setName] = useState(passkey?.name ?? "")
+  const save = async () => {
+    if (passkey) await patch(`${PATH}/${passkey.id}`, { name, version: passkey.version })
+    else await post(PATH, { ...(await makePasskey()), ...(name.trim() !== "" && { name }) })
+    await onDone()
+    onClose()
+  }
+  return (
+    <Dialog title={passkey ? "Rename the passkey" : "Add a passkey"} onClose={onClose} small>
+      <Form submit={save} label={passkey ? "Rename the passkey" : "Add a passkey"}>
+        {({ busy, errorOf }) => (
+          <>
+            <TextField
+              label="Name"
+              note="By which you know the device again."
+              value={name}
+              onValue={setName}
+              error={errorOf("/name")}
+              autocomplete="off"
+              autofocus
+            />
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy}>
+                {passkey ? "Rename" : "Add"}
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+const columnsOf = (onRename: (passkey: Passkey) => void, onRemove: (passkey: Passkey) => void): Column<Passkey>[] => [
+  { id: "name", label: "Name", cell: ({ name }) => visible(name) },
+  { id: "kept", label: "Kept", cell: ({ backed_up }) => (backed_up ? "in a key ring" : "on one device") },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => (last_used_at === null ? "never" : agoText(last_used_at)) },
+  { id: "added", label: "Added", cell: ({ created_at }) => timeText(created_at) },
+  {
+    id: "change",
+    label: "Change",
+    cell: (passkey) => (
+      <span class="row">
+        <IconButton icon="pencil" label={`Rename ${visible(passkey.name)}`} onClick={() => onRename(passkey)} />
+        <IconButton icon="trash" label={`Remove ${visible(passkey.name)}`} onClick={() => onRemove(passkey)} />
+      </span>
+    ),
+  },
+]

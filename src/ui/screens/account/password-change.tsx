@@ -1,0 +1,62 @@
+import { useState } from "preact/hooks"
+import { Problem, post } from "../../api.ts"
+import type { Me } from "../../boot.ts"
+import { Button } from "../../parts/button.tsx"
+import { TextField } from "../../parts/fields.tsx"
+import { Form } from "../../parts/form.tsx"
+import { NewPassword } from "../../parts/new-password.tsx"
+import { toast } from "../../toasts.ts"
+import { Part } from "./section.tsx"
+
+export function PasswordChange({ me: { user } }: { me: Me }) {
+  const [current, setCurrent] = useState("")
+  const [password, setPassword] = useState("")
+  const submit = async () => {
+    // The password that is typed here is proof enough: nobody is asked for it twice.
+    if (current !== "") await post("/api/private/auth/reauth", { password: current }, { isSignIn: true }).catch(sayWhich)
+    await post("/api/private/me/password", { ...(current !== "" && { current }), password }).catch(sayWhich)
+    setCurrent("")
+    setPassword("")
+    toast("The password was changed. All other sessions have ended.")
+  }
+  return (
+    <Part title="Password">
+      <Form submit={submit} label="Password">
+        {({ busy, errorOf }) => (
+          <>
+            <input
+              type="email"
+              class="visually-hidden"
+              autocomplete="username"
+              value={user.email}
+              readOnly
+              tabIndex={-1}
+              aria-hidden="true"
+            />
+            <TextField
+              label="Present password"
+              note="Empty if you have none yet."
+              type="password"
+              autocomplete="current-password"
+              value={current}
+              onValue={setCurrent}
+              error={errorOf("/current")}
+            />
+            <NewPassword label="New password" value={password} onValue={setPassword} email={user.email} error={errorOf("/password")} />
+            <div class="row">
+              <Button type="submit" busy={busy} disabled={password === ""}>
+                Change password
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Part>
+  )
+}
+
+function sayWhich(error: unknown): never {
+  if (!(error instanceof Problem) || error.code !== "invalid_credentials") throw error
+  const detail = "The present password is not right."
+  throw new Problem(error.status, error.code, detail, { errors: [{ pointer: "/current", code: error.code, detail }] })
+}

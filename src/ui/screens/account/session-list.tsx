@@ -1,0 +1,111 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { get, post, remove } from "../../api.ts"
+import type { Me } from "../../boot.ts"
+import { timeText } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button } from "../../parts/button.tsx"
+import { Confirm } from "../../parts/confirm.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { Moment } from "../../parts/moment.tsx"
+import { visible } from "../../safe-text.ts"
+import { toast } from "../../toasts.ts"
+import { Part } from "./section.tsx"
+
+interface Session {
+  id: number
+  current: boolean
+  method: string
+  device: string
+  place: string
+  ip_prefix: string
+  created_at: string
+  last_seen_at: string
+}
+
+const KEY = ["own-sessions"]
+const METHODS: Readonly<Record<string, string>> = {
+  password: "password",
+  passkey: "passkey",
+  oidc: "identity provider",
+  setup: "set-up",
+  invitation: "invitation",
+}
+
+/** Where the account is signed in. */
+export function SessionList(_: { me: Me }) {
+  const client = useQueryClient()
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Session[] }>("/api/private/me/sessions", signal) })
+  const [ending, setEnding] = useState<"others" | Session>()
+  const refresh = () => client.invalidateQueries({ queryKey: KEY })
+  return (
+    <Part title="Sessions">
+      <p class="quiet">A session ends after seven days without use. One you do not know: end it, and choose another password.</p>
+      <Answer of={list} rows={3}>
+        {({ data }) => (
+          <div class="stack">
+            <DataTable caption="Where you are signed in" columns={columnsOf(setEnding)} rows={data} keyOf={({ id }) => id} />
+            {data.length > 1 && (
+              <div class="row">
+                <Button kind="danger" onClick={() => setEnding("others")}>
+                  End all others
+                </Button>
+              </div>
+            )}
+          </div>
+        )}
+      </Answer>
+      {ending && (
+        <Confirm
+          title={ending === "others" ? "End all other sessions" : "End this session"}
+          act={ending === "others" ? "End all others" : "End session"}
+          onClose={() => setEnding(undefined)}
+          onConfirm={async () => {
+            if (ending === "others") await post("/api/private/me/sessions/revoke-others", undefined)
+            else await remove(`/api/private/me/sessions/${ending.id}`)
+            await refresh()
+            toast(ending === "others" ? "All other sessions have ended" : "The session has ended")
+          }}
+        >
+          <p>{ending === "others" ? "You stay signed in here, and nowhere else." : `${visible(ending.device)} has to sign in again.`}</p>
+        </Confirm>
+      )}
+    </Part>
+  )
+}
+
+const columnsOf = (onEnd: (session: Session) => void): Column<Session>[] => [
+  {
+    id: "device",
+    label: "Device and place",
+    cell: ({ device, current, place, ip_prefix }) => (
+      <>
+        <span class="whole">{visible(device)}</span> {current && <span class="badge">this one</span>}
+        <br />
+        <span class="small quiet whole">{visible([place, ip_prefix].filter(Boolean).join(", ") || "unknown place")}</span>
+      </>
+    ),
+  },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at, current }) => (current ? "now" : <Moment at={last_seen_at} />) },
+  {
+    id: "since",
+    label: "Signed in",
+    cell: ({ created_at, method }) => (
+      <>
+        <time dateTime={created_at}>{timeText(created_at)}</time>
+        <br />
+        <span class="small quiet whole">by {METHODS[method] ?? method}</span>
+      </>
+    ),
+  },
+  {
+    id: "end",
+    label: "End it",
+    cell: (session) =>
+      session.current ? null : (
+        <Button kind="danger" aria-label={`End the session of ${session.device}`} onClick={() => onEnd(session)}>
+          End
+        </Button>
+      ),
+  },
+]

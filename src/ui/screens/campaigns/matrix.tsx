@@ -1,0 +1,125 @@
+import { useState } from "preact/hooks"
+import { Link } from "wouter"
+import type { Dimension } from "../../../domain/dimension.ts"
+import type { CampaignMatrix } from "../../../domain/insight.ts"
+import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
+import { isFilteredBy, useSiteAddress } from "../../address.ts"
+import { csvText } from "../../csv.ts"
+import { exact, metricText, short } from "../../format.ts"
+import { Card } from "../../parts/card.tsx"
+import { CutText } from "../../parts/cut-text.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { EmptyState, sentenceOf } from "../../parts/states.tsx"
+import { saveFile } from "../../save-file.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { toast } from "../../toasts.ts"
+import { CardAnswer } from "../dashboard/card-answer.tsx"
+import EmptyCard from "../dashboard/empty-card.tsx"
+import { allCampaigns } from "./all-campaigns.ts"
+
+type Row = CampaignMatrix["rows"][number]
+const TAGS = [
+  ["utm_source", "source"],
+  ["utm_medium", "medium"],
+  ["utm_campaign", "campaign"],
+] as const satisfies readonly (readonly [Dimension, keyof Row])[]
+const ROWS = 100
+
+/** Source, medium and campaign together; a click on a row filters by all three. */
+export function Matrix() {
+  const { address } = useSiteAddress()
+  const report = useReport("campaigns", { ...rangeArguments(address), limit: ROWS })
+  const isFiltered = address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined
+  return (
+    <Card title="Source, medium and campaign" full foot={<Foot report={report.data as CampaignMatrix | undefined} />}>
+      <CardAnswer of={report} rows={6}>
+        {(data) => {
+          const { rows } = data as CampaignMatrix // the report of this name
+          if (rows.length > 0)
+            return (
+              <DataTable
+                caption="Visitors and conversions of campaigns"
+                columns={COLUMNS}
+                rows={rows}
+                keyOf={({ source, medium, campaign }) => JSON.stringify([source, medium, campaign])}
+              />
+            )
+          if (isFiltered) return <EmptyCard />
+          return (
+            <EmptyState>No visit of this period came through a tagged link. Make one below and use it in the next campaign.</EmptyState>
+          )
+        }}
+      </CardAnswer>
+    </Card>
+  )
+}
+
+const Foot = ({ report }: { report: CampaignMatrix | undefined }) =>
+  report === undefined ? null : (
+    <>
+      {report.total_rows > 0 && <MatrixFile />}
+      <span>{exact(report.total_rows)} in all</span>
+      {report.notes?.map((note) => (
+        <span key={note}>{note}</span>
+      ))}
+    </>
+  )
+
+const FIELDS = ["source", "medium", "campaign", "visitors", "conversions", "conversion_rate"] as const
+
+/** All that matches, as a file; the server makes none of this report, so it is made here. */
+function MatrixFile() {
+  const { address } = useSiteAddress()
+  const { ask, exportAddress } = useStatsSource()
+  const [busy, setBusy] = useState(false)
+  if (!exportAddress) return null
+  const save = async () => {
+    setBusy(true)
+    try {
+      const { signal } = new AbortController()
+      const rows = await allCampaigns(
+        (page) => ask("campaigns", { ...rangeArguments(address), ...page }, signal) as Promise<CampaignMatrix>, // the report of this name
+      )
+      saveFile("campaigns.csv", new Blob([csvText(FIELDS, rows)], { type: "text/csv" }))
+    } catch (error) {
+      toast(`The file was not made. ${sentenceOf(error as Error)}`)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <button type="button" class="text-button" aria-busy={busy} onClick={() => !busy && void save()}>
+      CSV
+    </button>
+  )
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "source", label: "Source", cell: (row) => <RowLink row={row} /> },
+  { id: "medium", label: "Medium", cell: ({ medium }) => <CutText text={medium} /> },
+  { id: "campaign", label: "Campaign", cell: ({ campaign }) => <CutText text={campaign} /> },
+  { id: "visitors", label: "Visitors", number: true, cell: ({ visitors }) => <span title={exact(visitors)}>{short(visitors)}</span> },
+  {
+    id: "conversions",
+    label: "Conversions",
+    number: true,
+    cell: ({ conversions }) => <span title={exact(conversions)}>{short(conversions)}</span>,
+  },
+  { id: "rate", label: "Rate", number: true, cell: ({ conversion_rate }) => metricText("conversion_rate", conversion_rate) },
+]
+
+function RowLink({ row }: { row: Row }) {
+  const { siteId, address, searchWith } = useSiteAddress()
+  const chosen = TAGS.every(([dimension, field]) => isFilteredBy(address.filters, dimension, row[field]))
+  const others = address.filters.filter(({ dimension }) => !TAGS.some(([tag]) => tag === dimension))
+  const own: AddressFilter[] = TAGS.map(([dimension, field]) => ({ dimension, operator: "is", values: [row[field]] }))
+  return (
+    <Link
+      href={`/sites/${siteId}/campaigns${searchWith({ filters: chosen ? others : [...others, ...own] })}`}
+      aria-current={chosen ? "true" : undefined}
+    >
+      <CutText text={row.source} />
+    </Link>
+  )
+}

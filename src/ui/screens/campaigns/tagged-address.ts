@@ -1,0 +1,26 @@
+/** The address of a page with campaign tags. */
+export const TAGS = [
+  { id: "utm_source", label: "Source", example: "newsletter", isNeeded: true },
+  { id: "utm_medium", label: "Medium", example: "email" },
+  { id: "utm_campaign", label: "Campaign", example: "autumn-sale" },
+  { id: "utm_term", label: "Term", example: "red shoes" },
+  { id: "utm_content", label: "Content", example: "button" },
+] as const
+export type TagId = (typeof TAGS)[number]["id"]
+export type Tags = Partial<Record<TagId, string>>
+
+/**
+ * The page with the tags in place of those it has; other parts of its address stay. An address without a scheme is taken as
+ * `https`. Undefined when it is no web address.
+ */
+export function taggedAddress(page: string, tags: Tags): string | undefined {
+  const text = page.trim()
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`)
+  if (text === "" || !url || !/^https?:$/.test(url.protocol) || !url.hostname.includes(".")) return undefined
+  for (const { id } of TAGS) {
+    const value = tags[id]?.trim()
+    if (value) url.searchParams.set(id, value)
+    else url.searchParams.delete(id)
+  }
+  return url.href
+}

@@ -1,0 +1,129 @@
+import type { ComponentChildren } from "preact"
+import { Link } from "wouter"
+import type { ComparedBreakdown } from "../../../domain/insight.ts"
+import { comparisonArguments, type FlatArguments, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../address.ts"
+import { exact } from "../../format.ts"
+import { Card } from "../../parts/card.tsx"
+import { useSite } from "../../site.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { valueText } from "../../stats/value-text.ts"
+import { CardAnswer } from "./card-answer.tsx"
+import { type CardTab, detailsName } from "./card-tabs.ts"
+import { EmptyCard } from "./no-rows.tsx"
+import { pageAddress } from "./page-address.ts"
+import { RankedList, type RankedRow } from "./ranked-list.tsx"
+import { filtersAfter, isRowChosen } from "./row-filters.ts"
+import { RowMenu } from "./row-menu.tsx"
+import { rowMetrics } from "./strip-metrics.ts"
+
+export interface BreakdownCardProps {
+  /** Its name in the address. */
+  card: string
+  title: string
+  tabs: readonly CardTab[]
+  /** Across both columns, with room for more numbers. */
+  full?: boolean
+  /** Where there is another way to show a tab. */
+  drawn?: { tab: string; draw(rows: readonly RankedRow[], addressOf: ((value: string) => string) | undefined): ComponentChildren }
+}
+
+const ROWS = 9
+/** All countries: a map needs them. */
+const MOST_ROWS = 100
+
+/** Range, filters and comparison of a tab's question. */
+export const splitArguments = (address: SiteAddress, { dimension, property, also }: CardTab): FlatArguments => ({
+  ...rangeArguments(
+    also && !address.filters.some((one) => JSON.stringify(one) === JSON.stringify(also))
+      ? { ...address, filters: [...address.filters, also] }
+      : address,
+  ),
+  dimension,
+  ...(property !== undefined && { property }),
+})
+
+/** The tab that a card shows, and what it asks for it. */
+export function askedBy({ card, tabs, drawn }: BreakdownCardProps, address: SiteAddress, seesRevenue: boolean) {
+  const tab = tabs.find(({ id }) => id === address.cards[card]) ?? tabs[0]!
+  const isDrawn = drawn?.tab === tab.id
+  const split = splitArguments(address, tab)
+  const metrics = rowMetrics(address, tab.dimension, seesRevenue)
+  const given = { ...split, ...comparisonArguments(address), metrics, limit: isDrawn ? MOST_ROWS : ROWS }
+  return { tab, isDrawn, split, metrics, report: "breakdown" as const, given }
+}
+
+/** Top values of one dimension; a click on a row filters everything by it. */
+export function BreakdownCard(props: BreakdownCardProps) {
+  const { card, title, tabs, full = false, drawn } = props
+  const { base, address, searchWith, go } = useSiteAddress()
+  const source = useStatsSource()
+  const { data: site } = useSite(source.siteId)
+  const { tab, isDrawn, split, metrics, given } = askedBy(props, address, source.can("revenue:read"))
+  const report = useReport("breakdown", given)
+  const choose = (id: string) => {
+    const { [card]: _, ...others } = address.cards
+    go({ cards: id === tabs[0]!.id ? others : { ...others, [card]: id } }, { replace: true })
+  }
+  const addressOf = source.filters
+    ? (value: string) => `${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`
+    : undefined
+  return (
+    <Card
+      title={title}
+      tabs={tabs.filter(({ under }) => under === undefined)}
+      chosen={tab.under ?? tab.id}
+      onChoose={choose}
+      full={full}
+      foot={
+        <>
+          {source.siteId !== undefined && <Link href={`${base}/details/${detailsName(tab)}${searchWith({})}`}>Details</Link>}
+          {source.exportAddress && (
+            <a href={source.exportAddress("breakdown", split)} download>
+              CSV
+            </a>
+          )}
+          <Versions tabs={tabs} tab={tab} onChoose={choose} />
+          {report.data && <span>{exact(report.data.total_rows)} in all</span>}
+        </>
+      }
+    >
+      <CardAnswer of={report} rows={full ? 5 : ROWS}>
+        {(data) =>
+          data.rows.length === 0 ? (
+            <EmptyCard tab={tab} />
+          ) : drawn && isDrawn ? (
+            drawn.draw(rowsOf(data, tab), addressOf)
+          ) : (
+            <RankedList
+              title={tab.label}
+              rows={rowsOf(data, tab)}
+              metrics={metrics}
+              currency={data.revenue_currency}
+              isChosen={(value) => isRowChosen(address.filters, tab, value)}
+              addressOf={addressOf}
+              pageOf={(value) => pageAddress(tab, value, site?.hosts[0])}
+              menuOf={({ value, label }) => <RowMenu tab={tab} value={value} label={label ?? value} />}
+            />
+          )
+        }
+      </CardAnswer>
+    </Card>
+  )
+}
+
+/** Rows with their readable names. */
+const rowsOf = ({ rows }: Pick<ComparedBreakdown, "rows">, { dimension }: CardTab): RankedRow[] =>
+  rows.map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
+
+/** The way to the versions of what a tab shows, and back. */
+function Versions({ tabs, tab, onChoose }: { tabs: readonly CardTab[]; tab: CardTab; onChoose(id: string): void }) {
+  const finer = tabs.find(({ under }) => under === tab.id)
+  if (!finer && tab.under === undefined) return null
+  return (
+    <button type="button" class="text-button" aria-pressed={!finer} onClick={() => onChoose(finer?.id ?? tab.under!)}>
+      Versions
+    </button>
+  )
+}

@@ -1,0 +1,34 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { ComponentChildren } from "preact"
+import { Suspense } from "preact/compat"
+import { Problem } from "../../api.ts"
+import { lazyPart } from "../../lazy-screen.ts"
+import { Answer } from "../../parts/answer.tsx"
+
+const Unsupported = lazyPart(() => import("./unsupported.tsx"))
+
+/** As any answer; what cannot be asked together is said in the card, without another try. */
+export function CardAnswer<Data>({
+  of,
+  rows,
+  children,
+}: {
+  of: UseQueryResult<Data, Error>
+  rows?: number
+  children(data: Data): ComponentChildren
+}) {
+  const fault = of.error instanceof Problem && of.error.members.errors?.find(({ code }) => code === "unsupported_combination")
+  if (fault)
+    return (
+      <div class="card-body" data-rows="9">
+        <Suspense fallback={null}>
+          <Unsupported detail={fault.detail} />
+        </Suspense>
+      </div>
+    )
+  return (
+    <Answer of={of} {...(rows !== undefined && { rows })}>
+      {children}
+    </Answer>
+  )
+}

@@ -1,0 +1,86 @@
+import type { Dimension } from "../../../domain/dimension.ts"
+import type { AddressFilter } from "../../../domain/site-address.ts"
+
+/** A way in which a card splits the visits. */
+export interface CardTab {
+  /** Its name in the address. */
+  id: string
+  label: string
+  dimension: Dimension
+  property?: string
+  /** Part of the question whatever the page is filtered by. */
+  also?: AddressFilter
+  /** Not among the tabs: shown on demand in the place of this one. */
+  under?: string
+}
+
+export const NOT_FOUND: AddressFilter = { dimension: "event", operator: "is", values: ["404"] }
+
+export const SOURCE_TABS: readonly CardTab[] = [
+  { id: "source", label: "Source", dimension: "source" },
+  { id: "channel", label: "Channel", dimension: "channel" },
+  { id: "referrer", label: "Referrer", dimension: "referrer" },
+  { id: "campaign", label: "Campaign", dimension: "utm_campaign" },
+  { id: "campaign-source", label: "Campaign source", dimension: "utm_source" },
+  { id: "medium", label: "Medium", dimension: "utm_medium" },
+  { id: "term", label: "Term", dimension: "utm_term" },
+  { id: "content", label: "Content", dimension: "utm_content" },
+]
+
+export const PAGE_TABS: readonly CardTab[] = [
+  { id: "top", label: "Top", dimension: "page" },
+  { id: "entry", label: "Entry", dimension: "entry_page" },
+  { id: "exit", label: "Exit", dimension: "exit_page" },
+  { id: "404", label: "404", dimension: "property", property: "path", also: NOT_FOUND },
+  { id: "hostname", label: "Hostname", dimension: "hostname" },
+]
+
+export const PLACE_TABS: readonly CardTab[] = [
+  { id: "country", label: "Country", dimension: "country" },
+  { id: "map", label: "Map", dimension: "country" },
+  { id: "region", label: "Region", dimension: "region" },
+  { id: "city", label: "City", dimension: "city" },
+  { id: "language", label: "Language", dimension: "language" },
+]
+
+export const DEVICE_TABS: readonly CardTab[] = [
+  { id: "browser", label: "Browser", dimension: "browser" },
+  { id: "browser-version", label: "Browser versions", dimension: "browser_version", under: "browser" },
+  { id: "system", label: "System", dimension: "os" },
+  { id: "system-version", label: "System versions", dimension: "os_version", under: "system" },
+  { id: "device", label: "Device", dimension: "device" },
+  { id: "size", label: "Size", dimension: "size" },
+]
+
+export const ACT_TABS: readonly CardTab[] = [
+  { id: "goals", label: "Goals", dimension: "goal" },
+  { id: "events", label: "Events", dimension: "event" },
+]
+
+/** The cards of the dashboard by their names in the address. */
+export const CARDS: Readonly<Record<string, readonly CardTab[]>> = {
+  sources: SOURCE_TABS,
+  pages: PAGE_TABS,
+  locations: PLACE_TABS,
+  devices: DEVICE_TABS,
+  acts: ACT_TABS,
+}
+
+/** What of the `cards` of an address there is not. */
+export const unknownCards = (cards: Readonly<Record<string, string>>): string[] =>
+  Object.entries(cards).flatMap(([card, tab]) =>
+    Object.hasOwn(CARDS, card) && CARDS[card]!.some(({ id }) => id === tab) ? [] : [`cards ${card}:${tab}`],
+  )
+
+/** What a details page is about: a dimension, `property:<key>`, or `404`. Undefined when there is no such thing. */
+export function detailsTab(name: string, dimensions: readonly Dimension[]): CardTab | undefined {
+  if (name === "404") return PAGE_TABS.find(({ id }) => id === "404")
+  const [dimension, ...key] = name.split(":")
+  const found = dimensions.find((one) => one === dimension)
+  if (!found || (found === "property") !== key.length > 0) return undefined
+  return { id: name, label: name, dimension: found, ...(key.length > 0 && { property: key.join(":") }) }
+}
+
+/** The name under which the details of a tab are found. */
+export const detailsName = ({ id, dimension, property }: CardTab): string =>
+  id === "404" ? "404" : encodeURIComponent(property === undefined ? dimension : `${dimension}:${property}`)

@@ -1,0 +1,78 @@
+import type { Timeseries } from "../../../domain/report.ts"
+import { metricLabel, metricText } from "../../format.ts"
+import { Change } from "../../parts/change.tsx"
+import { visible } from "../../safe-text.ts"
+import { type NoteShown, placesOf } from "../../stats/notes.ts"
+import { begunIn, partText } from "./begun.ts"
+import { bucketText } from "./buckets.ts"
+import { changeOf } from "./point-change.ts"
+
+interface ChartTableProps {
+  series: Timeseries
+  metric: string
+  notes: readonly NoteShown[]
+}
+
+/** The numbers of the chart, with its notes. */
+export default function ChartTable({ series, metric, notes }: ChartTableProps) {
+  const text = (point: object | undefined) =>
+    metricText(metric, (point as Record<string, number> | undefined)?.[metric], series.revenue_currency, true)
+  const places = placesOf(series.points, notes)
+  return (
+    <div class="table-wrap chart-table" tabIndex={0} role="region" aria-label={`${metricLabel(metric)} over time`}>
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col" class="number">
+              {metricLabel(metric)}
+            </th>
+            {series.comparison && (
+              <>
+                <th scope="col" class="number">
+                  Earlier
+                </th>
+                <th scope="col" class="number">
+                  Change
+                </th>
+              </>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {series.points.slice(0, begunIn(series)).map((one, index) => {
+            const part = partText(series, index)
+            const before = series.comparison?.points[index]
+            const said = notes.filter((_, note) => places[note] === index)
+            return (
+              <tr key={one.time}>
+                <th scope="row">
+                  {bucketText(one.time, series.interval)}
+                  {part && ` (${part})`}
+                  {said.map(({ id, text: note }) => (
+                    <p key={id} class="small quiet">
+                      {visible(note)}
+                    </p>
+                  ))}
+                </th>
+                <td class="number">{text(one)}</td>
+                {series.comparison && (
+                  <>
+                    <td class="number">{text(before)}</td>
+                    <td class="number">
+                      <Change
+                        metric={metric}
+                        change={changeOf(one, before, metric)}
+                        value={(one as Record<string, unknown>)[metric] as number}
+                      />
+                    </td>
+                  </>
+                )}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import { Suspense } from "preact/compat"
+import type { Timeseries } from "../../../domain/report.ts"
+import { metricLabel, metricText } from "../../format.ts"
+import { lazyPart } from "../../lazy-screen.ts"
+import { Change } from "../../parts/change.tsx"
+import { Icon } from "../../parts/icon.tsx"
+import { Popover } from "../../parts/menu.tsx"
+import { visible } from "../../safe-text.ts"
+import { type NoteShown, placesOf } from "../../stats/notes.ts"
+import { partText } from "./begun.ts"
+import { bucketText } from "./buckets.ts"
+import { changeOf } from "./point-change.ts"
+
+const Items = lazyPart(() => import("./point-items.tsx"))
+
+interface ReadOutProps {
+  series: Timeseries
+  metric: string
+  point: number
+  notes: readonly NoteShown[]
+  /** Spoken where a key moved the point; a pointer moves it too often. */
+  speaks: boolean
+  menuSignal: number
+}
+
+/** What the chart shows at one point, at its upper edge, and what can be done with the point. */
+export default function ReadOut({ series, metric, point, notes, speaks, menuSignal }: ReadOutProps) {
+  const shown = series.points[point]
+  if (!shown) return null
+  const before = series.comparison?.points[point]
+  const part = partText(series, point)
+  const numberAt = (one: object): number => (one as Record<string, number>)[metric]!
+  const text = (one: object) => metricText(metric, numberAt(one), series.revenue_currency, true)
+  const places = placesOf(series.points, notes)
+  return (
+    <>
+      <div class="row" aria-live={speaks ? "polite" : "off"}>
+        <span>
+          {bucketText(shown.time, series.interval)} {part}
+        </span>
+        <strong>
+          {text(shown)} {metricLabel(metric).toLowerCase()}
+        </strong>
+        {before && (
+          <span>
+            {text(before)} {part === "so far" && !before.partial && "in all "}on {bucketText(before.time, series.interval)}{" "}
+            <Change metric={metric} change={changeOf(shown, before, metric)} value={numberAt(shown)} />
+          </span>
+        )}
+        {notes.map(({ id, text: note }, index) => places[index] === point && <span key={id}>{visible(note)}</span>)}
+      </div>
+      <PointMenu series={series} time={shown.time} signal={menuSignal} />
+    </>
+  )
+}
+
+function PointMenu({ series, time, signal }: { series: Timeseries; time: string; signal: number }) {
+  return (
+    <Popover
+      iconOnly
+      kind="quiet"
+      label={`Menu of ${bucketText(time, series.interval === "hour" ? "day" : series.interval)}`}
+      button={<Icon name="more" />}
+      openSignal={signal}
+    >
+      {(close) => (
+        <Suspense fallback={<p class="menu-head">Loading</p>}>
+          <Items series={series} time={time} close={close} />
+        </Suspense>
+      )}
+    </Popover>
+  )
+}

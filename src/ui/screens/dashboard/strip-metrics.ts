@@ -1,0 +1,52 @@
+import type { Dimension } from "../../../domain/dimension.ts"
+import type { FlatMetric } from "../../../domain/metric.ts"
+import { type SiteAddress, STRIP_METRICS } from "../../../domain/site-address.ts"
+import { METRIC_WORDS } from "../../format.ts"
+
+type Filtered = Pick<SiteAddress, "filters">
+
+const OF_PAGES: readonly FlatMetric[] = ["visitors", "visits", "pageviews", "scroll_depth", "time_on_page", "exit_rate"]
+const OF_CONVERSIONS: readonly FlatMetric[] = ["visitors", "conversions", "conversion_rate"]
+
+const isAboutConversions = ({ filters }: Filtered): boolean =>
+  filters.some(({ dimension }) => dimension === "goal" || dimension === "event")
+
+const withRevenue = (metrics: readonly FlatMetric[], seesRevenue: boolean): readonly FlatMetric[] =>
+  seesRevenue ? [...metrics, "revenue"] : metrics
+
+/** The strip changes with what is filtered for: a goal asks for conversions, a page for reading. */
+export function stripMetrics({ filters }: Filtered, seesRevenue: boolean): readonly FlatMetric[] {
+  if (isAboutConversions({ filters })) return withRevenue(OF_CONVERSIONS, seesRevenue)
+  if (filters.some(({ dimension, operator }) => dimension === "page" && operator === "is")) return OF_PAGES
+  return STRIP_METRICS
+}
+
+/** The columns of a card's rows: those of what is filtered for, or of what the rows are. */
+export function rowMetrics({ filters }: Filtered, dimension: Dimension, seesRevenue: boolean): FlatMetric[] {
+  if (dimension === "goal") return [...withRevenue(["conversions", "visitors", "conversion_rate"], seesRevenue)]
+  if (dimension === "event") return [...withRevenue(["events", "visitors", "conversion_rate"], seesRevenue)]
+  return isAboutConversions({ filters }) && dimension !== "property" ? ["conversions", "conversion_rate"] : ["visitors"]
+}
+
+/** The columns of a details page. Of acts no bounce and no duration can be told; a rate needs something to convert to. */
+export function detailsMetrics(filtered: Filtered, dimension: Dimension, seesRevenue: boolean): FlatMetric[] {
+  if (dimension === "goal" || dimension === "event") return rowMetrics(filtered, dimension, seesRevenue)
+  if (dimension === "property") return ["visitors", "events"]
+  const rate: FlatMetric[] = isAboutConversions(filtered) ? ["conversions", "conversion_rate"] : []
+  if (dimension === "title") return ["visitors", "pageviews", ...rate]
+  const time: FlatMetric[] = dimension === "page" ? ["time_on_page", "scroll_depth"] : ["visit_duration"]
+  return ["visitors", "visits", "pageviews", "bounce_rate", ...time, ...rate]
+}
+
+/** A figure among those it was asked with. A mean or a rate of nothing is answered as 0, but there is none. */
+export const figureOf = (figures: Readonly<Record<string, unknown>>, metric: string): number | undefined =>
+  figures[METRIC_WORDS[metric]?.of ?? ""] === 0 ? undefined : (figures[metric] as number | undefined) // metrics are numbers
+
+interface Row {
+  comparison?: { metrics: Record<string, number> }
+  [metric: string]: unknown
+}
+
+/** A number of a row. Of goals and events that earned nothing, now or before, it is not known that they could: that is no 0. */
+export const rowValue = (row: Row, metric: string): number | undefined =>
+  metric === "revenue" && !row.revenue && !row.comparison?.metrics.revenue ? undefined : figureOf(row, metric)

@@ -1,0 +1,146 @@
+import { Suspense } from "preact/compat"
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import type { Timeseries } from "../../../domain/report.ts"
+import { useSiteAddress } from "../../address.ts"
+import { metricLabel, metricText } from "../../format.ts"
+import { useKeys } from "../../keys.ts"
+import { lazyPart } from "../../lazy-screen.ts"
+import { visible } from "../../safe-text.ts"
+import { type NoteShown, placesOf } from "../../stats/notes.ts"
+import { openDialog } from "../../stats/open-dialog.ts"
+import { otherText } from "../../stats/other-text.ts"
+import { TrustMark } from "../../stats/trust-mark.tsx"
+import { useTurns } from "../../turns.ts"
+import { begunIn, partText } from "./begun.ts"
+import { bucketText } from "./buckets.ts"
+import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
+import { IntervalField } from "./interval-field.tsx"
+import { TakeAlong } from "./take-along.tsx"
+
+const ChartTable = lazyPart(() => import("./chart-table.tsx"))
+const ReadOut = lazyPart(() => import("./read-out.tsx"))
+
+export interface TimeChartProps {
+  series: Timeseries
+  metric: string
+  notes: readonly NoteShown[]
+}
+
+/** A metric over time beside that of the earlier range, with notes. The same numbers are in the table, one key away. */
+export function TimeChart({ series, metric, notes }: TimeChartProps) {
+  const { siteId } = useSiteAddress()
+  const [asTable, setAsTable] = useState(false)
+  useKeys({ t: () => setAsTable(!asTable) })
+  const part = partText(series, begunIn(series) - 1)
+  return (
+    <>
+      {asTable ? (
+        <Suspense fallback={<div class="chart-table" />}>
+          <ChartTable series={series} metric={metric} notes={notes} />
+        </Suspense>
+      ) : (
+        <Drawing series={series} metric={metric} notes={notes} />
+      )}
+      <div class="chart-foot">
+        <span class="row">
+          <span class="key-of-series">{metricLabel(metric)}</span>
+          {series.comparison && (
+            <span class="key-of-series" data-other>
+              {otherText(series)}
+            </span>
+          )}
+          {part && (
+            <span class="key-of-series" data-running>
+              {part === "so far" ? (
+                <TrustMark mark={part}>
+                  The period is not over.{series.comparison && " It is compared with a whole one, and looks smaller until it is."}
+                </TrustMark>
+              ) : (
+                part
+              )}
+            </span>
+          )}
+        </span>
+        <span class="row">
+          <IntervalField range={series.range} />
+          {!Number.isNaN(siteId) && (
+            <button type="button" class="text-button" onClick={() => openDialog.set({ name: "notes" })}>
+              Notes{notes.length > 0 && ` ${notes.length}`}
+            </button>
+          )}
+          <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {asTable ? "Show as chart" : "Show as table"}
+          </button>
+          {!Number.isNaN(siteId) && <TakeAlong />}
+        </span>
+      </div>
+    </>
+  )
+}
+
+/** The picture: arrow keys move between its points, Enter opens the menu of the point. */
+export function Drawing({ series, metric, notes }: TimeChartProps) {
+  const canvas = useRef<HTMLDivElement>(null)
+  const drawing = useRef<ChartDrawing>(undefined)
+  const [point, setPoint] = useState<number>()
+  const [byKey, setByKey] = useState(false)
+  const [menu, setMenu] = useState(0)
+  const { values, content } = useContent({ series, metric, notes }, setPoint)
+  const isDue = useTurns(1) === 1
+  useLayoutEffect(() => {
+    if (!isDue) return
+    drawing.current = drawChart(canvas.current!, content)
+    return () => drawing.current?.remove()
+  }, [isDue])
+  useEffect(() => drawing.current?.update(content), [content])
+  const move = (event: KeyboardEvent) => {
+    const from = point ?? values.length
+    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: values.length - 1 }[event.key]
+    if (event.key === "Enter" && point !== undefined) setMenu(menu + 1)
+    else if (to === undefined) return
+    else {
+      const next = Math.max(0, Math.min(values.length - 1, to))
+      drawing.current?.pointAt(next)
+      setPoint(next)
+      setByKey(true)
+    }
+    event.preventDefault()
+  }
+  return (
+    <div class="chart" onPointerMove={() => setByKey(false)}>
+      <div class="chart-read-out">
+        {point !== undefined && (
+          <Suspense fallback={null}>
+            <ReadOut series={series} metric={metric} point={point} notes={notes} speaks={byKey} menuSignal={menu} />
+          </Suspense>
+        )}
+      </div>
+      <div class="chart-canvas" ref={canvas} tabIndex={0} role="img" aria-label={summaryOf(series, metric, values)} onKeyDown={move} />
+    </div>
+  )
+}
+
+function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: number | undefined) => void) {
+  return useMemo(() => {
+    const numberAt = (one: Record<string, unknown>): number => Number(one[metric] ?? 0)
+    const values = series.points.slice(0, begunIn(series)).map(numberAt)
+    const places = placesOf(series.points, notes)
+    const content: ChartContent = {
+      values,
+      count: series.points.length,
+      earlier: series.comparison?.points.map(numberAt),
+      partial: series.points[values.length - 1]?.partial === true,
+      notes: notes.flatMap(({ text }, index) => (places[index] === undefined ? [] : [{ at: places[index], text: visible(text) }])),
+      label: (index) => bucketText(series.points[index]?.time ?? "", series.interval, "short"),
+      text: (value) => metricText(metric, value, series.revenue_currency),
+      // The point stays when the pointer leaves: what was read can be read again.
+      onPoint: (index) => index !== undefined && index < values.length && onPoint(index),
+    }
+    return { values, content }
+  }, [series, metric, notes])
+}
+
+const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, values: readonly number[]): string => {
+  const text = (value: number) => metricText(metric, value, revenue_currency)
+  return `${metricLabel(metric)} by ${interval}, ${values.length} points, lowest ${text(Math.min(...values))}, highest ${text(Math.max(...values))}. Arrow keys move between points, Enter opens the menu of one.`
+}

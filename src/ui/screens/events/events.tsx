@@ -1,0 +1,137 @@
+import { Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
+import { isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
+import { copyText } from "../../clipboard.ts"
+import { exact } from "../../format.ts"
+import { lazyPart } from "../../lazy-screen.ts"
+import { usePageChoices } from "../../page-choices.ts"
+import { Card } from "../../parts/card.tsx"
+import { Icon } from "../../parts/icon.tsx"
+import { MenuItem, Popover } from "../../parts/menu.tsx"
+import { Page } from "../../parts/page.tsx"
+import { visible } from "../../safe-text.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { CardAnswer } from "../dashboard/card-answer.tsx"
+import EmptyCard from "../dashboard/empty-card.tsx"
+import { FilterBar } from "../dashboard/filter-bar.tsx"
+import { LeftOut } from "../dashboard/left-out.tsx"
+import { RankedList, type RankedRow } from "../dashboard/ranked-list.tsx"
+import { PropertyExplorer } from "./property-explorer.tsx"
+import { SendExample } from "./send-example.tsx"
+
+const GoalDialog = lazyPart(() => import("../goals/goal-dialog.tsx"))
+const ROWS = 100
+const METRICS = ["events", "visitors", "conversion_rate"]
+
+/** Events beside views, with totals and properties. */
+export default function EventsScreen() {
+  const { siteId, address } = useSiteAddress()
+  const { of, choose } = usePageChoices()
+  const [goalFor, setGoalFor] = useState<string>()
+  const report = useReport("breakdown", {
+    ...rangeArguments(address),
+    ...comparisonArguments(address),
+    dimension: "event",
+    metrics: METRICS,
+    limit: ROWS,
+  })
+  const rows = report.data?.rows ?? []
+  const isEmpty = report.data !== undefined && rows.length === 0 && !report.isPlaceholderData
+  const isFiltered = address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined
+  return (
+    <Page title="Events">
+      <FilterBar />
+      <LeftOut ownCards />
+      <div class="bands">
+        <EventList report={report} onGoal={setGoalFor} onExplore={(event) => choose({ event })} />
+        {isEmpty && !isFiltered ? (
+          <SendExample siteId={siteId} />
+        ) : (
+          <PropertyExplorer events={rows.map(({ value }) => value)} event={of("event")} onEvent={(event) => choose({ event })} />
+        )}
+      </div>
+      {goalFor !== undefined && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <GoalDialog siteId={siteId} draft={{ kind: "event", match: "exact", value: goalFor }} onClose={() => setGoalFor(undefined)} />
+        </Suspense>
+      )}
+    </Page>
+  )
+}
+
+interface EventListProps {
+  report: ReturnType<typeof useReport<"breakdown">>
+  onGoal(event: string): void
+  onExplore(event: string): void
+}
+
+function EventList({ report, onGoal, onExplore }: EventListProps) {
+  const { siteId, address, searchWith } = useSiteAddress()
+  const { exportAddress } = useStatsSource()
+  return (
+    <Card
+      title="Events"
+      full
+      foot={
+        <>
+          {exportAddress && (
+            <a href={exportAddress("event", rangeArguments(address))} download>
+              CSV
+            </a>
+          )}
+          {report.data && <span>{exact(report.data.total_rows)} in all</span>}
+        </>
+      }
+    >
+      <CardAnswer of={report}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <EmptyCard />
+          ) : (
+            <RankedList
+              title="Event"
+              rows={rows as RankedRow[]}
+              metrics={METRICS}
+              isChosen={(value) => isFilteredBy(address.filters, "event", value)}
+              addressOf={(value) =>
+                `/sites/${siteId}/events${searchWith({ filters: toggledFilter(address.filters, { dimension: "event" }, value) })}`
+              }
+              menuOf={({ value }) => <EventMenu event={value} onGoal={onGoal} onExplore={onExplore} />}
+            />
+          )
+        }
+      </CardAnswer>
+    </Card>
+  )
+}
+
+function EventMenu({ event, onGoal, onExplore }: { event: string } & Pick<EventListProps, "onGoal" | "onExplore">) {
+  const { address, go } = useSiteAddress()
+  const { can } = useStatsSource()
+  const after = (close: () => void, act: () => void) => () => {
+    close()
+    act()
+  }
+  return (
+    <span class="ranked-menu">
+      <Popover iconOnly kind="quiet" label={`Menu of ${visible(event)}`} button={<Icon name="more" />}>
+        {(close) => (
+          <>
+            <MenuItem onSelect={after(close, () => onExplore(event))}>Show its properties</MenuItem>
+            {can("goals:write") && event !== "(other)" && <MenuItem onSelect={after(close, () => onGoal(event))}>Make a goal</MenuItem>}
+            <MenuItem
+              onSelect={after(close, () =>
+                go({ filters: toggledFilter(address.filters, { dimension: "event", operator: "is_not" }, event) }),
+              )}
+            >
+              Is not
+            </MenuItem>
+            <MenuItem onSelect={after(close, () => void copyText(event))}>Copy value</MenuItem>
+          </>
+        )}
+      </Popover>
+    </span>
+  )
+}

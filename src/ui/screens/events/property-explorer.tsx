@@ -1,0 +1,92 @@
+import type { Properties } from "../../../domain/insight.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
+import { counted } from "../../counted.ts"
+import { exact } from "../../format.ts"
+import { Card } from "../../parts/card.tsx"
+import { SelectField } from "../../parts/fields.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { CardAnswer } from "../dashboard/card-answer.tsx"
+import { RankedList, type RankedRow } from "../dashboard/ranked-list.tsx"
+
+interface PropertyExplorerProps {
+  /** Names to choose from. */
+  events: readonly string[]
+  /** Undefined: of all events. */
+  event: string | undefined
+  onEvent(event: string | undefined): void
+}
+
+const KEYS = 20
+const ALL = ""
+
+/** Properties of an event, each with its most frequent values; a click on a value filters everything by it. */
+export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerProps) {
+  const { address } = useSiteAddress()
+  const report = useReport("properties", { ...rangeArguments(address), ...(event !== undefined && { event }), limit: KEYS })
+  const names = event === undefined || events.includes(event) ? events : [event, ...events]
+  return (
+    <Card title="Properties" full>
+      <div class="split-field">
+        <SelectField
+          label="Event"
+          value={event ?? ALL}
+          options={[{ value: ALL, label: "All events" }, ...names.map((name) => ({ value: name, label: visible(name) }))]}
+          onValue={(name) => onEvent(name === ALL ? undefined : name)}
+        />
+      </div>
+      <CardAnswer of={report}>
+        {(data) => {
+          const { data: keys, total_properties } = data as Properties // the report of this name
+          if (keys.length === 0)
+            return (
+              <EmptyState>
+                {event === undefined ? "No event of this period" : `No ${visible(event)} of this period`} carries a property.
+              </EmptyState>
+            )
+          return (
+            <div class="stack">
+              <div class="property-list">
+                {keys.map((key) => (
+                  <PropertyValues key={key.property} found={key} />
+                ))}
+              </div>
+              {total_properties > keys.length && (
+                <p class="small quiet">{exact(total_properties - keys.length)} more properties are not listed.</p>
+              )}
+            </div>
+          )
+        }}
+      </CardAnswer>
+    </Card>
+  )
+}
+
+function PropertyValues({ found: { property, events, values, total_values } }: { found: Properties["data"][number] }) {
+  const { siteId, address, searchWith } = useSiteAddress()
+  const { filters: changesFilters } = useStatsSource()
+  const of = { dimension: "property", property } as const
+  return (
+    <section aria-label={`Property ${visible(property)}`}>
+      <div class="row spread">
+        <h3>{visible(property)}</h3>
+        <span class="small quiet">{`${counted(events, "event")}, ${counted(total_values, "value")}`}</span>
+      </div>
+      <RankedList
+        title="Value"
+        rows={values as RankedRow[]}
+        metrics={["events", "visitors"]}
+        isChosen={(value) => isFilteredBy(address.filters, "property", value, property)}
+        addressOf={
+          changesFilters
+            ? (value) => `/sites/${siteId}/events${searchWith({ filters: toggledFilter(address.filters, of, value) })}`
+            : undefined
+        }
+      />
+      {total_values > values.length && <p class="small quiet">{counted(total_values - values.length, "more value")}</p>}
+    </section>
+  )
+}

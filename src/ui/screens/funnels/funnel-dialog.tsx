@@ -1,0 +1,158 @@
+import { useId, useState } from "preact/hooks"
+import { useLocation } from "wouter"
+import { useSiteAddress } from "../../address.ts"
+import { Problem, patch, post } from "../../api.ts"
+import { Button } from "../../parts/button.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { Choice, TextField } from "../../parts/fields.tsx"
+import { Form } from "../../parts/form.tsx"
+import { TwoVersions } from "../../parts/two-versions.tsx"
+import { visible } from "../../safe-text.ts"
+import { toast } from "../../toasts.ts"
+import { draftOf, emptyDraft, type FunnelDraft, type FunnelShown, inputOf, reasonAgainst } from "./funnel-draft.ts"
+import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
+import { StepList } from "./step-list.tsx"
+import { useStepCounts } from "./use-step-counts.ts"
+
+interface FunnelDialogProps {
+  /** The funnel that is changed; a new one without it. */
+  funnel?: FunnelShown
+  /** What a new one begins with. */
+  draft?: FunnelDraft
+  onClose(): void
+}
+
+/** Makes or changes a funnel; each step says how many came so far. */
+export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDialogProps) {
+  const { siteId, searchWith } = useSiteAddress()
+  const [, navigate] = useLocation()
+  const refresh = useRefreshFunnels(siteId)
+  const [draft, setDraft] = useState<FunnelDraft>(() => (funnel ? draftOf(funnel) : (given ?? emptyDraft())))
+  const [stale, setStale] = useState<FunnelShown>()
+  const counts = useStepCounts(draft)
+  const save = async (version = funnel?.version) => {
+    const input = inputOf(draft)
+    const saved = funnel
+      ? await patch<FunnelShown>(`${funnelsPath(siteId)}/${funnel.id}`, { ...input, version })
+      : await post<FunnelShown>(funnelsPath(siteId), input)
+    await refresh()
+    toast(`Funnel ${visible(saved.name)} saved`)
+    onClose()
+    if (!funnel) navigate(`/sites/${siteId}/funnels/${saved.id}${searchWith({ cards: {} })}`)
+  }
+  if (stale)
+    return (
+      <TwoVersions
+        mine={facts(inputOf(draft))}
+        theirs={facts(stale)}
+        onMine={() => save(stale.version)}
+        onTheirs={async () => {
+          await refresh()
+          onClose()
+        }}
+        onClose={() => setStale(undefined)}
+      />
+    )
+  return (
+    <Dialog title={funnel ? "Edit funnel" : "Add a funnel"} onClose={onClose} wide>
+      <Form
+        submit={() =>
+          save().catch((error) => {
+            const current = staleOf(error)
+            if (!current) throw error
+            setStale(current)
+          })
+        }
+      >
+        {({ busy, errorOf }) => (
+          <div class="stack funnel-form">
+            <TextField
+              label="Name"
+              value={draft.name}
+              onValue={(name) => setDraft({ ...draft, name })}
+              error={errorOf("/name")}
+              maxLength={120}
+              autocomplete="off"
+              autofocus
+            />
+            <StepList steps={draft.steps} onSteps={(steps) => setDraft({ ...draft, steps })} counts={counts} errorOf={errorOf} />
+            <Conditions draft={draft} onDraft={setDraft} error={errorOf("/window_hours")} />
+            <SaveRow reason={reasonAgainst(draft)} busy={busy} act={funnel ? "Save" : "Add funnel"} onClose={onClose} />
+          </div>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+const facts = ({ name, steps, order = "sequential", window_hours }: ReturnType<typeof inputOf>) =>
+  [
+    ["Name", visible(name)],
+    ["Steps", steps.map(({ name: own, value }) => visible(own ?? value)).join(" → ")],
+    ["Order", ORDER_WORDS[order]],
+    ["Longest time", window_hours === null || window_hours === undefined ? "the whole period" : `${window_hours} h`],
+  ] as const
+
+/** What somebody else has saved meanwhile, where that is why it was refused. */
+const staleOf = (error: unknown): FunnelShown | undefined =>
+  error instanceof Problem && error.code === "version_conflict" ? (error.members.current as FunnelShown) : undefined
+
+export const ORDER_WORDS: Readonly<Record<FunnelDraft["order"], string>> = {
+  sequential: "Other activity may lie between two steps",
+  strict: "No other activity between two steps",
+}
+
+interface ConditionsProps {
+  draft: FunnelDraft
+  onDraft(draft: FunnelDraft): void
+  error: string | undefined
+}
+
+const Conditions = ({ draft, onDraft, error }: ConditionsProps) => (
+  <>
+    <fieldset>
+      <legend>Order</legend>
+      {(Object.keys(ORDER_WORDS) as FunnelDraft["order"][]).map((order) => (
+        <Choice
+          key={order}
+          name="order"
+          label={ORDER_WORDS[order]}
+          checked={draft.order === order}
+          onChange={() => onDraft({ ...draft, order })}
+        />
+      ))}
+    </fieldset>
+    <TextField
+      label="Longest time from first to last step, in hours"
+      type="number"
+      min={1}
+      max={720}
+      value={draft.windowHours}
+      onValue={(windowHours) => onDraft({ ...draft, windowHours })}
+      error={error}
+      note="Left empty, it is the whole period."
+    />
+  </>
+)
+
+interface SaveRowProps {
+  reason: string | undefined
+  busy: boolean
+  act: string
+  onClose(): void
+}
+
+function SaveRow({ reason, busy, act, onClose }: SaveRowProps) {
+  const id = useId()
+  return (
+    <div class="dialog-foot">
+      <span id={id} class="small quiet save-reason" role="status">
+        {reason}
+      </span>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button kind="primary" type="submit" busy={busy} disabled={reason !== undefined} aria-describedby={id}>
+        {act}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,129 @@
+import { useState } from "preact/hooks"
+import { Link, useParams } from "wouter"
+import type { FunnelInsight } from "../../../domain/insight.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../address.ts"
+import { exact, NOTHING, percent } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button, ButtonLink } from "../../parts/button.tsx"
+import { CutText } from "../../parts/cut-text.tsx"
+import { DataTable } from "../../parts/data-table.tsx"
+import { Page } from "../../parts/page.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { useSeen } from "../../seen.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { FilterBar } from "../dashboard/filter-bar.tsx"
+import { LeftOut } from "../dashboard/left-out.tsx"
+import FunnelDialog from "./funnel-dialog.tsx"
+import type { FunnelShown } from "./funnel-draft.ts"
+import { FunnelPage } from "./funnel-page.tsx"
+import { useFunnels } from "./funnels-of-site.ts"
+
+/** The funnels of the site, or the one that the address names. */
+export default function FunnelsScreen() {
+  const { siteId, searchWith } = useSiteAddress()
+  const { funnel: wanted } = useParams<{ funnel?: string }>()
+  const funnels = useFunnels(siteId)
+  const found = funnels.data?.find(({ id }) => String(id) === wanted)
+  if (wanted === undefined) return <FunnelList funnels={funnels} />
+  if (found) return <FunnelPage key={found.id} funnel={found} />
+  return (
+    <Page title="Funnel">
+      <Answer of={funnels} rows={6}>
+        {() => (
+          <EmptyState action={<ButtonLink href={`/sites/${siteId}/funnels${searchWith({ cards: {} })}`}>All funnels</ButtonLink>}>
+            The site has no such funnel. It may have been deleted.
+          </EmptyState>
+        )}
+      </Answer>
+    </Page>
+  )
+}
+
+function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
+  const { can } = useStatsSource()
+  const [isOpen, setOpen] = useState(false)
+  const mayWrite = can("funnels:write")
+  return (
+    <Page
+      title="Funnels"
+      actions={
+        mayWrite && (
+          <Button kind="primary" icon="plus" onClick={() => setOpen(true)}>
+            Add a funnel
+          </Button>
+        )
+      }
+    >
+      <FilterBar />
+      <LeftOut ownCards />
+      <Answer of={funnels} rows={6}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState
+              action={
+                mayWrite && (
+                  <Button icon="plus" onClick={() => setOpen(true)}>
+                    Add the first funnel
+                  </Button>
+                )
+              }
+            >
+              There are no funnels yet. A funnel says at which step people leave the way to a goal.
+            </EmptyState>
+          ) : (
+            <FunnelTable funnels={list} />
+          )
+        }
+      </Answer>
+      {isOpen && <FunnelDialog onClose={() => setOpen(false)} />}
+    </Page>
+  )
+}
+
+function FunnelTable({ funnels }: { funnels: readonly FunnelShown[] }) {
+  const { siteId, searchWith } = useSiteAddress()
+  return (
+    <DataTable
+      caption="Funnels"
+      rows={funnels}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          id: "name",
+          label: "Funnel",
+          cell: ({ id, name, steps }) => (
+            <div class="goal-name">
+              <Link href={`/sites/${siteId}/funnels/${id}${searchWith({ cards: {} })}`}>
+                <CutText text={name} />
+              </Link>
+              <span class="small quiet">{steps.map((step) => visible(step.name)).join(" → ")}</span>
+            </div>
+          ),
+        },
+        { id: "entered", label: "Entered", number: true, cell: ({ id }) => <Result id={id} text={({ entered }) => exact(entered)} /> },
+        {
+          id: "completed",
+          label: "Completed",
+          number: true,
+          cell: ({ id }) => <Result id={id} text={({ completed }) => exact(completed)} />,
+        },
+        { id: "rate", label: "Rate", number: true, cell: ({ id }) => <Result id={id} text={(found) => percent(found.conversion_rate)} /> },
+      ]}
+    />
+  )
+}
+
+/** Asked once for all cells of a row, when it comes in sight. */
+function Result({ id, text }: { id: number; text(funnel: FunnelInsight): string }) {
+  const { address } = useSiteAddress()
+  const { place, seen } = useSeen<HTMLSpanElement>()
+  const { data, error, isPlaceholderData } = useReport("funnel", { funnel_id: id, ...rangeArguments(address) }, { enabled: seen })
+  return (
+    <span ref={place} aria-busy={seen && !error && (data === undefined || isPlaceholderData)} title={error?.message}>
+      {data ? text(data as FunnelInsight) : error ? NOTHING : ""}
+    </span>
+  )
+}

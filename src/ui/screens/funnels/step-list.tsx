@@ -1,0 +1,175 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { exact, NOTHING } from "../../format.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { SelectField, TextField } from "../../parts/fields.tsx"
+import { MatchValueField } from "../../stats/match-value-field.tsx"
+import { MATCH_WORDS } from "../goals/goal-rule.ts"
+import { type DraftStep, moved, newStep, STEPS } from "./funnel-draft.ts"
+import type { StepCounts } from "./use-step-counts.ts"
+
+interface StepListProps {
+  steps: readonly DraftStep[]
+  onSteps(steps: readonly DraftStep[]): void
+  counts: StepCounts
+  errorOf(pointer: string): string | undefined
+}
+
+/** Steps in their order. They are moved by dragging, by buttons, and by arrow keys on their handle; the focus moves along. */
+export function StepList({ steps, onSteps, counts, errorOf }: StepListProps) {
+  const list = useRef<HTMLOListElement>(null)
+  const dragged = useRef<number>(undefined)
+  const [focus, setFocus] = useState<{ key: number; part: string }>()
+  const [said, setSaid] = useState("")
+  useLayoutEffect(() => {
+    if (focus) list.current?.querySelector<HTMLElement>(`[data-step="${focus.key}"] [data-part="${focus.part}"]`)?.focus()
+  }, [focus])
+  const move = (from: number, to: number, part: string) => {
+    if (to < 0 || to >= steps.length || from === to) return
+    onSteps(moved(steps, from, to))
+    setFocus({ key: steps[from]!.key, part })
+    setSaid(`Step moved to place ${to + 1} of ${steps.length}`)
+  }
+  return (
+    <div class="stack">
+      <ol class="step-list" ref={list} aria-label="Steps">
+        {steps.map((step, index) => (
+          <li
+            key={step.key}
+            class="step-row"
+            data-step={step.key}
+            onDragOver={(event) => dragged.current !== undefined && event.preventDefault()}
+            onDrop={(event) => {
+              event.preventDefault()
+              if (dragged.current !== undefined) move(dragged.current, index, "handle")
+              dragged.current = undefined
+            }}
+          >
+            <StepMoves
+              index={index}
+              count={steps.length}
+              onMove={(to, part) => move(index, to, part)}
+              onDrag={(isDragged) => {
+                dragged.current = isDragged ? index : undefined
+              }}
+              {...(steps.length > STEPS.min && { onRemove: () => onSteps(steps.filter((one) => one !== step)) })}
+            />
+            <StepFields
+              step={step}
+              index={index}
+              onStep={(changed) => onSteps(steps.map((one) => (one === step ? changed : one)))}
+              error={counts.faultOf(index) ?? errorOf(`/steps/${index}/value`)}
+            />
+            <p class="step-count" aria-busy={counts.isCounting}>
+              <strong>{counts.visitors[index] === undefined ? NOTHING : exact(counts.visitors[index])}</strong>
+              <span class="small quiet">visitors</span>
+            </p>
+          </li>
+        ))}
+      </ol>
+      <span class="visually-hidden" role="status">
+        {said}
+      </span>
+      {steps.length < STEPS.max && (
+        <div>
+          <Button icon="plus" onClick={() => onSteps([...steps, newStep()])}>
+            Add a step
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface StepMovesProps {
+  index: number
+  count: number
+  onMove(to: number, part: string): void
+  onDrag(isDragged: boolean): void
+  onRemove?: () => void
+}
+
+function StepMoves({ index, count, onMove, onDrag, onRemove }: StepMovesProps) {
+  const name = `step ${index + 1}`
+  return (
+    <div class="step-moves">
+      <button
+        type="button"
+        class="button step-handle"
+        data-kind="quiet"
+        data-icon
+        data-part="handle"
+        draggable
+        aria-label={`Place of ${name}, arrow keys move it`}
+        title="Drag, or move with the arrow keys"
+        onDragStart={(event) => {
+          event.dataTransfer?.setData("text/plain", name) // without it some browsers drag nothing
+          onDrag(true)
+        }}
+        onDragEnd={() => onDrag(false)}
+        onKeyDown={(event) => {
+          const to = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: count - 1 }[event.key]
+          if (to === undefined) return
+          event.preventDefault()
+          onMove(to, "handle")
+        }}
+      >
+        {index + 1}
+      </button>
+      <IconButton icon="up" data-part="up" label={`Move ${name} up`} disabled={index === 0} onClick={() => onMove(index - 1, "up")} />
+      <IconButton
+        icon="down"
+        data-part="down"
+        label={`Move ${name} down`}
+        disabled={index === count - 1}
+        onClick={() => onMove(index + 1, "down")}
+      />
+      {onRemove && <IconButton icon="trash" label={`Remove ${name}`} onClick={onRemove} />}
+    </div>
+  )
+}
+
+interface StepFieldsProps {
+  step: DraftStep
+  index: number
+  onStep(step: DraftStep): void
+  error: string | undefined
+}
+
+function StepFields({ step, index, onStep, error }: StepFieldsProps) {
+  const set = (change: Partial<DraftStep>) => onStep({ ...step, ...change })
+  const of = `of step ${index + 1}`
+  return (
+    <div class="step-fields">
+      <SelectField
+        label={`Kind ${of}`}
+        value={step.type}
+        options={[
+          { value: "page", label: "Page" },
+          { value: "event", label: "Event" },
+        ]}
+        onValue={(type) => set({ type: type as DraftStep["type"] })}
+      />
+      <SelectField
+        label={`Comparison ${of}`}
+        value={step.match}
+        options={Object.entries(MATCH_WORDS).map(([value, label]) => ({ value, label }))}
+        onValue={(match) => set({ match: match as DraftStep["match"] })}
+      />
+      <MatchValueField
+        label={`${step.type === "page" ? "Page" : "Event"} ${of}`}
+        of={step.type}
+        value={step.value}
+        onValue={(value) => set({ value })}
+        error={error && `It ${error}.`}
+      />
+      <TextField
+        label={`Name ${of}`}
+        value={step.name}
+        onValue={(name) => set({ name })}
+        maxLength={120}
+        placeholder={step.value}
+        autocomplete="off"
+      />
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { Choice, SelectField, TextField } from "../../parts/fields.tsx"
+import type { Sent } from "../../parts/form.tsx"
+import { MatchValueField } from "../../stats/match-value-field.tsx"
+import { ConditionRows } from "./condition-rows.tsx"
+import { type GoalDraft, KIND_WORDS, MATCH_WORDS } from "./goal-rule.ts"
+
+interface GoalFieldsProps {
+  /** A goal that is there keeps its name when none is given. */
+  isNew: boolean
+  draft: GoalDraft
+  onDraft(draft: GoalDraft): void
+  errorOf: Sent["errorOf"]
+}
+
+/** What a goal counts, and its name. */
+export function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) {
+  const set = (change: Partial<GoalDraft>) => onDraft({ ...draft, ...change })
+  const { kind, match, value, name, threshold, props } = draft
+  const isEvent = kind === "event"
+  return (
+    <>
+      <fieldset>
+        <legend>What it counts</legend>
+        <div class="row">
+          {(Object.keys(KIND_WORDS) as GoalDraft["kind"][]).map((one) => (
+            <Choice key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
+          ))}
+        </div>
+      </fieldset>
+      <SelectField
+        label={isEvent ? "The event's name" : "The page"}
+        value={match}
+        options={Object.entries(MATCH_WORDS).map(([id, label]) => ({ value: id, label }))}
+        onValue={(chosen) => set({ match: chosen as GoalDraft["match"] })}
+        error={errorOf("/match")}
+      />
+      <MatchValueField
+        label={isEvent ? "Event name" : "Page path"}
+        of={isEvent ? "event" : "page"}
+        value={value}
+        onValue={(typed) => set({ value: typed })}
+        error={errorOf("/value")}
+        {...(!isEvent && { note: "Begins with /, as in /thanks." })}
+      />
+      {kind === "scroll" && (
+        <TextField
+          label="Depth in percent"
+          type="number"
+          min={1}
+          max={100}
+          value={threshold}
+          onValue={(typed) => set({ threshold: typed })}
+          error={errorOf("/threshold")}
+        />
+      )}
+      {kind !== "scroll" && <ConditionRows props={props} onProps={(changed) => set({ props: changed })} error={errorOf("/props")} />}
+      <TextField
+        label="Name"
+        value={name}
+        onValue={(typed) => set({ name: typed })}
+        error={errorOf("/name")}
+        maxLength={120}
+        autocomplete="off"
+        note={isNew ? "Left empty, it is named after what it counts." : "Left empty, it keeps its name."}
+      />
+    </>
+  )
+}

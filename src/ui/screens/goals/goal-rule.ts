@@ -1,0 +1,79 @@
+/** A goal's rule: what of it people write, its words, and what is sent. */
+import type { GoalInput } from "../../../domain/goal.ts"
+import { visible } from "../../safe-text.ts"
+
+/** A goal as `GET /api/private/sites/{site}/goals` shows it. */
+export interface GoalShown {
+  id: number
+  kind: GoalInput["kind"]
+  match: NonNullable<GoalInput["match"]>
+  value: string
+  name: string
+  threshold?: number
+  props?: Record<string, string>
+  version: number
+}
+
+/** As it stands in the form: every field there, numbers as they are typed. */
+export interface GoalDraft {
+  kind: GoalShown["kind"]
+  match: GoalShown["match"]
+  value: string
+  /** Empty: named after what it counts. */
+  name: string
+  threshold: string
+  props: readonly { key: string; value: string }[]
+}
+
+export const EMPTY_DRAFT: GoalDraft = { kind: "event", match: "exact", value: "", name: "", threshold: "50", props: [] }
+
+export const draftOf = ({ kind, match, value, name, threshold, props = {} }: Omit<GoalShown, "id" | "version">): GoalDraft => ({
+  kind,
+  match,
+  value,
+  name,
+  threshold: String(threshold ?? EMPTY_DRAFT.threshold),
+  props: Object.entries(props).map(([key, value]) => ({ key, value })),
+})
+
+/** What is sent. Properties of no key are not meant; those that the kind does not have are left out. */
+export function inputOf({ kind, match, value, name, threshold, props }: GoalDraft): GoalInput {
+  const given = props.filter(({ key }) => key !== "")
+  return {
+    kind,
+    match,
+    value,
+    ...(name.trim() !== "" && { name: name.trim() }),
+    ...(kind === "scroll" ? { threshold: Number(threshold) } : { props: Object.fromEntries(given.map(({ key, value }) => [key, value])) }),
+  }
+}
+
+/** Goals that most sites want, of events that the tracker sends by itself. */
+export const PRESETS: readonly { id: string; label: string; draft: GoalDraft }[] = [
+  { id: "outbound", label: "Outbound link", draft: { ...EMPTY_DRAFT, value: "Outbound Link: Click", name: "Outbound link" } },
+  { id: "download", label: "Download", draft: { ...EMPTY_DRAFT, value: "File Download", name: "Download" } },
+  { id: "form", label: "Form", draft: { ...EMPTY_DRAFT, value: "Form: Submission", name: "Form" } },
+  { id: "404", label: "404", draft: { ...EMPTY_DRAFT, value: "404", name: "Missing page" } },
+]
+
+export const KIND_WORDS: Readonly<Record<GoalShown["kind"], string>> = { event: "Event", page: "Page", scroll: "Scrolling on a page" }
+export const MATCH_WORDS: Readonly<Record<GoalShown["match"], string>> = {
+  exact: "is",
+  prefix: "starts with",
+  contains: "contains",
+  wildcard: "matches, * is any text",
+}
+const RULE_WORDS: Readonly<Record<GoalShown["match"], string>> = { ...MATCH_WORDS, wildcard: "matches" }
+
+/** Event is signup, plan is team. */
+export function ruleText({
+  kind,
+  match,
+  value,
+  threshold,
+  props = {},
+}: Pick<GoalShown, "kind" | "match" | "value" | "threshold" | "props">): string {
+  const subject = kind === "event" ? "Event" : kind === "page" ? "Page" : `Scrolled ${threshold}% of a page that`
+  const conditions = Object.entries(props).map(([key, wanted]) => `, ${visible(key)} is ${visible(wanted)}`)
+  return `${subject} ${RULE_WORDS[match]} ${visible(value)}${conditions.join("")}`
+}

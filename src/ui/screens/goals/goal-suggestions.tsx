@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query"
+import { get, post } from "../../api.ts"
+import { exact } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button } from "../../parts/button.tsx"
+import { Card } from "../../parts/card.tsx"
+import { CutText } from "../../parts/cut-text.tsx"
+import { DataTable } from "../../parts/data-table.tsx"
+import { Form } from "../../parts/form.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { toast } from "../../toasts.ts"
+import { goalsPath, useRefreshGoals } from "./goals-of-site.ts"
+
+interface Suggestion {
+  kind: "event"
+  match: "exact"
+  value: string
+  name: string
+  events_30d: number
+  visitors_30d: number
+}
+
+const SHOWN = 4
+
+/** Events that came in and that no goal is about, one click each. */
+export function GoalSuggestions({ siteId }: { siteId: number }) {
+  const refresh = useRefreshGoals(siteId)
+  const suggestions = useQuery({
+    queryKey: ["goal-suggestions", siteId],
+    queryFn: ({ signal }) => get<{ data: Suggestion[] }>(`${goalsPath(siteId)}/suggestions`, signal),
+  })
+  const add = async ({ kind, match, value, name }: Suggestion) => {
+    await post(goalsPath(siteId), { kind, match, value, name })
+    await refresh()
+    toast(`Goal ${visible(name)} saved`)
+  }
+  return (
+    <Card title="Suggestions" marks={<span class="small quiet">events of the last 30 days</span>}>
+      <Answer of={suggestions} rows={SHOWN}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState>No event came in that could be a goal. Pages can be goals too.</EmptyState>
+          ) : (
+            <DataTable
+              caption="Suggested goals"
+              rows={data.slice(0, SHOWN)}
+              keyOf={({ value }) => value}
+              columns={[
+                { id: "name", label: "Event", cell: ({ name }) => <CutText text={name} /> },
+                { id: "visitors", label: "Visitors", number: true, cell: ({ visitors_30d }) => exact(visitors_30d) },
+                { id: "events", label: "Events", number: true, cell: ({ events_30d }) => exact(events_30d) },
+                { id: "add", label: "Make it a goal", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
+              ]}
+            />
+          )
+        }
+      </Answer>
+    </Card>
+  )
+}
+
+const Add = ({ suggestion: { name }, onAdd }: { suggestion: Suggestion; onAdd(): Promise<void> }) => (
+  <Form submit={onAdd}>
+    {({ busy }) => (
+      <Button type="submit" icon="plus" busy={busy} aria-label={`Make ${visible(name)} a goal`}>
+        Add
+      </Button>
+    )}
+  </Form>
+)

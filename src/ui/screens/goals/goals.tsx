@@ -1,0 +1,157 @@
+import { useState } from "preact/hooks"
+import { Link } from "wouter"
+import type { GoalReport } from "../../../domain/report.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { toggledFilter, useSiteAddress } from "../../address.ts"
+import { exact, metricText, NOTHING, short } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { CutText } from "../../parts/cut-text.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { Page } from "../../parts/page.tsx"
+import { EmptyState, ErrorState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { FilterBar } from "../dashboard/filter-bar.tsx"
+import { LeftOut } from "../dashboard/left-out.tsx"
+import GoalDialog from "./goal-dialog.tsx"
+import { draftOf, type GoalShown, inputOf, ruleText } from "./goal-rule.ts"
+import { GoalSpark } from "./goal-spark.tsx"
+import { GoalSuggestions } from "./goal-suggestions.tsx"
+import { LastMatch } from "./goal-trial.tsx"
+import { useDeleteGoal, useGoals } from "./goals-of-site.ts"
+
+type Counts = GoalReport["goals"][number]
+interface GoalRow {
+  goal: GoalShown
+  /** Until the report is there, and of a goal it does not know yet. */
+  counts: Counts | undefined
+}
+
+/** The goals of the site with what they brought in the period. */
+export default function GoalsScreen() {
+  const { siteId, address } = useSiteAddress()
+  const { can } = useStatsSource()
+  const goals = useGoals(siteId)
+  const report = useReport("goals", rangeArguments(address))
+  const [open, setOpen] = useState<{ goal?: GoalShown }>()
+  const mayWrite = can("goals:write")
+  const counted = new Map(report.data?.goals.map((counts) => [counts.goal_id, counts]))
+  return (
+    <Page
+      title="Goals"
+      actions={
+        mayWrite && (
+          <Button kind="primary" icon="plus" onClick={() => setOpen({})}>
+            Add a goal
+          </Button>
+        )
+      }
+    >
+      <FilterBar />
+      <LeftOut ownCards />
+      <Answer of={goals} rows={6}>
+        {(list) =>
+          list.length === 0 ? (
+            <div class="stack">
+              <EmptyState>
+                {mayWrite ? "There are no goals yet. A goal says what of all visits was worth it." : "There are no goals yet."}
+              </EmptyState>
+              {mayWrite && <GoalSuggestions siteId={siteId} />}
+            </div>
+          ) : (
+            <div class="stack">
+              {report.error && !report.data && <ErrorState error={report.error} onRetry={() => void report.refetch()} />}
+              <div aria-busy={report.isPlaceholderData || report.isPending}>
+                <GoalTable
+                  rows={list.map((goal) => ({ goal, counts: counted.get(goal.id) }))}
+                  currency={report.data?.revenue_currency}
+                  onEdit={mayWrite ? (goal) => setOpen({ goal }) : undefined}
+                />
+              </div>
+            </div>
+          )
+        }
+      </Answer>
+      {open && <GoalDialog siteId={siteId} {...open} onClose={() => setOpen(undefined)} />}
+    </Page>
+  )
+}
+
+interface GoalTableProps {
+  rows: readonly GoalRow[]
+  currency: string | undefined
+  /** Undefined for those who may only look. */
+  onEdit: ((goal: GoalShown) => void) | undefined
+}
+
+function GoalTable({ rows, currency, onEdit }: GoalTableProps) {
+  const { siteId } = useSiteAddress()
+  const hasRevenue = rows.some(({ counts }) => counts?.revenue !== undefined)
+  const deleteGoal = useDeleteGoal(siteId)
+  const number = (id: string, label: string, text: (counts: Counts) => string, whole = text): Column<GoalRow> => ({
+    id,
+    label,
+    number: true,
+    cell: ({ counts }) => <span title={counts && whole(counts)}>{counts ? text(counts) : NOTHING}</span>,
+  })
+  const columns: Column<GoalRow>[] = [
+    { id: "name", label: "Goal", cell: (row) => <NameCell {...row} /> },
+    number(
+      "visitors",
+      "Unique",
+      ({ visitors }) => short(visitors),
+      ({ visitors }) => exact(visitors),
+    ),
+    number(
+      "conversions",
+      "Total",
+      ({ conversions }) => short(conversions),
+      ({ conversions }) => exact(conversions),
+    ),
+    number("rate", "Rate", ({ conversion_rate }) => metricText("conversion_rate", conversion_rate)),
+    ...(hasRevenue ? [number("revenue", "Revenue", ({ revenue }) => metricText("revenue", revenue, currency))] : []),
+    { id: "spark", label: "28 days", cell: ({ goal }) => <GoalSpark name={goal.name} /> },
+    ...(onEdit
+      ? [{ id: "acts", label: "Change", cell: ({ goal }: GoalRow) => <Acts goal={goal} onEdit={onEdit} onDelete={deleteGoal} /> }]
+      : []),
+  ]
+  return <DataTable caption="Goals" columns={columns} rows={rows} keyOf={({ goal }) => goal.id} />
+}
+
+/** The name leads to the dashboard, filtered by the goal. */
+function NameCell({ goal, counts }: GoalRow) {
+  const { siteId, base, address, searchWith } = useSiteAddress()
+  const filters = toggledFilter(
+    address.filters.filter(({ dimension }) => dimension !== "goal"),
+    { dimension: "goal" },
+    goal.name,
+  )
+  return (
+    <div class="goal-name">
+      <Link href={`${base}${searchWith({ filters, cards: {} })}`}>
+        <CutText text={goal.name} />
+      </Link>
+      <span class="small quiet">{ruleText(goal)}</span>
+      {counts?.conversions === 0 && <LastMatch siteId={siteId} input={inputOf(draftOf(goal))} />}
+    </div>
+  )
+}
+
+interface ActsProps {
+  goal: GoalShown
+  onEdit(goal: GoalShown): void
+  onDelete(goal: GoalShown): Promise<void>
+}
+
+function Acts({ goal, onEdit, onDelete }: ActsProps) {
+  const [problem, setProblem] = useState<Error>()
+  return (
+    <div class="goal-acts">
+      <IconButton icon="pencil" label={`Edit ${visible(goal.name)}`} onClick={() => onEdit(goal)} />
+      <IconButton icon="trash" label={`Delete ${visible(goal.name)}`} onClick={() => void onDelete(goal).catch(setProblem)} />
+      {problem && <ErrorState error={problem} />}
+    </div>
+  )
+}

@@ -1,0 +1,107 @@
+/** Where the boxes and bands of a journey lie. Pure: numbers in, numbers out. */
+import type { Journeys } from "../../../domain/insight.ts"
+
+export const COLUMN_WIDTH = 176
+const GAP_WIDTH = 56
+/** A box can be touched, however few visits it stands for. */
+const LEAST_HEIGHT = 44
+const GAP = 6
+/** Height that all visits of the anchor get. */
+const VISITS_HEIGHT = 260
+
+export interface Box {
+  column: number
+  row: number
+  x: number
+  y: number
+  height: number
+  /** As high as its visits; the bands end on it. */
+  bar: number
+}
+export interface Band {
+  column: number
+  from: number
+  to: number
+  visits: number
+  path: string
+}
+export interface Layout {
+  boxes: Box[][]
+  bands: Band[]
+  width: number
+  height: number
+}
+
+/** The chosen column stands left in start mode; in end mode everything is mirrored, so that time goes to the right. */
+export function flowLayout({ columns, edges, mode }: Pick<Journeys, "columns" | "edges" | "mode">): Layout {
+  const most = Math.max(1, ...columns.map((nodes) => nodes.reduce((total, { visits }) => total + visits, 0)))
+  const place = (column: number) => (mode === "start" ? column : columns.length - 1 - column)
+  const boxes = columns.map((nodes, column) => {
+    let y = 0
+    return nodes.map(({ visits }, row): Box => {
+      const bar = (visits / most) * VISITS_HEIGHT
+      const box = { column, row, x: place(column) * (COLUMN_WIDTH + GAP_WIDTH), y, height: Math.max(LEAST_HEIGHT, bar), bar }
+      y += box.height + GAP
+      return box
+    })
+  })
+  const bands = bandsOf(boxes, edges, VISITS_HEIGHT / most, mode)
+  const lowest = boxes.flat().map(({ y, height }) => y + height)
+  return {
+    boxes,
+    bands,
+    width: columns.length * COLUMN_WIDTH + (columns.length - 1) * GAP_WIDTH,
+    height: Math.max(LEAST_HEIGHT, ...lowest),
+  }
+}
+
+/** Bands leave a box one below the other, in the order of where they go. */
+function bandsOf(boxes: readonly Box[][], edges: Journeys["edges"], scale: number, mode: Journeys["mode"]): Band[] {
+  const used = new Map<string, number>()
+  const port = (side: "out" | "in", box: Box, width: number): number => {
+    const key = `${side} ${box.column} ${box.row}`
+    const before = used.get(key) ?? 0
+    used.set(key, before + width)
+    return box.y + (box.height - box.bar) / 2 + before
+  }
+  const inOrder = [...edges].sort((a, b) => a.column - b.column || a.from_node - b.from_node || a.to_node - b.to_node)
+  return inOrder.flatMap(({ column, from_node, to_node, visits }) => {
+    const from = boxes[column]?.[from_node]
+    const to = boxes[column + 1]?.[to_node]
+    if (!from || !to) return []
+    const width = visits * scale
+    const [start, end] = [port("out", from, width), port("in", to, width)]
+    const [x1, x2] = mode === "start" ? [from.x + COLUMN_WIDTH, to.x] : [from.x, to.x + COLUMN_WIDTH]
+    return [{ column, from: from_node, to: to_node, visits, path: ribbon(x1, start, x2, end, Math.max(1, width)) }]
+  })
+}
+
+/** Equally high all along: an area, because a line as broad as that would bulge beside the boxes. */
+function ribbon(x1: number, y1: number, x2: number, y2: number, height: number): string {
+  const middle = r((x1 + x2) / 2)
+  const [top1, top2, bottom1, bottom2] = [r(y1), r(y2), r(y1 + height), r(y2 + height)]
+  return `M${x1} ${top1}C${middle} ${top1} ${middle} ${top2} ${x2} ${top2}V${bottom2}C${middle} ${bottom2} ${middle} ${bottom1} ${x1} ${bottom1}Z`
+}
+
+const r = (value: number): number => Math.round(value * 10) / 10
+
+/** The box that an arrow key leads to: to the side the one at the nearest height, up and down the next one. Undefined at the edge. */
+export function boxAfter(
+  { boxes }: Pick<Layout, "boxes">,
+  here: Pick<Box, "column" | "row">,
+  key: string,
+  mode: Journeys["mode"],
+): Box | undefined {
+  const column = boxes[here.column]
+  const box = column?.[here.row]
+  if (!column || !box) return undefined
+  if (key === "ArrowDown") return column[here.row + 1]
+  if (key === "ArrowUp") return column[here.row - 1]
+  if (key === "Home") return column[0]
+  if (key === "End") return column.at(-1)
+  if (key !== "ArrowLeft" && key !== "ArrowRight") return undefined
+  const isOnward = (key === "ArrowRight") === (mode === "start")
+  const beside = boxes[here.column + (isOnward ? 1 : -1)] ?? []
+  const middle = ({ y, height }: Box): number => y + height / 2
+  return [...beside].sort((a, b) => Math.abs(middle(a) - middle(box)) - Math.abs(middle(b) - middle(box)))[0]
+}

@@ -1,0 +1,120 @@
+import type { ComponentChildren } from "preact"
+import { useMemo, useRef, useState } from "preact/hooks"
+import type { Journeys } from "../../../domain/insight.ts"
+import { counted } from "../../counted.ts"
+import { percent, short } from "../../format.ts"
+import { CutText } from "../../parts/cut-text.tsx"
+import { visible } from "../../safe-text.ts"
+import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
+import type { JourneyNode, JourneyQuestion } from "./journey-question.ts"
+import { itemOfNode, itemText } from "./journey-question.ts"
+
+interface FlowProps {
+  journeys: Journeys
+  pins: JourneyQuestion["pins"]
+  /** Enter or a click on a node. */
+  onNode(node: JourneyNode, column: number): void
+}
+
+/** How a column is called: the chosen page, then so many steps after or before it. */
+export const columnName = (column: number, mode: Journeys["mode"]): string =>
+  column === 0
+    ? mode === "start"
+      ? "Start"
+      : "End"
+    : `${column} ${column === 1 ? "step" : "steps"} ${mode === "start" ? "later" : "before"}`
+
+export const nodeName = ({ kind, page }: JourneyNode): string =>
+  kind === "other" ? "Other pages" : kind === "exit" ? "Left the site" : kind === "entry" ? "Came to the site" : visible(page)
+
+/**
+ * The journey as a tree grid: a row for each rank, a cell for each step. One stop of the Tab key, arrows move between the
+ * nodes. The bands between them are decoration; the table beside says the same.
+ */
+export function Flow({ journeys, pins, onNode }: FlowProps) {
+  const { columns, mode } = journeys
+  const layout = useMemo(() => flowLayout(journeys), [journeys])
+  const [here, setHere] = useState<Pick<Box, "column" | "row">>({ column: 0, row: 0 })
+  const grid = useRef<HTMLDivElement>(null)
+  const current = layout.boxes[here.column]?.[here.row] ? here : { column: 0, row: 0 }
+  const rows = Array.from({ length: Math.max(...columns.map((nodes) => nodes.length)) }, (_, row) => row)
+  // As they stand on the screen, from left to right.
+  const order = columns.map((_, column) => column)
+  if (mode === "end") order.reverse()
+  const move = (event: KeyboardEvent) => {
+    const next = boxAfter(layout, current, event.key, mode)
+    if (!next) return
+    event.preventDefault()
+    setHere(next)
+    grid.current?.querySelector<HTMLElement>(`[data-node="${next.column}-${next.row}"]`)?.focus()
+  }
+  return (
+    <div class="flow-wrap">
+      <div
+        class="flow"
+        role="treegrid"
+        aria-label="Journeys by step"
+        ref={grid}
+        onKeyDown={move}
+        style={{ width: `${layout.width}px`, height: `${layout.height + HEAD}px` }}
+      >
+        <div role="row" aria-level={1}>
+          {order.map((column) => (
+            <span
+              key={column}
+              role="columnheader"
+              class="flow-head"
+              style={{ left: `${layout.boxes[column]?.[0]?.x ?? 0}px`, width: `${COLUMN_WIDTH}px` }}
+            >
+              {columnName(column, mode)}
+            </span>
+          ))}
+        </div>
+        <svg class="flow-bands" width={layout.width} height={layout.height} aria-hidden="true" focusable="false">
+          {layout.bands.map(({ column, from, to, path }) => (
+            <path key={`${column}-${from}-${to}`} d={path} />
+          ))}
+        </svg>
+        {rows.map((row) => (
+          <div role="row" aria-level={1} key={row}>
+            {order.flatMap((column) => {
+              const node = columns[column]?.[row]
+              const box = layout.boxes[column]?.[row]
+              if (!node || !box) return []
+              const isPinned = pins.some((pin) => pin.column === column && itemText(pin) === node.page)
+              return [
+                <span key={column} role="gridcell" aria-selected={isPinned}>
+                  <button
+                    type="button"
+                    class="flow-node"
+                    data-kind={node.kind}
+                    data-pinned={isPinned || undefined}
+                    data-node={`${column}-${row}`}
+                    tabIndex={current.column === column && current.row === row ? 0 : -1}
+                    style={{ left: `${box.x}px`, top: `${box.y + HEAD}px`, height: `${box.height}px`, width: `${COLUMN_WIDTH}px` }}
+                    onFocus={() => setHere({ column, row })}
+                    onClick={() => onNode(node, column)}
+                  >
+                    <span class="flow-bar" style={{ height: `${box.bar}px` }} />
+                    <span class="flow-text">{itemOfNode(node) ? <CutText text={node.page} /> : nodeName(node)}</span>
+                    <span class="flow-count" title={counted(node.visits, "visit")}>
+                      <Unseen>, </Unseen>
+                      <strong>{short(node.visits)}</strong>
+                      <Unseen> visits,</Unseen> <span class="quiet">{percent(node.conversion_rate)}</span>
+                      <Unseen>, {columnName(column, mode)}</Unseen>
+                    </span>
+                  </button>
+                </span>,
+              ]
+            })}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** What the picture says by its place. */
+const Unseen = ({ children }: { children: ComponentChildren }) => <span class="visually-hidden">{children}</span>
+
+const HEAD = 28

@@ -1,0 +1,110 @@
+/** What a journey page asks, as it stands in the address (`cards=start:%2Fpricing,steps:5`). */
+import type { JourneyInput, JourneyItem, Journeys } from "../../../domain/insight.ts"
+import { THINGS } from "../../../domain/limits.ts"
+import type { PageChoices } from "../../page-choices.ts"
+import { type DraftStep, newStep } from "../funnels/funnel-draft.ts"
+
+export const STEPS = THINGS.journeySteps
+
+export interface Pin extends JourneyItem {
+  column: number
+}
+
+export interface JourneyQuestion {
+  mode: "start" | "end"
+  anchor: JourneyItem
+  steps: number
+  collapse: boolean
+  directories: boolean
+  events: boolean
+  pins: readonly Pin[]
+}
+
+/** An item as one text: pages are written as they are, events after a colon. */
+const textOf = ({ page, event }: JourneyItem): string => (event === undefined ? (page ?? "") : `:${event}`)
+const itemOf = (text: string): JourneyItem => (text.startsWith(":") ? { event: text.slice(1) } : { page: text })
+
+const COLUMNS = Array.from({ length: STEPS.max - 1 }, (_, index) => index + 1)
+
+/** Parts that are malformed are as if they were not there; without an anchor journeys start at the front page. */
+export function readQuestion({ of }: Pick<PageChoices, "of">): JourneyQuestion {
+  const end = of("end")
+  const given = Number(of("steps"))
+  const steps = Number.isInteger(given) && given >= STEPS.min && given <= STEPS.max ? given : STEPS.default
+  const pins = COLUMNS.flatMap((column) => {
+    const text = column < steps ? of(`pin${column}`) : undefined
+    return text ? [{ column, ...itemOf(text) }] : []
+  })
+  const anchor = itemOf((end ?? of("start")) || "/")
+  const isEvent = anchor.event !== undefined || pins.some(({ event }) => event !== undefined)
+  return {
+    mode: end === undefined ? "start" : "end",
+    anchor,
+    steps,
+    collapse: of("collapse") === "yes",
+    directories: of("group") === "directory",
+    events: isEvent || of("events") === "yes",
+    pins,
+  }
+}
+
+/** The same as it is written; what is as usual is not. */
+export function writtenQuestion({
+  mode,
+  anchor,
+  steps,
+  collapse,
+  directories,
+  events,
+  pins,
+}: JourneyQuestion): Record<string, string | undefined> {
+  const text = textOf(anchor)
+  return {
+    start: mode === "start" && text !== "/" ? text : undefined,
+    end: mode === "end" ? text : undefined,
+    steps: steps === STEPS.default ? undefined : String(steps),
+    collapse: collapse ? "yes" : undefined,
+    group: directories ? "directory" : undefined,
+    events: events ? "yes" : undefined,
+    ...Object.fromEntries(
+      COLUMNS.map((column) => {
+        const pin = pins.find((one) => one.column === column)
+        return [`pin${column}`, pin && column < steps ? textOf(pin) : undefined]
+      }),
+    ),
+  }
+}
+
+export const inputOf = ({ mode, anchor, steps, collapse, directories, events, pins }: JourneyQuestion): JourneyInput => ({
+  [mode]: anchor,
+  steps,
+  ...(collapse && { collapse_query: true }),
+  ...(directories && { group: "directory" as const }),
+  ...(events && { events: true }),
+  ...(pins.length > 0 && { pins: [...pins] }),
+})
+
+export type JourneyNode = Journeys["columns"][number][number]
+
+/** The item that a node stands for; of what is no single item undefined. */
+export const itemOfNode = ({ kind, page }: JourneyNode): JourneyItem | undefined =>
+  kind === "page" ? { page } : kind === "event" ? { event: page } : undefined
+
+export const itemText = ({ page, event }: JourneyItem): string => page ?? event ?? ""
+
+/** With the pin, or without when it was there. */
+export function pinned(question: JourneyQuestion, pin: Pin): JourneyQuestion {
+  const others = question.pins.filter(({ column }) => column !== pin.column)
+  const same = question.pins.find(({ column }) => column === pin.column)
+  const isThere = same !== undefined && textOf(same) === textOf(pin)
+  return { ...question, pins: isThere ? others : [...others, pin].sort((a, b) => a.column - b.column) }
+}
+
+/** Anchor and pins in the order of time, as steps of a funnel. Directories are written `/blog/*`, which is a wildcard. */
+export function funnelSteps({ mode, anchor, pins }: JourneyQuestion): DraftStep[] {
+  const path: JourneyItem[] = [anchor, ...pins]
+  return (mode === "start" ? path : path.reverse()).map(({ page, event }) => {
+    const value = page ?? event ?? ""
+    return newStep({ type: event === undefined ? "page" : "event", value, match: page?.endsWith("/*") ? "wildcard" : "exact" })
+  })
+}

@@ -1,0 +1,134 @@
+import { Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import type { Journeys } from "../../../domain/insight.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../address.ts"
+import { exact } from "../../format.ts"
+import { lazyPart } from "../../lazy-screen.ts"
+import { usePageChoices } from "../../page-choices.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { Card } from "../../parts/card.tsx"
+import { Page } from "../../parts/page.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { useStatsSource } from "../../stats/source.ts"
+import { useReport } from "../../stats/use-report.ts"
+import { CardAnswer } from "../dashboard/card-answer.tsx"
+import { FilterBar } from "../dashboard/filter-bar.tsx"
+import { LeftOut } from "../dashboard/left-out.tsx"
+import { emptyDraft } from "../funnels/funnel-draft.ts"
+import { columnName, Flow } from "./flow.tsx"
+import { FlowTable } from "./flow-table.tsx"
+import {
+  funnelSteps,
+  inputOf,
+  itemText,
+  type JourneyNode,
+  type JourneyQuestion,
+  pinned,
+  readQuestion,
+  writtenQuestion,
+} from "./journey-question.ts"
+import { JourneyTools } from "./journey-tools.tsx"
+import { NodeDialog } from "./node-dialog.tsx"
+
+const FunnelDialog = lazyPart(() => import("../funnels/funnel-dialog.tsx"))
+
+/** The pages that visitors really took. */
+export default function JourneysScreen() {
+  const { address } = useSiteAddress()
+  const choices = usePageChoices()
+  const question = readQuestion(choices)
+  const asTable = choices.of("view") === "table"
+  const ask = (next: JourneyQuestion) => choices.choose(writtenQuestion(next))
+  const report = useReport("journeys", { ...rangeArguments(address), ...inputOf(question) })
+  const [open, setOpen] = useState<{ node: JourneyNode; column: number }>()
+  return (
+    <Page title="Journeys">
+      <FilterBar />
+      <LeftOut ownCards />
+      <JourneyTools question={question} onQuestion={ask} />
+      {question.pins.length > 0 && <PinnedPath question={question} onQuestion={ask} />}
+      <Card
+        title={`${question.mode === "start" ? "Onward from" : "On the way to"} ${visible(itemText(question.anchor))}`}
+        full
+        foot={
+          <>
+            <button
+              type="button"
+              class="text-button"
+              aria-pressed={asTable}
+              onClick={() => choices.choose({ view: asTable ? undefined : "table" }, { replace: true })}
+            >
+              {asTable ? "Show as bands" : "Show as table"}
+            </button>
+            {report.data !== undefined && <span>{exact((report.data as Journeys).sample_visits)} visits</span>}
+          </>
+        }
+      >
+        <CardAnswer of={report}>
+          {(data) => {
+            const journeys = data as Journeys // the report of this name
+            if (journeys.sample_visits === 0) return <EmptyState>No visit of this period has it.</EmptyState>
+            return (
+              <>
+                {journeys.sparse && <Sparse visits={journeys.sample_visits} />}
+                {asTable ? (
+                  <FlowTable journeys={journeys} />
+                ) : (
+                  <Flow journeys={journeys} pins={question.pins} onNode={(node, column) => setOpen({ node, column })} />
+                )}
+              </>
+            )
+          }}
+        </CardAnswer>
+      </Card>
+      {open && <NodeDialog {...open} mode={question.mode} question={question} onQuestion={ask} onClose={() => setOpen(undefined)} />}
+    </Page>
+  )
+}
+
+function Sparse({ visits }: { visits: number }) {
+  const { address, go } = useSiteAddress()
+  return (
+    <div class="notice" data-kind="warn">
+      <span>{`Only ${exact(visits)} ${visits === 1 ? "visit" : "visits"}. Widen the period.`}</span>
+      {address.period !== "91d" && <Button onClick={() => go({ period: "91d" })}>Try 91 days</Button>}
+    </div>
+  )
+}
+
+interface PinnedPathProps {
+  question: JourneyQuestion
+  onQuestion(question: JourneyQuestion): void
+}
+
+/** What journeys are narrowed to, and the way to a funnel of it. */
+function PinnedPath({ question, onQuestion }: PinnedPathProps) {
+  const { can } = useStatsSource()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div class="filter-bar" role="group" aria-label="Pinned path">
+      {question.pins.map((pin) => (
+        <span class="pill" key={pin.column}>
+          <span class="pill-text">{`${columnName(pin.column, question.mode)}: ${visible(itemText(pin))}`}</span>
+          <IconButton
+            icon="close"
+            label={`Take away the pin on ${visible(itemText(pin))}`}
+            onClick={() => onQuestion(pinned(question, pin))}
+          />
+        </span>
+      ))}
+      {can("funnels:write") && (
+        <Button icon="funnels" onClick={() => setOpen(true)}>
+          Make a funnel of the path
+        </Button>
+      )}
+      {isOpen && (
+        <Suspense fallback={<div class="progress-line" />}>
+          <FunnelDialog draft={{ ...emptyDraft(), steps: funnelSteps(question) }} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

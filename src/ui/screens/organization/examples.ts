@@ -1,0 +1,53 @@
+/** Requests and configurations to copy. Addresses are those that this page came from. */
+
+interface KeyFacts {
+  scopes: readonly string[]
+  site_ids: readonly number[] | null
+  /** The whole key, or a stand-in. */
+  key: string
+}
+
+const api = (): string => `${location.origin}/api/public/v1`
+export const mcpAddress = (): string => `${api()}/mcp`
+
+/** One request that the key can make, for a shell. */
+export function exampleRequest({ scopes, site_ids, key }: KeyFacts): string {
+  const site = site_ids?.[0] ?? 1
+  const authorized = `curl -H "Authorization: Bearer ${key}"`
+  if (scopes.includes("stats:read")) return `${authorized} \\\n  "${api()}/sites/${site}/stats/summary?period=7d"`
+  if (scopes.includes("events:write"))
+    return `${authorized} -H "Content-Type: application/json" \\\n  ${api()}/sites/${site}/events -d '{"events": [{"name": "signup", "url": "https://example.com/"}]}'`
+  if (scopes.some((scope) => scope.startsWith("sites:"))) return `${authorized} \\\n  "${api()}/sites"`
+  return `${authorized} \\\n  "${api()}/key"`
+}
+
+export type McpClient = "json" | "claude-code" | "servers" | "bridge" | "curl"
+
+export const MCP_CLIENTS: readonly { id: McpClient; label: string; says: string }[] = [
+  { id: "json", label: "Most clients", says: "Into the file of servers (mcpServers) of Cursor, Windsurf, Gemini CLI and others." },
+  { id: "claude-code", label: "Claude Code", says: "One command in a terminal." },
+  { id: "servers", label: "VS Code", says: "Into .vscode/mcp.json of a folder, or into the settings of the user." },
+  { id: "bridge", label: "By command", says: "For programs that can only start a command, such as Claude Desktop; it needs Node." },
+  { id: "curl", label: "By hand", says: "The list of tools, in a terminal." },
+]
+
+/** The configuration of a client that is to ask through MCP. */
+export function mcpConfiguration(client: McpClient, key: string): string {
+  const url = mcpAddress()
+  const header = `Authorization: Bearer ${key}`
+  const server = { type: "http", url, headers: { Authorization: `Bearer ${key}` } }
+  switch (client) {
+    case "json":
+      return json({ mcpServers: { footfall: server } })
+    case "claude-code":
+      return `claude mcp add --transport http footfall ${url} \\\n  --header "${header}"`
+    case "servers":
+      return json({ servers: { footfall: server } })
+    case "bridge":
+      return json({ mcpServers: { footfall: { command: "npx", args: ["-y", "mcp-remote", url, "--header", header] } } })
+    case "curl":
+      return `curl -H "${header}" -H "Content-Type: application/json" ${url} \\\n  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`
+  }
+}
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2)

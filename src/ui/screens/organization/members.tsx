@@ -1,0 +1,203 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { agoText } from "../../ago.ts"
+import { dayText, timeText } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button, ButtonLink } from "../../parts/button.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { SelectField, TextField } from "../../parts/fields.tsx"
+import { Page } from "../../parts/page.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { getAll } from "../../stats/get-all.ts"
+import { MemberDialog } from "./member-dialog.tsx"
+import { may, type OwnSite, organizationPath, type SectionProps, useOwnSites } from "./own-organization.ts"
+import { RemoveMember } from "./remove-member.tsx"
+import { permissionWords, ROLES, roleLabel } from "./roles.ts"
+import { TransferOwnership } from "./transfer-ownership.tsx"
+
+/** A row of `GET …/members`. */
+export interface Member {
+  user: { id: number; name: string; email: string }
+  role: string
+  grants: string[]
+  denies: string[]
+  site_roles: { site_id: number; role: string }[]
+  mfa: boolean
+  last_seen_at: string | null
+  joined_at: string
+  version: number
+}
+
+export const LAST_OWNER = "The last owner keeps the role. Make somebody else an owner first."
+
+/** Everybody in the organization; the list is short enough to be whole. */
+export const useMembers = (organizationId: number, enabled = true) =>
+  useQuery({
+    queryKey: ["members", organizationId],
+    queryFn: ({ signal }) => getAll<Member>(`${organizationPath(organizationId)}/members?`, signal),
+    enabled,
+  })
+
+export const isLastOwner = (member: Member, all: readonly Member[]): boolean =>
+  member.role === "owner" && all.filter(({ role }) => role === "owner").length === 1
+
+type Act = { kind: "change" | "remove"; id: number } | { kind: "transfer" }
+
+export function Members({ organization, me }: SectionProps) {
+  const members = useMembers(organization.id)
+  const sites = useOwnSites(organization.id)
+  const [wanted, setWanted] = useState("")
+  const [role, setRole] = useState("")
+  const [act, setAct] = useState<Act>()
+  const writes = may(organization, "members:write")
+  const all = members.data ?? []
+  const chosen = act && "id" in act ? all.find(({ user }) => user.id === act.id) : undefined
+  const close = () => setAct(undefined)
+  const acts = writes ? { own: me.user.id, ownRole: organization.role, organizationId: organization.id, all, onAct: setAct } : undefined
+  return (
+    <Page
+      title="Members"
+      actions={
+        writes && (
+          <>
+            {organization.role === "owner" && <Button onClick={() => setAct({ kind: "transfer" })}>Hand over ownership</Button>}
+            <ButtonLink href={`/org/${organization.id}/invitations`} kind="primary">
+              Invite
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      <div class="sites-tools">
+        <TextField label="Search members" type="search" value={wanted} onValue={setWanted} />
+        <SelectField
+          label="Role"
+          value={role}
+          onValue={setRole}
+          options={[{ value: "", label: "All roles" }, ...ROLES.map((value) => ({ value, label: roleLabel(value) }))]}
+        />
+      </div>
+      <Answer of={members} rows={4}>
+        {(rows) => {
+          const shown = rows.filter((member) => (role === "" || member.role === role) && isWanted(member, wanted))
+          return shown.length === 0 ? (
+            <EmptyState>Nobody here is called that. Search for a part of a name or of an address.</EmptyState>
+          ) : (
+            <DataTable
+              caption="Members"
+              rows={shown}
+              keyOf={({ user }) => user.id}
+              columns={[...columnsOf(sites, all), ...(acts ? [actsColumn(acts)] : [])]}
+            />
+          )
+        }}
+      </Answer>
+      {act?.kind === "change" && chosen && <MemberDialog organization={organization} member={chosen} onClose={close} />}
+      {act?.kind === "remove" && chosen && <RemoveMember organizationId={organization.id} member={chosen} all={all} onClose={close} />}
+      {act?.kind === "transfer" && <TransferOwnership organization={organization} all={all} own={me.user.id} onClose={close} />}
+    </Page>
+  )
+}
+
+function isWanted({ user }: Member, wanted: string): boolean {
+  const text = wanted.trim().toLowerCase()
+  return user.name.toLowerCase().includes(text) || user.email.toLowerCase().includes(text)
+}
+
+const lastOwnerNote = (id: number): string => `last-owner-${id}`
+
+const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Member>[] => [
+  {
+    id: "user",
+    label: "Person",
+    cell: ({ user }) => (
+      <>
+        <div>{visible(user.name)}</div>
+        <div class="small quiet">{visible(user.email)}</div>
+      </>
+    ),
+  },
+  {
+    id: "role",
+    label: "Role",
+    cell: (member) => (
+      <>
+        <div>{roleLabel(member.role)}</div>
+        {isLastOwner(member, all) && (
+          <div class="small quiet" id={lastOwnerNote(member.user.id)}>
+            {LAST_OWNER}
+          </div>
+        )}
+        <Exceptions member={member} sites={sites} />
+      </>
+    ),
+  },
+  { id: "mfa", label: "Second factor", cell: ({ mfa }) => (mfa ? "yes" : "no") },
+  {
+    id: "seen",
+    label: "Last seen",
+    cell: ({ last_seen_at }) =>
+      last_seen_at ? (
+        <time dateTime={last_seen_at} title={timeText(last_seen_at)}>
+          {agoText(last_seen_at)}
+        </time>
+      ) : (
+        "never"
+      ),
+  },
+  { id: "joined", label: "Joined", cell: ({ joined_at }) => dayText(joined_at) },
+]
+
+/** What differs from the role, in words. */
+function Exceptions({ member, sites }: { member: Member; sites: readonly OwnSite[] }) {
+  const nameOf = (id: number) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`)
+  const lines = [
+    ...(member.grants.length > 0 ? [`may also ${member.grants.map(permissionWords).join("; ")}`] : []),
+    ...(member.denies.length > 0 ? [`may not ${member.denies.map(permissionWords).join("; ")}`] : []),
+    ...member.site_roles.map(({ site_id, role }) => `${nameOf(site_id)}: ${roleLabel(role).toLowerCase()}`),
+  ]
+  return (
+    <>
+      {lines.map((line) => (
+        <div key={line} class="small quiet">
+          {line}
+        </div>
+      ))}
+    </>
+  )
+}
+
+interface Acts {
+  own: number
+  ownRole: string
+  organizationId: number
+  all: readonly Member[]
+  onAct(act: Act): void
+}
+
+/** Owners are out of reach for everybody else. */
+const actsColumn = ({ own, ownRole, organizationId, all, onAct }: Acts): Column<Member> => ({
+  id: "acts",
+  label: "Acts",
+  cell: (member) => {
+    const { id, name } = member.user
+    const isLast = isLastOwner(member, all)
+    if (member.role === "owner" && ownRole !== "owner") return null
+    const disabled = { disabled: isLast, ...(isLast && { "aria-describedby": lastOwnerNote(id) }) }
+    return (
+      <div class="acts">
+        <Button aria-label={`Change ${visible(name)}`} onClick={() => onAct({ kind: "change", id })} {...disabled}>
+          Change
+        </Button>
+        {id === own ? (
+          !isLast && <ButtonLink href={`/org/${organizationId}/membership`}>Leave</ButtonLink>
+        ) : (
+          <Button kind="danger" aria-label={`Remove ${visible(name)}`} onClick={() => onAct({ kind: "remove", id })} {...disabled}>
+            Remove
+          </Button>
+        )}
+      </div>
+    )
+  },
+})

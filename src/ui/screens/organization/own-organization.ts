@@ -1,0 +1,46 @@
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { OrganizationPolicy, Role } from "../../../domain/organization.ts"
+import { get } from "../../api.ts"
+import type { Me } from "../../boot.ts"
+import { useMe } from "../../me.ts"
+
+export type OwnOrganization = Me["organizations"][number]
+
+/** What every section is given: the organization as the person stands to it. */
+export interface SectionProps {
+  organization: OwnOrganization
+  me: Me
+}
+
+/** `GET /api/private/organizations/{organization}`. */
+export interface OrganizationShown {
+  id: number
+  name: string
+  role: Role
+  policy: OrganizationPolicy
+  counts: { members: number; sites: number; keys: number }
+  version: number
+}
+
+export const organizationPath = (id: number): string => `/api/private/organizations/${id}`
+
+export const may = ({ permissions }: OwnOrganization, permission: string): boolean => permissions.includes(permission)
+
+export const useOrganization = (id: number): UseQueryResult<OrganizationShown, Error> =>
+  useQuery({ queryKey: ["organization", id], queryFn: ({ signal }) => get<OrganizationShown>(organizationPath(id), signal) })
+
+/** Reads a list of the organization again, and all that counts its things. */
+export function useRefresh(id: number): (...lists: readonly string[]) => Promise<void> {
+  const client = useQueryClient()
+  return async (...lists) => {
+    await Promise.all([...lists, "organization"].map((list) => client.invalidateQueries({ queryKey: [list, id] })))
+  }
+}
+
+export type OwnSite = Me["sites"][number]
+
+/** Sites of the organization that the person sees, by name. */
+export function useOwnSites(organizationId: number): readonly OwnSite[] {
+  const sites = useMe()?.sites ?? []
+  return sites.filter((site) => site.organization_id === organizationId).toSorted((a, b) => a.name.localeCompare(b.name))
+}

@@ -1,0 +1,87 @@
+/** A row of `GET …/providers`; the secret itself is never told. */
+export interface Provider {
+  id: string
+  name: string
+  issuer: string
+  client_id: string
+  client_secret: { set: boolean; hint?: string }
+  scopes: string
+  allowed_domains: string[]
+  jit: boolean
+  role_map: Record<string, { role: string; site_ids?: number[] }>
+  sso_only: boolean
+  enabled: boolean
+  redirect_uri: string
+  identities: number
+  version: number
+}
+
+export interface MappedGroup {
+  group: string
+  role: string
+  siteIds: readonly number[]
+}
+
+/** A provider as the form holds it. */
+export interface ProviderDraft {
+  name: string
+  issuer: string
+  clientId: string
+  /** Empty: the one that there is stays. */
+  secret: string
+  /** The one that there is goes. */
+  dropsSecret: boolean
+  scopes: string
+  /** One a line. */
+  domains: string
+  jit: boolean
+  groups: readonly MappedGroup[]
+  ssoOnly: boolean
+  enabled: boolean
+}
+
+export const EMPTY: ProviderDraft = {
+  name: "",
+  issuer: "",
+  clientId: "",
+  secret: "",
+  dropsSecret: false,
+  scopes: "openid email profile",
+  domains: "",
+  jit: false,
+  groups: [],
+  ssoOnly: false,
+  enabled: true,
+}
+
+export const draftOfProvider = (provider: Provider): ProviderDraft => ({
+  name: provider.name,
+  issuer: provider.issuer,
+  clientId: provider.client_id,
+  secret: "",
+  dropsSecret: false,
+  scopes: provider.scopes,
+  domains: provider.allowed_domains.join("\n"),
+  jit: provider.jit,
+  groups: Object.entries(provider.role_map).map(([group, { role, site_ids = [] }]) => ({ group, role, siteIds: site_ids })),
+  ssoOnly: provider.sso_only,
+  enabled: provider.enabled,
+})
+
+/** What is sent. A secret is written and never read: absent it stays, null takes it away. */
+export const bodyOfProvider = (draft: ProviderDraft): object => ({
+  name: draft.name,
+  issuer: draft.issuer.trim(),
+  client_id: draft.clientId.trim(),
+  ...(draft.secret !== "" ? { client_secret: draft.secret } : draft.dropsSecret && { client_secret: null }),
+  scopes: draft.scopes.trim().replace(/\s+/g, " "),
+  allowed_domains: draft.domains.split(/[\s,]+/).filter((domain) => domain !== ""),
+  jit: draft.jit,
+  role_map: Object.fromEntries(
+    draft.groups
+      .filter(({ group }) => group.trim() !== "")
+      .map(({ group, role, siteIds }) => [group.trim(), { role, ...(role === "guest" && { site_ids: siteIds }) }]),
+  ),
+  sso_only: draft.ssoOnly,
+  enabled: draft.enabled,
+})

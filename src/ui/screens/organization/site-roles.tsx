@@ -1,0 +1,85 @@
+import { useId, useState } from "preact/hooks"
+import { put, remove } from "../../api.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { SelectField } from "../../parts/fields.tsx"
+import { Form } from "../../parts/form.tsx"
+import { sentenceOf } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { toast } from "../../toasts.ts"
+import type { Member } from "./members.tsx"
+import { type OwnOrganization, useOwnSites, useRefresh } from "./own-organization.ts"
+import { roleLabel } from "./roles.ts"
+
+const SITE_ROLES = ["viewer", "editor", "admin"]
+
+/** Roles of one member on single sites; each is stored at once. */
+export function SiteRoles({ organization, member }: { organization: OwnOrganization; member: Member }) {
+  const id = useId()
+  const sites = useOwnSites(organization.id)
+  const refresh = useRefresh(organization.id)
+  const [site, setSite] = useState("")
+  const [role, setRole] = useState("viewer")
+  const chosen = site || String(sites[0]?.id ?? "")
+  const pathOf = (siteId: number | string) => `/api/private/sites/${siteId}/members/${member.user.id}`
+  const take = async (siteId: number) => {
+    try {
+      await remove(pathOf(siteId))
+      await refresh("members")
+    } catch (error) {
+      toast(`The role was not taken away. ${sentenceOf(error as Error)}`)
+    }
+  }
+  return (
+    <section class="stack" aria-labelledby={id}>
+      <h3 id={id}>Roles on single sites</h3>
+      <p class="small quiet">
+        {member.role === "guest"
+          ? "A guest sees the sites in this list and no others."
+          : "A role here takes the place of the one above on that site."}
+      </p>
+      <ul>
+        {member.site_roles.map((row) => {
+          const name = visible(sites.find((one) => one.id === row.site_id)?.name ?? `Site ${row.site_id}`)
+          return (
+            <li key={row.site_id} class="row spread">
+              <span>
+                {name}: {roleLabel(row.role).toLowerCase()}
+              </span>
+              <IconButton icon="close" label={`Take the role on ${name} away`} onClick={() => void take(row.site_id)} />
+            </li>
+          )
+        })}
+      </ul>
+      {sites.length > 0 && (
+        <Form
+          label="Roles on single sites"
+          submit={async () => {
+            await put(pathOf(chosen), { role })
+            await refresh("members")
+          }}
+        >
+          {({ busy, errorOf }) => (
+            <div class="joined">
+              <SelectField
+                label="Site"
+                value={chosen}
+                onValue={setSite}
+                options={sites.map(({ id: siteId, name }) => ({ value: String(siteId), label: visible(name) }))}
+              />
+              <SelectField
+                label="Role on it"
+                value={role}
+                onValue={setRole}
+                options={SITE_ROLES.map((value) => ({ value, label: roleLabel(value) }))}
+                error={errorOf("/role")}
+              />
+              <Button type="submit" busy={busy}>
+                Give
+              </Button>
+            </div>
+          )}
+        </Form>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,86 @@
+import type { RealtimePanel } from "../../../domain/insight.ts"
+import type { AddressFilter } from "../../../domain/site-address.ts"
+import { clockText } from "../../format.ts"
+import { CutText } from "../../parts/cut-text.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { Icon } from "../../parts/icon.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible, webAddress } from "../../safe-text.ts"
+import { MISSING, UNKNOWN, valueText } from "../../stats/value-text.ts"
+
+export type FeedEvent = RealtimePanel["events"][number]
+
+const FIELDS: Readonly<Record<string, keyof FeedEvent>> = {
+  page: "page",
+  source: "source",
+  country: "country",
+  event: "name",
+  hostname: "hostname",
+  device: "device",
+  browser: "browser",
+}
+
+/** Whether the feed can say if an event meets the filter. */
+export const narrowsFeed = ({ dimension, operator }: AddressFilter): boolean => dimension in FIELDS && operator === "is"
+
+/** Events that meet all filters that the feed can tell about. It leaves empty what is missing. */
+export const narrowed = (events: readonly FeedEvent[], filters: readonly AddressFilter[]): FeedEvent[] =>
+  events.filter((event) =>
+    filters.filter(narrowsFeed).every(({ dimension, values }) => values.includes(event[FIELDS[dimension]!] || MISSING)),
+  )
+
+/** The last events, newest first, without anything that tells visitors apart. Not announced: it would never be quiet. */
+export function EventFeed({ events, timezone, isFiltered }: { events: readonly FeedEvent[]; timezone: string; isFiltered: boolean }) {
+  if (events.length === 0)
+    return (
+      <EmptyState>{isFiltered ? "None of the last events matches the filters." : "Nothing came in during the last 30 minutes."}</EmptyState>
+    )
+  return <DataTable caption="Views and events, newest first" columns={columns(timezone)} rows={events} keyOf={keys(events)} />
+}
+
+/** Events of one moment that look alike are told apart by their order. */
+function keys(events: readonly FeedEvent[]): (event: FeedEvent) => string {
+  const seen = new Map<string, number>()
+  const byEvent = new Map<FeedEvent, string>()
+  for (const event of events.toReversed()) {
+    const text = `${event.at} ${event.name} ${event.page}`
+    const before = seen.get(text) ?? 0
+    seen.set(text, before + 1)
+    byEvent.set(event, `${text} ${before}`)
+  }
+  return (event) => byEvent.get(event)!
+}
+
+const columns = (timezone: string): Column<FeedEvent>[] => [
+  { id: "at", label: "Time", cell: ({ at }) => <time dateTime={at}>{clockText(at, timezone, true)}</time> },
+  { id: "name", label: "Event", cell: ({ name }) => <CutText text={name === "pageview" ? "View" : name} /> },
+  { id: "page", label: "Page", cell: (event) => <PageCell event={event} /> },
+  { id: "source", label: "Source", cell: ({ source }) => <CutText text={source} /> },
+  { id: "country", label: "Country", cell: ({ country }) => visible(valueText("country", country)) },
+  {
+    id: "device",
+    label: "Device",
+    cell: ({ device, browser }) => visible([device && valueText("device", device), browser].filter(Boolean).join(", ") || UNKNOWN),
+  },
+]
+
+function PageCell({ event: { page, hostname } }: { event: FeedEvent }) {
+  const address = page.startsWith("/") ? webAddress(`https://${hostname}${page}`) : undefined
+  return (
+    <span class="feed-page">
+      <CutText text={page} />
+      {address && (
+        <a
+          class="open-page"
+          href={address}
+          target="_blank"
+          rel="noreferrer noopener"
+          aria-label={`Open ${visible(page)}`}
+          title="Open the page"
+        >
+          <Icon name="open" />
+        </a>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,34 @@
+import { useSiteAddress } from "../../address.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { clearFilters } from "../../stats/clear-filters.ts"
+import { filterText } from "../../stats/filter-words.ts"
+import { narrowsFeed } from "./event-feed.tsx"
+
+/** By what the list of events is narrowed. The counts know no filter. */
+export function FeedFilters() {
+  const { address, go } = useSiteAddress()
+  const { filters } = address
+  if (filters.length === 0) return null
+  return (
+    <div class="filter-bar" role="group" aria-label="Filters">
+      {filters.map((filter) => (
+        <span class="pill" key={filterText(filter)}>
+          <span class="pill-text">{filterText(filter)}</span>
+          <IconButton
+            icon="close"
+            label={`Remove ${filterText(filter)}`}
+            onClick={() => go({ filters: filters.filter((one) => one !== filter) })}
+          />
+        </span>
+      ))}
+      <Button kind="quiet" onClick={() => clearFilters({ address, go })}>
+        Clear all
+      </Button>
+      <span class="small quiet">
+        {filters.every(narrowsFeed)
+          ? "The list of events is narrowed; the counts are those of the whole site."
+          : "Only values of page, source, country and event narrow the list of events; the counts are those of the whole site."}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query"
+import { get } from "../../api.ts"
+import { dayText, exact, timeText } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { type DropsShown, REASON_WORDS, useDrops } from "../../stats/drops.ts"
+import { sitePath } from "./settings.ts"
+
+interface Sample {
+  at: string
+  reason: string
+  hostname: string
+  page: string
+  browser: string
+  country: string
+}
+
+type Row = DropsShown["rows"][number]
+
+const reasonText = (reason: string): string => REASON_WORDS[reason] ?? reason
+
+/** What was dropped in the last seven days, by reason and day, and the last of it one by one. */
+export function Drops({ siteId }: { siteId: number }) {
+  const drops = useDrops(siteId, "period=7d")
+  const samples = useQuery({
+    queryKey: ["drops", siteId, "sample"],
+    queryFn: ({ signal }) => get<{ data: Sample[] }>(`${sitePath(siteId)}/drops/sample`, signal),
+  })
+  return (
+    <>
+      <section class="card stack" aria-labelledby="dropped">
+        <h2 id="dropped">Dropped in the last 7 days</h2>
+        <Answer of={drops} rows={4}>
+          {({ days, rows }) => {
+            const found = rows.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total)
+            if (found.length === 0) return <EmptyState>Nothing was dropped.</EmptyState>
+            return (
+              <DataTable caption="Dropped events by reason and day" rows={found} keyOf={({ reason }) => reason} columns={columnsOf(days)} />
+            )
+          }}
+        </Answer>
+      </section>
+      <section class="card stack" aria-labelledby="last-dropped">
+        <h2 id="last-dropped">Last dropped events</h2>
+        <p class="quiet">Without addresses, and without anything that tells one visitor from another.</p>
+        <Answer of={samples} rows={4}>
+          {({ data }) => (data.length === 0 ? <EmptyState>There are none.</EmptyState> : <Samples rows={data} />)}
+        </Answer>
+      </section>
+    </>
+  )
+}
+
+const columnsOf = (days: readonly string[]): Column<Row>[] => [
+  {
+    id: "reason",
+    label: "Reason",
+    cell: ({ reason, entries }) => (
+      <>
+        <div>{reasonText(reason)}</div>
+        {entries.length > 0 && (
+          <div class="small quiet">
+            {entries
+              .slice(0, 3)
+              .map(({ entry, count }) => `${visible(entry)} (${exact(count)})`)
+              .join(", ")}
+          </div>
+        )}
+      </>
+    ),
+  },
+  { id: "total", label: "All", number: true, cell: ({ total }) => exact(total) },
+  ...days.map((day, index) => ({
+    id: day,
+    label: dayText(day, { weekday: "short", year: undefined }),
+    number: true,
+    cell: ({ counts }: Row) => exact(counts[index]),
+  })),
+]
+
+const Samples = ({ rows }: { rows: readonly Sample[] }) => (
+  <DataTable
+    caption="Dropped events, one by one"
+    rows={rows.map((sample, index) => ({ ...sample, index }))}
+    keyOf={({ index }) => index}
+    columns={[
+      { id: "at", label: "Time", cell: ({ at }) => timeText(at) },
+      { id: "reason", label: "Reason", cell: ({ reason }) => reasonText(reason) },
+      { id: "page", label: "Page", cell: ({ hostname, page }) => visible(hostname + page) },
+      { id: "browser", label: "Browser", cell: ({ browser }) => visible(browser) || "–" },
+      { id: "country", label: "Country", cell: ({ country }) => visible(country) || "–" },
+    ]}
+  />
+)

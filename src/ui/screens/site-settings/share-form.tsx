@@ -1,0 +1,79 @@
+import { useState } from "preact/hooks"
+import { patch, post } from "../../api.ts"
+import { Button } from "../../parts/button.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { Form } from "../../parts/form.tsx"
+import { TwoVersions } from "../../parts/two-versions.tsx"
+import { type ShareShown, wordsOf } from "./share.ts"
+import { bodyOf, useShareDraft } from "./share-draft.ts"
+import { ShareFields } from "./share-fields.tsx"
+import { currentOf } from "./stale.ts"
+
+interface ShareFormProps {
+  /** Of the site's shared views. */
+  path: string
+  /** Undefined: a new one. */
+  share: ShareShown | undefined
+  /** The organization wants one on every view. */
+  needsPassword: boolean
+  onDone(): Promise<unknown>
+  onClose(): void
+}
+
+/** What a stranger sees by this address, and what they may do there. */
+export function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
+  const { draft, set } = useShareDraft(share)
+  const body = () => bodyOf(draft, share)
+  const [theirs, setTheirs] = useState<ShareShown>()
+  const done = async () => {
+    await onDone()
+    onClose()
+  }
+  const change = async (version: number) => {
+    await patch(`${path}/${share!.id}`, { ...body(), version }) // only a view that is there is changed
+    await done()
+  }
+  const submit = async () => {
+    try {
+      if (share) return await change(share.version)
+      await post(path, body())
+      await done()
+    } catch (error) {
+      const current = currentOf<ShareShown>(error)
+      if (!current) throw error
+      setTheirs(current)
+    }
+  }
+  return (
+    <Dialog title={share ? "Change the shared view" : "Share a view"} onClose={onClose}>
+      <Form submit={submit}>
+        {({ busy, errorOf }) => (
+          <>
+            <ShareFields
+              draft={draft}
+              set={set}
+              errorOf={errorOf}
+              needsPassword={needsPassword}
+              hasPassword={share?.has_password ?? false}
+            />
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy}>
+                {share ? "Save" : "Share the view"}
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+      {theirs && (
+        <TwoVersions
+          mine={wordsOf({ ...body(), has_password: draft.hasPassword })}
+          theirs={wordsOf(theirs)}
+          onMine={() => change(theirs.version)}
+          onTheirs={done}
+          onClose={() => setTheirs(undefined)}
+        />
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,114 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { patch, post, remove } from "../../api.ts"
+import { exact } from "../../format.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { DataTable } from "../../parts/data-table.tsx"
+import { EmptyState, sentenceOf } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { getAll } from "../../stats/get-all.ts"
+import { toast } from "../../toasts.ts"
+import { conditionsText } from "./condition-rows.tsx"
+import { Drops } from "./drops.tsx"
+import { OwnVisits } from "./own-visits.tsx"
+import { sitePath, type WholeSite } from "./settings.ts"
+import { KIND_WORDS, ShieldForm, type ShieldShown } from "./shield-form.tsx"
+
+/** What a site keeps out by rules of its own, and what was kept out. */
+export function Shields({ site }: { site: WholeSite }) {
+  const path = `${sitePath(site.id)}/shields`
+  const client = useQueryClient()
+  const key = ["shields", site.id]
+  const shields = useQuery({ queryKey: key, queryFn: ({ signal }) => getAll<ShieldShown>(`${path}?`, signal) })
+  const [edited, setEdited] = useState<{ shield: ShieldShown | undefined }>()
+  const refresh = () => client.invalidateQueries({ queryKey: key })
+  const attempt = async (act: () => Promise<unknown>) => {
+    try {
+      await act()
+    } catch (error) {
+      toast(sentenceOf(error as Error))
+    }
+    await refresh()
+  }
+  const drop = (shield: ShieldShown) =>
+    attempt(async () => {
+      await remove(`${path}/${shield.id}`)
+      const { id: _, hits_7d: __, version: ___, ...again } = shield
+      toast(`Shield ${visible(shield.value)} deleted`, () => void attempt(() => post(path, again)))
+    })
+  const toggle = ({ id, enabled, version }: ShieldShown) => attempt(() => patch(`${path}/${id}`, { enabled: !enabled, version }))
+  return (
+    <>
+      <section class="card stack" aria-labelledby="shields">
+        <div class="row spread">
+          <h2 id="shields">Shields</h2>
+          <Button icon="plus" onClick={() => setEdited({ shield: undefined })}>
+            Add a shield
+          </Button>
+        </div>
+        <p class="quiet">Events that match are dropped when they arrive. What is recorded already stays.</p>
+        <Answer of={shields} rows={3}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <EmptyState>No shields yet. Nothing is kept out by rules of your own.</EmptyState>
+            ) : (
+              <ShieldTable rows={rows} onEdit={(shield) => setEdited({ shield })} onToggle={toggle} onDelete={drop} />
+            )
+          }
+        </Answer>
+      </section>
+      <OwnVisits site={site} path={path} onAdded={refresh} />
+      <Drops siteId={site.id} />
+      {edited && <ShieldForm path={path} shield={edited.shield} onDone={refresh} onClose={() => setEdited(undefined)} />}
+    </>
+  )
+}
+
+interface ShieldTableProps {
+  rows: readonly ShieldShown[]
+  onEdit(shield: ShieldShown): void
+  onToggle(shield: ShieldShown): Promise<unknown>
+  onDelete(shield: ShieldShown): Promise<unknown>
+}
+
+const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => (
+  <DataTable
+    caption="All shields"
+    rows={rows}
+    keyOf={({ id }) => id}
+    columns={[
+      {
+        id: "value",
+        label: "What",
+        cell: ({ value, conditions, note }) => (
+          <>
+            <div>{visible(value)}</div>
+            {conditions && <div class="small quiet">{conditionsText(conditions)}</div>}
+            {note && <div class="small quiet">{visible(note)}</div>}
+          </>
+        ),
+      },
+      { id: "kind", label: "Kind", cell: ({ kind }) => KIND_WORDS[kind].label },
+      { id: "hits", label: "Dropped in 7 days", number: true, cell: ({ hits_7d }) => exact(hits_7d) },
+      {
+        id: "state",
+        label: "State",
+        cell: ({ enabled }) => (enabled ? "On" : "Off"),
+      },
+      {
+        id: "acts",
+        label: "Acts",
+        cell: (shield) => (
+          <span class="row">
+            <Button onClick={() => void onToggle(shield)} aria-label={`${shield.enabled ? "Disable" : "Enable"} ${visible(shield.value)}`}>
+              {shield.enabled ? "Disable" : "Enable"}
+            </Button>
+            <IconButton icon="pencil" label={`Change ${visible(shield.value)}`} onClick={() => onEdit(shield)} />
+            <IconButton icon="trash" label={`Delete ${visible(shield.value)}`} onClick={() => void onDelete(shield)} />
+          </span>
+        ),
+      },
+    ]}
+  />
+)

@@ -1,0 +1,103 @@
+import { useEffect, useRef } from "preact/hooks"
+import { Link, useParams } from "wouter"
+import { useSiteId } from "../../address.ts"
+import { canInOrganization, canOnSite, useMe } from "../../me.ts"
+import { Page } from "../../parts/page.tsx"
+import { ErrorState, Skeleton } from "../../parts/states.tsx"
+import { UnsavedGuard } from "../../parts/unsaved.tsx"
+import { Forbidden } from "../../shell/system-pages.tsx"
+import { useSite } from "../../site.ts"
+import { Access } from "./access.tsx"
+import { Danger } from "./danger.tsx"
+import { General } from "./general.tsx"
+import { GoalsAndProperties } from "./goals.tsx"
+import { Privacy } from "./privacy.tsx"
+import { type SettingsShown, useSettings, type WholeSite } from "./settings.ts"
+import { Sharing } from "./sharing.tsx"
+import { Shields } from "./shields.tsx"
+import { Tracking } from "./tracking.tsx"
+
+const SECTIONS = [
+  { id: "general", label: "General", permission: "site:write" },
+  { id: "tracking", label: "Tracking", permission: "site:write" },
+  { id: "goals", label: "Goals and properties", permission: "site:write" },
+  { id: "shields", label: "Filters and shields", permission: "site:write" },
+  { id: "privacy", label: "Privacy and retention", permission: "site:write" },
+  { id: "sharing", label: "Sharing", permission: "dashboards:share" },
+  { id: "access", label: "Access", permission: "members:read" },
+  { id: "danger", label: "Danger", permission: "site:delete" },
+] as const
+type SectionId = (typeof SECTIONS)[number]["id"]
+
+/** Everything about a site that can be set. What one may not change is not shown. */
+export default function SiteSettings() {
+  const siteId = useSiteId()
+  const { section = "general" } = useParams<{ section?: string }>()
+  const open = useOpenSections(siteId)
+  const tabs = useRef<HTMLElement>(null)
+  useEffect(() => {
+    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })
+  }, [section])
+  const chosen = open.find(({ id }) => id === section)
+  if (!chosen) return <Forbidden permission="change settings of this site" giver="An owner or admin of the organization" />
+  return (
+    <Page title="Site settings">
+      <nav class="tabs section-tabs" ref={tabs} aria-label="Settings">
+        {open.map(({ id, label }) => (
+          <Link key={id} href={`/sites/${siteId}/settings/${id}`} class="tab" aria-current={id === section ? "page" : undefined}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <SectionShown key={`${siteId} ${chosen.id}`} siteId={siteId} section={chosen.id} />
+      <UnsavedGuard />
+    </Page>
+  )
+}
+
+/** Members belong to the organization; an admin of the site manages those of the site. */
+function useOpenSections(siteId: number) {
+  const me = useMe()
+  const site = me?.sites.find(({ id }) => id === siteId)
+  const managesMembers = site !== undefined && (canInOrganization(me, site.organization_id, "members:read") || site.role === "admin")
+  return SECTIONS.filter(({ id, permission }) => (id === "access" ? managesMembers : canOnSite(me, siteId, permission)))
+}
+
+function SectionShown({ siteId, section }: { siteId: number; section: SectionId }) {
+  const site = useSite(siteId)
+  const settings = useSettings(siteId)
+  const error = site.error ?? settings.error
+  if (site.data && settings.data) return <Section site={site.data as WholeSite} settings={settings.data} section={section} /> // the whole answer
+  if (error)
+    return (
+      <ErrorState
+        error={error}
+        onRetry={() => {
+          void site.refetch()
+          void settings.refetch()
+        }}
+      />
+    )
+  return <Skeleton rows={6} />
+}
+
+function Section({ site, settings, section }: { site: WholeSite; settings: SettingsShown; section: SectionId }) {
+  switch (section) {
+    case "general":
+      return <General site={site} settings={settings} />
+    case "tracking":
+      return <Tracking siteId={site.id} settings={settings} />
+    case "goals":
+      return <GoalsAndProperties siteId={site.id} />
+    case "shields":
+      return <Shields site={site} />
+    case "privacy":
+      return <Privacy siteId={site.id} settings={settings} />
+    case "sharing":
+      return <Sharing site={site} settings={settings} />
+    case "access":
+      return <Access site={site} />
+    case "danger":
+      return <Danger site={site} />
+  }
+}

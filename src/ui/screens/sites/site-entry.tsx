@@ -1,0 +1,73 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { Link } from "wouter"
+import { put, remove } from "../../api.ts"
+import { exact, short } from "../../format.ts"
+import { IconButton } from "../../parts/button.tsx"
+import { Change } from "../../parts/change.tsx"
+import { CutText } from "../../parts/cut-text.tsx"
+import { Spark } from "../../parts/spark.tsx"
+import { sentenceOf } from "../../parts/states.tsx"
+import { visible } from "../../safe-text.ts"
+import { toast } from "../../toasts.ts"
+import { troubleOf } from "./order.ts"
+import type { ListedSite } from "./site-list.ts"
+
+interface SiteEntryProps {
+  site: ListedSite
+  isCounting: boolean
+}
+
+/** A site in the list or in the grid: the same parts, which the style sheet puts in a row or in a box. */
+export function SiteEntry({ site, isCounting }: SiteEntryProps) {
+  const { id, name, hosts, current_visitors, visitors, visitors_by_day, change_percent } = site
+  const trouble = troubleOf(site, Date.now())
+  return (
+    <>
+      <div class="site-entry-name">
+        <Link href={`/sites/${id}`} class="site-entry-link">
+          <CutText text={name} />
+        </Link>
+        <span class="small quiet">
+          <CutText text={hosts.join(", ")} />
+        </span>
+      </div>
+      <span class="small quiet site-entry-now">
+        <span class="dot" data-state={current_visitors > 0 ? "on" : "quiet"} />
+        {short(current_visitors)} now
+      </span>
+      <div class="site-entry-spark">
+        {visitors_by_day ? (
+          <Spark values={visitors_by_day} label={`${visible(name)}, visitors of 7 days`} />
+        ) : (
+          <span class="small quiet">{isCounting ? "" : "n/a"}</span>
+        )}
+      </div>
+      <div class="site-entry-figure">
+        <strong title={exact(visitors)}>{short(visitors)}</strong>
+        <span class="small">{visitors !== undefined && <Change metric="visitors" change={change_percent} value={visitors} />}</span>
+      </div>
+      <PinButton site={site} />
+      {trouble && (
+        <span class="small site-entry-trouble">
+          <span class="dot" data-state="warn" />
+          {trouble}
+        </span>
+      )}
+    </>
+  )
+}
+
+function PinButton({ site: { id, name, pinned } }: { site: ListedSite }) {
+  const client = useQueryClient()
+  const label = `${pinned ? "Unpin" : "Pin"} ${visible(name)}`
+  const toggle = async () => {
+    const path = `/api/private/sites/${id}/pin`
+    try {
+      await (pinned ? remove(path) : put(path, {}))
+      await client.invalidateQueries({ queryKey: ["sites"] })
+    } catch (error) {
+      toast(sentenceOf(error as Error))
+    }
+  }
+  return <IconButton icon="pin" label={label} aria-pressed={pinned} onClick={toggle} />
+}

@@ -1,0 +1,40 @@
+import { useMe } from "../me.ts"
+import { MenuItem, Popover } from "../parts/menu.tsx"
+import { mayOpen, sections } from "../plugin-pages.ts"
+import { signOut } from "../sign-in/sign-out.ts"
+
+/** Own account, organizations, the console, and the way out. */
+export function AccountMenu() {
+  const me = useMe()
+  if (!me) return null
+  const initials = me.user.name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => word.charAt(0).toUpperCase())
+    .join("")
+  const ofPlugins = sections().filter(({ plugin, section }) => me.features.includes(plugin) && mayOpen(me, section))
+  return (
+    <Popover button={initials || "?"} label={`${initials || "?"}: account of ${me.user.name}`} kind="quiet">
+      {() => (
+        <>
+          <p class="menu-head">{me.user.email}</p>
+          <MenuItem href="/sites">All sites</MenuItem>
+          <MenuItem href="/account">Account</MenuItem>
+          {me.organizations.map(({ id, name }) => (
+            <MenuItem key={id} href={`/org/${id}`}>
+              {name}
+            </MenuItem>
+          ))}
+          {ofPlugins.map(({ section: { path, title } }) => (
+            <MenuItem key={path} href={path}>
+              {title}
+            </MenuItem>
+          ))}
+          <MenuItem href="/help">Help</MenuItem>
+          <hr class="menu-line" />
+          <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+        </>
+      )}
+    </Popover>
+  )
+}

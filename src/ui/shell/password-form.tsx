@@ -1,0 +1,39 @@
+import { useState } from "preact/hooks"
+import { Button } from "../parts/button.tsx"
+import { TextField } from "../parts/fields.tsx"
+import { Form } from "../parts/form.tsx"
+
+interface PasswordFormProps {
+  email: string
+  /** What the button says. */
+  act: string
+  onPassword(password: string): Promise<void>
+}
+
+/** The password of an address that is known. */
+export function PasswordForm({ email, act, onPassword }: PasswordFormProps) {
+  const [password, setPassword] = useState("")
+  return (
+    <Form submit={() => onPassword(password)} label={act}>
+      {({ busy, errorOf }) => (
+        <>
+          <TextField label="E-mail" value={email} onValue={() => {}} readOnly autocomplete="username" />
+          <TextField
+            label="Password"
+            type="password"
+            value={password}
+            onValue={setPassword}
+            error={errorOf("/password")}
+            autocomplete="current-password"
+            autofocus
+          />
+          <div class="row">
+            <Button kind="primary" type="submit" busy={busy}>
+              {act}
+            </Button>
+          </div>
+        </>
+      )}
+    </Form>
+  )
+}

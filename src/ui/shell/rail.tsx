@@ -1,0 +1,97 @@
+import { Link, useLocation } from "wouter"
+import { useMe } from "../me.ts"
+import { Icon, type IconName } from "../parts/icon.tsx"
+import { MenuItem, Popover } from "../parts/menu.tsx"
+import { entriesFor, GROUPS, type Group, type NavigationEntry } from "./navigation.ts"
+
+/** Entries of a site that the present person may open, with their addresses; what the page is filtered by goes along. */
+function useEntries(siteId: number, search: string) {
+  const me = useMe()
+  const [path] = useLocation()
+  const permissions = me?.sites.find(({ id }) => id === siteId)?.permissions ?? []
+  return entriesFor(permissions, me?.features ?? []).map((entry) => {
+    const own = `/sites/${siteId}${entry.path}`
+    return {
+      ...entry,
+      href: own + search,
+      isCurrent: entry.path === "" ? path === own || path.startsWith(`${own}/details`) : path.startsWith(own),
+    }
+  })
+}
+
+type Entry = NavigationEntry & { href: string; isCurrent: boolean }
+
+/** The rail of a site's pages. */
+export function SiteRail({ siteId, search }: { siteId: number; search: string }) {
+  const entries = useEntries(siteId, search)
+  return (
+    <nav class="rail" aria-label="Site">
+      {(Object.keys(GROUPS) as Group[]).map((group) => (
+        <RailGroup key={group} title={GROUPS[group]} entries={entries.filter((entry) => entry.group === group)} />
+      ))}
+    </nav>
+  )
+}
+
+export interface RailEntry {
+  label: string
+  icon: IconName
+  href: string
+  isCurrent: boolean
+}
+
+export const RailGroup = ({ title, entries }: { title: string; entries: readonly RailEntry[] }) =>
+  entries.length === 0 ? null : (
+    <>
+      <h2>{title}</h2>
+      <ul>
+        {entries.map(({ label, icon, href, isCurrent }) => (
+          <li key={href}>
+            <Link href={href} class="rail-link" aria-current={isCurrent ? "page" : undefined} title={label}>
+              <Icon name={icon} />
+              <span>{label}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+
+const ON_PHONES = ["", "/realtime", "/goals"]
+
+/** The same on phones, at the lower edge. */
+export function SiteBottomBar({ siteId, search }: { siteId: number; search: string }) {
+  const entries: Entry[] = useEntries(siteId, search)
+  const [first, others] = [true, false].map((wanted) => entries.filter(({ path }) => ON_PHONES.includes(path) === wanted))
+  return <BottomBar label="Site" entries={first!} others={others!} />
+}
+
+/** The pages that are opened most, and a menu of the others. */
+export const BottomBar = ({ label, entries, others }: { label: string; entries: readonly RailEntry[]; others: readonly RailEntry[] }) => (
+  <nav class="bottom-bar" aria-label={label}>
+    {entries.map(({ label: text, icon, href, isCurrent }) => (
+      <Link key={href} href={href} aria-current={isCurrent ? "page" : undefined}>
+        <Icon name={icon} />
+        {text}
+      </Link>
+    ))}
+    <Popover
+      button={
+        <>
+          <Icon name="more" />
+          More
+        </>
+      }
+      label="More"
+      kind="quiet"
+    >
+      {() =>
+        others.map(({ label: text, href }) => (
+          <MenuItem key={href} href={href}>
+            {text}
+          </MenuItem>
+        ))
+      }
+    </Popover>
+  </nav>
+)

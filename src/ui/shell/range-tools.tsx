@@ -1,0 +1,153 @@
+import { Suspense } from "preact/compat"
+import { useSiteAddress } from "../address.ts"
+import { rangeText } from "../format.ts"
+import { lazyPart } from "../lazy-screen.ts"
+import { Button, IconButton } from "../parts/button.tsx"
+import { Icon } from "../parts/icon.tsx"
+import { MenuItem, Popover } from "../parts/menu.tsx"
+import { COMPARISON_WORDS, PERIOD_WORDS, periodLabel } from "../period-words.ts"
+import { RangeDialogs } from "../stats/dialogs.tsx"
+import { openDialog } from "../stats/open-dialog.ts"
+import { stepped, todayIn } from "../stats/ranges.ts"
+import { useStatsSource } from "../stats/source.ts"
+
+/** Bound once, however often the tools are drawn. */
+const RangeKeys = lazyPart(() => import("./range-keys.ts"))
+
+/** Period, comparison and filter of a page: in the bar above where there is room, else in a row that stays in sight. */
+export function RangeTools({ place }: { place: "wide" | "narrow" }) {
+  const { filters } = useStatsSource()
+  return (
+    <>
+      <section class={`range-tools ${place}-only`} aria-label="Period">
+        <PeriodMenu />
+        <ComparisonMenu short={place === "narrow"} />
+        {filters && <FilterButton short={place === "narrow"} />}
+      </section>
+      {place === "wide" && (
+        <Suspense fallback={null}>
+          <RangeKeys />
+        </Suspense>
+      )}
+      {place === "wide" && <RangeDialogs />}
+    </>
+  )
+}
+
+function PeriodMenu() {
+  const { address, go } = useSiteAddress()
+  const { timezone } = useStatsSource()
+  const { period, from, to } = address
+  const shown = period === "custom" && from && to ? rangeText(from, to) : periodLabel(period)
+  const today = todayIn(timezone)
+  const [earlier, later] = [stepped(address, -1, today), stepped(address, 1, today)]
+  return (
+    <>
+      <Popover
+        label={`Period: ${shown}`}
+        button={
+          <>
+            {shown}
+            <Icon name="down" />
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            {PERIOD_WORDS.map((one) => (
+              <MenuItem
+                key={one.period}
+                checked={one.period === period}
+                hint={one.key}
+                onSelect={() => {
+                  go({ period: one.period })
+                  close()
+                }}
+              >
+                {one.label}
+              </MenuItem>
+            ))}
+            <MenuItem
+              checked={period === "custom"}
+              hint="C"
+              onSelect={() => {
+                close()
+                openDialog.set({ name: "range" })
+              }}
+            >
+              Custom range
+            </MenuItem>
+            <p class="menu-head">Days of {timezone}</p>
+          </>
+        )}
+      </Popover>
+      <span class="stepper">
+        <IconButton icon="left" label="Earlier period" disabled={!earlier} onClick={() => earlier && go(earlier)} />
+        <IconButton icon="right" label="Later period" disabled={!later} onClick={() => later && go(later)} />
+      </span>
+      <span class="quiet small zone-name">{timezone}</span>
+    </>
+  )
+}
+
+function ComparisonMenu({ short }: { short: boolean }) {
+  const { address, go } = useSiteAddress()
+  const { compare, match, compareFrom, compareTo } = address
+  return (
+    <Popover
+      label={`Comparison: ${COMPARISON_BUTTON[compare]}`}
+      button={
+        <>
+          {short ? "vs" : COMPARISON_BUTTON[compare]}
+          <Icon name="down" />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {COMPARISON_WORDS.map((one) => (
+            <MenuItem
+              key={one.compare}
+              checked={one.compare === compare}
+              hint={one.compare === "none" ? "X" : undefined}
+              onSelect={() => {
+                go({ compare: one.compare })
+                close()
+              }}
+            >
+              {one.label}
+            </MenuItem>
+          ))}
+          <MenuItem
+            checked={compare === "custom"}
+            onSelect={() => {
+              close()
+              openDialog.set({ name: "comparison" })
+            }}
+          >
+            {compare === "custom" && compareFrom && compareTo ? rangeText(compareFrom, compareTo) : "Custom range"}
+          </MenuItem>
+          <hr class="menu-line" />
+          <MenuItem checked={match === "weekday"} toggles onSelect={() => go({ match: match === "weekday" ? "date" : "weekday" })}>
+            Match weekday
+          </MenuItem>
+          <p class="menu-head">A day that is not over is compared with a whole one</p>
+        </>
+      )}
+    </Popover>
+  )
+}
+
+const COMPARISON_BUTTON = { none: "Compare", previous_period: "vs previous", previous_year: "vs year before", custom: "vs custom" } as const
+
+function FilterButton({ short }: { short: boolean }) {
+  const { address } = useSiteAddress()
+  const count = address.filters.length + (address.segment === undefined ? 0 : 1)
+  return (
+    <Button icon="filter" aria-label={count > 0 ? `Filter, ${count} set` : "Filter"} onClick={() => openDialog.set({ name: "filter" })}>
+      {!short && "Filter"}
+      {count > 0 && ` ${count}`}
+      {!short && <kbd aria-hidden="true">/</kbd>}
+    </Button>
+  )
+}

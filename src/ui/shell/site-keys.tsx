@@ -1,0 +1,39 @@
+import { Suspense } from "preact/compat"
+import { useState } from "preact/hooks"
+import { useLocation } from "wouter"
+import { useKeys } from "../keys.ts"
+import { lazyPart } from "../lazy-screen.ts"
+import { useMe } from "../me.ts"
+import { entriesFor } from "./navigation.ts"
+
+const KeyHelp = lazyPart(() => import("./key-help.tsx"))
+
+const PLACES = {
+  "g o": "",
+  "g r": "/retention",
+  "g g": "/goals",
+  "g f": "/funnels",
+  "g j": "/journeys",
+  "g c": "/campaigns",
+  r: "/realtime",
+}
+
+/** Keys of every page of a site: to other pages, to other sites, and the help that lists them all. */
+export default function SiteKeys({ siteId, search, onSwitch }: { siteId: number; search: string; onSwitch(): void }) {
+  const [isHelping, setHelping] = useState(false)
+  const [, navigate] = useLocation()
+  const me = useMe()
+  const permissions = me?.sites.find(({ id }) => id === siteId)?.permissions ?? []
+  const open = new Set(entriesFor(permissions, me?.features ?? []).map(({ path }) => path))
+  const places = Object.entries(PLACES).filter(([, path]) => open.has(path))
+  useKeys({
+    ...Object.fromEntries(places.map(([key, path]) => [key, () => navigate(`/sites/${siteId}${path}${search}`)])),
+    s: onSwitch,
+    "?": () => setHelping(true),
+  })
+  return isHelping ? (
+    <Suspense fallback={null}>
+      <KeyHelp onClose={() => setHelping(false)} />
+    </Suspense>
+  ) : null
+}

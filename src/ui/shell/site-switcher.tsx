@@ -1,0 +1,52 @@
+import { useState } from "preact/hooks"
+import { useMe } from "../me.ts"
+import { Icon } from "../parts/icon.tsx"
+import { MenuItem, Popover } from "../parts/menu.tsx"
+import { visible } from "../safe-text.ts"
+
+/** From more sites than this on, a field to search them. */
+const MANY = 8
+
+/** The site's name, and a way to the others. */
+export function SiteSwitcher({ siteId, openSignal }: { siteId: number; openSignal?: number }) {
+  const sites = useMe()?.sites ?? []
+  const [wanted, setWanted] = useState("")
+  const here = sites.find(({ id }) => id === siteId)
+  const shown = sites.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
+  return (
+    <Popover
+      kind="quiet"
+      button={
+        <>
+          <strong class="site-name">{visible(here?.name ?? "")}</strong>
+          <Icon name="down" />
+        </>
+      }
+      label={`Site: ${visible(here?.name ?? "")}`}
+      openSignal={openSignal}
+    >
+      {() => (
+        <>
+          {sites.length > MANY && (
+            <input
+              class="input"
+              type="search"
+              aria-label="Search sites"
+              placeholder="Search sites"
+              value={wanted}
+              onInput={(event) => setWanted(event.currentTarget.value)}
+              autofocus
+            />
+          )}
+          {shown.map(({ id, name }) => (
+            <MenuItem key={id} href={`/sites/${id}`}>
+              {visible(name)}
+            </MenuItem>
+          ))}
+          <hr class="menu-line" />
+          <MenuItem href="/sites">All sites</MenuItem>
+        </>
+      )}
+    </Popover>
+  )
+}

@@ -1,0 +1,30 @@
+import { Suspense } from "preact/compat"
+import { lazyPart } from "../lazy-screen.ts"
+import { closeDialog, type OpenDialog, openDialog } from "./open-dialog.ts"
+
+const FilterDialog = lazyPart(() => import("./filter-dialog.tsx"))
+const SegmentDialog = lazyPart(() => import("./segment-dialog.tsx"))
+const RangeDialog = lazyPart(() => import("./range-dialog.tsx"))
+const NotesDialog = lazyPart(() => import("./notes-dialog.tsx"))
+const DropsDialog = lazyPart(() => import("./drops-dialog.tsx"))
+
+/** The dialog that is open over a page about a period, if there is one. */
+export function RangeDialogs() {
+  const open = openDialog.use()
+  return open ? <Suspense fallback={<div class="progress-line" />}>{dialogOf(open)}</Suspense> : null
+}
+
+function dialogOf(open: OpenDialog) {
+  switch (open.name) {
+    case "filter":
+      return <FilterDialog index={open.index} onClose={closeDialog} />
+    case "segment":
+      return <SegmentDialog onClose={closeDialog} />
+    case "notes":
+      return <NotesDialog day={open.day} onClose={closeDialog} />
+    case "drops":
+      return <DropsDialog onClose={closeDialog} />
+    default:
+      return <RangeDialog of={open.name} onClose={closeDialog} />
+  }
+}

@@ -1,0 +1,18 @@
+import { get } from "../api.ts"
+
+const A_PAGE = 200
+
+/** All things of a list that comes in pages; `path` has its query begun. */
+export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<Thing[]> {
+  const all: Thing[] = []
+  let cursor: string | null = null
+  do {
+    const page: { data: Thing[]; next_cursor: string | null } = await get(
+      `${path}limit=${A_PAGE}${cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`}`,
+      signal,
+    )
+    all.push(...page.data)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  return all
+}

@@ -1,0 +1,45 @@
+import { useEffect, useId, useState } from "preact/hooks"
+import type { Suggestions } from "../../domain/insight.ts"
+import { rangeArguments } from "../../domain/site-address.ts"
+import { useSiteAddress } from "../address.ts"
+import { TextField } from "../parts/fields.tsx"
+import { useReport } from "./use-report.ts"
+
+interface MatchValueFieldProps {
+  label: string
+  of: "event" | "page"
+  value: string
+  onValue(value: string): void
+  error?: string | undefined
+  note?: string
+  autofocus?: boolean
+}
+
+const WAIT_MS = 150
+const ROWS = 20
+
+/** An event's name or a page, with those of the period as suggestions. */
+export function MatchValueField({ of, value, ...others }: MatchValueFieldProps) {
+  const { address } = useSiteAddress()
+  const list = useId()
+  const [q, setQ] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(value), WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  const { data } = useReport(
+    "values",
+    { ...rangeArguments({ ...address, filters: [] }), dimension: of, ...(q.trim() !== "" && { q: q.trim() }), limit: ROWS },
+    { refetchMs: false },
+  )
+  return (
+    <>
+      <TextField value={value} list={list} maxLength={2_000} autocomplete="off" {...others} />
+      <datalist id={list}>
+        {((data as Suggestions | undefined)?.data ?? []).map((row) => (
+          <option key={row.value} value={row.value} />
+        ))}
+      </datalist>
+    </>
+  )
+}

@@ -1,0 +1,50 @@
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
+import { getAll } from "./get-all.ts"
+import type { DayRange } from "./ranges.ts"
+
+/** A note to a moment, as `GET /api/private/sites/{site}/annotations` shows it. */
+export interface NoteShown {
+  id: number
+  /** A day of the site, or an instant in UTC. */
+  at: string
+  day: string
+  text: string
+  scope: "personal" | "site"
+  owner: number | null
+  version: number
+}
+
+const KEY = "notes"
+
+export const notesPath = (siteId: number): string => `/api/private/sites/${siteId}/annotations`
+
+/** Notes of a range of days, the earliest first. */
+export const useNotes = (siteId: number | undefined, range: DayRange | undefined): UseQueryResult<NoteShown[], Error> =>
+  useQuery({
+    queryKey: [KEY, siteId, range?.from, range?.to],
+    queryFn: async ({ signal }) => {
+      const notes = await getAll<NoteShown>(`${notesPath(siteId!)}?from=${range!.from}&to=${range!.to}&`, signal)
+      return notes.sort((a, b) => (a.day < b.day || (a.day === b.day && a.id < b.id) ? -1 : 1))
+    },
+    staleTime: 60_000,
+    enabled: siteId !== undefined && range !== undefined,
+  })
+
+export function useRefreshNotes(siteId: number): () => Promise<void> {
+  const client = useQueryClient()
+  return () => client.invalidateQueries({ queryKey: [KEY, siteId] })
+}
+
+/** At which point of a series each note stands: the last one that begins no later than its day. Those before all of them have none. */
+export function placesOf(points: readonly { time: string }[], notes: readonly Pick<NoteShown, "at" | "day">[]): (number | undefined)[] {
+  return notes.map(({ at, day }) => {
+    const isByHour = (points[0]?.time.length ?? 0) > 10
+    const instant = isByHour && at.includes("T") ? Date.parse(at) : undefined
+    const begins = ({ time }: { time: string }) => {
+      if (instant !== undefined) return Date.parse(time) <= instant
+      return isByHour ? time.slice(0, 10) < day || time.startsWith(`${day}T00`) : time <= day
+    }
+    const place = points.findLastIndex(begins)
+    return place < 0 ? undefined : place
+  })
+}

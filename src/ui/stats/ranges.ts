@@ -1,0 +1,120 @@
+/**
+ * Ranges of local days as the period menu, the arrows beside it and the interval menu need them. Days are `YYYY-MM-DD` in the
+ * site's zone, both ends included. What a period means is the server's word; the same words are read here so that a step by
+ * its own length can be named before anything is asked.
+ */
+import type { AddressInterval, SiteAddress } from "../../domain/site-address.ts"
+import { kept } from "../kept.ts"
+
+export interface DayRange {
+  from: string
+  to: string
+}
+
+type Ranged = Pick<SiteAddress, "period" | "from" | "to">
+type Step = { period: SiteAddress["period"]; from?: string; to?: string }
+
+const DAY_MS = 86_400_000
+const atNoon = (day: string): Date => new Date(`${day}T12:00:00Z`)
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+
+export const addDays = (day: string, days: number): string => dayOf(new Date(atNoon(day).getTime() + days * DAY_MS))
+
+/** The same day of another month, or its last one where there is none. */
+export function addMonths(day: string, months: number): string {
+  const at = atNoon(day)
+  const wanted = at.getUTCDate()
+  at.setUTCDate(1)
+  at.setUTCMonth(at.getUTCMonth() + months)
+  const last = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0)).getUTCDate()
+  at.setUTCDate(Math.min(wanted, last))
+  return dayOf(at)
+}
+
+/** How many days a range has. */
+export const lengthOf = ({ from, to }: DayRange): number => Math.round((atNoon(to).getTime() - atNoon(from).getTime()) / DAY_MS) + 1
+
+const dayFormat = kept(
+  (timeZone: string) => new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }),
+)
+
+/** The local day of a zone at this moment. */
+export function todayIn(timezone: string, now = Date.now()): string {
+  const parts = dayFormat(timezone).formatToParts(now)
+  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ""
+  return `${part("year")}-${part("month")}-${part("day")}`
+}
+
+/** The days of a period; `firstDay` is where all time begins. */
+export function rangeOf({ period, from, to }: Ranged, today: string, firstDay = today): DayRange {
+  const month = `${today.slice(0, 8)}01`
+  switch (period) {
+    case "custom":
+      return { from: from ?? today, to: to ?? today }
+    case "today":
+      return { from: today, to: today }
+    case "yesterday":
+      return { from: addDays(today, -1), to: addDays(today, -1) }
+    case "24h":
+      return { from: addDays(today, -1), to: today }
+    case "month":
+      return { from: month, to: today }
+    case "last_month":
+      return { from: addMonths(month, -1), to: addDays(month, -1) }
+    case "year":
+      return { from: `${today.slice(0, 5)}01-01`, to: today }
+    case "6mo":
+      return { from: addMonths(month, -5), to: today }
+    case "12mo":
+      return { from: addMonths(month, -11), to: today }
+    case "all":
+      return { from: firstDay < today ? firstDay : today, to: today }
+    default:
+      return { from: addDays(today, 1 - Number.parseInt(period, 10)), to: today }
+  }
+}
+
+const MONTHS: Readonly<Record<string, number>> = { month: 1, last_month: 1, year: 12, "6mo": 6, "12mo": 12 }
+
+/** Whole calendar months of a range; undefined when it is not made of them. */
+function wholeMonths({ from, to }: DayRange): number | undefined {
+  const after = addDays(to, 1)
+  if (!from.endsWith("-01") || !after.endsWith("-01")) return undefined
+  const [a, b] = [atNoon(from), atNoon(after)]
+  return (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
+}
+
+/** The period before (`-1`) or after (`1`), as long as this one; undefined where there is none. A range that has a name gets it. */
+export function stepped(address: Ranged, direction: -1 | 1, today: string): Step | undefined {
+  if (address.period === "all") return undefined
+  if (address.period === "24h") return direction === -1 ? { period: "yesterday" } : undefined
+  const here = rangeOf(address, today)
+  const months = MONTHS[address.period] ?? wholeMonths(here)
+  const days = lengthOf(here)
+  const from = months ? addMonths(here.from, direction * months) : addDays(here.from, direction * days)
+  const to = months ? addDays(addMonths(from, months), -1) : addDays(here.to, direction * days)
+  return from > today ? undefined : named({ from, to: to > today ? today : to }, today, months ? BY_MONTHS : BY_DAYS)
+}
+
+const BY_DAYS = ["today", "yesterday", "7d", "28d", "30d", "90d", "91d", "month", "last_month"] as const
+const BY_MONTHS = ["month", "last_month", "year", "6mo", "12mo"] as const
+
+function named(range: DayRange, today: string, names: readonly SiteAddress["period"][]): Step {
+  const period = names.find((one) => {
+    const { from, to } = rangeOf({ period: one }, today)
+    return from === range.from && to === range.to
+  })
+  return period ? { period } : { period: "custom", ...range }
+}
+
+/** What a range of so many days can be cut into: at least two buckets, and no more than can be drawn. */
+export function fittingIntervals(days: number): AddressInterval[] {
+  const fits: Partial<Record<AddressInterval, boolean>> = {
+    auto: true,
+    hour: days <= 31,
+    day: days > 1 && days <= 731,
+    week: days > 13,
+    month: days > 59,
+  }
+  return (Object.keys(fits) as AddressInterval[]).filter((interval) => fits[interval])
+}

@@ -1,0 +1,9 @@
+import type { RefObject } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+
+/** Gives the focus to the first item of a menu whose items came after it was opened. */
+export function useFirstItem(): RefObject<HTMLDivElement | null> {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.querySelector<HTMLElement>("[role^=menuitem]")?.focus(), [])
+  return box
+}

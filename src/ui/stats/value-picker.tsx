@@ -1,0 +1,146 @@
+import { useEffect, useId, useState } from "preact/hooks"
+import type { Dimension } from "../../domain/dimension.ts"
+import type { Operator } from "../../domain/filter.ts"
+import type { Suggestions } from "../../domain/insight.ts"
+import { type AddressFilter, rangeArguments } from "../../domain/site-address.ts"
+import { useSiteAddress } from "../address.ts"
+import { short } from "../format.ts"
+import { IconButton } from "../parts/button.tsx"
+import { visible } from "../safe-text.ts"
+import { useCodeNames } from "./code-names.ts"
+import { isExact } from "./filter-words.ts"
+import { useReport } from "./use-report.ts"
+import { valueText } from "./value-text.ts"
+
+interface ValuePickerProps {
+  dimension: Dimension
+  property: string
+  operator: Operator
+  /** The other filters of the page: what they exclude is not suggested. */
+  others: AddressFilter[]
+  values: readonly string[]
+  onValues(values: readonly string[]): void
+}
+
+/** Values of one filter. */
+const MOST = 50
+const WAIT_MS = 150
+const ROWS = 20
+
+/** Several values, chosen from those that occurred in the period or typed. Enter takes one, Backspace in the empty field gives the last one back. */
+export function ValuePicker({ dimension, property, operator, others, values, onValues }: ValuePickerProps) {
+  const id = useId()
+  const [typed, setTyped] = useState("")
+  const [active, setActive] = useState(-1)
+  const { rows, isPending } = useSuggestions({ dimension, property, operator, others, typed })
+  const names = useCodeNames({ dimension, ...(dimension === "property" && { property }), operator, values: [...values] })
+  const isExactly = isExact(operator)
+  const isFull = values.length >= MOST
+  const toggle = (value: string) => {
+    if (value === "") return
+    onValues(values.includes(value) ? values.filter((one) => one !== value) : isFull ? values : [...values, value])
+    setTyped("")
+    setActive(-1)
+  }
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault()
+      if (rows.length > 0) setActive((active + (event.key === "ArrowDown" ? 1 : rows.length + (active < 0 ? 0 : -1))) % rows.length)
+    } else if (event.key === "Enter" && (active >= 0 || typed !== "")) {
+      event.preventDefault()
+      toggle(rows[active]?.value ?? typed)
+    } else if (event.key === "Backspace" && typed === "" && values.length > 0) onValues(values.slice(0, -1))
+  }
+  return (
+    <div class="field">
+      <label for={id}>{isExactly ? "Values" : "Texts"}</label>
+      {values.length > 0 && (
+        <div class="row" role="group" aria-label="Chosen">
+          {values.map((value) => (
+            <span class="pill" key={value}>
+              <span class="pill-text">{visible(isExactly ? valueText(dimension, value, names.get(value)) : value)}</span>
+              <IconButton
+                icon="close"
+                label={`Remove ${visible(names.get(value) ?? value)}`}
+                onClick={() => onValues(values.filter((one) => one !== value))}
+              />
+            </span>
+          ))}
+        </div>
+      )}
+      <input
+        id={id}
+        class="input"
+        role="combobox"
+        aria-expanded={rows.length > 0}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={active >= 0 ? `${id}-${active}` : undefined}
+        autocomplete="off"
+        value={typed}
+        disabled={isFull}
+        maxLength={2_000}
+        placeholder={isExactly ? "Search values" : "Type a text and press Enter"}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value)
+          setActive(-1)
+        }}
+        onBlur={() => !isExactly && toggle(typed.trim())}
+        onKeyDown={onKey}
+      />
+      <ul id={`${id}-list`} class="options" role="listbox" aria-label="Suggestions" aria-multiselectable="true" aria-busy={isPending}>
+        {rows.map(({ value, label, visitors }, index) => (
+          <li
+            key={value}
+            id={`${id}-${index}`}
+            class="option"
+            role="option"
+            aria-selected={values.includes(value)}
+            data-active={index === active || undefined}
+            // Before the field loses the focus, which would take what was typed.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => toggle(value)}
+          >
+            <span class="option-text">{visible(valueText(dimension, value, label))}</span>
+            <span class="quiet small">{short(visitors)}</span>
+          </li>
+        ))}
+      </ul>
+      <span class="field-note" role="status">
+        {isFull
+          ? `At most ${MOST} values.`
+          : rows.length === 0 && !isPending
+            ? "Nothing of this kind in the period; Enter takes what you typed."
+            : ""}
+      </span>
+    </div>
+  )
+}
+
+/** Values that hold what was typed, most visitors first; asked a moment after the last key. */
+function useSuggestions({
+  dimension,
+  property,
+  others,
+  typed,
+}: Pick<ValuePickerProps, "dimension" | "property" | "operator" | "others"> & { typed: string }) {
+  const { address } = useSiteAddress()
+  const [q, setQ] = useState("")
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(typed.trim()), WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const isProperty = dimension === "property"
+  const { data, isFetching } = useReport(
+    "values",
+    {
+      ...rangeArguments({ ...address, filters: others }),
+      dimension,
+      ...(isProperty && { property }),
+      ...(q !== "" && { q }),
+      limit: ROWS,
+    },
+    { enabled: !isProperty || property !== "", refetchMs: false },
+  )
+  return { rows: (data as Suggestions | undefined)?.data ?? [], isPending: isFetching }
+}

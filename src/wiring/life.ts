@@ -1,0 +1,71 @@
+import type { Log } from "../domain/log.ts"
+import type { Collector } from "../ingest/collect.ts"
+import type { LoadedPlugins } from "../plugin/load.ts"
+import type { Engine } from "../query/engine.ts"
+import type { Console } from "../services/console/console.ts"
+import { listenForCommands } from "../services/control.ts"
+import type { Instance } from "../services/instance.ts"
+import type { Memberships } from "../services/memberships.ts"
+import type { OnlineRestore } from "../services/online-restore.ts"
+import { type Operations, runOperation } from "../services/operations.ts"
+import type { Timers } from "../services/timers.ts"
+import { checkStores, type UpkeepOptions } from "../services/upkeep.ts"
+import type { AppOptions } from "./settings.ts"
+
+interface Beginning {
+  instance: Instance
+  operations: Operations
+  timers: Timers
+  upkeep: UpkeepOptions
+}
+
+/** Begins what an instance does by itself, and answers commands of the command line. */
+export async function begin(options: AppOptions, { instance, operations, timers, upkeep }: Beginning): Promise<{ stop(): void }> {
+  const { config, clock, log, version } = options
+  const control = listenForCommands(config.data_dir, (name, input, report) => runOperation(operations, name, input, report))
+  instance.lock.announce({ pid: process.pid, started_at: new Date(clock.now()).toISOString(), version, control: control.path })
+  await instance.jobs.recover()
+  await instance.schedules.start()
+  await instance.outbox.start()
+  timers.start()
+  if (instance.lock.afterCrash) {
+    log.warn("the last run did not end in order; both stores are being checked")
+    checkStores(upkeep, { full: false }).catch((error) => log.error("the check after a crash failed", { error }))
+  }
+  return control
+}
+
+interface Ending {
+  instance: Instance
+  engine: Engine
+  collector: Collector
+  plugins: LoadedPlugins
+  memberships: Memberships
+  console: Console
+  timers: Timers
+  onlineRestore: OnlineRestore
+  /** Of the command line, once it is answered. */
+  control: { stop(): void } | undefined
+  log: Log
+}
+
+const FAREWELL_MS = 2_000
+
+/** Everything after the web server has stopped: commits what waits, ends the jobs, closes the stores. In this order. */
+export async function end({ instance, engine, collector, plugins, memberships, console, timers, onlineRestore, control, log }: Ending) {
+  collector.stop()
+  control?.stop()
+  await Promise.all([timers.stop(), instance.jobs.stop(), instance.outbox.stop()])
+  await instance.accounts.background.settled()
+  // What is not sent now waits in the catalog.
+  await Promise.race([instance.accounts.mail.settled(), Bun.sleep(FAREWELL_MS)])
+  // Counts are a help to people: a full disk must not hold up the end.
+  await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
+  await console.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
+  await plugins.stop()
+  // Before the stores close, and with nothing that writes them any more.
+  await onlineRestore.keepPresent(instance.backups).catch((error) => log.error("the backup could not be restored", { error }))
+  await engine.close()
+  await instance.close()
+  if (onlineRestore.exchange()) log.info("a backup was put in the place of the stores")
+}

@@ -1,0 +1,68 @@
+import type { Config } from "../../config/schema.ts"
+import { openPlaceFile, type PlaceFile } from "../ingest/places.ts"
+import { openEngine, type PooledEngine } from "../query/engine.ts"
+import { createSlowQuestions, type SlowQuestions } from "../query/slow-questions.ts"
+import { placesIn } from "../services/data-folder.ts"
+import { ExitFault } from "../services/exit.ts"
+import { type Instance, openInstance } from "../services/instance.ts"
+import { operatorActor } from "./account-settings.ts"
+import { type AppOptions, cacheBytes, instanceOptions } from "./settings.ts"
+
+/** What everything else rests on: the stores with their services, the query workers, and the file that tells places. */
+interface Ground {
+  instance: Instance
+  engine: PooledEngine
+  slowQuestions: SlowQuestions
+  placeFile: PlaceFile | undefined
+}
+
+/** All of it or nothing: where one part cannot be opened, none stays open. */
+export async function openGround(options: AppOptions, publicUrl: () => string): Promise<Ground> {
+  const { config } = options
+  const placeFile = await placesOf(config)
+  let states: Instance["states"] | undefined
+  const slowQuestions = createSlowQuestions(options.clock)
+  const engine = openEngine({
+    watch: slowQuestions.watch,
+    workerUrl: options.workers.query,
+    path: placesIn(config.data_dir).events,
+    cacheBytes: cacheBytes(config.cache_mb),
+    ...(config.query_workers !== undefined && { workers: config.query_workers }),
+    onDamage: (detail) => states?.damaged(detail),
+  })
+  const instance = await openInstance({ ...instanceOptions(options), publicUrl, onEventsReadable: engine.begin }).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
+  states = instance.states
+  await makeFirstUser(options, instance)
+  return { instance, engine, slowQuestions, placeFile }
+}
+
+/** Closes it before anything was served. */
+export async function closeGround({ engine, instance }: Ground): Promise<void> {
+  await engine.close()
+  await instance.close()
+}
+
+/** Named by the settings, so that no browser is needed. */
+async function makeFirstUser({ config, log, version }: AppOptions, { accounts, close }: Instance): Promise<void> {
+  const { admin_email: email, admin_password: password } = config
+  if (email === undefined && password === undefined) return
+  try {
+    const isMade = await accounts.setup.bySettings({ email, password }, operatorActor(version))
+    if (!isMade) log.warn("admin_email and admin_password are ignored: the instance is set up")
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A file that cannot be read at the start is a wrong setting; later the one that was read stays in use. */
+async function placesOf({ geo_db }: Config): Promise<PlaceFile | undefined> {
+  if (geo_db === undefined) return undefined
+  const file = openPlaceFile(geo_db)
+  const fault = await file.refresh()
+  if (fault !== undefined) throw new ExitFault("configuration", `geo_db: ${geo_db} cannot be read as an mmdb file (${fault})`)
+  return file
+}

@@ -1,0 +1,95 @@
+import { expect } from "bun:test"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { LISTENING } from "../../src/http/server.ts"
+import { serveOthers, startInstance, type TestInstance } from "../kit.ts"
+
+export const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
+
+/** A browser of somebody at the dashboard of a real instance behind a real socket. */
+export interface AccessStand extends AsyncDisposable {
+  instance: TestInstance
+  origin: string
+  /** Someone with cookies of their own. The test fails when their pages log an error or break the content policy. */
+  someone(options?: { colorScheme?: "light" | "dark"; width?: number }): Promise<{ page: Page; context: BrowserContext }>
+  /** The token that the console would print. */
+  setUpToken(): string
+  /** Makes Ada the first admin, without a browser. */
+  setUp(): Promise<void>
+  signIn(page: Page, password?: string): Promise<void>
+}
+
+/** What the server refuses on purpose, and headers that only https has: each test looks for its words on the page. */
+const EXPECTED = ["Failed to load resource", "The Cross-Origin-Opener-Policy header has been ignored"]
+
+/** Of `host` the browser thinks that it is another machine unless it is a name of this one. */
+export async function openAccess(browser: Browser, settings: Record<string, string> = {}, host = "localhost"): Promise<AccessStand> {
+  let instance: TestInstance | undefined
+  const server = Bun.serve({
+    ...LISTENING,
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request, own) => instance!.app.fetch(request, own),
+  })
+  const origin = `http://${host}:${server.port}`
+  instance = await startInstance({ settings: { base_url: origin, ...settings } })
+  const contexts: BrowserContext[] = []
+  const faults: string[] = []
+  const begin = () => instance.app.instance.accounts.setup.token.begin(() => {}).token
+
+  return {
+    instance,
+    origin,
+    async someone({ colorScheme = "light", width = 1000 } = {}) {
+      const context = await browser.newContext({
+        baseURL: origin,
+        viewport: { width, height: 800 },
+        colorScheme,
+        timezoneId: "Europe/Lisbon",
+        locale: "en-GB",
+      })
+      contexts.push(context)
+      const page = await context.newPage()
+      page.setDefaultTimeout(8_000)
+      page.on("pageerror", (error) => void faults.push(String(error.stack)))
+      page.on("console", (message) => {
+        if (message.type() === "error" && !EXPECTED.some((words) => message.text().startsWith(words))) faults.push(message.text())
+      })
+      return { page, context }
+    },
+    setUpToken: begin,
+    async setUp() {
+      await serveOthers(instance)
+      const answer = await fetch(`${origin}/api/private/setup`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin },
+        body: JSON.stringify({ token: begin(), ...ADA }),
+      })
+      expect(answer.status).toBe(201)
+    },
+    async signIn(page, password = ADA.password) {
+      await page.goto("/signin")
+      await page.getByLabel("E-mail").fill(ADA.email)
+      await page.getByLabel("Password", { exact: true }).fill(password)
+      await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const context of contexts) await context.close()
+      await server.stop(true)
+      await instance[Symbol.asyncDispose]()
+      expect(faults).toEqual([])
+    },
+  }
+}
+
+/** Focus goes with the Tab key until it is there: by keyboard only. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press("Tab")
+    const here = await page.evaluate(() => {
+      const element = document.activeElement as HTMLInputElement | null
+      return [element?.getAttribute("aria-label"), element?.labels?.[0]?.textContent, element?.textContent].find((text) => text)
+    })
+    if (here === name) return
+  }
+  throw new Error(`The Tab key does not reach ${name}`)
+}

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { identityProvider, type Person as Known } from "../http/private/identity-provider.ts"
+import { openMailbox } from "../mailbox.ts"
+import { ADA, openAccess, tabTo } from "./access-stand.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+
+setDefaultTimeout(30_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+/** Waits until the page's heading has the focus: there a screen reader goes on. */
+const headingIsFocused = (page: Page, title: string) =>
+  page.waitForFunction((wanted) => document.activeElement?.localName === "h1" && document.activeElement.textContent === wanted, title)
+
+const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+
+test.skipIf(noBrowser)("an empty instance is set up by keys alone, to the page of its first site", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await stand.someone()
+  const { keyboard } = page
+  const enter = async (text: string) => {
+    await keyboard.type(text)
+    await keyboard.press("Enter")
+  }
+  await page.goto("/sites")
+  await page.waitForURL("**/setup")
+  const token = stand.setUpToken()
+  await page.getByLabel("Token from the console").waitFor()
+  await enter("wrong")
+  await shown(page, /not the token that the console has printed last/)
+  await tabTo(page, "Token from the console")
+  await keyboard.press("Control+A")
+  await enter(token)
+
+  await page.getByLabel("Your name").waitFor()
+  await keyboard.type(ADA.name)
+  await tabTo(page, "E-mail")
+  await keyboard.type(ADA.email)
+  await tabTo(page, "Password")
+  await keyboard.type("short")
+  await shown(page, "Too short: 12 characters are needed.")
+  await tabTo(page, "Organization")
+  await enter(ADA.organization)
+  await shown(page, "needs at least 12 characters")
+  await tabTo(page, "Password")
+  await keyboard.press("Control+A")
+  await keyboard.type(ADA.password)
+  await shown(page, "Strong.")
+  await keyboard.press("Enter")
+
+  await page.getByLabel("Host").waitFor()
+  expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Lisbon")
+  await keyboard.type("Blog")
+  await tabTo(page, "Host")
+  await enter("https://blog.example/about")
+  await shown(page, "A host name is needed: did you mean blog.example?")
+  await tabTo(page, "Host")
+  await keyboard.press("Control+A")
+  await enter("blog.example")
+  await page.waitForURL("**/sites/2")
+  const made = await page.evaluate(async () => (await fetch("/api/private/sites/2")).json())
+  expect(made).toMatchObject({ name: "Blog", hosts: ["blog.example"], timezone: "Europe/Lisbon", revenue_currency: "GBP" })
+  await headingIsFocused(page, "Blog")
+
+  await page.goto("/setup")
+  await page.getByRole("heading", { name: "Footfall is set up" }).waitFor()
+})
+
+test.skipIf(noBrowser)("signing in tells what is wrong, waits out a limit, and goes on to the page that was wanted", async () => {
+  await using stand = await openAccess(browser, { signin_per_minute: "3" })
+  await stand.setUp()
+  const { page } = await stand.someone()
+  await page.goto("/account/profile")
+  await page.waitForURL("**/signin?next=%2Faccount%2Fprofile")
+  await page.getByLabel("E-mail").fill(ADA.email)
+  const password = page.getByLabel("Password", { exact: true })
+  const button = page.getByRole("button", { name: "Sign in", exact: true })
+  for (let tries = 0; tries < 3; tries++) {
+    await password.fill(`wrong ${tries}`)
+    await button.click()
+    await shown(page, "The e-mail address or the password is not right.")
+  }
+  await password.fill(ADA.password)
+  await button.click()
+  await shown(page, /^Try again in \d+ s\.$/)
+  expect(await button.isDisabled()).toBe(true)
+  const first = await page.locator("[role=alert] [aria-hidden]").textContent()
+  await page.waitForTimeout(1_500)
+  expect(await page.locator("[role=alert] [aria-hidden]").textContent()).not.toBe(first)
+  stand.instance.clock.advance(60_000)
+  await page.reload()
+  await page.getByLabel("E-mail").fill(ADA.email)
+  await password.fill(ADA.password)
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/account/profile")
+  await headingIsFocused(page, "Account: profile")
+})
+
+test.skipIf(noBrowser)("after signing in nobody is sent to another place", async () => {
+  await using stand = await openAccess(browser)
+  await stand.setUp()
+  const { page } = await stand.someone()
+  await stand.signIn(page)
+  await page.waitForURL("**/sites")
+  for (const next of ["//evil.example/x", "/\\evil.example", "https://evil.example/", "javascript:alert(1)"]) {
+    await page.goto(`/signin?next=${encodeURIComponent(next)}`)
+    await page.waitForURL(`${stand.origin}/sites`)
+  }
+})
+
+test.skipIf(noBrowser)("a forgotten password is chosen anew by mail, for every address with the same words", async () => {
+  await using mailbox = await openMailbox()
+  await using stand = await openAccess(browser, mailbox.settings)
+  await stand.setUp()
+  const { page } = await stand.someone()
+  for (const email of ["nobody@example.org", ADA.email]) {
+    await page.goto("/forgot")
+    await page.getByLabel("E-mail").fill(email)
+    await page.keyboard.press("Enter")
+    await shown(page, /If there is an account with this address, a mail is on its way/)
+  }
+  const { background, mail } = stand.instance.app.instance.accounts
+  await background.settled()
+  await mail.deliver()
+  expect(mailbox.letters.map(({ to }) => to)).toEqual([ADA.email])
+  const link = /https?:\/\/\S+/.exec(mailbox.letters[0]!.text)![0]
+  const other = "another fine long password"
+  await page.goto(link)
+  await page.getByLabel("New password", { exact: true }).fill(other)
+  await page.keyboard.press("Enter")
+  await shown(page, "The password was changed. Sign in with the new one.")
+  await stand.signIn(page, other)
+  await page.waitForURL("**/sites")
+  await page.goto(link)
+  await page.getByLabel("New password", { exact: true }).fill("yet another fine password")
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: "The link is no longer good" }).waitFor()
+})
+
+test.skipIf(noBrowser)("without a mail server the command for whoever runs the instance is there to copy", async () => {
+  await using stand = await openAccess(browser)
+  await stand.setUp()
+  const { page } = await stand.someone()
+  await page.goto("/forgot")
+  await page.getByLabel("E-mail").fill("ada@example.org; rm -rf /")
+  expect(await page.locator("pre").textContent()).toBe("footfall user passwd 'ada@example.org; rm -rf /'")
+})
+
+test.skipIf(noBrowser)("an invitation makes an account, and joins whoever has one", async () => {
+  await using stand = await openAccess(browser)
+  await stand.setUp()
+  const { page } = await stand.someone()
+  await stand.signIn(page)
+  await page.waitForURL("**/sites")
+  const invite = async (email: string): Promise<string> => {
+    const made = await page.request.post("/api/private/organizations/2/members/invite", {
+      data: { email, role: "viewer" },
+      headers: { origin: stand.origin },
+    })
+    return (await made.json()).link
+  }
+  const link = await invite("bob@example.org")
+  const { page: bob } = await stand.someone()
+  await bob.goto(link)
+  await bob.getByRole("heading", { name: "Join Engines" }).waitFor()
+  await shown(bob, "viewer")
+  await bob.getByLabel("Your name").fill("Bob")
+  await bob.getByLabel("Password", { exact: true }).fill(ADA.password)
+  await bob.keyboard.press("Enter")
+  await bob.waitForURL("**/sites")
+  await bob.goto(link)
+  await bob.getByRole("heading", { name: "The invitation is no longer good" }).waitFor()
+
+  // Of another address: said before anything is sent.
+  await page.goto(await invite("eve@example.org"))
+  await shown(page, "You are signed in as ada@example.org, and the invitation is for eve@example.org.")
+})
+
+test.skipIf(noBrowser)("an identity provider signs in whoever has linked an account once, and its refusals are told in words", async () => {
+  let now = Date.parse("2026-11-21T12:00:00Z")
+  const provider = identityProvider({ now: () => now })
+  await using _ = provider
+  await using stand = await openAccess(browser, {
+    oidc_issuer: provider.issuer,
+    oidc_client_id: provider.clientId,
+    oidc_client_secret: provider.clientSecret,
+    oidc_name: "Example",
+  })
+  await stand.setUp()
+  const { page, context } = await stand.someone()
+  // The provider's own page is left out: it sends straight back whom it knows.
+  let known: Known = { sub: "ada-1", email: ADA.email, email_verified: false }
+  await context.route("**/api/private/auth/oidc/*/start*", async (route) => {
+    const start = await route.fetch({ maxRedirects: 0 })
+    const back = provider.signIn(start.headers().location!, known, { claims: { auth_time: now / 1_000 } })
+    await route.fulfill({ response: start, headers: { ...start.headers(), location: back.href } })
+  })
+  const byProvider = async () => {
+    await page.goto("/signin?next=/account/sessions")
+    await page.getByRole("link", { name: "Sign in by Example" }).click()
+  }
+  await byProvider()
+  await shown(page, /has not verified your e-mail address/)
+  known = { ...known, email_verified: true }
+  await byProvider()
+  await page.getByRole("heading", { name: "Link your account" }).waitFor()
+  // The ticket stays in no history.
+  expect(new URL(page.url()).hash).toBe("")
+  await page.getByLabel("Password of the account here").fill(ADA.password)
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**/sites")
+  await context.clearCookies()
+  await byProvider()
+  await page.waitForURL("**/account/sessions")
+  await shown(page, "by identity provider")
+
+  // Who it is is proved there again in a window of its own; this page goes on by itself.
+  now += 11 * 60_000
+  stand.instance.clock.advance(11 * 60_000)
+  await page.goto("/account/security")
+  await page.getByRole("button", { name: "Add an app" }).click()
+  const [there] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Go to Example" }).click()])
+  await there.getByRole("heading", { name: "Confirmed" }).waitFor()
+  await page.getByRole("dialog", { name: "Add an authenticator app" }).waitFor()
+
+  // Nor is a session of before left where the organization has made up its mind since.
+  await context.clearCookies()
+  await stand.signIn(page)
+  await page.waitForURL("**/sites")
+  await stand.instance.app.instance.catalog.run(
+    sql`update organizations set policy_json = '{"sso_only":true}' where name = ${ADA.organization}`,
+  )
+  await page.reload()
+  const dialog = page.getByRole("dialog", { name: "Sign in through the identity provider" })
+  const [away] = await Promise.all([context.waitForEvent("page"), dialog.getByRole("link", { name: "Go to Example" }).click()])
+  await away.getByRole("heading", { name: "Confirmed" }).waitFor()
+  await dialog.waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "Add a site" }).first().waitFor()
+})
+
+test.skipIf(noBrowser)("who cannot be sent to the identity provider is back at the sign-in page, and reads why", async () => {
+  const provider = identityProvider({ now: Date.now })
+  await using stand = await openAccess(browser, { oidc_issuer: provider.issuer, oidc_client_id: provider.clientId, oidc_name: "Example" })
+  await stand.setUp()
+  await provider[Symbol.asyncDispose]()
+  const { page } = await stand.someone()
+  await page.goto("/signin")
+  await page.getByRole("link", { name: "Sign in by Example" }).click()
+  await page.getByRole("alert").getByText("The identity provider cannot be reached.").waitFor()
+  expect(new URL(page.url()).pathname).toBe("/signin")
+})
+
+test.skipIf(noBrowser)("over plain HTTP from another machine the page warns, and nothing secret is taken", async () => {
+  await using stand = await openAccess(browser, {}, "stats.example")
+  const { page } = await stand.someone()
+  await page.goto("/setup")
+  await shown(page, /This page came over plain HTTP/)
+  await page.getByLabel("Token from the console").fill(stand.setUpToken())
+  await page.keyboard.press("Enter")
+  await shown(page, "Sign in over https: over plain HTTP others could read along.")
+})

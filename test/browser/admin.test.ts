@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { HEALTH_WORDS } from "../../plugins/admin/ui/health-words.ts"
+import { tabTo } from "./access-stand.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { openDashboard, settled } from "./dashboard-stand.ts"
+
+setDefaultTimeout(30_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+/** Somebody who runs the instance, and what they are answered. */
+async function openConsole(options: Parameters<typeof openDashboard>[1] = {}) {
+  const stand = await openDashboard(browser, options)
+  const cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
+  const ask = async <Body>(path: string) => (await stand.instance.api.get(`/api/private/admin/${path}`, undefined, { cookie })).body as Body
+  return { ...stand, cookie, ask, [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose]() }
+}
+
+const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").first().textContent()
+
+const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
+
+test.skipIf(noBrowser)("the overview says what the API says", async () => {
+  await using stand = await openConsole()
+  const { instance } = stand
+  for (const address of ["203.0.113.4", "203.0.113.5", "203.0.113.6"])
+    await instance.collect({ site: instance.site.tracking_id, name: "pageview", url: "https://shop.example/a" }, { address })
+  await instance.collect(
+    { site: instance.site.tracking_id, name: "pageview", url: "https://shop.example/a" },
+    { address: "203.0.113.7", headers: { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" } },
+  )
+  const { totals } = await stand.ask<{ totals: { accepted: number; dropped: Record<string, number> } }>("ingestion")
+  expect(totals).toMatchObject({ accepted: 3, dropped: { bot: 1 } })
+
+  await using looked = await stand.look({ cookie: stand.cookie })
+  await looked.open("/admin")
+  const { page } = looked
+  expect(await page.locator("figcaption").textContent()).toBe(" 3 accepted  1 rejected; at most 4 in a minute")
+  expect(await figureOf(page, "Rejected, last hour")).toBe("1")
+  expect(await figureOf(page, "Failed jobs")).toBe("0")
+  expect(await figureOf(page, "Last verified backup")).toBe("none")
+  const { checks } = await stand.ask<{ checks: { detail: string; fix: string }[] }>("system/health")
+  expect(await page.locator(".health-list > li").count()).toBe(checks.length)
+  for (const { fix } of checks.filter((check) => check.fix !== "")) await shown(page, fix)
+  await page.getByRole("link", { name: "Ingestion", exact: true }).click()
+  await settled(page)
+  const rows = await page.getByRole("region", { name: "Events by outcome" }).getByRole("row").allTextContents()
+  expect(rows).toEqual(["OutcomeEvents", "Accepted3", "Bots1", "Refused: no room to store0", "Refused: too many at once0"])
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("what is not fine says what it means, what is safe and what to do, in words of whoever runs it", async () => {
+  await using stand = await openConsole()
+  const { instance } = stand
+  await instance.collect({ site: instance.site.tracking_id, name: "pageview", url: "https://shop.example/a" })
+  instance.clock.advance(51 * 3_600_000)
+  instance.app.instance.health.enter("clock_jump", "61 minutes back")
+  const { checks } = await stand.ask<{ checks: { name: string; status: string }[] }>("system/health")
+  expect(checks.filter(({ name }) => !(name in HEALTH_WORDS))).toEqual([])
+  const wrong = checks.filter(({ status }) => status !== "ok").map(({ name }) => name)
+  expect(wrong).toContain("ingest_lag")
+  expect(wrong).toContain("clock_skew")
+
+  await using looked = await stand.look({ cookie: await stand.signIn({ role: "owner", isInstanceAdmin: true }) })
+  await looked.open("/admin")
+  const { page } = looked
+  const line = (title: string) => page.locator(".health-list > li", { has: page.getByText(title, { exact: true }) })
+  const packing = line("Packing of new events")
+  expect(await packing.textContent()).toMatch(
+    /the oldest unsealed event came 2 days ago.*nothing is lost and every figure is right.*start Footfall anew/,
+  )
+  expect(await line("Clock of this machine").textContent()).toMatch(
+    /the clock has jumped 61 minutes back.*on the wrong day.*Keep it right by NTP.*timedatectl/,
+  )
+  const odd = wrong.length
+  await shown(page, `${odd} to look at, ${checks.length - odd} fine.`)
+  // Of what is fine there is one line.
+  expect(await line("Time zones").locator(".remedy").count()).toBe(0)
+  await packing.getByRole("link", { name: "Open the log" }).click()
+  await page.waitForURL("**/admin/logs")
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone", async () => {
+  await using stand = await openConsole()
+  await using looked = await stand.look({ cookie: stand.cookie })
+  await looked.open("/admin/users")
+  const { page } = looked
+  const { keyboard } = page
+  await tabTo(page, "Add a user")
+  await keyboard.press("Enter")
+  await page.getByRole("dialog").waitFor()
+  await keyboard.type("nils@example.com")
+  await tabTo(page, "Name")
+  await keyboard.type("Nils")
+  await tabTo(page, "Organization")
+  // A letter chooses among those that are there.
+  await page.getByRole("dialog").locator("option", { hasText: "Shop" }).waitFor({ state: "attached" })
+  await keyboard.type("Shop")
+  await tabTo(page, "Role in it")
+  await keyboard.type("Editor")
+  await tabTo(page, "Add user")
+  await keyboard.press("Enter")
+  // Nothing mails here: the link is shown this once.
+  await page.getByLabel("Link").waitFor()
+  expect(await page.getByLabel("Link").inputValue()).toMatch(/\/reset\/\S{20,}$/)
+  await tabTo(page, "Done")
+  await keyboard.press("Enter")
+  await page.getByRole("heading", { name: "Nils", level: 1 }).waitFor()
+
+  const nils = async () => (await stand.ask<{ data: { email: string; status: string; organizations: object[] }[] }>("users?q=nils")).data[0]
+  expect(await nils()).toMatchObject({ email: "nils@example.com", status: "active", organizations: [{ name: "Shop", role: "editor" }] })
+  await tabTo(page, "Disable")
+  await keyboard.press("Enter")
+  await shown(page, "Disable nils@example.com")
+  await tabTo(page, "Disable")
+  await keyboard.press("Enter")
+  await page.getByRole("button", { name: "Enable" }).waitFor()
+  expect((await nils())?.status).toBe("disabled")
+  await tabTo(page, "Enable")
+  await keyboard.press("Enter")
+  await page.getByRole("button", { name: "Disable" }).waitFor()
+  expect((await nils())?.status).toBe("active")
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("filters of a list stand in the address, and its order is told", async () => {
+  await using stand = await openConsole()
+  await stand.signIn({ role: "viewer" })
+  await using looked = await stand.look({ cookie: stand.cookie })
+  await looked.open("/admin/users?role=viewer")
+  const { page } = looked
+  const table = page.getByRole("region", { name: "Users" })
+  expect(await table.getByRole("row").count()).toBe(2)
+  await page.getByLabel("Role").selectOption("")
+  await page.waitForURL("**/admin/users")
+  await table.getByRole("row").nth(2).waitFor()
+  expect(await table.getByRole("columnheader", { name: "E-mail" }).getAttribute("aria-sort")).toBe("ascending")
+  await table.getByRole("button", { name: "Since" }).click()
+  await page.waitForURL("**/admin/users?sort=created_at")
+  expect(await table.getByRole("columnheader", { name: "Since" }).getAttribute("aria-sort")).toBe("descending")
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("keys, invitations and sessions are searched, and the search stands in the address", async () => {
+  await using stand = await openConsole()
+  const { instance, memberships } = stand.instance.app
+  const [shop] = await instance.organizations.list()
+  for (const email of ["zoe@mill.example", "nils@example.org"])
+    await memberships.invitations.create(shop!, { email, role: "editor" }, "instance")
+  const { data } = await stand.ask<{ data: { last4: string }[] }>("api-keys")
+  await using looked = await stand.look({ cookie: stand.cookie })
+  const { page } = looked
+  for (const [path, field, part, name, none] of [
+    ["invitations", "E-mail or organization", "MILL", "zoe@mill.example", "No invitation fits this search."],
+    ["keys", "Name, organization, owner or key", data[0]!.last4, data[0]!.last4, "No API key fits this search."],
+    ["sessions", "User, device, place or network", "chrome", "Chrome on Windows", "No session fits this search."],
+  ] as const) {
+    await looked.open(`/admin/${path}`)
+    await page.getByLabel(field).fill(part)
+    await page.waitForURL(`**/admin/${path}?q=${part}`)
+    await settled(page)
+    const texts = await page.locator("tbody tr").allTextContents()
+    expect(texts).toHaveLength(1)
+    expect(texts[0]).toContain(name)
+    await page.getByLabel(field).fill("nobody of this name")
+    await shown(page, none)
+  }
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("a backup is made and checked on the page", async () => {
+  await using stand = await openConsole()
+  await using looked = await stand.look({ cookie: stand.cookie })
+  await looked.open("/admin/backups")
+  const { page } = looked
+  await shown(page, "There is no backup yet.")
+  await page.getByRole("button", { name: "Make a backup" }).click()
+  await page.getByLabel("Label, if you like").fill("Before the move")
+  await page.getByRole("button", { name: "Make backup" }).click()
+  await shown(page, "Queued")
+  await stand.instance.runJobs()
+  await shown(page, "Before the move")
+  await shown(page, "verified")
+  const { data } = await stand.ask<{ data: { id: string; label: string; state: string }[] }>("backups")
+  expect(data).toMatchObject([{ label: "Before the move", state: "verified" }])
+
+  await page.getByRole("button", { name: `Verify ${data[0]!.id}` }).click()
+  await page.getByRole("link", { name: "core.verify-backup" }).waitFor()
+  await stand.instance.runJobs()
+  await page.getByRole("status").getByText("Done").waitFor()
+  await page.getByRole("button", { name: `More about ${data[0]!.id}` }).click()
+  await page.getByRole("menuitem", { name: "Restore" }).click()
+  await shown(page, `footfall backup restore ${data[0]!.id}`)
+  expect(await page.getByRole("button", { name: "Restore and start anew" }).isDisabled()).toBe(true)
+  await page.getByLabel(`Type ${data[0]!.id} to go on`).fill(data[0]!.id)
+  expect(await page.getByRole("button", { name: "Restore and start anew" }).isDisabled()).toBe(false)
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("a setting is changed, and the audit tells it field by field", async () => {
+  await using stand = await openConsole({ settings: { session_absolute_days: "20" } })
+  await using looked = await stand.look({ cookie: stand.cookie })
+  await looked.open("/admin/settings/security")
+  const { page } = looked
+  // Held elsewhere: said where, and no control for it.
+  await shown(page, "FOOTFALL_SESSION_ABSOLUTE_DAYS")
+  expect(await page.getByLabel("Session absolute days").count()).toBe(0)
+  await page.getByLabel("Session idle days").fill("5")
+  await page.getByRole("link", { name: "Audit" }).click()
+  await shown(page, "Leave without saving?")
+  await page.getByRole("button", { name: "Stay" }).click()
+  await page.getByRole("button", { name: "Save" }).click()
+  await shown(page, "From: changed here.")
+  const { data } = await stand.ask<{ data: { key: string; value: unknown; source: string }[] }>("settings")
+  expect(data.find(({ key }) => key === "session_idle_days")).toMatchObject({ value: 5, source: "db" })
+
+  await page.getByRole("button", { name: "Session idle days: back to the default" }).waitFor()
+
+  await page.getByRole("link", { name: "Audit" }).click()
+  await page.getByLabel("Action; links.* for all of an area").fill("admin.setting.*")
+  await page.waitForURL("**/admin/audit?action=admin.setting.*")
+  await page.getByRole("button", { name: "1 field" }).click()
+  const change = page.getByRole("dialog").getByRole("region", { name: "Changes" }).getByRole("row")
+  expect(await change.nth(1).getByRole("cell").allTextContents()).toEqual(["7", "5"])
+  await page.keyboard.press("Escape")
+  await page.getByRole("button", { name: "Verify the chain" }).click()
+  await shown(page, /^All \d+ rows follow from one another$/)
+  const file = page.waitForEvent("download")
+  await page.getByRole("link", { name: "CSV" }).click()
+  const text = await Bun.file(await (await file).path()).text()
+  expect(text.split("\r\n")[0]).toStartWith("id,at,actor_kind,")
+  expect(text).toContain('"admin.setting.update"')
+
+  await looked.open("/admin/settings/security")
+  await page.getByRole("button", { name: "Session idle days: back to the default" }).click()
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("Saved", { exact: true }).waitFor()
+  const after = await stand.ask<{ data: { key: string; value: unknown; source: string }[] }>("settings")
+  expect(after.data.find(({ key }) => key === "session_idle_days")).toMatchObject({ value: 7, source: "default" })
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("maintenance stands over every page of whoever can end it", async () => {
+  await using stand = await openConsole()
+  await using looked = await stand.look({ cookie: stand.cookie })
+  await looked.open("/admin/maintenance")
+  const { page } = looked
+  await page.getByLabel("Message to others").fill("Back at noon")
+  await page.getByRole("button", { name: "Begin maintenance" }).click()
+  await page.locator(".state-bar").getByText("Back at noon").waitFor()
+  await looked.open("/sites")
+  await page.locator(".state-bar").getByText("Maintenance is on").waitFor()
+  await page.getByRole("link", { name: "End it" }).click()
+  await page.getByRole("button", { name: "End maintenance" }).click()
+  await page.locator(".state-bar").waitFor({ state: "detached" })
+  expect(looked.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("the console is there for instance admins alone, and while it is on", async () => {
+  await using stand = await openConsole()
+  const owner = await stand.signIn({ role: "owner" })
+  await using other = await stand.look({ cookie: owner })
+  await other.open("/admin/users")
+  await shown(other.page, "This is not open to you")
+  await shown(other.page, /An instance admin can grant it/)
+  await other.page.getByRole("button", { name: /account of/i }).click()
+  expect(await other.page.getByRole("menuitem", { name: "Admin console" }).count()).toBe(0)
+  expect(other.refusals).toEqual([])
+
+  await using chief = await stand.look({ cookie: stand.cookie })
+  await chief.open("/sites")
+  await chief.page.getByRole("button", { name: /account of/i }).click()
+  await chief.page.getByRole("menuitem", { name: "Admin console" }).click()
+  await chief.page.getByRole("heading", { name: "Overview", level: 1 }).waitFor()
+  await chief.open("/admin/nothing-of-this-name")
+  expect(chief.refusals.at(-1)).toBe("404 /admin/nothing-of-this-name")
+
+  await stand.instance.app.instance.plugins.turn("admin", false, null)
+  await chief.page.goto(`${stand.origin}/admin/users`)
+  expect(chief.refusals.at(-1)).toBe("404 /admin/users")
+  await chief.open("/sites")
+  await chief.page.getByRole("button", { name: /account of/i }).click()
+  expect(await chief.page.getByRole("menuitem", { name: "Admin console" }).count()).toBe(0)
+})

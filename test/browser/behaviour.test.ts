@@ -1,0 +1,376 @@
+/** Realtime, events, campaigns, goals, funnels and journeys as people use them, in a real browser, by keyboard where that is sensible. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Locator, Page } from "playwright-core"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { fillSite, HOSTILE } from "./dashboard-data.ts"
+import { type DashboardStand, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
+
+setDefaultTimeout(60_000)
+
+let browser: Browser
+let stand: DashboardStand
+let owner: Watched
+let cookie: string
+
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  // The clock of the instance is that of the browser: what is collected is now for both.
+  stand = await openDashboard(browser, { now: new Date(Date.now() - 9 * 86_400_000).toISOString() })
+  await fillSite(stand.instance, { hostile: true })
+  stand.instance.app.collector.flush()
+  cookie = await stand.signIn({ role: "owner" })
+  owner = await stand.look({ cookie })
+})
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at by the tests themselves
+async function ask(path: string, body?: object): Promise<any> {
+  const response = await fetch(`${stand.origin}/api/private/sites/1${path}`, {
+    method: body ? "POST" : "GET",
+    headers: { cookie, origin: stand.origin, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return response.json()
+}
+
+/** Presses Tab until the focus is on what has this name. */
+const tabTo = (page: Page, name: string | RegExp, role: Parameters<Page["getByRole"]>[0]): Promise<void> =>
+  tabOnto(page, page.getByRole(role, { name, exact: typeof name === "string" }).first())
+
+async function tabOnto(page: Page, wanted: Locator): Promise<void> {
+  await wanted.waitFor()
+  for (let presses = 0; presses < 120; presses++) {
+    if (await wanted.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press("Tab")
+  }
+  throw new Error(`The Tab key does not reach ${wanted}`)
+}
+
+const rowOf = async (page: Page, name: string): Promise<string[]> =>
+  (await page.getByRole("row").filter({ hasText: name }).first().getByRole("cell").allInnerTexts()).map((text) => text.trim())
+
+const expectClean = ({ faults }: Watched) => expect(faults.splice(0)).toEqual([])
+
+test.skipIf(noBrowser)("a goal is tested and made by keyboard, and its numbers are those of the API", async () => {
+  const { page, open } = owner
+  await open("/sites/1/goals?period=28d")
+  expect(await page.getByText("There are no goals yet").count()).toBe(1)
+  await tabTo(page, "Add a goal", "button")
+  await page.keyboard.press("Enter")
+  await tabTo(page, "Event name", "combobox")
+  await page.keyboard.type("order")
+  await tabTo(page, "Test", "button")
+  await page.keyboard.press("Enter")
+  const trial = await ask("/goals/test", { kind: "event", value: "order" })
+  expect(trial.conversions_7d).toBeGreaterThan(5)
+  await page.getByText(`Would have matched ${trial.conversions_7d} in 7 days, by ${trial.visitors_7d} visitors.`).waitFor()
+  await tabTo(page, "Name", "textbox")
+  await page.keyboard.type("Bought")
+  await page.keyboard.press("Enter")
+  await page.getByRole("link", { name: "Bought" }).waitFor()
+  await settled(page)
+  const { goals } = await ask("/stats/goals?period=28d")
+  const { visitors, conversions, conversion_rate } = goals[0]
+  const [unique, total, rate, revenue] = await rowOf(page, "Bought")
+  expect([unique, total]).toEqual([String(visitors), String(conversions)])
+  expect(Math.abs(Number.parseFloat(rate!) - conversion_rate)).toBeLessThan(0.51)
+  expect(revenue).toContain("€")
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("a goal leads to the dashboard filtered by it", async () => {
+  const { page, open } = owner
+  await open("/sites/1/goals?period=28d")
+  await page.getByRole("link", { name: "Bought" }).click()
+  await page.waitForURL("**/sites/1?period=28d&f=goal:is:Bought")
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("a rule is changed, one that matches nothing says so, and a deleted goal comes back", async () => {
+  const { page, open } = owner
+  await open("/sites/1/goals?period=28d")
+  await page.getByRole("button", { name: "Edit Bought" }).click()
+  await page.getByLabel("Event name").fill("never sent")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("Event is never sent").waitFor()
+  await page.getByText("It never matched.").waitFor()
+  expect(await ask("/goals")).toMatchObject({ data: [{ name: "Bought", kind: "event", match: "exact", value: "never sent", version: 2 }] })
+  await page.getByRole("button", { name: "Delete Bought" }).click()
+  await page.getByText("There are no goals yet").waitFor()
+  await page.getByRole("button", { name: "Undo" }).click()
+  await page.getByRole("link", { name: "Bought" }).waitFor()
+  expect(await ask("/goals")).toMatchObject({ data: [{ name: "Bought", value: "never sent" }] })
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("a page that no page can be is refused at its field", async () => {
+  const { page, open } = owner
+  await open("/sites/1/goals?period=28d")
+  await page.getByRole("button", { name: "Add a goal" }).click()
+  await page.getByRole("radio", { name: "Page", exact: true }).check()
+  await page.getByLabel("Page path").fill("pricing")
+  await page.getByRole("button", { name: "Add goal" }).click()
+  const summary = page.locator("dialog [role=alert]")
+  await summary.waitFor()
+  expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(await page.getByLabel("Page path").getAttribute("aria-invalid")).toBe("true")
+  // The refusal itself is a message of the browser.
+  expect(owner.faults.splice(0)).toEqual([expect.stringContaining("422")])
+})
+
+test.skipIf(noBrowser)("a suggestion becomes a goal with one click, hostile names are text", async () => {
+  const { page, open } = owner
+  await open("/sites/1/goals?period=28d")
+  const [{ id }] = (await ask("/goals")).data
+  await fetch(`${stand.origin}/api/private/sites/1/goals/${id}`, { method: "DELETE", headers: { cookie, origin: stand.origin } })
+  await page.reload()
+  await page.getByRole("button", { name: "Make signup a goal" }).click()
+  await page.getByRole("link", { name: "signup" }).waitFor()
+  expect((await ask("/goals")).data).toMatchObject([{ kind: "event", value: "signup" }])
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by arrow keys, and saved as the API has it", async () => {
+  const { page, open } = owner
+  await open("/sites/1/funnels?period=28d")
+  await page.getByRole("button", { name: "Add a funnel" }).click()
+  const save = page.getByRole("button", { name: "Add funnel" })
+  expect(await save.isDisabled()).toBe(true)
+  expect(await page.getByText("A funnel has at least 2 steps; none is complete.").count()).toBe(1)
+  await page.getByLabel("Name", { exact: true }).fill("To the docs")
+  await page.getByLabel("Page of step 1").fill("/docs/install")
+  await page.getByLabel("Page of step 2").fill("/pricing")
+  const steps = (values: readonly string[]) => values.map((value) => ({ type: "page", match: "exact", value }))
+  const counts = () => page.locator(".step-count strong").allInnerTexts()
+  const shows = async (values: readonly string[]) => {
+    const { steps: expected } = await ask("/stats/funnel", { period: "28d", steps: steps(values) })
+    const wanted = expected.map(({ visitors }: { visitors: number }) => String(visitors))
+    await page.waitForFunction(
+      (texts) => [...document.querySelectorAll(".step-count strong")].map((element) => element.textContent).join() === texts,
+      wanted.join(),
+    )
+    expect(await counts()).toEqual(wanted)
+    return wanted
+  }
+  const before = await shows(["/docs/install", "/pricing"])
+  await page.getByRole("button", { name: /^Place of step 2/ }).focus()
+  await page.keyboard.press("ArrowUp")
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toStartWith("Place of step 1")
+  expect(await page.getByLabel("Page of step 1").inputValue()).toBe("/pricing")
+  const after = await shows(["/pricing", "/docs/install"])
+  expect(after).not.toEqual(before)
+  await save.click()
+  await page.waitForURL(/\/funnels\/1\?/)
+  await settled(page)
+  expect((await ask("/funnels")).data).toMatchObject([
+    { name: "To the docs", steps: steps(["/pricing", "/docs/install"]), order: "sequential" },
+  ])
+  const found = await ask("/stats/funnel", { period: "28d", funnel_id: 1 })
+  expect(await page.locator(".funnel-result").textContent()).toContain(`${found.entered} entered, ${found.completed} completed`)
+  await page.getByRole("button", { name: "Show as table" }).click()
+  const [first, second] = found.steps
+  expect((await rowOf(page, "1. /pricing"))[0]).toBe(String(first.visitors))
+  const row = await rowOf(page, "2. /docs/install")
+  expect([row[0], row[3]]).toEqual([String(second.visitors), String(second.dropoff)])
+  await page.getByLabel("Split by").selectOption("country")
+  await page.getByRole("columnheader", { name: "Country" }).waitFor()
+  const { breakdown } = await ask("/stats/funnel", { period: "28d", funnel_id: 1, breakdown: "country" })
+  expect((await rowOf(page, breakdown.rows[0].value))[0]).toBe(String(breakdown.rows[0].entered))
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("steps can be dragged", async () => {
+  const { page, open } = owner
+  await open("/sites/1/funnels/1?period=28d")
+  await page.getByRole("button", { name: "Edit" }).click()
+  await page.getByRole("button", { name: /^Place of step 2/ }).dragTo(page.getByRole("button", { name: /^Place of step 1/ }))
+  expect(await page.getByLabel("Page of step 1").inputValue()).toBe("/docs/install")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByText("1. /docs/install").waitFor()
+  expect((await ask("/funnels")).data[0].steps.map(({ value }: { value: string }) => value)).toEqual(["/docs/install", "/pricing"])
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a funnel", async () => {
+  const { page, open } = owner
+  await open("/sites/1/journeys?period=28d")
+  const journeys = await ask("/stats/journeys", { period: "28d", start: { page: "/" } })
+  const named = () => page.evaluate(() => document.activeElement?.textContent)
+  const [next] = journeys.columns[1]
+  await tabOnto(page, page.locator("[data-node='0-0']"))
+  expect(await named()).toBe(`/, ${journeys.sample_visits} visits, 100%, Start`)
+  // Beside the start lies the middle of the column; from there up to its top.
+  await page.keyboard.press("ArrowRight")
+  await page.keyboard.press("Home")
+  expect(await named()).toStartWith(`${next.page}, ${next.visits} visits`)
+  await page.keyboard.press("ArrowDown")
+  expect(await named()).toStartWith(journeys.columns[1][1].kind === "exit" ? "Left the site" : `${journeys.columns[1][1].page}, `)
+  await page.keyboard.press("ArrowUp")
+  await page.keyboard.press("Enter")
+  await tabTo(page, /^Pin/, "button")
+  await page.keyboard.press("Enter")
+  await page.getByRole("group", { name: "Pinned path" }).waitFor()
+  await settled(page)
+  const narrowed = await ask("/stats/journeys", { period: "28d", start: { page: "/" }, pins: [{ column: 1, page: next.page }] })
+  const shown = await page
+    .locator("[data-node^='2-']")
+    .evaluateAll((nodes) => nodes.map((node) => node.querySelector("strong")?.textContent))
+  expect(shown).toEqual(narrowed.columns[2].map(({ visits }: { visits: number }) => String(visits)))
+  await page.getByRole("button", { name: "Show as table" }).click()
+  // Of the start the way that most visits took, leaving included, is the first row.
+  const total = Math.max(
+    ...narrowed.edges.flatMap(({ column, visits }: { column: number; visits: number }) => (column === 0 ? [visits] : [])),
+    ...narrowed.dropped[0],
+  )
+  expect((await page.getByRole("row").nth(1).getByRole("cell").allInnerTexts()).at(-1)).toBe(String(total))
+  await page.getByRole("button", { name: "Make a funnel of the path" }).click()
+  expect(await page.getByLabel("Page of step 1").inputValue()).toBe("/")
+  expect(await page.getByLabel("Page of step 2").inputValue()).toBe(next.page)
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("too few visits are said", async () => {
+  const { page, open } = owner
+  await open("/sites/1/journeys?period=today")
+  const { sample_visits, sparse } = await ask("/stats/journeys", { period: "today", start: { page: "/" } })
+  expect(sparse).toBe(true)
+  expect(await page.getByText(`Only ${sample_visits} ${sample_visits === 1 ? "visit" : "visits"}. Widen the period.`).count()).toBe(1)
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("realtime shows what comes in, pauses, and narrows its list", async () => {
+  const { page, open } = owner
+  const collect = (path: string, address: string) =>
+    stand.instance.collect({ n: "pageview", d: "shop.example", u: `https://shop.example${path}`, tz: "Europe/Berlin" }, { address })
+  await open("/sites/1/realtime")
+  await page.locator("main .now-figure").waitFor()
+  expect(await page.locator("main button").first().textContent()).toBe("Pause")
+  await collect("/just-now", "192.0.2.77")
+  await page.getByRole("cell", { name: "/just-now" }).waitFor({ timeout: 5_000 })
+  const now = await ask("/stats/realtime")
+  expect(await page.locator(".now-figure").textContent()).toBe(String(now.visitors))
+  await page.getByRole("button", { name: "Show as table" }).click()
+  const [minute] = await page
+    .getByRole("table", { name: "Visitors and views by minute" })
+    .getByRole("row")
+    .nth(1)
+    .getByRole("cell")
+    .allInnerTexts()
+  expect(minute).toBe(String(now.minutes.at(-1).visitors))
+  await page.getByRole("button", { name: "Pause" }).click()
+  stand.instance.clock.advance(1_000)
+  // Several: of pages with as many visitors only some are listed.
+  for (const address of ["192.0.2.77", "192.0.2.78", "192.0.2.79"]) await collect("/while-paused", address)
+  await Bun.sleep(3_000)
+  expect(await page.getByRole("cell", { name: "/while-paused" }).count()).toBe(0)
+  await page.getByRole("button", { name: "Go on" }).click()
+  await page.getByRole("cell", { name: "/while-paused" }).first().waitFor({ timeout: 5_000 })
+  await page.getByRole("link", { name: "/while-paused", exact: true }).click()
+  await page.getByRole("cell", { name: "/just-now" }).waitFor({ state: "detached" })
+  expect(await page.getByRole("cell", { name: "/while-paused" }).count()).toBe(3)
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("a lost line says so and when it is tried again", async () => {
+  await using other = await stand.look({ cookie })
+  await other.page.route("**/live", (route) => route.abort("connectionrefused"))
+  await other.page.goto(`${stand.origin}/sites/1/realtime`)
+  await other.page.getByText("The live line is lost.").waitFor()
+  // Each wait is twice the one before. Within a long one somebody is quicker than the line itself.
+  await other.page.getByText(/Next try in ([4-9]|\d\d) s/).waitFor()
+  await other.page.unroute("**/live")
+  await other.page.getByRole("button", { name: "Try now" }).click()
+  await other.page.getByText("The live line is lost.").waitFor({ state: "detached" })
+  expect(other.faults.filter((fault) => !/\/live|ERR_CONNECTION_REFUSED/.test(fault))).toEqual([])
+})
+
+test.skipIf(noBrowser)(
+  "campaigns: the matrix has the numbers of the API, and the builder an address that changes with every letter",
+  async () => {
+    const { page, open } = owner
+    await open("/sites/1/campaigns?period=28d")
+    const { rows } = await ask("/stats/campaigns?period=28d")
+    expect(rows[0]).toMatchObject({ source: "newsletter", medium: "email", campaign: "autumn" })
+    expect((await rowOf(page, "newsletter")).slice(0, 4)).toEqual([
+      "email",
+      "autumn",
+      String(rows[0].visitors),
+      String(rows[0].conversions),
+    ])
+    const card = page.locator(".card", { hasText: "Source, medium and campaign" })
+    const [file] = await Promise.all([page.waitForEvent("download"), card.getByRole("button", { name: "CSV" }).click()])
+    expect(file.suggestedFilename()).toBe("campaigns.csv")
+    const lines = (await Bun.file(await file.path()).text()).trimEnd().split("\r\n")
+    expect(lines.length).toBe(1 + rows.length)
+    const { visitors, conversions, conversion_rate } = rows[0]
+    expect(lines.slice(0, 2)).toEqual([
+      "source,medium,campaign,visitors,conversions,conversion_rate",
+      `newsletter,email,autumn,${visitors},${conversions},${conversion_rate}`,
+    ])
+    await page.getByRole("row").filter({ hasText: "autumn" }).first().getByRole("link", { name: "newsletter" }).click()
+    await page.waitForURL(/f=utm_source:is:newsletter&f=utm_medium:is:email&f=utm_campaign:is:autumn/)
+    const made = page.getByLabel("Address with tags")
+    await page.getByLabel("Page", { exact: true }).fill("https://shop.example/sale?a=1")
+    expect(await page.getByRole("button", { name: "Copy address" }).count()).toBe(0)
+    const builder = page.locator(".link-builder")
+    await builder.getByLabel("Source").fill("mail")
+    await builder.getByLabel("Campaign").fill("spring & summer")
+    expect(await made.textContent()).toBe("https://shop.example/sale?a=1&utm_source=mail&utm_campaign=spring+%26+summer")
+    expect(await page.getByRole("button", { name: "Copy address" }).count()).toBe(1)
+    expectClean(owner)
+  },
+)
+
+test.skipIf(noBrowser)("an event's row filters, its properties are listed, and it becomes a goal", async () => {
+  const { page, open } = owner
+  await open("/sites/1/events?period=28d")
+  const { rows } = await ask("/stats/events?period=28d")
+  const [{ events }] = rows
+  expect((await rowOf(page, rows[0].value))[0]).toBe(String(events))
+  await page.getByRole("button", { name: "Menu of order" }).click()
+  await page.getByRole("menuitem", { name: "Make a goal" }).click()
+  expect(await page.getByLabel("Event name").inputValue()).toBe("order")
+  await page.getByRole("button", { name: "Add goal" }).click()
+  await page.getByText("Goal order saved").waitFor()
+  await page.getByLabel("Event", { exact: true }).selectOption("signup")
+  await page.getByRole("region", { name: "Property plan" }).getByRole("link", { name: "free" }).click()
+  await page.waitForURL(/f=property:plan:is:free/)
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("what strangers wrote is text on all of these pages", async () => {
+  const { page, open } = owner
+  for (const path of [
+    "events?period=28d",
+    "campaigns?period=28d",
+    "journeys?period=28d&cards=steps:6,events:yes",
+    "goals",
+    "funnels",
+    "realtime",
+  ]) {
+    await open(`/sites/1/${path}`)
+    expect(await page.evaluate(() => "__hit" in window)).toBe(false)
+  }
+  await open("/sites/1/events?period=28d")
+  expect(await page.getByRole("link", { name: HOSTILE[0]! }).count()).toBeGreaterThan(0)
+  expectClean(owner)
+})
+
+test.skipIf(noBrowser)("who may only look sees no button that writes", async () => {
+  await using viewer = await stand.look({ cookie: await stand.signIn({ role: "viewer" }) })
+  const { page, open, faults } = viewer
+  await open("/sites/1/goals?period=28d")
+  await page.getByRole("link", { name: "signup" }).waitFor()
+  expect(await page.getByRole("button", { name: /goal|Edit|Delete/ }).count()).toBe(0)
+  await open("/sites/1/funnels/1?period=28d")
+  await page.getByText("1. /docs/install").waitFor()
+  expect(await page.getByRole("button", { name: /Add a funnel|Edit|Delete/ }).count()).toBe(0)
+  await open("/sites/1/events?period=28d")
+  await page.getByRole("button", { name: "Menu of order" }).click()
+  expect(await page.getByRole("menuitem", { name: "Make a goal" }).count()).toBe(0)
+  expect(faults).toEqual([])
+})

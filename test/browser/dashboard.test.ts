@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import type { ComparedBreakdown } from "../../src/domain/insight.ts"
+import type { Timeseries } from "../../src/domain/report.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { fillSite } from "./dashboard-data.ts"
+import { count, expectedFigures, figures, openAt, report, type Seen } from "./dashboard-figures.ts"
+import { openDashboard, settled } from "./dashboard-stand.ts"
+
+setDefaultTimeout(40_000)
+let browser: Browser
+let seen: Seen
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  // The clock stands still, so a bucket of requests would never fill again.
+  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  await fillSite(stand.instance)
+  seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
+}, 40_000)
+afterAll(async () => {
+  await seen?.stand[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+const COMPARED = { compare: "previous_period", match_weekday: true }
+
+/** Rows of a card as text: label and the first number. */
+const rowsOf = (page: Page, card: string): Promise<string[]> =>
+  page
+    .locator(".card", { has: page.getByRole("heading", { name: card, exact: true }) })
+    .locator("tbody tr")
+    .evaluateAll((rows) => rows.map((row) => `${row.querySelector(".cut")?.getAttribute("title")} ${row.querySelector("td")?.title}`))
+
+test.skipIf(noBrowser)("figures, chart and cards show the numbers of the API, with their comparison", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=7d")
+  const { page } = looking
+  expect(await figures(page)).toEqual(await expectedFigures(seen, { period: "7d" }))
+
+  await page.keyboard.press("t")
+  await page.locator(".chart-table tbody tr").first().waitFor()
+  const series = await report<Timeseries>(seen, "timeseries", { period: "7d", metrics: ["visitors"], ...COMPARED })
+  const cells = await page.$$eval(".chart-table tbody tr", (rows) =>
+    rows.map((row) => [...row.querySelectorAll("td")].slice(0, 2).map((cell) => Number(cell.textContent))),
+  )
+  expect(cells).toEqual(series.points.map(({ visitors }, index) => [visitors!, series.comparison!.points[index]!.visitors!]))
+  expect(await page.locator(".chart-table tbody tr").last().textContent()).toContain("so far")
+
+  for (const [card, dimension, metric] of [
+    ["Sources", "source", "visitors"],
+    ["Pages", "page", "visitors"],
+    ["Devices", "browser", "visitors"],
+    ["Goals and events", "goal", "conversions"],
+  ] as const) {
+    const { rows } = await report<ComparedBreakdown>(seen, "breakdown", { period: "7d", dimension, metrics: [metric], limit: 9 })
+    expect({ card, rows: await rowsOf(page, card) }).toEqual({
+      card,
+      rows: rows.map((row) => `${row.label ?? row.value} ${count(row[metric]!)}`),
+    })
+  }
+  const busy = await report<{ grid: number[][] }>(seen, "busy-hours", { period: "7d" })
+  const hours = await page.$$eval(".hours tbody tr", (rows) =>
+    rows.map((row) => [...row.querySelectorAll("td")].map((cell) => Number(cell.textContent))),
+  )
+  expect(hours).toEqual(busy.grid)
+  expect(looking.faults).toEqual([])
+  expect(looking.refusals).toEqual([])
+})
+
+test.skipIf(noBrowser)("a click on a row filters everything, on the same row again no more; back and forward restore it", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  const all = await figures(page)
+  await page.getByRole("link", { name: "Firefox", exact: true }).click()
+  await page.waitForURL("**f=browser:is:Firefox")
+  await settled(page)
+  const filters = [{ dimension: "browser", operator: "is", values: ["Firefox"] }]
+  const filtered = await figures(page)
+  expect(filtered).toEqual(await expectedFigures(seen, { period: "28d", filters }))
+  expect(filtered).not.toEqual(all)
+  await page.goBack()
+  await settled(page)
+  expect(await figures(page)).toEqual(all)
+  await page.goForward()
+  await settled(page)
+  expect(await figures(page)).toEqual(filtered)
+  await page.getByRole("link", { name: "Firefox", exact: true }).click()
+  await settled(page)
+  expect(new URL(page.url()).search).toBe("?period=28d")
+  expect(await figures(page)).toEqual(all)
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("the filter editor works by keys: several values, change by the pill, clear and undo", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  await page.keyboard.press("/")
+  await page.getByRole("dialog", { name: "Filter" }).waitFor()
+  await page.getByLabel("What", { exact: true }).selectOption("browser")
+  await page.locator(".option").first().waitFor()
+  await page.getByRole("combobox", { name: "Values" }).focus()
+  await page.keyboard.type("fire")
+  await page.getByRole("option", { name: /Firefox/ }).waitFor()
+  await page.waitForFunction(() => document.querySelectorAll(".option").length === 1)
+  await page.keyboard.press("ArrowDown")
+  await page.keyboard.press("Enter")
+  await page.keyboard.type("Chrome")
+  await page.keyboard.press("Enter")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**f=browser:is:Firefox|Chrome")
+  await settled(page)
+  const values = ["Firefox", "Chrome"]
+  expect(await figures(page)).toEqual(
+    await expectedFigures(seen, { period: "28d", filters: [{ dimension: "browser", operator: "is", values }] }),
+  )
+  await page.getByRole("button", { name: "Browser is Firefox or Chrome" }).first().click()
+  await page.getByRole("dialog", { name: "Change filter" }).waitFor()
+  await page.getByLabel("How", { exact: true }).selectOption("is_not")
+  await page.getByRole("button", { name: "Apply" }).click()
+  await page.waitForURL("**f=browser:is_not:Firefox|Chrome")
+  await settled(page)
+  await page.keyboard.press("Escape")
+  await page.waitForURL((url) => url.search === "?period=28d")
+  await page.getByRole("button", { name: "Undo" }).click()
+  await page.waitForURL("**f=browser:is_not:Firefox|Chrome")
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("filters are saved as a segment, which the page is then shown by", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox")
+  const { page } = looking
+  const filtered = await figures(page)
+  await page.getByRole("button", { name: "Save as segment" }).click()
+  await page.getByLabel("Name").fill("Foxes")
+  await page.getByRole("button", { name: "Save", exact: true }).click()
+  await page.waitForURL("**segment=1")
+  await settled(page)
+  await page.getByText("Segment is Foxes").waitFor()
+  expect(await figures(page)).toEqual(filtered)
+  await page.getByRole("button", { name: "Remove segment Foxes" }).click()
+  await page.keyboard.press("/")
+  await page.getByRole("button", { name: "Foxes", exact: true }).click()
+  await page.waitForURL("**segment=1")
+  await looking.open("/sites/1?period=28d&segment=99")
+  await page.getByText("Left out: segment 99").waitFor()
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("details are searched and sorted; closing them returns to the address and the focus", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  const link = page.locator(".card", { has: page.getByRole("heading", { name: "Pages" }) }).getByRole("link", { name: "Details" })
+  await link.focus()
+  await page.keyboard.press("Enter")
+  const dialog = page.getByRole("dialog", { name: "Page" })
+  await dialog.locator("tbody tr").first().waitFor()
+  const metrics = ["visitors", "visits", "pageviews", "bounce_rate", "time_on_page", "scroll_depth"]
+  const { rows } = await report<ComparedBreakdown>(seen, "breakdown", { period: "28d", dimension: "page", metrics, limit: 100 })
+  const shown = () =>
+    dialog
+      .locator("tbody tr")
+      .evaluateAll((all) => all.map((row) => `${row.querySelector(".cut")?.getAttribute("title")} ${row.querySelector("td")?.textContent}`))
+  expect(await shown()).toEqual(rows.map(({ value, visitors }) => `${value} ${count(visitors!)}`))
+  await dialog.getByRole("button", { name: "Visitors" }).click()
+  await settled(page)
+  const ascending = await report<ComparedBreakdown>(seen, "breakdown", {
+    period: "28d",
+    dimension: "page",
+    metrics,
+    sort: "visitors",
+    order: "asc",
+    limit: 100,
+  })
+  expect(await shown()).toEqual(ascending.rows.map(({ value, visitors }) => `${value} ${count(visitors!)}`))
+  await dialog.getByRole("searchbox").fill("pric")
+  await page.waitForFunction(() => document.querySelectorAll("dialog tbody tr").length === 1)
+  expect((await shown())[0]).toStartWith("/pricing ")
+  // The first one empties the search.
+  await page.keyboard.press("Escape")
+  await page.keyboard.press("Escape")
+  await dialog.waitFor({ state: "detached" })
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/sites/1?period=28d")
+  expect(await link.evaluate((element) => element === document.activeElement)).toBe(true)
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("a note is put to a day by keys, shows in the table, and can be deleted and taken back", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=7d")
+  const { page } = looking
+  await page.locator(".chart-canvas").focus()
+  await page.keyboard.press("End")
+  await page.keyboard.press("ArrowLeft")
+  await page.keyboard.press("Enter")
+  await page.getByRole("menuitem", { name: "Add note" }).click()
+  await page.getByLabel("Text").fill("A letter went out")
+  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("button", { name: "Notes 1" }).waitFor()
+  await page.getByRole("button", { name: "Show as table" }).click()
+  const yesterday = new Date(seen.stand.instance.clock.now() - 86_400_000).toLocaleDateString("en-GB", { day: "numeric", month: "short" })
+  const row = page.locator(".chart-table tr", { hasText: "A letter went out" })
+  expect(await row.textContent()).toContain(yesterday)
+  await page.getByRole("button", { name: "Notes 1" }).click()
+  await page.getByRole("button", { name: "Delete note" }).click()
+  await page.getByText("No notes in this period.").waitFor()
+  await page.keyboard.press("Escape")
+  await page.getByRole("button", { name: "Undo" }).click()
+  await page.getByRole("button", { name: "Notes 1" }).waitFor()
+  await page.keyboard.press("Escape")
+  await page.getByRole("button", { name: "Show as chart" }).click()
+  await page.locator(".chart-canvas").focus()
+  await page.keyboard.press("Home")
+  await page.keyboard.press("Enter")
+  // The menu's first item has the focus.
+  await page.getByRole("menuitem", { name: "Only this day" }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.textContent === "Only this day")
+  await page.keyboard.press("Enter")
+  const first = new Date(seen.stand.instance.clock.now() - 6 * 86_400_000).toISOString().slice(0, 10)
+  await page.waitForURL(`**/sites/1?period=custom&from=${first}&to=${first}`)
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("the days of a custom range stand clear of the field with the focus above them", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=7d")
+  const { page } = looking
+  await page.keyboard.press("c")
+  const dialog = page.getByRole("dialog", { name: "Custom range" })
+  const field = (await dialog.getByLabel("From").boundingBox())!
+  const days = (await dialog.getByRole("status").boundingBox())!
+  expect(days.y - field.y - field.height).toBeGreaterThanOrEqual(8)
+})
+
+test.skipIf(noBrowser)("what nobody could tell is unknown, in lists, filters and the feed, and its row says why", async () => {
+  const { instance } = seen.stand
+  // Without a zone there is no country.
+  await instance.collect({ n: "pageview", d: "shop.example", u: "https://shop.example/far" }, { address: "192.0.2.9" })
+  await using looking = await openAt(seen, "/sites/1?period=today&cards=locations:country")
+  const { page } = looking
+  const row = page.locator(".ranked tr", { hasText: "Unknown" })
+  await row.getByRole("button", { name: "?" }).focus()
+  await row.getByRole("tooltip").getByText("Filters, files and the API call it (none).").waitFor()
+  await row.getByRole("link", { name: "Unknown" }).click()
+  await page.waitForURL((url) => url.searchParams.get("f") === "country:is:(none)")
+  await settled(page)
+  expect((await figures(page)).Visitors).toBe("1")
+  await page.getByRole("button", { name: "Country is Unknown" }).first().waitFor()
+
+  await looking.open("/sites/1/details/country?period=today")
+  await page.locator("dialog tr", { hasText: "Unknown" }).getByRole("button", { name: "?" }).waitFor()
+
+  await looking.open("/sites/1/realtime")
+  await page.getByRole("link", { name: "Unknown" }).click()
+  const events = page.getByRole("table", { name: "Views and events, newest first" }).locator("tbody tr")
+  await page.waitForFunction(() => document.querySelectorAll("main .table tbody tr").length === 1)
+  expect(await events.first().locator("th, td").allTextContents()).toContain("Unknown")
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("the tick of the earlier value crosses no text", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=today")
+  const crossed = await looking.page.$$eval(".ranked-label", (labels) =>
+    labels.flatMap((label) => {
+      const [tick, text] = [label.querySelector(".ranked-tick"), label.querySelector(".cut")]
+      if (!tick || !text) return []
+      const range = document.createRange()
+      range.selectNodeContents(text)
+      return [tick.getBoundingClientRect().top < range.getBoundingClientRect().bottom]
+    }),
+  )
+  expect(crossed.length).toBeGreaterThan(3)
+  expect(crossed).not.toContain(true)
+})
+
+test.skipIf(noBrowser)("menus show keys to who has some, and none on a screen that is touched", async () => {
+  for (const [width, isShown] of [
+    [1280, true],
+    [375, false],
+  ] as const) {
+    await using looking = await openAt(seen, "/sites/1?period=28d", width)
+    await looking.page.getByRole("button", { name: /^Period:/ }).click()
+    const item = looking.page.getByRole("menuitemradio", { name: "Today" })
+    await item.waitFor()
+    expect({ width, isShown: await item.locator("kbd").isVisible() }).toEqual({ width, isShown })
+  }
+})

@@ -1,0 +1,3 @@
+import { everyScreen } from "./every-screen.ts"
+
+everyScreen({ theme: "light", width: 1280 })

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { fillSite } from "./dashboard-data.ts"
+import { figures, openAt, type Seen } from "./dashboard-figures.ts"
+import { openDashboard, settled } from "./dashboard-stand.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+let seen: Seen
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  // The clock stands still, so a bucket of requests would never fill again.
+  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  await fillSite(stand.instance)
+  seen = { stand, cookie: await stand.signIn({ role: "owner", isInstanceAdmin: true }) }
+}, 40_000)
+afterAll(async () => {
+  await seen?.stand[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+/** Waits until what has the focus is called so. */
+const focusIsOn = (page: Page, name: string) =>
+  page
+    .waitForFunction((wanted) => {
+      const element = document.activeElement
+      return element !== document.body && (element?.ariaLabel ?? element?.textContent) === wanted
+    }, name)
+    .catch(async () => expect(await focused(page)).toBe(name))
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const { ariaLabel, textContent, localName } = document.activeElement ?? document.body
+    return localName === "body" ? "nothing" : (ariaLabel ?? textContent)
+  })
+
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true }).first()
+const link = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first()
+const scrolled = (page: Page): Promise<number> => page.evaluate(() => scrollY)
+const path = (page: Page): string => decodeURIComponent(new URL(page.url()).pathname + new URL(page.url()).search)
+
+/** Opens a dialog by keys, and closes it by its own key. */
+async function openAndLeave(page: Page, dialog: string): Promise<void> {
+  await page.keyboard.press("Enter")
+  await page.getByRole("dialog", { name: dialog }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.closest("dialog"))
+  await page.keyboard.press("Escape")
+  await page.getByRole("dialog").waitFor({ state: "detached" })
+}
+
+test.skipIf(noBrowser).each([
+  [/^Period:/, "Custom range", "Custom range"],
+  [/^Comparison:/, "Custom range", "Compare with"],
+])("a dialog that a menu has opened leads back to the menu's button: %s", async (menu, item, dialog) => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  await button(page, menu).focus()
+  const name = await focused(page)
+  await page.keyboard.press("Enter")
+  await page.getByRole("menuitemradio", { name: item }).focus()
+  await openAndLeave(page, dialog)
+  await focusIsOn(page, name)
+})
+
+test.skipIf(noBrowser)("dialogs of a row, of a point, of the notes and of the filters lead back to what has opened them", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox")
+  const { page } = looking
+  await button(page, "Menu of /pricing").focus()
+  await page.keyboard.press("Enter")
+  await page.getByRole("menuitem", { name: "Open details" }).focus()
+  await openAndLeave(page, "Page")
+  await focusIsOn(page, "Menu of /pricing")
+
+  await page.locator(".chart-canvas").focus()
+  await page.keyboard.press("ArrowLeft")
+  await page.keyboard.press("Enter")
+  await page.getByRole("menuitem", { name: "Add note" }).focus()
+  await openAndLeave(page, "Add note")
+  await page.waitForFunction(() => document.activeElement?.ariaLabel?.startsWith("Menu of "))
+
+  for (const [name, dialog] of [
+    ["Notes", "Notes"],
+    ["Filter, 1 set", "Filter"],
+    ["Browser is Firefox", "Change filter"],
+    ["Save as segment", "Save as segment"],
+  ] as const) {
+    await button(page, name).focus()
+    await openAndLeave(page, dialog)
+    await focusIsOn(page, name)
+  }
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on what stands in its place", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox&f=page:is:/pricing")
+  const { page } = looking
+  await button(page, "Save as segment").focus()
+  await page.keyboard.press("Enter")
+  await page.getByLabel("Name", { exact: true }).fill("Foxes")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**segment=1")
+  await focusIsOn(page, "Segment is Foxes")
+
+  // Its filters instead of it: the first of them.
+  await page.keyboard.press("Enter")
+  await focusIsOn(page, "Browser is Firefox")
+
+  await button(page, "Page is /pricing").focus()
+  await page.keyboard.press("Enter")
+  await page.getByLabel("How", { exact: true }).selectOption("is_not")
+  await button(page, "Apply").focus()
+  await page.keyboard.press("Enter")
+  await focusIsOn(page, "Page is not /pricing")
+
+  await button(page, "Remove Page is not /pricing").focus()
+  await page.keyboard.press("Enter")
+  await page.waitForFunction(() => document.activeElement?.closest(".filter-bar"))
+
+  // The whole bar goes with the last one.
+  await button(page, "Browser is Firefox").focus()
+  await page.keyboard.press("Enter")
+  await button(page, "Remove").focus()
+  await page.keyboard.press("Enter")
+  await page.locator(".filter-bar").waitFor({ state: "detached" })
+  await page.waitForFunction(() => document.activeElement?.closest("main") && document.activeElement.id !== "main")
+
+  // A dialog that is about a list of its own: what goes from the list leaves the focus inside.
+  await page.keyboard.press("/")
+  await button(page, "Delete segment Foxes").focus()
+  await page.keyboard.press("Enter")
+  await page.getByText("Segment Foxes deleted").waitFor()
+  await page.waitForFunction(() => document.activeElement?.closest("dialog"))
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)("in a menu arrows go round, Home and End to its ends, letters to what begins so", async () => {
+  await using looking = await openAt(seen, "/sites/1?period=28d")
+  const { page } = looking
+  const at = () => page.evaluate(() => document.activeElement?.querySelector("span")?.textContent)
+  await button(page, /^Period:/).focus()
+  await page.keyboard.press("Enter")
+  await page.waitForFunction(() => document.activeElement?.closest("[popover]"))
+  const steps = [
+    ["Home", "Today"],
+    ["ArrowUp", "Custom range"],
+    ["ArrowDown", "Today"],
+    ["End", "Custom range"],
+    ["m", "Month to date"],
+    ["Home", "Today"],
+    ["y", "Yesterday"],
+  ] as const
+  expect(await at()).toBe("Last 28 days")
+  for (const [key, expected] of steps) {
+    await page.keyboard.press(key)
+    expect({ key, at: await at() }).toEqual({ key, at: expected })
+    // Another letter belongs to those before it for a moment.
+    if (key.length === 1) await page.waitForTimeout(600)
+  }
+  // Again the same letter, after a while: the next one.
+  for (const expected of ["Year to date", "Yesterday"]) {
+    await page.keyboard.press("y")
+    expect(await at()).toBe(expected)
+    await page.waitForTimeout(600)
+  }
+  await page.keyboard.type("mon")
+  expect(await at()).toBe("Month to date")
+  await page.keyboard.press("Enter")
+  await page.waitForURL("**period=month")
+  await focusIsOn(page, "Period: Month to date")
+  expect(looking.faults).toEqual([])
+})
+
+test.skipIf(noBrowser)(
+  "back and forward bring back figures, scroll and focus: after a row, after another page, after another document",
+  async () => {
+    await using looking = await openAt(seen, "/sites/1?period=28d")
+    const { page } = looking
+    const rowOf = async (name: string) => {
+      await link(page, name).scrollIntoViewIfNeeded()
+      return scrolled(page)
+    }
+    const before = await figures(page)
+    const first = await rowOf("Firefox")
+    expect(first).toBeGreaterThan(100)
+    await link(page, "Firefox").click()
+    await page.waitForURL("**f=browser:is:Firefox")
+    await settled(page)
+    const filtered = await figures(page)
+    expect(filtered).not.toEqual(before)
+
+    await button(page, "Browser is Firefox").focus()
+    await page.evaluate(() => scrollTo(0, 40))
+    await page.goBack()
+    await settled(page)
+    await focusIsOn(page, "Firefox")
+    expect({ figures: await figures(page), top: await scrolled(page) }).toEqual({ figures: before, top: first })
+    await page.goForward()
+    await settled(page)
+    await focusIsOn(page, "Browser is Firefox")
+    expect({ figures: await figures(page), top: await scrolled(page) }).toEqual({ figures: filtered, top: 40 })
+
+    // To a page of its own, which begins at its top, and back.
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+    const low = await scrolled(page)
+    expect(low).toBeGreaterThan(first)
+    await page.locator(".rail").getByRole("link", { name: "Goals" }).click()
+    await page.getByRole("heading", { name: "Goals", level: 1 }).waitFor()
+    expect(await scrolled(page)).toBe(0)
+    await page.goBack()
+    await settled(page)
+    await page.waitForFunction((top) => scrollY === top, low)
+    expect(await figures(page)).toEqual(filtered)
+
+    // To another document, which forgets this one, and back.
+    const second = await rowOf("/pricing")
+    await link(page, "/pricing").focus()
+    await page.goto(`${seen.stand.origin}/health`)
+    await page.goBack()
+    await settled(page)
+    await focusIsOn(page, "/pricing")
+    await page.waitForFunction((top) => scrollY === top, second)
+    expect({ path: path(page), figures: await figures(page) }).toEqual({
+      path: "/sites/1?period=28d&f=browser:is:Firefox",
+      figures: filtered,
+    })
+  },
+)

@@ -1,0 +1,218 @@
+import { Database } from "bun:sqlite"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { canMountDisk } from "../../scripts/reliability/disk-full.ts"
+import { columnRow } from "../../src/store/events/columns.ts"
+import { type Serving, serving } from "../cli/footfall.ts"
+import { send } from "../cli/load.ts"
+import { temporaryFolder } from "../kit.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { fillSite } from "./dashboard-data.ts"
+import { openDashboard } from "./dashboard-stand.ts"
+
+setDefaultTimeout(120_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
+const SITE = { name: "Shop", hosts: ["shop.example"], timezone: "UTC" }
+
+const post = (context: BrowserContext, { address }: Serving, path: string, data: object) =>
+  context.request.post(`${address}/api/private/${path}`, { headers: { origin: address }, data })
+
+async function openPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  return page
+}
+
+/** The first admin of a fresh instance with a site, signed in. */
+async function firstAdmin(server: Serving): Promise<Page> {
+  const context = await browser.newContext({ locale: "en-GB" })
+  const { setup } = server.printed as { setup: { token: string } }
+  const answer = await post(context, server, "setup", { token: setup.token, ...ADA, site: SITE })
+  expect(answer.status()).toBe(201)
+  return openPage(context)
+}
+
+/** Looks at today's dashboard anew: the bar of states, and the visitors. */
+async function look(page: Page, { address }: Serving): Promise<{ bar: string[]; visitors: string | null }> {
+  await page.goto(`${address}/sites/1?period=today`)
+  await page.getByRole("heading", { name: "Sources" }).waitFor()
+  await page.waitForLoadState("networkidle")
+  const states = await page.locator(".state-bar p").allTextContents()
+  return {
+    bar: states.map((text) => text.replace(/ Since .*$/, "")).sort(),
+    visitors: await page
+      .locator(".figure", { hasText: /^Visitors/ })
+      .locator(".figure-value")
+      .textContent(),
+  }
+}
+
+const LOCKED =
+  "Another process holds a store. Recorded data is safe; new events are refused until it lets go. Find that process by fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it: writing goes on by itself."
+const DAMAGED =
+  "A store is damaged. What is intact goes on being shown; nothing is repaired or deleted by itself. footfall backup list, then footfall backup restore <id>."
+const FULL =
+  "The disk is full. Recorded data is safe and reports work; new events are refused until there is space. Make room on the disk: it goes on by itself."
+/** Below a form that could not be sent: what is safe, and what to do. */
+const KEPT = "Nothing was saved, and what you typed is kept: try again later."
+
+/** Holds a store as another program does. */
+function hold(folder: string, name: "events.db" | "catalog.db"): Disposable {
+  const other = new Database(join(folder, name))
+  other.run("begin immediate")
+  return {
+    [Symbol.dispose]() {
+      other.run("rollback")
+      other.close()
+    },
+  }
+}
+
+/** Half a kilobyte of one page of the file is overwritten while nobody uses it. */
+function damage(folder: string): void {
+  const path = join(folder, "events.db")
+  const db = new Database(path)
+  db.run("pragma wal_checkpoint(truncate)")
+  const { page_size } = db.query<{ page_size: number }, []>("pragma page_size").get()!
+  const { rootpage } = db.query<{ rootpage: number }, []>("select rootpage from sqlite_master where name = 'drop_samples_site'").get()!
+  db.close()
+  const file = openSync(path, "r+")
+  writeSync(file, new Uint8Array(512).fill(0xff), 0, 512, (rootpage - 1) * page_size)
+  closeSync(file)
+}
+
+test.skipIf(noBrowser)(
+  "a store that is held, and one that is damaged, are told on every page, with what is safe and what to do",
+  async () => {
+    using folder = temporaryFolder()
+    await using server = await serving(folder.path)
+    const page = await firstAdmin(server)
+    expect(await send(server.address, "/page-before", 1)).toBe(202)
+    expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
+    {
+      using _held = hold(folder.path, "events.db")
+      expect(await send(server.address, "/page-refused", 2)).toBe(503)
+      expect(await look(page, server)).toEqual({ bar: [LOCKED], visitors: "1" })
+      await page.goto(`${server.address}/admin/jobs`)
+      await page.locator(".state-bar").getByText("Another process holds a store.").waitFor()
+    }
+    expect(await send(server.address, "/page-after", 1)).toBe(202)
+    expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
+
+    await page.goto(`${server.address}/sites/1/goals`)
+    await page.getByRole("button", { name: "Add a goal" }).first().click()
+    const dialog = page.getByRole("dialog", { name: "Add a goal" })
+    await dialog.getByLabel("Event name", { exact: true }).fill("signup")
+    {
+      using _held = hold(folder.path, "catalog.db")
+      await dialog.getByRole("button", { name: "Add goal" }).click()
+      await dialog.getByRole("alert").waitFor()
+      expect(await dialog.getByRole("alert").locator("p").allTextContents()).toEqual([
+        "A store is held by another program. What is recorded is safe. If it stays so, whoever runs Footfall has to end that program.",
+        KEPT,
+      ])
+    }
+    // What was typed is still there, and goes the same way.
+    await dialog.getByRole("button", { name: "Add goal" }).click()
+    await dialog.waitFor({ state: "detached" })
+    await page.getByRole("link", { name: "signup", exact: true }).waitFor()
+
+    await server.end("SIGKILL")
+    damage(folder.path)
+    await using again = await serving(folder.path)
+    // After a crash both stores are checked; until that is done nothing is known.
+    while ((await fetch(`${again.address}/health`)).ok) await Bun.sleep(50)
+    expect(await send(again.address, "/page-refused", 3)).toBe(503)
+    const context = await browser.newContext({ locale: "en-GB" })
+    expect((await post(context, again, "auth/login", { email: ADA.email, password: ADA.password })).status()).toBe(200)
+    expect(await look(await openPage(context), again)).toEqual({ bar: [DAMAGED], visitors: "1" })
+  },
+)
+
+test.skipIf(noBrowser || !canMountDisk())("a full disk is told while reports go on, and no longer when there is room", async () => {
+  using folder = temporaryFolder()
+  if (!Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", folder.path]).success)
+    throw new Error("tmpfs cannot be mounted")
+  try {
+    await using server = await serving(folder.path, "--limit-visitor-events", "0")
+    const page = await firstAdmin(server)
+    expect(await send(server.address, "/page-before", 1)).toBe(202)
+    const ballast = join(folder.path, "ballast")
+    for (let size = 8 << 20; size >= 1_024; size >>= 1) {
+      try {
+        writeFileSync(ballast, new Uint8Array(size), { flag: "a" })
+      } catch {
+        // Half as much may still fit.
+      }
+    }
+    let sent = 0
+    while ((await send(server.address, `/page-${++sent}-x`, 1)) !== 503) expect(sent).toBeLessThan(20_000)
+    // That it is nearly full may be told as well.
+    expect(await look(page, server)).toEqual({ bar: expect.arrayContaining([FULL]), visitors: "1" })
+    rmSync(ballast)
+    while ((await send(server.address, `/page-${++sent}-x`, 1)) !== 202) await Bun.sleep(50)
+    expect((await look(page, server)).bar).not.toContain(FULL)
+  } finally {
+    Bun.spawnSync(["umount", "-l", folder.path])
+  }
+})
+
+test.skipIf(noBrowser)("a card whose part of the store is damaged says so, and the others go on", async () => {
+  await using stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  const { instance } = stand
+  await fillSite(instance, { days: 2 })
+  instance.clock.advance(3 * 3_600_000)
+  await instance.app.instance.events.seal(instance.clock.now())
+  const db = new Database(join(instance.dataDir, "events.db"))
+  const column = columnRow(0, "browser")
+  const spoil = db.query("update segment_columns set data = cast(substr(data, 1, length(data) - 1) || x'00' as blob) where id % 128 = ?")
+  expect(spoil.run(column).changes).toBeGreaterThan(0)
+  db.close()
+  await using looking = await stand.look({ cookie: await stand.signIn({ role: "owner", isInstanceAdmin: true }) })
+  const { page } = looking
+  page.setDefaultTimeout(15_000)
+  await page.clock.setFixedTime(instance.clock.now())
+  await page.goto(`${stand.origin}/sites/1?period=7d`)
+  await page.getByRole("alert").first().waitFor()
+  const cardOf = (title: string) => page.locator(".card", { has: page.getByRole("heading", { name: title, exact: true }) })
+  expect(await cardOf("Devices").getByRole("alert").locator("p").first().textContent()).toBe("A part of the stored data is damaged")
+  for (const title of ["Sources", "Pages", "Locations", "Busy hours"]) {
+    await cardOf(title).locator("tbody tr").first().waitFor()
+    expect({ title, alerts: await cardOf(title).getByRole("alert").count() }).toEqual({ title, alerts: 0 })
+  }
+})
+
+test.skipIf(noBrowser)("what others save during maintenance waits, they are told why, and nothing typed is lost", async () => {
+  await using stand = await openDashboard(browser)
+  const { api } = stand.instance
+  const admin = await stand.signIn({ isInstanceAdmin: true })
+  const mode = { enabled: true, message: "New disks are put in.", until: "2026-11-21T13:00:00Z" }
+  expect(await api.post("/api/private/admin/maintenance", mode, undefined, { cookie: admin })).toMatchObject({ status: 200 })
+  await using looking = await stand.look({ cookie: await stand.signIn({ role: "owner" }) })
+  const { page } = looking
+  page.setDefaultTimeout(8_000)
+  await looking.open("/sites/1/goals")
+  expect(await page.locator(".state-bar").count()).toBe(0)
+  await page.getByRole("button", { name: "Add a goal" }).first().click()
+  const dialog = page.getByRole("dialog", { name: "Add a goal" })
+  await dialog.getByLabel("Event name", { exact: true }).fill("signup")
+  await dialog.getByRole("button", { name: "Add goal" }).click()
+  expect(await dialog.getByRole("alert").locator("p").allTextContents()).toEqual([
+    "Changes wait while the instance is maintained. New disks are put in.",
+    KEPT,
+  ])
+  await api.post("/api/private/admin/maintenance", { enabled: false }, undefined, { cookie: admin })
+  await dialog.getByRole("button", { name: "Add goal" }).click()
+  await dialog.waitFor({ state: "detached" })
+  await page.getByRole("link", { name: "signup", exact: true }).waitFor()
+})

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { type AccessStand, ADA, openAccess, tabTo } from "./access-stand.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+const HOUR_MS = 3_600_000
+/** Ada's organization; the stand's own one is the first. */
+const ORG = "/org/2"
+
+/** Ada at her organization with one site; all addresses that her browser asks for are kept. */
+async function openAda(stand: AccessStand): Promise<{ page: Page; asked: string[] }> {
+  await stand.setUp()
+  const { page } = await stand.someone()
+  const asked: string[] = []
+  page.on("request", (request) => void asked.push(request.url()))
+  await stand.signIn(page)
+  await page.waitForURL("**/sites")
+  const made = await page.evaluate(async () => {
+    const body = JSON.stringify({ name: "Gazette", hosts: ["gazette.example"], timezone: "Europe/Lisbon" })
+    return (await fetch("/api/private/organizations/2/sites", { method: "POST", headers: { "content-type": "application/json" }, body }))
+      .status
+  })
+  expect(made).toBe(201)
+  return { page, asked }
+}
+
+/** What a key is told of the sites it reaches. */
+async function sitesBy(stand: AccessStand, key: string): Promise<{ status: number; names?: string[] }> {
+  const { status, body } = await stand.instance.api.get("/api/public/v1/sites", key)
+  return status === 200 ? { status, names: (body as { data: { name: string }[] }).data.map(({ name }) => name) } : { status }
+}
+
+const shownSecret = (page: Page, label: string): Promise<string> => page.getByLabel(label, { exact: true }).inputValue()
+
+test.skipIf(noBrowser)(
+  "a key is made by keys alone, works at once, and stands in no address; rotated, the old secret has a day",
+  async () => {
+    await using stand = await openAccess(browser)
+    const { page, asked } = await openAda(stand)
+    const { keyboard } = page
+    await page.goto(`${ORG}/keys`)
+    await page.getByText("There is no key yet").waitFor()
+    await tabTo(page, "Make a key")
+    await keyboard.press("Enter")
+    await tabTo(page, "Name")
+    await keyboard.type("Assistant of Ada")
+    await page.getByText("No site is chosen: a key like this reaches nothing.").waitFor()
+    await tabTo(page, "Gazette")
+    await keyboard.press("Space")
+    await page.getByText("1 of 1 chosen.").waitFor()
+    await tabTo(page, "Make the key")
+    await keyboard.press("Enter")
+
+    await page.getByRole("heading", { name: "Key Assistant of Ada" }).waitFor()
+    const first = await shownSecret(page, "The key")
+    expect(first).toMatch(/^ff_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
+    // It is selected: one more key press copies it.
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(first)
+    expect(await page.locator("pre").allInnerTexts()).toEqual([
+      `curl -H "Authorization: Bearer ${first}" \\\n  "${stand.origin}/api/public/v1/sites/2/stats/summary?period=7d"`,
+      expect.stringContaining(`"Authorization": "Bearer ${first}"`),
+    ])
+    expect(await sitesBy(stand, first)).toEqual({ status: 200, names: ["Gazette"] })
+    await tabTo(page, "I have kept it")
+    await keyboard.press("Enter")
+    const row = page.getByRole("row", { name: /Assistant of Ada/ })
+    expect(await row.textContent()).toContain("read all figures, also through MCP")
+    expect(await row.textContent()).toContain("Gazette")
+
+    await tabTo(page, "Acts on Assistant of Ada")
+    await keyboard.press("Enter")
+    await page.getByRole("menuitem", { name: "Rotate" }).press("Enter")
+    await page.getByLabel("The old secret").waitFor()
+    await tabTo(page, "Make the new secret")
+    await keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Key Assistant of Ada" }).waitFor()
+    const second = await shownSecret(page, "The key")
+    expect(second).not.toBe(first)
+    expect([(await sitesBy(stand, first)).status, (await sitesBy(stand, second)).status]).toEqual([200, 200])
+    stand.instance.clock.advance(25 * HOUR_MS)
+    expect([(await sitesBy(stand, first)).status, (await sitesBy(stand, second)).status]).toEqual([401, 200])
+
+    for (const secret of [first, second].map((key) => key.slice(12)))
+      expect([...asked, page.url()].filter((url) => url.includes(secret))).toEqual([])
+  },
+)
+
+test.skipIf(noBrowser)("a key that is wider than what it is for says so; revoked, it is refused", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await openAda(stand)
+  await page.goto(`${ORG}/keys`)
+  await page.getByRole("button", { name: "Make a key" }).click()
+  await page.getByLabel("Server events").check()
+  await page.getByLabel("Name").fill("Shop server")
+  await page.getByLabel("On all sites, future ones too").check()
+  await page.getByText("send events from a server").first().click()
+  await page.getByLabel("May change sites; create and delete them if the key covers all sites").check()
+  await page
+    .getByText(
+      "This is more than Server events needs. The key could also change sites; create and delete them if the key covers all sites; reach all sites, future ones too.",
+    )
+    .waitFor()
+  await page.getByRole("button", { name: "Make the key" }).click()
+  await page.getByRole("heading", { name: "Key Shop server" }).waitFor()
+  const key = await shownSecret(page, "The key")
+  await page.getByRole("button", { name: "I have kept it" }).click()
+  expect(await sitesBy(stand, key)).toEqual({ status: 200, names: ["Gazette"] })
+  await page.getByRole("button", { name: "Acts on Shop server" }).click()
+  await page.getByRole("menuitem", { name: "Revoke" }).click()
+  await page.getByRole("button", { name: "Revoke the key" }).click()
+  await page.getByText("There is no key yet").waitFor()
+  expect(await sitesBy(stand, key)).toEqual({ status: 401 })
+})
+
+test.skipIf(noBrowser)("Test now holds the real dialogue of MCP and lists the seven tools; a wrong key is refused in words", async () => {
+  await using stand = await openAccess(browser)
+  const { page, asked } = await openAda(stand)
+  await page.goto(`${ORG}/mcp`)
+  await page.getByLabel("API key").fill("ff_wrong")
+  await page.getByRole("button", { name: "Test now" }).click()
+  await page.getByRole("alert").getByText(/key/).first().waitFor()
+
+  await page.getByRole("button", { name: "Make a key for an assistant" }).click()
+  await page.getByLabel("Name").fill("Claude")
+  await page.getByLabel("Gazette").check()
+  await page.getByRole("button", { name: "Make the key" }).click()
+  await page.getByRole("button", { name: "I have kept it" }).click()
+  await page.getByText("This is Claude. It reaches Gazette.").waitFor()
+  const key = await page.getByLabel("API key").inputValue()
+  await page.getByRole("button", { name: "Test now" }).click()
+  await page.getByText(/protocol 2025-06-18: 7 tools, 1 site\./).waitFor()
+  const tools = await page.getByRole("region", { name: "Tools" }).locator("tbody th").allInnerTexts()
+  expect(tools).toEqual(["list_sites", "get_summary", "get_timeseries", "get_breakdown", "get_realtime", "list_goals", "run_funnel"])
+  await page.getByRole("tab", { name: "Claude Code" }).click()
+  expect(await page.locator("pre").textContent()).toBe(
+    `claude mcp add --transport http footfall ${stand.origin}/api/public/v1/mcp \\\n  --header "Authorization: Bearer ${key}"`,
+  )
+  expect(asked.filter((url) => url.includes(key))).toEqual([])
+})
+
+test.skipIf(noBrowser)("somebody is invited by a link, becomes editor after a fresh proof, and the audit log tells all of it", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await openAda(stand)
+  await page.goto(`${ORG}/members`)
+  const ada = page.getByRole("row", { name: /Ada Byron/ })
+  await ada.getByText("The last owner keeps the role. Make somebody else an owner first.").waitFor()
+  expect(await ada.getByRole("button", { name: "Change Ada Byron" }).isDisabled()).toBe(true)
+  expect(await ada.getByRole("link", { name: "Leave" }).count()).toBe(0)
+  await page.goto(`${ORG}/membership`)
+  await page.getByText("Then you can leave.").waitFor()
+  expect(await page.getByRole("button", { name: "Leave Engines" }).isDisabled()).toBe(true)
+
+  await page.goto(`${ORG}/invitations`)
+  await page.getByLabel("E-mail").fill("vera@example.org")
+  await page.getByRole("button", { name: "Invite", exact: true }).click()
+  await page.getByRole("heading", { name: "Hand this link on" }).waitFor()
+  const link = await shownSecret(page, "Link of the invitation")
+  await page.getByRole("button", { name: "I have it" }).click()
+  await page.getByRole("row", { name: /vera@example.org/ }).waitFor()
+  const accepted = await fetch(`${stand.origin}/api/private/invitations/${link.split("/").at(-1)}/accept`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: stand.origin },
+    body: JSON.stringify({ name: "Vera Rubin", password: "a long password of stars" }),
+  })
+  expect(accepted.status).toBe(200)
+
+  stand.instance.clock.advance(HOUR_MS / 4)
+  await page.goto(`${ORG}/members`)
+  await page.getByRole("button", { name: "Change Vera Rubin" }).click()
+  const dialog = page.getByRole("dialog", { name: "Vera Rubin" })
+  await dialog.getByLabel("Role", { exact: true }).selectOption("editor")
+  await dialog.getByLabel("Another exception").selectOption({ label: "May not see revenue" })
+  await dialog.getByRole("button", { name: "Add" }).click()
+  await dialog.getByRole("button", { name: "Save" }).click()
+  const proof = page.getByRole("dialog", { name: "Confirm that it is you" })
+  await proof.getByLabel("Password").fill(ADA.password)
+  await proof.getByRole("button", { name: "Confirm", exact: true }).click()
+  await page.getByText("Vera Rubin is editor now").first().waitFor()
+  const vera = page.getByRole("row", { name: /Vera Rubin/ })
+  await vera.getByText("may not see revenue").waitFor()
+  const stored = await page.evaluate(async () => (await fetch("/api/private/organizations/2/members?q=vera")).json())
+  expect(stored.data[0]).toMatchObject({ role: "editor", grants: [], denies: ["revenue:read"] })
+
+  await page.goto(`${ORG}/audit`)
+  const changed = page.getByRole("row", { name: /Member changed/ })
+  await changed.getByText("viewer → editor").waitFor()
+  expect(await changed.textContent()).toContain("ada@example.org")
+  expect(await changed.textContent()).toContain("vera@example.org")
+  await page.getByLabel("What").selectOption({ label: "Invitations" })
+  await page.getByRole("button", { name: "Filter" }).click()
+  await changed.waitFor({ state: "detached" })
+  // A locator that finds two would throw.
+  await page.getByRole("row", { name: /Invitation made/ }).waitFor()
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "NDJSON" }).click()])
+  const lines = (await Bun.file(await file.path()).text()).trim().split("\n")
+  expect(lines.map((line) => JSON.parse(line).action).toSorted()).toEqual(["accounts.invitation.accept", "accounts.invitation.create"])
+})
+
+test.skipIf(noBrowser)("the organization is renamed, its policy changed, and it is deleted only by its name", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await openAda(stand)
+  await page.goto(`${ORG}/settings`)
+  const name = page.getByRole("region", { name: "Name" })
+  await name.getByLabel("Name", { exact: true }).last().fill("Difference Engines")
+  await name.getByRole("button", { name: "Save" }).click()
+  await page.getByText("Name: saved").first().waitFor()
+  const keys = page.getByRole("region", { name: "API keys" })
+  await keys.getByLabel("Days that a key may work at most").fill("90")
+  await keys.getByRole("button", { name: "Save" }).click()
+  await page.getByText("API keys: saved").first().waitFor()
+  const shown = await page.evaluate(async () => (await fetch("/api/private/organizations/2")).json())
+  expect(shown).toMatchObject({ name: "Difference Engines", policy: { key_max_days: 90, require_mfa: false } })
+
+  await page.goto(`${ORG}/danger`)
+  await page.getByRole("button", { name: "Delete Difference Engines" }).click()
+  const act = page.getByRole("button", { name: "Delete 1 site and the organization" })
+  expect(await act.isDisabled()).toBe(true)
+  await page.getByLabel("Type Difference Engines to go on").fill("Difference Engines")
+  await act.click()
+  await page.waitForURL("**/sites")
+  expect(await page.evaluate(async () => (await fetch("/api/private/organizations/2")).status)).toBe(404)
+})
+
+test.skipIf(noBrowser)("an identity provider is added with what it must be told, and a domain with the record that proves it", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await openAda(stand)
+  await page.goto(`${ORG}/providers`)
+  await page.getByRole("button", { name: "Add a provider" }).click()
+  await page.getByLabel("Name").fill("Company login")
+  await page.getByLabel("Issuer").fill("https://login.example.org?x=1")
+  await page.getByLabel("Client id").fill("footfall")
+  await page.getByLabel("Client secret").fill("not to be told")
+  await page.getByRole("button", { name: "Add a group" }).click()
+  await page.getByLabel("Group", { exact: true }).fill("staff")
+  await page.getByLabel("On", { exact: true }).uncheck()
+  await page.getByRole("button", { name: "Add", exact: true }).click()
+  await page.getByText("must be an address of the outside world").first().waitFor()
+  await page.getByLabel("Issuer").fill("https://login.example.org")
+  await page.getByRole("button", { name: "Add", exact: true }).click()
+  await page.getByRole("heading", { name: "Company login" }).waitFor()
+  const [provider] = (await page.evaluate(async () => (await fetch("/api/private/organizations/2/providers")).json())).data
+  expect(provider).toMatchObject({ enabled: false, role_map: { staff: { role: "viewer" } }, client_secret: { set: true } })
+  await page.getByText(provider.redirect_uri, { exact: true }).waitFor()
+  expect(await page.content()).not.toContain("not to be told")
+
+  await page.goto(`${ORG}/domains`)
+  await page.getByLabel("Domain", { exact: true }).fill("Example.org")
+  await page.getByRole("button", { name: "Add", exact: true }).click()
+  await page.getByRole("heading", { name: "example.org" }).waitFor()
+  const [domain] = (await page.evaluate(async () => (await fetch("/api/private/organizations/2/domains")).json())).data
+  await page.getByText(domain.record.value, { exact: true }).waitFor()
+  expect(domain.record.value).toStartWith("footfall-verify=")
+})
+
+test.skipIf(noBrowser)("on a phone a sentence in a table of members keeps a width that can be read", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await openAda(stand)
+  await page.setViewportSize({ width: 375, height: 812 })
+  await page.goto(`${ORG}/members`)
+  const note = page.getByText("The last owner keeps the role.")
+  const { width } = (await note.boundingBox())!
+  expect(width).toBeGreaterThanOrEqual(120)
+  // What has no room scrolls in the table, not with the page.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(375)
+})

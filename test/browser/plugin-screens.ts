@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import type { AnyPlugin } from "../../src/plugin/contract.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { HOSTILE } from "./dashboard-data.ts"
+import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
+import { overflow, violations } from "./screens.ts"
+
+interface PluginScreens {
+  plugin: AnyPlugin
+  paths: readonly string[]
+  /** Fills the plugin's tables, with attacks (`HOSTILE`) wherever people or visitors write; the first of them shows on each page. */
+  fill(instance: DashboardStand["instance"], cookie: string): Promise<void>
+}
+
+/** What holds for every screen, for those of a plugin: in both themes, at both widths. */
+export function pluginScreens({ plugin, paths, fill }: PluginScreens): void {
+  let browser: Browser
+  let stand: DashboardStand
+  let cookie: string
+  beforeAll(async () => {
+    if (noBrowser) return
+    browser = await openBrowser()
+    stand = await openDashboard(browser, { plugins: [plugin] })
+    cookie = await stand.signIn({ role: "owner" })
+    await fill(stand.instance, cookie)
+  }, 60_000)
+  afterAll(async () => {
+    await stand?.[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  test.skipIf(noBrowser).each([
+    [1280, "light"],
+    [1280, "dark"],
+    [375, "light"],
+    [375, "dark"],
+  ] as const)(
+    "%i px, %s: no violation, nothing beside the window, no fault, and what others wrote is text",
+    async (width, theme) => {
+      await using looked = await stand.look({ cookie, width, theme })
+      const { page } = looked
+      for (const path of paths) {
+        await looked.open(path)
+        expect({ path, found: await violations(page), beside: await overflow(page) }).toEqual({ path, found: [], beside: 0 })
+        const text = (await page.locator("main").textContent()) ?? ""
+        const become = await page.locator("img[src=x], [href^='javascript:'], [onerror]").count()
+        const ran = await page.evaluate(() => "__hit" in window)
+        const seen = { path, attack: text.includes(HOSTILE[0]!), turned: text.includes("\u202e"), become, ran }
+        expect(seen).toEqual({ path, attack: true, turned: false, become: 0, ran: false })
+      }
+      expect(looked.faults).toEqual([])
+      expect(looked.refusals).toEqual([])
+    },
+    60_000,
+  )
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { fillSite } from "./dashboard-data.ts"
+import { type DashboardStand, openDashboard, settled, watchRequests } from "./dashboard-stand.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+let stand: DashboardStand
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  // The clock stands still, so a bucket of requests would never fill again.
+  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  await fillSite(stand.instance, { days: 3 })
+}, 40_000)
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+const DASHBOARD = "/sites/1?period=28d&f=country:is_not:DE"
+
+/** A page of somebody new, whose browser asks for this. */
+async function asking(wanted: BrowserContextOptions): Promise<{ page: Page } & AsyncDisposable> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted })
+  const [name = "", ...value] = (await stand.signIn({ role: "owner" })).split("=")
+  await context.addCookies([{ name, value: value.join("="), url: stand.origin }])
+  const page = await context.newPage()
+  watchRequests(page)
+  page.setDefaultTimeout(20_000)
+  await page.clock.setFixedTime(stand.instance.clock.now())
+  return { page, [Symbol.asyncDispose]: () => context.close() }
+}
+
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto(stand.origin + path)
+  await settled(page)
+}
+
+/** Elements that move when something of them changes, in every state that the style sheets know. */
+const moving = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("body *")]
+      .filter((element) => {
+        const { transitionDuration, animationName } = getComputedStyle(element)
+        return animationName !== "none" || transitionDuration.split(",").some((one) => Number.parseFloat(one) > 0)
+      })
+      .map((element) => `${element.tagName}.${element.getAttribute("class")}`),
+  )
+
+test.skipIf(noBrowser)("nothing moves for those who want it so", async () => {
+  const found = async (reducedMotion: "reduce" | "no-preference") => {
+    await using asked = await asking({ reducedMotion })
+    await goTo(asked.page, DASHBOARD)
+    // A question that is not answered: the line at the top runs, and the cards are dimmed.
+    await asked.page.route("**/stats/batch", () => {})
+    await asked.page.keyboard.press("w")
+    await asked.page.locator(".progress-line").waitFor({ state: "attached" })
+    return moving(asked.page)
+  }
+  expect((await found("no-preference")).length).toBeGreaterThan(0)
+  expect(await found("reduce")).toEqual([])
+})
+
+/** The colour of the middle of the left edge of what the page shows at this moment, as red, green and blue. */
+async function shownColour(page: Page): Promise<number[]> {
+  const picture = `data:image/png;base64,${(await page.screenshot()).toString("base64")}`
+  const reader = await browser.newPage()
+  const colour = await reader.evaluate(async (source) => {
+    const image = new Image()
+    image.src = source
+    await image.decode()
+    const canvas = new OffscreenCanvas(image.width, image.height)
+    const paper = canvas.getContext("2d")!
+    paper.drawImage(image, 0, 0)
+    return [...paper.getImageData(2, image.height / 2, 1, 1).data.slice(0, 3)]
+  }, picture)
+  await reader.close()
+  return colour
+}
+
+const LIGHT = [247, 246, 243]
+const DARK = [19, 20, 18]
+
+test.skipIf(noBrowser).each([
+  ["auto", "dark", DARK],
+  ["auto", "light", LIGHT],
+  ["dark", "light", DARK],
+  ["light", "dark", LIGHT],
+] as const)("with the theme %s on a %s system the first paint, before any script, has its ground", async (theme, colorScheme, ground) => {
+  await using asked = await asking({ colorScheme })
+  const { page } = asked
+  await goTo(page, "/account/preferences")
+  if (theme !== "auto") {
+    const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH")
+    await page.getByLabel(theme === "dark" ? "Dark" : "Light", { exact: true }).check()
+    await saved
+  }
+  // Without its scripts a page is what the server and the style sheet say: what is painted first.
+  const scripts = /\.js(\?|$)/
+  await page.route(scripts, (route) => route.abort())
+  await page.goto(stand.origin + DASHBOARD)
+  expect(await page.locator("h1").count()).toBe(0)
+  const first = await shownColour(page)
+  await page.unroute(scripts)
+  await goTo(page, DASHBOARD)
+  expect({ first, last: await shownColour(page) }).toEqual({ first: [...ground], last: [...ground] })
+})
+
+test.skipIf(noBrowser)("where colours are the system's own, controls keep their borders and the focus its ring", async () => {
+  await using asked = await asking({ forcedColors: "active" })
+  const { page } = asked
+  for (const path of [DASHBOARD, "/sites/1/goals", "/account/profile", "/sites/new"]) {
+    await goTo(page, path)
+    expect(await page.evaluate(() => matchMedia("(forced-colors: active)").matches)).toBe(true)
+    const bare = await page.$$eval(
+      ".button:not([data-kind=quiet], .skip-link), input:not([type=checkbox], [type=radio], .visually-hidden), select.input, .card, .instrument",
+      (all) =>
+        all
+          .filter((element) => (element as HTMLElement).checkVisibility())
+          .filter((element) => {
+            const { borderTopStyle, borderTopWidth, borderTopColor, backgroundColor } = getComputedStyle(element)
+            return borderTopStyle === "none" || Number.parseFloat(borderTopWidth) < 1 || borderTopColor === backgroundColor
+          })
+          .map((element) => element.outerHTML.slice(0, 120)),
+    )
+    expect({ path, bare }).toEqual({ path, bare: [] })
+    for (let stop = 0; stop < 12; stop++) {
+      await page.keyboard.press("Tab")
+      const ring = await page.evaluate(() => {
+        const { outlineStyle, outlineWidth, outlineColor, backgroundColor } = getComputedStyle(document.activeElement!)
+        // Behind the last element the focus leaves the page.
+        return {
+          shown:
+            document.activeElement === document.body ||
+            (outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2 && outlineColor !== backgroundColor),
+        }
+      })
+      expect({ path, stop, ...ring }).toEqual({ path, stop, shown: true })
+    }
+  }
+})
+
+test.skipIf(noBrowser)("on paper there is the report, and nothing to press", async () => {
+  await using asked = await asking({})
+  const { page } = asked
+  await goTo(page, DASHBOARD)
+  const seen = (selector: string) =>
+    page.$$eval(selector, (all) => all.filter((element) => (element as HTMLElement).checkVisibility()).length)
+  const pressed = ".rail, .top-bar, .bottom-bar, .card-foot, .ranked-menu, .toasts"
+  expect(await seen(pressed)).toBeGreaterThan(3)
+  await page.emulateMedia({ media: "print" })
+  expect(await seen(pressed)).toBe(0)
+  expect(await seen(".figure")).toBe(6)
+  expect(await seen("table.ranked tbody tr")).toBeGreaterThan(5)
+  expect(await seen(".chart-canvas")).toBe(1)
+})
+
+test.skipIf(noBrowser)(
+  "keys that were switched off on the page of preferences rest, and work again when they are switched on",
+  async () => {
+    await using asked = await asking({})
+    const { page } = asked
+    const set = async (on: boolean) => {
+      await goTo(page, "/account/preferences")
+      await page.getByLabel("Keys", { exact: true }).setChecked(on)
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved").first().waitFor()
+      await goTo(page, "/sites/1?period=28d")
+    }
+    await set(false)
+    for (const key of ["w", "/", "?", "r"]) await page.keyboard.press(key)
+    // What a key of this page does begins in the same moment: two frames later nothing has come of any of them.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/sites/1?period=28d")
+    expect(await page.locator("dialog").count()).toBe(0)
+    await set(true)
+    await page.keyboard.press("w")
+    await page.waitForURL("**/sites/1?period=7d")
+  },
+)

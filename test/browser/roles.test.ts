@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Locator, Page } from "playwright-core"
+import { pages } from "../../plugins/pages.ts"
+import type { SignInAs } from "../kit.ts"
+import { watchAsked } from "./asked.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+import { fillSite } from "./dashboard-data.ts"
+import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+let stand: DashboardStand
+let foreign: { site: number; organization: number }
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  // The clock stands still, so a bucket of requests would never fill again.
+  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  await stand.signIn()
+  await fillSite(stand.instance, { days: 3 })
+  foreign = await fillInstance()
+}, 40_000)
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+/** A goal and a funnel on site 1, a site 2 beside it, and a site of another organization. */
+async function fillInstance() {
+  const { instance } = stand
+  const { sites, goals, funnels, organizations } = instance.app.instance
+  await goals.create(instance.site, { kind: "event", value: "signup" })
+  await funnels.create(instance.site, {
+    name: "Sign-up",
+    steps: [
+      { type: "page", value: "/" },
+      { type: "event", value: "signup" },
+    ],
+  })
+  await sites.create(instance.site.organization_id, { name: "Beside", hosts: ["beside.example"] })
+  const other = await organizations.create({ name: "Elsewhere" })
+  const made = await sites.create(other.id, { name: "Foreign", hosts: ["foreign.example"] })
+  return { site: made.id, organization: other.id }
+}
+
+const PEOPLE = {
+  owner: { role: "owner" },
+  admin: { role: "admin" },
+  editor: { role: "editor" },
+  viewer: { role: "viewer" },
+  guest: { role: "guest", siteRole: "viewer" },
+  "guest who edits": { role: "guest", siteRole: "editor" },
+  "guest of another site": { role: "guest", siteRole: "viewer", siteId: 2 },
+  stranger: {},
+} as const satisfies Record<string, SignInAs>
+type Person = keyof typeof PEOPLE
+
+/** Whoever may read a site may read what plugins tell of it. */
+const AREAS = pages.flatMap((plugin) => plugin.area?.label ?? [])
+
+const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits"]
+const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
+const MANAGERS: readonly Person[] = ["owner", "admin"]
+const MEMBERS: readonly Person[] = ["owner", "admin", "editor", "viewer"]
+const OF_ORGANIZATION = (Object.keys(PEOPLE) as Person[]).filter((person) => person !== "stranger")
+
+interface DeepLink {
+  path: string
+  open: readonly Person[]
+  /** What those get who may not open it: told what they need, or as if it did not exist. Those who do not see what it belongs to get the latter. */
+  hiddenFrom?: readonly Person[]
+}
+
+const OF_SITE = ["", "/details/page", "/realtime", "/events", "/campaigns", "/goals", "/funnels", "/funnels/1", "/journeys"]
+const SETTINGS = ["general", "tracking", "goals", "shields", "privacy", "access", "danger"]
+const ORGANIZATION = ["members", "invitations", "keys", "settings", "providers", "domains", "audit"]
+const NOT_OF_SITE: readonly Person[] = ["guest of another site", "stranger"]
+const onSite = (path: string, open: readonly Person[]): DeepLink => ({ path: `/sites/1${path}`, open, hiddenFrom: NOT_OF_SITE })
+const inOrganization = (section: string, open: readonly Person[]): DeepLink => ({
+  path: `/org/1/${section}`,
+  open,
+  hiddenFrom: ["stranger"],
+})
+
+/** Section 6 of the specification, by address. */
+const LINKS: readonly DeepLink[] = [
+  { path: "/sites", open: Object.keys(PEOPLE) as Person[] },
+  { path: "/sites/new", open: MANAGERS },
+  ...OF_SITE.map((path) => onSite(path, READERS)),
+  ...SETTINGS.map((section) => onSite(`/settings/${section}`, MANAGERS)),
+  onSite("/settings/sharing", WRITERS),
+  ...ORGANIZATION.map((section) => inOrganization(section, MANAGERS)),
+  inOrganization("usage", MEMBERS),
+  inOrganization("membership", OF_ORGANIZATION),
+  inOrganization("mcp", OF_ORGANIZATION),
+  inOrganization("danger", ["owner"]),
+  { path: "/account/profile", open: Object.keys(PEOPLE) as Person[] },
+  { path: "/admin", open: [] },
+]
+
+const expectedOf = (person: Person): Record<string, string> =>
+  Object.fromEntries(
+    LINKS.map(({ path, open, hiddenFrom }) => [path, open.includes(person) ? "open" : hiddenFrom?.includes(person) ? "missing" : "closed"]),
+  )
+
+/** What of a screen changes something, beside the rail, for those who may. To everybody else it is not there. */
+const OFFERED: Readonly<Record<string, { to: readonly Person[]; names: readonly string[] }[]>> = {
+  "/sites": [{ to: MANAGERS, names: ["Add a site"] }],
+  "/sites/1": [
+    { to: MANAGERS, names: ["Block this source"] },
+    { to: WRITERS, names: ["Share a view"] },
+  ],
+  "/sites/1/events": [{ to: WRITERS, names: ["Make a goal"] }],
+  "/sites/1/goals": [{ to: WRITERS, names: ["Add a goal", "Delete signup", "Edit signup"] }],
+  "/sites/1/funnels": [{ to: WRITERS, names: ["Add a funnel"] }],
+  "/sites/1/funnels/1": [{ to: WRITERS, names: ["Delete", "Edit"] }],
+}
+const WRITES = /^(Add|Edit|Delete|Make|Share|Block|Remove|Reset|Change|Invite|Move)\b/
+/** Screens on which everything that only reads is tried. */
+const WALKED = ["/sites", ...OF_SITE.filter((path) => !path.startsWith("/details")).map((path) => `/sites/1${path}`)]
+
+const offeredTo = (person: Person, path: string): string[] =>
+  (OFFERED[path] ?? []).flatMap(({ to, names }) => (to.includes(person) ? names : [])).toSorted()
+
+interface Walker extends Watched {
+  /** Opens a path as its address typed in, and waits until everything is answered. */
+  type(path: string): Promise<void>
+  /** Goes there without loading the page again. */
+  go(path: string): Promise<void>
+  answered(): Promise<void>
+}
+
+async function walkAs(person: Person): Promise<Walker> {
+  const watched = await stand.look({ cookie: await stand.signIn(PEOPLE[person]) })
+  const { page } = watched
+  page.setDefaultTimeout(8_000)
+  await page.clock.setFixedTime(stand.instance.clock.now())
+  const answered = watchAsked(page)
+  const type = async (path: string) => {
+    await page.goto(stand.origin + path, { waitUntil: "domcontentloaded" })
+    await answered()
+  }
+  const go = async (path: string) => {
+    await page.evaluate((to) => {
+      history.pushState(null, "", to)
+      dispatchEvent(new PopStateEvent("popstate"))
+    }, path)
+    await answered()
+  }
+  return { ...watched, answered, type, go }
+}
+
+const SYSTEM: Readonly<Record<string, string>> = { "Nothing is here": "missing", "This is not open to you": "closed" }
+
+async function outcomeOf(page: Page): Promise<string> {
+  const heading = (await page.locator("h1").first().textContent()) ?? ""
+  return SYSTEM[heading] ?? "open"
+}
+
+/** Tries all of a screen that only reads, and gives the names of what would change something. */
+async function readThrough({ page, answered }: Walker): Promise<string[]> {
+  const names = await namesIn(page, "main button, main a.button")
+  for (const table of (await page.locator("main table.ranked").all()).slice(0, 1))
+    for (const menu of await table.locator("[aria-haspopup]").all()) names.push(...(await itemsOf(page, menu, answered)))
+  for (const menu of await page.locator("main [aria-haspopup][aria-label='Take along']").all())
+    names.push(...(await itemsOf(page, menu, answered)))
+  for (const file of await page.locator("main a[download]").all()) {
+    const answer = await page.request.get(new URL((await file.getAttribute("href"))!, page.url()).href)
+    expect({ file: answer.url(), status: answer.status() }).toMatchObject({ status: 200 })
+  }
+  for (const switched of await page.locator("main [role=tab][aria-selected=false], main button[aria-pressed=false]").all()) {
+    // A tab that another one replaced is gone.
+    if (!(await switched.isVisible())) continue
+    await switched.click()
+    await answered()
+  }
+  return [...new Set(names.filter((name) => WRITES.test(name)))].toSorted()
+}
+
+const namesIn = (page: Page, selector: string): Promise<string[]> =>
+  page.$$eval(selector, (all) => all.map((one) => one.getAttribute("aria-label") ?? one.textContent ?? ""))
+
+async function itemsOf(page: Page, menu: Locator, answered: () => Promise<void>): Promise<string[]> {
+  await menu.click()
+  await answered()
+  const names = await namesIn(page, "[role=menuitem]")
+  await page.keyboard.press("Escape")
+  return names
+}
+
+test.skipIf(noBrowser).each(Object.keys(PEOPLE) as Person[])(
+  "%s: each screen is open, closed or missing as the roles say",
+  async (person) => {
+    await using walker = await walkAs(person)
+    const { page, type, go } = walker
+    const expected = expectedOf(person)
+    const found: Record<string, string> = {}
+    await type("/account/profile")
+    for (const { path } of LINKS) {
+      // What is not open is asked for as somebody does who was given the address.
+      await (expected[path] === "open" ? go(path) : type(path))
+      found[path] = await outcomeOf(page)
+      if (found[path] === "closed")
+        expect(await page.locator("main").textContent()).toMatch(/This needs the permission to .+ can grant it\./)
+    }
+    expect(found).toEqual(expected)
+    // The document of a page that is missing is itself a 404; nothing else may be refused.
+    const missing = LINKS.filter(({ path }) => found[path] === "missing").map(({ path }) => `404 ${path}`)
+    expect(walker.refusals.filter((one) => !missing.includes(one))).toEqual([])
+  },
+)
+
+test.skipIf(noBrowser).each(["admin", "editor", "viewer", "guest"] as const)(
+  "%s: everything that reads is answered, and what would change something is there for those alone who may",
+  async (person) => {
+    await using walker = await walkAs(person)
+    await walker.type("/account/profile")
+    const offered: Record<string, string[]> = {}
+    for (const path of WALKED) {
+      await walker.go(path)
+      offered[path] = await readThrough(walker)
+    }
+    expect(offered).toEqual(Object.fromEntries(WALKED.map((path) => [path, offeredTo(person, path)])))
+    const rail = await namesIn(walker.page, "nav.rail a")
+    const own = ["Overview", "Realtime", "Campaigns", "Events", "Goals", "Funnels", "Journeys"]
+    expect(rail).toEqual([...own, ...AREAS, ...(MANAGERS.includes(person) ? ["Settings"] : [])])
+    expect({ refusals: walker.refusals, faults: walker.faults }).toEqual({ refusals: [], faults: [] })
+  },
+)
+
+test.skipIf(noBrowser)("a site or an organization of others is missing as one that does not exist, to the letter", async () => {
+  await using walker = await walkAs("owner")
+  const { page, type } = walker
+  const seenAt = async (path: string) => {
+    const document = page.waitForResponse((response) => response.request().isNavigationRequest())
+    await type(path)
+    return { status: (await document).status(), title: await page.title(), text: await page.locator("#app").textContent() }
+  }
+  for (const path of ["/sites/:id", "/sites/:id/goals", "/sites/:id/settings/general", "/org/:id/members"]) {
+    const others = await seenAt(path.replace(":id", String(path.startsWith("/org") ? foreign.organization : foreign.site)))
+    expect(others).toEqual(await seenAt(path.replace(":id", "999")))
+    expect(others).toMatchObject({ title: "Not found · Footfall", text: expect.stringContaining("Nothing is here") })
+  }
+})
+
+test.skipIf(noBrowser)("nobody is asked to sign in, and comes to the page that was wanted", async () => {
+  await using watched = await stand.look()
+  for (const path of ["/sites/1?period=7d", "/sites/999", "/org/1/members", "/account/profile", "/admin"]) {
+    await watched.page.goto(stand.origin + path)
+    await watched.page.getByRole("heading", { name: "Sign in" }).waitFor()
+    const { pathname, search } = new URL(watched.page.url())
+    expect(pathname + search).toBe(`/signin?next=${encodeURIComponent(path)}`)
+  }
+})
+
+test.skipIf(noBrowser)("where a viewer may take nothing away, no file is offered", async () => {
+  const cookie = await stand.signIn({ role: "viewer" })
+  const { body: me } = await stand.instance.api.get("/api/private/me", undefined, { cookie })
+  const admin = await stand.signIn({ role: "owner" })
+  const { id } = (me as { user: { id: number } }).user
+  const path = `/api/private/organizations/1/members/${id}`
+  const { body: member } = await stand.instance.api.get(path, undefined, { cookie: admin })
+  const change = { denies: ["export:read"], version: (member as { version: number }).version }
+  expect((await stand.instance.api.send("PATCH", path, change, undefined, { cookie: admin })).status).toBe(200)
+  await using watched = await stand.look({ cookie })
+  await watched.page.clock.setFixedTime(stand.instance.clock.now())
+  const answered = watchAsked(watched.page)
+  await watched.page.goto(`${stand.origin}/sites/1?period=7d`)
+  await answered()
+  expect(await watched.page.getByRole("link", { name: "CSV" }).count()).toBe(0)
+  const items = await itemsOf(watched.page, watched.page.getByRole("button", { name: "Take along" }), answered)
+  expect(items).toEqual(["Copy link", "Copy as API call", "Copy as MCP prompt", "Print"])
+  expect(watched.refusals).toEqual([])
+})

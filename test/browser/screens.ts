@@ -1,0 +1,125 @@
+import { existsSync } from "node:fs"
+import type { Browser, Page } from "playwright-core"
+import { fillSite } from "./dashboard-data.ts"
+import { type DashboardStand, type Looking, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
+
+/** What a screen shows: with data, without any, or to somebody who may not see it. */
+export interface Screen {
+  name: string
+  path: string
+  /** Nobody is signed in. */
+  guest?: true
+  /** Opens a dialog or another part of the screen. */
+  after?(page: Page): Promise<unknown>
+  /** Refusals that belong to it: a shared view that is none. */
+  refused?: readonly number[]
+}
+
+const SITE = "/sites/1"
+const EMPTY = "/sites/2"
+
+const CONSOLE = [
+  ...["ingestion", "questions", "jobs", "schedules", "logs", "users", "organizations", "invitations", "keys", "sessions", "sites"],
+  ...["storage", "retention", "backups", "audit", "settings", "plugins", "maintenance"],
+]
+
+const press = (key: string) => (page: Page) => page.keyboard.press(key)
+const click = (name: string) => async (page: Page) => {
+  await page.getByRole("button", { name }).first().click()
+  await settled(page)
+}
+
+/** Every screen in its states. A new screen has a line here, and with it all that holds for every screen. */
+export const SCREENS: readonly Screen[] = [
+  { name: "sign-in", path: "/signin", guest: true },
+  { name: "forgotten password", path: "/forgot", guest: true },
+  { name: "reset", path: "/reset/no-such-token", guest: true },
+  { name: "invitation that is none", path: "/invite/no-such-token", guest: true, refused: [404] },
+  { name: "shared view that is none", path: "/share/s/no-such-slug", guest: true, refused: [404] },
+  { name: "all sites", path: "/sites" },
+  { name: "new site", path: "/sites/new" },
+  { name: "dashboard", path: `${SITE}?period=28d` },
+  { name: "dashboard, filtered", path: `${SITE}?period=28d&f=page:is:/pricing&f=country:is_not:DE` },
+  { name: "dashboard, filtered by a goal", path: `${SITE}?period=28d&f=goal:is:signup` },
+  { name: "dashboard of today", path: `${SITE}?period=today` },
+  { name: "dashboard without visits", path: `${SITE}?period=28d&f=page:is:/nowhere` },
+  { name: "dashboard of a new site", path: EMPTY },
+  { name: "dashboard with its filter editor", path: `${SITE}?period=28d`, after: press("/") },
+  { name: "dashboard with its calendar", path: `${SITE}?period=28d`, after: press("c") },
+  { name: "dashboard with its keys", path: `${SITE}?period=28d`, after: press("?") },
+  { name: "dashboard with its chart as a table", path: `${SITE}?period=28d`, after: press("t") },
+  { name: "goal dialog", path: `${SITE}/goals?period=28d`, after: click("Add a goal") },
+  { name: "key dialog", path: "/org/1/keys", after: click("Make a key") },
+  { name: "details", path: `${SITE}/details/page?period=28d` },
+  { name: "realtime", path: `${SITE}/realtime` },
+  { name: "realtime of a new site", path: `${EMPTY}/realtime` },
+  { name: "events", path: `${SITE}/events?period=28d` },
+  { name: "events of a new site", path: `${EMPTY}/events` },
+  { name: "campaigns", path: `${SITE}/campaigns?period=28d` },
+  { name: "goals", path: `${SITE}/goals?period=28d` },
+  { name: "goals of a new site", path: `${EMPTY}/goals` },
+  { name: "funnels", path: `${SITE}/funnels?period=28d` },
+  { name: "funnel", path: `${SITE}/funnels/1?period=28d` },
+  { name: "journeys", path: `${SITE}/journeys?period=28d` },
+  ...["general", "tracking", "goals", "shields", "privacy", "sharing", "access", "danger"].map((section) => ({
+    name: `site settings, ${section}`,
+    path: `${SITE}/settings/${section}`,
+  })),
+  ...["members", "invitations", "keys", "mcp", "usage", "settings", "providers", "domains", "audit"].map((section) => ({
+    name: `organization, ${section}`,
+    path: `/org/1/${section}`,
+  })),
+  ...["profile", "security", "sessions", "preferences"].map((section) => ({
+    name: `account, ${section}`,
+    path: `/account/${section}`,
+  })),
+  ...["", "/api", "/mcp", "/keyboard"].map((topic) => ({ name: `help${topic}`, path: `/help${topic}` })),
+  ...["", ...CONSOLE.map((section) => `/${section}`)].map((section) => ({ name: `console${section}`, path: `/admin${section}` })),
+  { name: "nothing here", path: "/sites/999", refused: [404] },
+]
+
+export interface ScreenStand extends DashboardStand {
+  show(screen: Screen, looking: Looking): Promise<Watched>
+}
+
+/** An instance with everything on it that screens can show. Its owner is an instance admin. */
+export async function openScreens(browser: Browser): Promise<ScreenStand> {
+  const stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+  const { instance } = stand
+  await fillSite(instance, { hostile: true })
+  const { sites, goals, funnels, organizations } = instance.app.instance
+  await sites.create((await organizations.list())[0]!.id, { name: "New site", hosts: ["new.example"] })
+  await goals.create(instance.site, { kind: "event", value: "signup" })
+  await goals.create(instance.site, { kind: "page", value: "/pricing" })
+  const steps = [
+    { type: "page" as const, value: "/" },
+    { type: "page" as const, value: "/pricing" },
+    { type: "event" as const, value: "signup" },
+  ]
+  await funnels.create(instance.site, { name: "Sign-up", steps })
+  const cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
+  return {
+    ...stand,
+    async show(screen, looking) {
+      const watched = await stand.look({ ...looking, ...(!screen.guest && { cookie }) })
+      await watched.open(screen.path)
+      await screen.after?.(watched.page)
+      return watched
+    },
+  }
+}
+
+const AXE = new URL("../../node_modules/axe-core/axe.min.js", import.meta.url).pathname
+if (!existsSync(AXE)) throw new Error("axe-core is not installed")
+
+/** What axe finds against WCAG 2 A and AA, 2.1, 2.2 AA and good practice, with the elements. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(await Bun.file(AXE).text())
+  const run = "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
+  const { violations: found } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(run)
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`)
+}
+
+/** Pixels by which the page is wider than the window. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { browserCurrency } from "../../src/ui/parts/browser-currency.ts"
+import { ADA, openAccess } from "./access-stand.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+beforeAll(async () => {
+  if (!noBrowser) browser = await openBrowser()
+}, 30_000)
+afterAll(async () => {
+  await browser?.close()
+})
+
+/** Somebody from elsewhere, and all that their page complains of. */
+async function somebody(origin: string, locale: string, timezoneId: string): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ baseURL: origin, locale, timezoneId })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const complaints: string[] = []
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text())
+  })
+  page.on("pageerror", (error) => complaints.push(String(error.stack)))
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) complaints.push(`${answer.status()} ${answer.url()}`)
+  })
+  return { page, complaints }
+}
+
+const tell = async (page: Page, fields: Record<string, string>): Promise<void> => {
+  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text)
+  await page.keyboard.press("Enter")
+}
+
+const toAdmin = async (page: Page, token: string): Promise<void> => {
+  await page.goto("/setup")
+  await tell(page, { "Token from the console": token })
+  await page.getByRole("heading", { name: "The first admin" }).waitFor()
+}
+
+const WHO = { "Your name": ADA.name, "E-mail": ADA.email, Password: ADA.password, Organization: ADA.organization }
+
+test.skipIf(noBrowser)("no step of the set-up leaves a refusal in the console, not even where entries are wrong", async () => {
+  await using stand = await openAccess(browser)
+  const { page, complaints } = await somebody(stand.origin, "da-DK", "Europe/Copenhagen")
+  await toAdmin(page, stand.setUpToken())
+  await tell(page, { ...WHO, Password: "too short" })
+  await page.getByText("Some entries are not right.").waitFor()
+  await tell(page, { Password: ADA.password })
+  await page.getByLabel("Host").waitFor()
+
+  // What the browser tells is a guess: it can be changed.
+  expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Copenhagen")
+  expect(await page.getByLabel("Currency").inputValue()).toBe("DKK")
+  await page.getByLabel("Currency").selectOption("NOK")
+  await tell(page, { Name: "Blog", Host: "https://blog.example/about" })
+  await page.getByText("did you mean blog.example?").first().waitFor()
+  await tell(page, { Host: "blog.example" })
+  await page.getByRole("heading", { name: "Live check" }).waitFor()
+  await page.getByText("Waiting for the first event.").waitFor()
+  expect(await page.evaluate(async () => (await fetch("/api/private/sites/2")).json())).toMatchObject({ revenue_currency: "NOK" })
+
+  await page.goto("/sites/new")
+  expect(await page.getByLabel("Currency").inputValue()).toBe("DKK")
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test.skipIf(noBrowser)("a reload keeps what was typed but for token and password, until the set-up is done", async () => {
+  await using stand = await openAccess(browser)
+  const { page, complaints } = await somebody(stand.origin, "en-GB", "Europe/London")
+  const token = stand.setUpToken()
+  const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, history.state]))
+  const valuesOf = (labels: readonly string[]) => Promise.all(labels.map((label) => page.getByLabel(label, { exact: true }).inputValue()))
+  const reload = async () => {
+    await page.reload()
+    await page.getByText("The page was loaded anew.").waitFor()
+    expect(await page.getByLabel("Token from the console").inputValue()).toBe("")
+    const onDevice = await kept()
+    expect(onDevice).toContain(ADA.email)
+    expect([token, ADA.password].filter((secret) => onDevice.includes(secret))).toEqual([])
+    await tell(page, { "Token from the console": token })
+    await page.getByRole("heading", { name: "The first admin" }).waitFor()
+    expect(await valuesOf(["Your name", "E-mail", "Password", "Organization"])).toEqual([ADA.name, ADA.email, "", ADA.organization])
+    await page.waitForFunction(() => document.activeElement?.getAttribute("type") === "password")
+  }
+  await toAdmin(page, token)
+  for (const [label, text] of Object.entries(WHO)) await page.getByLabel(label, { exact: true }).fill(text)
+  await reload()
+  await tell(page, { Password: ADA.password })
+  await page.getByLabel("Name", { exact: true }).fill("Blog")
+  await page.getByLabel("Host").fill("blog.example")
+  await page.getByLabel("Currency").selectOption("NOK")
+  await reload()
+  await tell(page, { Password: ADA.password })
+  await page.getByRole("heading", { name: "The first site" }).waitFor()
+  expect(await valuesOf(["Name", "Host", "Time zone", "Currency"])).toEqual(["Blog", "blog.example", "Europe/London", "NOK"])
+
+  await page.getByRole("button", { name: "Skip the site" }).click()
+  await page.getByRole("heading", { name: "All sites", level: 1 }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.textContent === "All sites")
+  const left = await kept()
+  expect([ADA.name, ADA.email, ADA.organization, "blog.example"].filter((text) => left.includes(text))).toEqual([])
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test.skipIf(noBrowser)("what was typed is forgotten where somebody else was first", async () => {
+  await using stand = await openAccess(browser)
+  const { page } = await somebody(stand.origin, "en-GB", "Europe/London")
+  await toAdmin(page, stand.setUpToken())
+  await page.getByLabel("E-mail", { exact: true }).fill("late@example.org")
+  await stand.setUp()
+  await page.reload()
+  await page.getByRole("heading", { name: "Footfall is set up" }).waitFor()
+  expect(await page.evaluate(() => Object.values({ ...sessionStorage }).join())).not.toContain("late@example.org")
+  await page.context().close()
+})
+
+test.skipIf(noBrowser).each([
+  ["a region that is not known", {}, "en", "USD"],
+  ["a region that is not known", { default_currency: "SEK" }, "en", "SEK"],
+  ["what whoever runs it has set, whatever the region", { default_currency: "SEK" }, "de-DE", "SEK"],
+])("the currency of the first site is that of %s: %p, %s", async (_, settings, locale, expected) => {
+  await using stand = await openAccess(browser, settings)
+  const { page } = await somebody(stand.origin, locale, "Europe/Berlin")
+  await toAdmin(page, stand.setUpToken())
+  await tell(page, WHO)
+  expect(await page.getByLabel("Currency").inputValue()).toBe(expected)
+  await page.context().close()
+})
+
+test.each([
+  [["de-AT", "en-US"], "EUR"],
+  [["en", "pt-BR"], "BRL"],
+  [["gsw-CH"], "CHF"],
+  [["zh-Hant-TW"], "TWD"],
+  [["en"], undefined],
+  [["en-001"], undefined],
+  [["not a language"], undefined],
+  [[], undefined],
+])("languages %p name the currency %p", (languages, currency) => {
+  expect(browserCurrency(languages)).toBe(currency as never)
+})

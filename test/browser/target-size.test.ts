@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { watchAsked } from "./asked.ts"
+import { noBrowser, openBrowser } from "./browser.ts"
+import type { Watched } from "./dashboard-stand.ts"
+import { openScreens, overflow, type ScreenStand } from "./screens.ts"
+
+setDefaultTimeout(60_000)
+let browser: Browser
+let stand: ScreenStand
+let cookie: string
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  stand = await openScreens(browser)
+  cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
+}, 60_000)
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+/** One screen of each kind; dialogs are opened by a key or a button. */
+const SCREENS: readonly (readonly [path: string, opener?: string])[] = [
+  ["/sites"],
+  ["/sites/new"],
+  ["/sites/1?period=28d&f=page:is:/pricing"],
+  ["/sites/1?period=28d", "Filter"],
+  ["/sites/1?period=28d", "Take along"],
+  ["/sites/1/details/page?period=28d"],
+  ["/sites/1/realtime"],
+  ["/sites/1/events?period=28d"],
+  ["/sites/1/campaigns?period=28d"],
+  ["/sites/1/goals?period=28d", "Add a goal"],
+  ["/sites/1/funnels/1?period=28d"],
+  ["/sites/1/funnels/1?period=28d", "Edit"],
+  ["/sites/1/journeys?period=28d"],
+  ["/sites/1/settings/tracking"],
+  ["/sites/1/settings/shields"],
+  ["/sites/1/settings/privacy"],
+  ["/org/1/members"],
+  ["/org/1/keys", "Make a key"],
+  ["/org/1/audit"],
+  ["/account/security"],
+  ["/account/preferences"],
+  ["/help"],
+  ["/admin"],
+  ["/admin/users"],
+  ["/admin/settings"],
+]
+
+/** On a phone, or in a window of another size. */
+async function eachScreen(look: (page: Page, name: string) => Promise<void>, size?: { width: number; height: number }): Promise<void> {
+  await using watched: Watched = await stand.look({ cookie, width: 375, touch: true })
+  const { page } = watched
+  if (size) await page.setViewportSize(size)
+  page.setDefaultTimeout(8_000)
+  await page.clock.setFixedTime(stand.instance.clock.now())
+  const answered = watchAsked(page)
+  for (const [path, opener] of SCREENS) {
+    await page.goto(stand.origin + path)
+    await answered()
+    if (opener) {
+      await page.getByRole("button", { name: opener }).first().tap()
+      await answered()
+    }
+    await look(page, opener ? `${path}, ${opener}` : path)
+  }
+}
+
+interface Target {
+  name: string
+  width: number
+  height: number
+}
+
+/** What a finger cannot hit: targets under 24 px, and buttons, fields, tabs and rows under 44 px. A link in a sentence is as high as the sentence. */
+const tooSmall = (page: Page): Promise<Target[]> =>
+  page.evaluate(() => {
+    const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [role=tab], [role=option]")]
+    const top = document.querySelector("dialog[open], .popover:popover-open") ?? document
+    const primary =
+      ".button[data-kind=primary], .dialog-foot .button, .menu-item, .bottom-bar > *, .figure, select, input:not([type=checkbox], [type=radio])"
+    return all
+      .filter(
+        (element) =>
+          top.contains(element) &&
+          !element.matches(".visually-hidden") &&
+          element.checkVisibility({ visibilityProperty: true }) &&
+          !isInSentence(element),
+      )
+      .map((element) => ({ element, ...reachOf(element) }))
+      .filter(({ width, height }) => width > 0 && height > 0)
+      .filter(({ element, width, height }) => height < (element.matches(primary) ? 43.5 : 23.5) || width < 23.5)
+      .map(({ element, width, height }) => ({
+        name: `${element.tagName.toLowerCase()}.${element.className} ${element.getAttribute("aria-label") ?? element.textContent?.trim().slice(0, 40)}`,
+        width: Math.round(width),
+        height: Math.round(height),
+      }))
+
+    /** Around it stands text that is no target. */
+    function isInSentence(element: Element): boolean {
+      const parent = element.parentElement!
+      const around = [...parent.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim())
+      return getComputedStyle(element).display === "inline" && around
+    }
+
+    /** Its own box, that of its label, and what its pseudo-elements reach. */
+    function reachOf(element: HTMLElement): { width: number; height: number } {
+      element.scrollIntoView({ block: "center", inline: "center" })
+      const boxes = [element, ...((element as HTMLInputElement).labels ?? [])].map((one) => one.getBoundingClientRect())
+      const own = boxes[0]!
+      const [x, y] = [own.x + own.width / 2, own.y + own.height / 2]
+      const hits = (dx: number, dy: number) => {
+        const found = document.elementFromPoint(x + dx, y + dy)
+        return (
+          found !== null &&
+          (element.contains(found) || [...((element as HTMLInputElement).labels ?? [])].some((one) => one.contains(found)))
+        )
+      }
+      const reach = (dx: number, dy: number): number => {
+        for (let step = 0; step < 23; step++) if (!hits(dx * step, dy * step)) return step
+        return 23
+      }
+      return {
+        width: Math.max(...boxes.map(({ width }) => width), reach(1, 0) + reach(-1, 0)),
+        height: Math.max(...boxes.map(({ height }) => height), reach(0, 1) + reach(0, -1)),
+      }
+    }
+  })
+
+test.skipIf(noBrowser)("on a phone every target can be hit", async () => {
+  const small: Record<string, Target[]> = {}
+  await eachScreen(async (page, name) => {
+    const found = await tooSmall(page)
+    if (found.length > 0) small[name] = found
+  })
+  expect(
+    Object.entries(small).map(
+      ([screen, found]) => `${screen}: ${found.map(({ name, width, height }) => `${name} ${width}×${height}`).join(" | ")}`,
+    ),
+  ).toEqual([])
+})
+
+/** Elements whose text does not fit into them and is not meant to be cut. */
+const clipped = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>("#app *, dialog *")]
+      .filter(
+        (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest(".visually-hidden, svg, [aria-hidden=true]"),
+      )
+      .filter((element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim()))
+      .filter((element) => {
+        const style = getComputedStyle(element)
+        const hides = (axis: string) => axis === "hidden" || axis === "clip"
+        const tooWide = hides(style.overflowX) && style.textOverflow !== "ellipsis" && element.scrollWidth > element.clientWidth + 1
+        const tooHigh = hides(style.overflowY) && element.scrollHeight > element.clientHeight + 1
+        return tooWide || tooHigh
+      })
+      .map((element) => `${element.className}: ${element.textContent?.slice(0, 60)}`),
+  )
+
+test.skipIf(noBrowser)(
+  "with the text spacing that readers set for themselves nothing is cut and nothing goes beside the window",
+  async () => {
+    const cut: Record<string, unknown> = {}
+    await eachScreen(async (page, name) => {
+      // As an extension of the browser does; WCAG 1.4.12 has the measures.
+      await page.evaluate(() => {
+        const sheet = new CSSStyleSheet()
+        sheet.replaceSync(
+          "* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }",
+        )
+        document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+      })
+      const [texts, pixels] = [await clipped(page), await overflow(page)]
+      if (texts.length > 0 || pixels > 0) cut[name] = { texts, pixels }
+    })
+    expect(cut).toEqual({})
+  },
+)
+
+/** The last button of what is in front, which only scrolling leads to, lies under nothing. */
+async function reachesLast(page: Page): Promise<boolean> {
+  const dialog = page.locator("dialog[open]")
+  const front = (await dialog.count()) > 0 ? dialog.last() : page.locator("main")
+  const last = front.locator("button:enabled:visible, a[href]:visible").last()
+  return last.click({ trial: true, timeout: 4_000 }).then(
+    () => true,
+    () => false,
+  )
+}
+
+test.skipIf(noBrowser)("at twice the size nothing is cut, nothing goes beside the window, and the last button is reached", async () => {
+  const faults: Record<string, unknown> = {}
+  // What a window of 1,280 by 720 px holds at 200 %.
+  await eachScreen(
+    async (page, name) => {
+      const [texts, pixels, reached] = [await clipped(page), await overflow(page), await reachesLast(page)]
+      if (texts.length > 0 || pixels > 0 || !reached) faults[name] = { texts, pixels, reached }
+    },
+    { width: 640, height: 360 },
+  )
+  expect(faults).toEqual({})
+})

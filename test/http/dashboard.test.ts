@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { readSiteAddress, summaryArguments, timeseriesArguments } from "../../src/domain/site-address.ts"
+import { lastChange } from "../../src/http/dashboard/bundle.ts"
+import { startInstance, type TestInstance } from "../kit.ts"
+
+/** Bundling the dashboard from source takes its time on a busy machine. */
+const SLOW = 30_000
+
+let instance: TestInstance
+beforeAll(async () => {
+  instance = await startInstance()
+}, SLOW)
+afterAll(() => instance[Symbol.asyncDispose]())
+
+const open = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+  instance.fetch(new Request(`http://localhost${path}`, { ...init, headers }))
+
+interface BootShown {
+  version: string
+  build: string
+  setup_needed: boolean
+  me?: { user: { email: string }; sites: { id: number; name: string; permissions: string[] }[] }
+  site?: unknown
+  reports?: { report: string; given: object; data: { metrics?: object } }[]
+}
+async function bootOf(response: Response): Promise<BootShown> {
+  const html = await response.text()
+  return JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(html)?.[1] ?? "null")
+}
+
+describe("a page of the dashboard", () => {
+  test("has a policy under which nothing but its own files is loaded and no text becomes code", async () => {
+    const { headers, status } = await open("/signin")
+    expect(status).toBe(200)
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
+        "base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; frame-ancestors 'none'",
+    )
+    expect(headers.get("cache-control")).toBe("no-store")
+    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin")
+    expect(headers.get("permissions-policy")).toBe("camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+    expect(headers.get("x-frame-options")).toBeNull()
+  })
+
+  test(
+    "has no script, style or handler inside",
+    async () => {
+      const html = await (await open("/sites")).text()
+      expect(html).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*(type="application\/json"|src=))/)
+    },
+    SLOW,
+  )
+
+  test.each(["/", "/setup", "/sites", "/sites/1", "/sites/1/details/page", "/account/security", "/share/s/abc"])(
+    "is at %s",
+    async (path) => {
+      expect((await open(path)).status).toBe(200)
+    },
+  )
+
+  test.each(["/nothing", "/sites/1/nothing/at/all", "/.well-known/anything", "/sites/1/2", "/assets/nothing.js"])(
+    "is not at %s",
+    async (path) => {
+      const response = await open(path)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ code: "not_found" })
+    },
+  )
+
+  test("says in its own words to a browser that nothing is at an address", async () => {
+    const response = await open("/nothing", { "sec-fetch-mode": "navigate" })
+    expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
+    const api = await open("/api/private/nothing", { "sec-fetch-mode": "navigate" })
+    expect([api.status, api.headers.get("content-type")]).toEqual([404, "application/problem+json"])
+  })
+
+  test("is only read", async () => {
+    const response = await open("/signin", {}, { method: "POST" })
+    expect(response.status).toBe(405)
+    expect(response.headers.get("allow")).toBe("GET, HEAD")
+  })
+
+  test("answers under its own host names alone", async () => {
+    const response = await instance.fetch(new Request("http://elsewhere.example/signin"))
+    expect(response.status).toBe(421)
+    expect(await response.text()).toContain("<p>The dashboard does not answer under this host name: set base_url or allowed_hosts.</p>")
+  })
+
+  test("tells a shared view's page to nobody's search engine", async () => {
+    const { headers } = await open("/share/s/unknown")
+    expect(headers.get("x-robots-tag")).toBe("noindex")
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'")
+  })
+})
+
+describe("what a page begins with", () => {
+  test("says nothing of anybody to a stranger", async () => {
+    expect(Object.keys(await bootOf(await open("/sites/1"))).sort()).toEqual(["build", "setup_needed", "version"])
+  })
+
+  test("is who is signed in and what they may do", async () => {
+    const cookie = await instance.signIn({ role: "viewer" })
+    const { me, setup_needed } = await bootOf(await open("/sites", { cookie }))
+    expect(setup_needed).toBe(false)
+    expect(me?.sites).toMatchObject([{ id: 1, name: "Shop" }])
+    expect(me?.sites[0]?.permissions).not.toContain("site:write")
+  })
+
+  test("is the first numbers of a site whose page names its period, as the API answers them", async () => {
+    const cookie = await instance.signIn({ role: "viewer" })
+    await instance.collect({ n: "pageview", u: "https://shop.example/a", d: "shop.example" })
+    const search = "?period=today&f=page:is:/a"
+    const { reports } = await bootOf(await open(`/sites/1${search}`, { cookie }))
+    const { address } = readSiteAddress(search)
+    expect(reports?.map(({ report, given }) => ({ report, given }))).toEqual([
+      { report: "summary", given: summaryArguments(address) },
+      { report: "timeseries", given: timeseriesArguments(address) },
+    ])
+    expect(reports?.[0]?.data.metrics).toMatchObject({ visitors: 1, pageviews: 1 })
+  })
+
+  test("is the site that the page is about, as its own route shows it, and of other pages none", async () => {
+    const cookie = await instance.signIn({ role: "viewer" })
+    const { body } = await instance.api.get("/api/private/sites/1", undefined, { cookie })
+    expect((await bootOf(await open("/sites/1", { cookie }))).site).toEqual(body)
+    expect((await bootOf(await open("/sites", { cookie }))).site).toBeUndefined()
+  })
+
+  test("is no numbers without a period: the browser remembers one", async () => {
+    const cookie = await instance.signIn({ role: "viewer" })
+    expect((await bootOf(await open("/sites/1", { cookie }))).reports).toEqual([])
+  })
+
+  test("is 404 for a site that one cannot see, with nothing of it", async () => {
+    const cookie = await instance.signIn({})
+    const foreign = await open("/sites/1?period=28d", { cookie })
+    const missing = await open("/sites/99?period=28d", { cookie })
+    expect([foreign.status, missing.status]).toEqual([404, 404])
+    expect(await bootOf(foreign)).toEqual(await bootOf(missing))
+  })
+
+  test("cannot end its element, whatever a site is called", async () => {
+    const cookie = await instance.signIn({ role: "owner" })
+    const { organizations, sites } = instance.app.instance
+    const made = await sites.create((await organizations.list())[0]!.id, {
+      name: "</script><script>alert(1)</script>",
+      hosts: ["hostile.example"],
+    })
+    const html = await (await open("/sites", { cookie })).text()
+    expect(html).not.toContain("<script>alert")
+    expect((await bootOf(new Response(html))).me?.sites.find(({ id }) => id === made.id)?.name).toBe("</script><script>alert(1)</script>")
+  })
+})
+
+describe("the theme", () => {
+  test("is in the page before anything is drawn, and goes to the sign-in page of the same browser", async () => {
+    const cookie = await instance.signIn({ role: "viewer" })
+    const me = (await instance.api.get("/api/private/me", undefined, { cookie })).body as { user: { version: number } }
+    const patched = await instance.api.send("PATCH", "/api/private/me", { theme: "dark", version: me.user.version }, undefined, { cookie })
+    expect(patched.status).toBe(200)
+    const page = await open("/sites", { cookie })
+    expect(await page.text()).toContain('<html lang="en" data-theme="dark">')
+    const line = page.headers.getSetCookie().find((one) => one.startsWith("theme="))
+    expect(line).toMatch(/^theme=dark; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/)
+    expect(await (await open("/signin", { cookie: "theme=dark" })).text()).toContain('data-theme="dark"')
+  })
+
+  test("of a cookie that names none is that of the system", async () => {
+    expect(await (await open("/signin", { cookie: 'theme="><b>' })).text()).toContain('<html lang="en" data-theme="auto">')
+  })
+})
+
+test("a change of the dashboard's files is noticed", () => {
+  const newest = new Bun.Glob("**/*.tsx").scanSync({ cwd: join(import.meta.dir, "../../src/ui"), absolute: true })
+  const changedAt = Math.max(...[...newest].map((file) => statSync(file).mtimeMs))
+  expect(lastChange()).toBeGreaterThanOrEqual(changedAt)
+  expect(changedAt).toBeGreaterThan(0)
+})
+
+describe("a file of the dashboard", () => {
+  const scriptOf = async () => /\/assets\/[^"]+\.js/.exec(await (await open("/signin")).text())?.[0] ?? ""
+
+  test("is kept for good, and sent as small as the browser takes it", async () => {
+    const path = await scriptOf()
+    const gzip = await open(path, { "accept-encoding": "gzip" })
+    expect(gzip.headers.get("content-encoding")).toBe("gzip")
+    expect(gzip.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+    const plain = await open(path)
+    expect(plain.headers.get("content-encoding")).toBeNull()
+    expect(new TextDecoder().decode(Bun.gunzipSync(await gzip.bytes()))).toBe(await plain.text())
+    const again = await open(path, { "if-none-match": plain.headers.get("etag")! })
+    expect(again.status).toBe(304)
+  })
+
+  test("of the type face is a file of its own", async () => {
+    const font = await open("/assets/hanken-grotesk.woff2")
+    expect([font.status, font.headers.get("content-type")]).toEqual([200, "font/woff2"])
+  })
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { placeFileBytes } from "../../ingest/place-file.ts"
+import { startInstance, type TestInstance, temporaryFolder } from "../../kit.ts"
+import { type Person, signedIn } from "./person.ts"
+
+const folder = temporaryFolder()
+let instance: TestInstance
+let viewer: Person
+/** Two visitors from Oakland, one from a city that the file knows by name alone. */
+beforeAll(async () => {
+  const geo_db = join(folder.path, "places.mmdb")
+  const oakland = {
+    country: { iso_code: "US" },
+    subdivisions: [{ iso_code: "CA", names: { en: "California" } }],
+    city: { geoname_id: 5_378_538, names: { en: "Oakland" } },
+  }
+  const brest = { country: { iso_code: "FR" }, subdivisions: [{ names: { en: "Bretagne" } }], city: { names: { en: "Brest" } } }
+  writeFileSync(geo_db, placeFileBytes({ "192.0.2.1": oakland, "192.0.2.2": oakland, "192.0.2.3": brest }))
+  instance = await startInstance({ settings: { geo_db } })
+  for (const host of [1, 2, 3]) await instance.collect({ n: "pageview", u: "https://shop.example/" }, { address: `192.0.2.${host}` })
+  viewer = await signedIn(instance, { role: "viewer" })
+})
+afterAll(async () => {
+  await instance[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+const OAKLAND = { value: "5378538", label: "Oakland", visitors: 2 }
+const BREST = { value: "Brest", visitors: 1 }
+
+test.each([
+  ["city", [OAKLAND, BREST]],
+  [
+    "region",
+    [
+      { value: "US-CA", label: "California", visitors: 2 },
+      { value: "(none)", visitors: 1 },
+    ],
+  ],
+])("a breakdown by %s has the names that the file of places knows, public and private", async (dimension, rows) => {
+  const path = `/stats/breakdown?dimension=${dimension}&metrics=visitors&period=today`
+  const expected = { status: 200, body: { rows: rows.map((row) => expect.objectContaining(row)) } }
+  expect(await viewer.get(`/sites/1${path}`)).toMatchObject(expected)
+  expect(await instance.api.get(`/api/public/v1/sites/1${path}`, instance.key)).toMatchObject(expected)
+})
+
+test.each([
+  ["oak", [OAKLAND]],
+  ["5378", [OAKLAND]],
+  ["bre", [BREST]],
+  ["", [OAKLAND, BREST]],
+  ["nowhere", []],
+])("values of the city are found by name and by code: %p", async (q, data) => {
+  expect((await viewer.get(`/sites/1/stats/values?dimension=city&period=today&q=${q}`)).body).toEqual({ data })
+})
+
+test("a funnel's split and a file have the names as well", async () => {
+  const steps = ["/", "/pricing"].map((value) => ({ type: "page", value }))
+  const split = await viewer.post("/sites/1/stats/funnel", { period: "today", steps, breakdown: "city" })
+  expect(split.body).toMatchObject({ breakdown: { rows: [{ value: "5378538", label: "Oakland" }, { value: "Brest" }] } })
+  const { body } = await viewer.get("/sites/1/export?type=city&metrics=visitors&period=today")
+  expect(String(body).split(/\r?\n/).slice(0, 3)).toEqual(["value,label,visitors,share", `"5378538","Oakland",2,66.7`, `"Brest",,1,33.3`])
+})

@@ -1,0 +1,54 @@
+import { DEFAULT_SETTINGS, type Site } from "../../src/domain/site.ts"
+import { aggregate } from "../../src/query/aggregate.ts"
+import { comparedTables } from "../../src/query/compared-tables.ts"
+import type { Engine } from "../../src/query/engine.ts"
+import { funnel } from "../../src/query/funnel.ts"
+import { suggest } from "../../src/query/suggest.ts"
+import { SITES } from "./values.ts"
+import type { World } from "./world.ts"
+
+/** The sites of the world as services know them. */
+export const sites = SITES.map(
+  ({ id, revenueCurrency, bounceEngagedSeconds }): Site => ({
+    id,
+    organization_id: 1,
+    name: `Site ${id}`,
+    hosts: ["example.com"],
+    timezone: "Europe/Berlin",
+    retention_days: null,
+    revenue_currency: revenueCurrency,
+    tracking_id: `site-${id}`,
+    settings: { ...DEFAULT_SETTINGS, bounce_engaged_seconds: bounceEngagedSeconds, identity_mode: "monthly" },
+    identity_history: [],
+    created_at: 0,
+    updated_at: 0,
+    version: 1,
+  }),
+)
+
+/** The world's store as it is now, answered on this thread. What no test here asks is refused. */
+export function engineOf(world: World): Engine {
+  const refuse = () => {
+    throw new Error("Not asked here")
+  }
+  const unwatched = () => {}
+  return {
+    aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, unwatched),
+    compare: async (query, range) => comparedTables(world.snapshot(query.site.id), query, range, unwatched),
+    funnel: async (query) => funnel(world.snapshot(query.site.id), query, unwatched),
+    suggest: async (query) => suggest(world.snapshot(query.site.id), query, unwatched),
+    funnels: refuse,
+    realtime: refuse,
+    paths: refuse,
+    propertyKeys: refuse,
+    pulse: refuse,
+    lastMatch: refuse,
+    visitsWeight: refuse,
+    chosenVisits: refuse,
+    tally: refuse,
+    rows: refuse,
+    exportRows: refuse,
+    exportBreakdown: refuse,
+    close: async () => {},
+  }
+}

@@ -1,0 +1,210 @@
+import { expect, test } from "bun:test"
+import { startInstance, type TestInstance } from "../kit.ts"
+import { type Random, seededRandom } from "./random.ts"
+
+/**
+ * The whole way from a browser's request to an answer of the public API, against a plain list kept by the rules of metrics.md
+ * sections 2, 3 and 5: random visitors over days on which clocks change, late events, engagement, named persons, while the
+ * store seals, merges and erases. `FOOTFALL_TEST_WAYS` how many such worlds, `FOOTFALL_TEST_WAY_SEED` the first.
+ */
+const WAYS = Number(process.env.FOOTFALL_TEST_WAYS ?? 6)
+const SEED = Number(process.env.FOOTFALL_TEST_WAY_SEED ?? 1)
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const EVENTS = 250
+const ERASED_AT = [100, 180]
+const METRICS = ["visitors", "visits", "pageviews", "events", "bounce_rate", "visit_duration", "views_per_visit", "engaged_time"] as const
+const ZONES = [
+  ["Europe/Berlin", "2026-10-24T18:00:00Z"],
+  ["America/New_York", "2026-10-31T23:00:00Z"],
+  ["Australia/Lord_Howe", "2026-10-03T06:00:00Z"],
+  ["America/Havana", "2026-03-07T23:00:00Z"],
+  ["Africa/Casablanca", "2026-03-21T17:00:00Z"],
+  ["Asia/Kathmandu", "2026-12-31T08:00:00Z"],
+] as const
+
+interface PlainEvent {
+  at: number
+  name: string
+  page: string
+  interactive: boolean
+  engaged: number
+}
+
+interface PlainVisit {
+  /** The day whose salt made the visitor's id, and the address. */
+  rotating: string
+  /** "" until somebody is named. */
+  user: string
+  arrivedAt: number
+  events: PlainEvent[]
+}
+
+type Metrics = Record<(typeof METRICS)[number], number>
+
+const isCounted = ({ name }: PlainEvent): boolean => name !== "engagement"
+const isView = ({ name }: PlainEvent): boolean => name === "pageview"
+const startOf = ({ events }: PlainVisit): number => Math.min(...events.map(({ at }) => at))
+const activeAt = ({ events }: PlainVisit): number => Math.max(...events.map(({ at }) => at))
+const localTime = (at: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+const dayOf = (at: number, zone: string): string => localTime(at, zone).toPlainDate().toString()
+/** As the API names hours: a repeated one by its offset. */
+const hourOf = (at: number, zone: string): string => {
+  const time = localTime(at, zone)
+  return `${time.toPlainDate()}T${String(time.hour).padStart(2, "0")}:00:00${time.offset}`
+}
+
+function fits(visit: PlainVisit, at: number, arrival: number, user: string): boolean {
+  if (arrival - visit.arrivedAt > 30 * MINUTE) return false
+  if (user !== "" && visit.user !== "" && visit.user !== user) return false
+  const [start, active] = [startOf(visit), activeAt(visit)]
+  return at >= start - 30 * MINUTE && at <= active + 30 * MINUTE && Math.max(active, at) - Math.min(start, at) <= 24 * HOUR
+}
+
+/** The visit the event belongs to, by the salt of its day, else by that of the day before; of several the most recently active. */
+function joinable(visits: readonly PlainVisit[], sent: { at: number; arrival: number; address: string; user: string }, zone: string) {
+  const { at, arrival, address, user } = sent
+  const day = Temporal.PlainDate.from(dayOf(at, zone))
+  const by = (salt: Temporal.PlainDate) =>
+    visits
+      .filter((visit) => visit.rotating === `${salt} ${address}` && fits(visit, at, arrival, user))
+      .sort((a, b) => activeAt(b) - activeAt(a))[0]
+  return by(day) ?? by(day.subtract({ days: 1 }))
+}
+
+const rounded = (value: number, decimals: number): number => Math.round(value * 10 ** decimals + 1e-9) / 10 ** decimals
+
+function metricsOf(visits: readonly PlainVisit[], isIn: (at: number) => boolean): Metrics {
+  const events = visits.flatMap((visit) =>
+    visit.events.filter((event) => isCounted(event) && isIn(event.at)).map((event) => ({ visit, event })),
+  )
+  const started = visits.filter((visit) => isIn(startOf(visit)))
+  const views = started.map((visit) => visit.events.filter(isView).length)
+  const isBounced = ({ events: of }: PlainVisit, i: number) =>
+    views[i]! <= 1 && !of.some((event) => isCounted(event) && !isView(event) && event.interactive)
+  const lasted = started.map((visit) => Math.max(...visit.events.filter(isCounted).map(({ at }) => at)) - startOf(visit))
+  const engaged = started.map(({ events: of }) => of.reduce((sum, event) => sum + event.engaged, 0))
+  const mean = (values: readonly number[]) => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length)
+  return {
+    visitors: new Set(events.map(({ visit }) => visit.user || visit.rotating)).size,
+    visits: started.length,
+    pageviews: events.filter(({ event }) => isView(event)).length,
+    events: events.length,
+    bounce_rate: rounded(mean(started.map((visit, i) => (isBounced(visit, i) ? 100 : 0))), 1),
+    visit_duration: rounded(mean(lasted) / 1_000, 0),
+    views_per_visit: rounded(mean(views), 2),
+    engaged_time: rounded(mean(engaged) / 1_000, 0),
+  }
+}
+
+/** A site of a running instance, and the plain list of what it must hold. */
+async function world(instance: TestInstance, random: Random, { zone, isNamed }: { zone: string; isNamed: boolean }) {
+  const { id } = await instance.app.instance.sites.create(1, { name: "Way", hosts: ["way.example"], timezone: zone })
+  const { clock } = instance
+  const cookie = await instance.signIn({ role: "owner", provedAt: clock.now() + 365 * 24 * HOUR })
+  const asOwner = (method: string, path: string, body: unknown) =>
+    instance.api.send(method, `/api/private/sites/${id}${path}`, body, undefined, { cookie })
+  if (isNamed) expect((await asOwner("PATCH", "/settings", { identity_mode: "identified" })).status).toBe(200)
+  const first = clock.now()
+  const visits: PlainVisit[] = []
+  return {
+    visits,
+    ask: async (question: string) => {
+      const range = `from=${dayOf(first - 8 * HOUR, zone)}&to=${dayOf(clock.now(), zone)}`
+      const { status, body } = await instance.api.get(`/api/public/v1/sites/${id}/stats/${question}&${range}`, instance.statsKey)
+      expect(status).toBe(200)
+      return body
+    },
+    async send(): Promise<void> {
+      clock.advance(random.pick([1, 5, 60, 180, 540, 1_200, 1_860, 2_700]) * 1_000 + random.whole(0, 999))
+      const arrival = clock.now()
+      const age = random.pick([
+        0,
+        0,
+        0,
+        0,
+        random.whole(1, 40) * MINUTE,
+        random.whole(1, 40) * MINUTE,
+        random.whole(0, 500) * MINUTE,
+        -5_000,
+      ])
+      const at = arrival - Math.min(6 * HOUR, Math.max(0, age))
+      const name = random.pick(["pageview", "pageview", "pageview", "Signup", "Scroll", "engagement"])
+      const page = random.pick(["/", "/a", "/b"])
+      const interactive = random.chance(0.6)
+      const engaged = name === "engagement" ? random.whole(1, 60) * 1_000 : 0
+      const user = isNamed ? random.pick(["", "", "", "ann", "bob"]) : ""
+      const address = `203.0.113.${random.whole(1, 4)}`
+      const payload = {
+        n: name,
+        u: `https://way.example${page}`,
+        o: age,
+        i: interactive,
+        ...(engaged > 0 && { e: engaged }),
+        ...(user && { x: user }),
+      }
+      const { status, headers } = await instance.collect(payload, { address })
+      expect(status).toBe(202)
+      const joined = joinable(visits, { at, arrival, address, user }, zone)
+      expect(headers.get("x-plausible-dropped")).toBe(!joined && name === "engagement" ? "1" : null)
+      if (!joined && name === "engagement") return
+      const visit = joined ?? { rotating: `${dayOf(at, zone)} ${address}`, user: "", arrivedAt: 0, events: [] }
+      if (!joined) visits.push(visit)
+      visit.events.push({ at, name, page, interactive, engaged })
+      visit.arrivedAt = arrival
+      visit.user = user || visit.user
+    },
+    /** Whole visits go that have an event of the kind and page. */
+    async erase(): Promise<void> {
+      const [name, page] = [random.pick(["pageview", "Signup"]), random.pick(["/a", "/b"])]
+      const of = (dimension: string, value: string) => ({ dimension, operator: "is", values: [value] })
+      const asked = { from: dayOf(first - 8 * HOUR, zone), to: dayOf(clock.now(), zone), filters: [of("event", name), of("page", page)] }
+      const gone = visits.filter(({ events }) => events.some((event) => event.name === name && event.page === page))
+      const preview = await asOwner("POST", "/erase/preview", asked)
+      const events = gone.flatMap((visit) => visit.events).filter(isCounted).length
+      expect(preview).toMatchObject({ status: 200, body: { visits: gone.length, events } })
+      const { confirm } = preview.body as { confirm: string }
+      expect((await asOwner("POST", "/erase", { ...asked, confirm })).status).toBe(202)
+      let isOver = false
+      const drained = instance.app.instance.jobs.drain().finally(() => {
+        isOver = true
+      })
+      // What was replaced waits for reports that may still read it.
+      while (!isOver) {
+        clock.advance(5_000)
+        await Bun.sleep(10)
+      }
+      await drained
+      for (const visit of gone) visits.splice(visits.indexOf(visit), 1)
+    },
+  }
+}
+
+test.each(Array.from({ length: WAYS }, (_, i) => SEED + i))(
+  "what browsers send is what the API answers, seed %d",
+  async (seed) => {
+    const random = seededRandom(seed)
+    const [zone, now] = ZONES[seed % ZONES.length]!
+    await using instance = await startInstance({ now, settings: { limit_visitor_events: "0", api_rate_limit: "0" } })
+    const { events: store } = instance.app.instance
+    const { visits, send, erase, ask } = await world(instance, random, { zone, isNamed: seed % 4 < 2 })
+    for (let i = 0; i < EVENTS; i++) {
+      await send()
+      if (random.chance(0.1)) await store.seal(instance.clock.now(), random.chance(0.5))
+      if (random.chance(0.05)) await store.merge(instance.clock.now())
+      if (ERASED_AT.includes(i)) await erase()
+    }
+    const metrics = `metrics=${METRICS.join(",")}`
+    expect(await ask(`summary?${metrics}`)).toMatchObject({ metrics: metricsOf(visits, () => true) })
+    for (const [interval, bucketOf] of [
+      ["day", dayOf],
+      ["hour", hourOf],
+    ] as const) {
+      const { points } = (await ask(`timeseries?interval=${interval}&${metrics}`)) as { points: (Metrics & { time: string })[] }
+      for (const { time, ...point } of points)
+        expect({ time, ...point }).toMatchObject({ time, ...metricsOf(visits, (at) => bucketOf(at, zone) === time) })
+      expect(points.reduce((sum, point) => sum + point.events, 0)).toBe(metricsOf(visits, () => true).events)
+    }
+  },
+  120_000,
+)

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test"
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { temporaryFolder } from "../kit.ts"
+
+const ROOT = join(import.meta.dir, "../..")
+const AREAS = ["links", "pixels"]
+/** What no program of the tree reads, or what stays where it is. */
+const LEFT = new Set([".git", "node_modules", "dist", "junit.xml"])
+
+test("without the folders of links and pixels and their lines on the two lists the rest has its types, its layers and its tests", () => {
+  using folder = temporaryFolder()
+  copyTree(folder.path)
+  for (const area of AREAS) rmSync(join(folder.path, "plugins", area), { recursive: true })
+  for (const list of ["plugins/index.ts", "plugins/pages.ts"]) withoutLines(join(folder.path, list))
+  const run = (...words: string[]) => {
+    const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, ...words], { cwd: folder.path })
+    return { words, exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }
+  }
+  for (const words of [["x", "tsc", "--noEmit"], ["scripts/check-layers.ts"], ["test", "test/domain/permission.test.ts"]])
+    expect(run(...words)).toEqual({ words, exitCode: 0, said: "" })
+}, 180_000)
+
+function copyTree(to: string): void {
+  for (const name of readdirSync(ROOT)) if (!LEFT.has(name)) cpSync(join(ROOT, name), join(to, name), { recursive: true })
+  symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"))
+}
+
+/** An area has an import and its name on a list, as the head of the list says. */
+function withoutLines(list: string): void {
+  const names = AREAS.join("|")
+  const text = readFileSync(list, "utf8")
+  const left = text.replaceAll(new RegExp(`^import (?:${names}) from .*\n`, "gm"), "").replaceAll(new RegExp(`, (?:${names})\\b`, "g"), "")
+  expect(left).not.toMatch(new RegExp(`\\b(?:${names})\\b`))
+  writeFileSync(list, left)
+}

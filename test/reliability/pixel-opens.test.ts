@@ -1,0 +1,14 @@
+import { test } from "bun:test"
+import { plugins } from "../../plugins/index.ts"
+import { sql } from "../../src/store/catalog/sql.ts"
+import { expectKept, KILLS } from "./kept-records.ts"
+
+test.skipIf(!plugins.some(({ id }) => id === "pixels"))(
+  `opens that were recorded outlive ${KILLS} kills, each once, in the lifetime counter too`,
+  () =>
+    expectKept({
+      ...{ make: "test/reliability/pixel-row.ts", path: "/p/proof.gif", nobody: "/p/nobody.gif", status: 200, kind: "opens" },
+      counter: sql`select opens_total as n from pixels_pixels`,
+    }),
+  180_000,
+)

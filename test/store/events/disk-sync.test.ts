@@ -1,0 +1,58 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { openDatabase } from "../../../src/store/events/database.ts"
+import { DiskSync } from "../../../src/store/events/disk-sync.ts"
+import { Journal } from "../../../src/store/events/journal.ts"
+import { temporaryFolder } from "../../kit.ts"
+
+function openJournal() {
+  const folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const db = openDatabase(path, { now: 0, version: "" })
+  const journal = new Journal(db, () => false)
+  return {
+    path,
+    journal,
+    /** 1 = normal: a commit does not wait for the disk; 2 = full: it does. */
+    level: () => db.query<{ synchronous: number }, []>("pragma synchronous").get()!.synchronous,
+    [Symbol.dispose]() {
+      db.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test("only an unsynced change does not wait for the disk", () => {
+  using it = openJournal()
+  expect(it.journal.change(() => it.level())).toBe(2)
+  expect(it.journal.change(() => it.level(), true)).toBe(1)
+  expect(it.level()).toBe(2)
+  expect(it.journal.commit(() => it.level())).toBe(2)
+})
+
+test("an unsynced change that fails leaves nothing behind", () => {
+  using it = openJournal()
+  const fail = () => {
+    throw new Error("made by the test")
+  }
+  expect(() => it.journal.change(fail, true)).toThrow("made by the test")
+  expect(it.level()).toBe(2)
+  const other = new Database(it.path)
+  other.run("begin immediate")
+  expect(() => it.journal.change(() => {}, true)).toThrow("SQLITE_BUSY")
+  other.close()
+  expect(it.level()).toBe(2)
+  expect(it.journal.change(() => it.level(), true)).toBe(1)
+})
+
+test("a log that cannot be brought to the disk is told of", async () => {
+  using it = openJournal()
+  const disk = new DiskSync(it.path)
+  it.journal.change(() => {}, true)
+  await disk.later()
+  disk.now()
+  disk.close()
+  await expect(disk.later()).rejects.toMatchObject({ name: "StoreFault", kind: "fsync" })
+  expect(() => disk.now()).toThrow(expect.objectContaining({ kind: "fsync" }))
+})

@@ -1,0 +1,140 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { askStats, FROM_SOURCE, footfall, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
+import { openEventStore } from "../../src/store/events/events.ts"
+import { BROWSER, temporaryFolder } from "../kit.ts"
+import { event, NO_TRAITS } from "../store/events/samples.ts"
+
+/** Row `cardinality` of the table of threats. */
+
+/** 1,000,000 for a release: `FOOTFALL_TEST_VALUES=1000000 bun test test/threats/cardinality`. */
+const EVENTS = Number(process.env.FOOTFALL_TEST_VALUES ?? 12_000)
+const EACH = 1_000
+const VISITORS = 12_000
+/** The values that the limits let through, with what finds them again. */
+const KEPT_BYTES = 8 << 20
+
+/** Every value of an event is its own, or one of a few. */
+function eventOf(value: number, visitor: number) {
+  return {
+    name: value % 2 === 0 ? "pageview" : `event-${value}`,
+    url: `https://shop.example.com/page-${value}?utm_campaign=campaign-${value}`,
+    referrer: `https://host-${value}.example/`,
+    title: `Title ${value}`,
+    ip: `10.1.${visitor >> 8}.${visitor & 255}`,
+    user_agent: BROWSER,
+    props: { order: `order-${value}`, [`key-${value}`]: "x" },
+  }
+}
+
+async function send({ address }: Served, { siteId, key }: Prepared, numberOf: (i: number) => number): Promise<void> {
+  for (let from = 0; from < EVENTS; from += EACH) {
+    const events = Array.from({ length: EACH }, (_, i) => eventOf(numberOf(from + i), (from + i) % VISITORS))
+    const response = await fetch(`${address}/api/public/v1/sites/${siteId}/events`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ events }),
+    })
+    expect(await response.json()).toEqual({ accepted: EACH, rejected: [], dropped: [] })
+  }
+}
+
+interface Breakdown {
+  rows: { value: string; metrics: Record<string, number> }[]
+  total_rows: number
+}
+
+/** What a day of such events leaves: answers, memory, and the file when all is closed. */
+async function dayOf(numberOf: (i: number) => number) {
+  using folder = temporaryFolder()
+  const site = await prepareSite(FROM_SOURCE, folder.path)
+  const second = ["--name", "Other", "--hosts", "other.example", "--timezone", "UTC"]
+  const { id: otherId } = await footfall<{ id: number }>(FROM_SOURCE, folder.path, "site", "create", ...second)
+  const other = { ...site, siteId: otherId }
+  await using server = await serveFootfall({ dataDir: folder.path, flags: ["--api-rate-limit", "0"] })
+  const ask = <Answer>(of: Prepared, question: string) => askStats<Answer>(server.address, of, question)
+  await fetch(`${server.address}/api/event`, {
+    method: "POST",
+    headers: { "user-agent": BROWSER },
+    body: JSON.stringify({ n: "pageview", u: "https://other.example/a?utm_campaign=own", d: "other.example" }),
+  })
+  const ofOther = () =>
+    Promise.all(["page", "utm_campaign"].map((dimension) => ask<Breakdown>(other, `breakdown?period=today&dimension=${dimension}`)))
+  const before = await ofOther()
+  await send(server, site, numberOf)
+  expect((await ofOther()).map(({ rows }) => rows)).toEqual(before.map(({ rows }) => rows))
+  const summary = await ask<{ metrics: Record<string, number> }>(site, "summary?period=today&metrics=events,pageviews")
+  const total = async (dimension: string) =>
+    (await ask<Breakdown>(site, `breakdown?period=today&dimension=${dimension}&metrics=visitors&limit=1`)).total_rows
+  const dimensions = ["page", "title", "referrer", "event", "utm_campaign", "property&property=order"]
+  const totals: Record<string, number> = {}
+  for (const dimension of dimensions) totals[dimension] = await total(dimension)
+  const { own } = await server.memory()
+  expect(await server.kill("SIGTERM")).toBe(0)
+  return { summary: summary.metrics, totals, memory: own, file: statSync(join(folder.path, "events.db")).size }
+}
+
+test(
+  `${EVENTS} events of as many values count in full, and cost little more than as many of ten`,
+  async () => {
+    const usual = await dayOf((i) => i % 10)
+    const endless = await dayOf((i) => i)
+    expect(endless.summary).toEqual({ events: EVENTS, pageviews: EVENTS / 2 })
+    // Each limit, and `(other)`.
+    expect(endless.totals).toEqual({
+      page: 10_001,
+      title: 10_001,
+      referrer: 10_001,
+      event: 501,
+      utm_campaign: 2_001,
+      "property&property=order": 10_001,
+    })
+    expect(endless.file).toBeLessThan(1.4 * usual.file + KEPT_BYTES)
+    expect(endless.memory - usual.memory).toBeLessThan(64 << 20)
+  },
+  60_000 + EVENTS * 2,
+)
+
+const NOON = Date.parse("2026-11-21T12:00:00Z")
+const VALUE_BYTES = 2_000
+const LIMIT = 32 << 20
+
+test("values of a day that are few but long are kept up to 32 MiB together, over a restart as well", () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  let store = openEventStore(path, { now: NOON })
+  const long = (key: number, value: number) => `${key} ${value} `.padEnd(VALUE_BYTES, "x")
+  const fill = (siteId: number, day: string, keys: readonly number[]) =>
+    store.write(NOON, (writer) => {
+      const visitor = writer.visitor(siteId, day, { high: 1, low: 1 })
+      const id = writer.openVisit(siteId, { rotating: visitor, visitor, visitorKind: "rotating", traits: NO_TRAITS }, day)
+      for (let value = 0; value < 500; value++)
+        writer.add(siteId, id, event({ at: NOON, props: keys.map((key) => [`key${key}`, long(key, value)]) }), day)
+    })
+  const keys = Array.from({ length: 40 }, (_, key) => key)
+  fill(1, "2026-11-21", keys)
+  store.close()
+  store = openEventStore(path, { now: NOON })
+  fill(1, "2026-11-21", keys)
+  fill(2, "2026-11-21", [0])
+  fill(1, "2026-11-22", [40])
+  const merged = store.drops(1, "2026-11-21", "2026-11-21")
+  store.close()
+  const db = new Database(path, { readonly: true })
+  const bytes = (siteId: number) =>
+    db
+      .query<{ bytes: number }, [number]>("select coalesce(sum(octet_length(value)), 0) as bytes from dictionary where site_id = ?")
+      .get(siteId)!.bytes
+  const texts = { first: bytes(1), second: bytes(2) }
+  db.close()
+  // What is left of the day has no room for another long value, and the next day begins anew.
+  expect(texts.first).toBeGreaterThan(LIMIT + 500 * VALUE_BYTES - 2 * VALUE_BYTES)
+  expect(texts.first).toBeLessThan(LIMIT + 500 * VALUE_BYTES + 1_000)
+  expect(texts.second).toBeGreaterThan(500 * VALUE_BYTES)
+  const kept = Math.floor((LIMIT - 40 * "key00".length) / VALUE_BYTES)
+  const [row] = merged
+  expect(row?.reason).toBe("cardinality")
+  expect(Math.abs(row!.count - 2 * (40 * 500 - kept))).toBeLessThan(4)
+})

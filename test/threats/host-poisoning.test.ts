@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test"
+import { LISTENING } from "../../src/http/server.ts"
+import { ADA, setUp } from "../http/private/browser.ts"
+import { sendRaw } from "../http/raw.ts"
+import { startInstance, type TestInstance } from "../kit.ts"
+import { openMailbox } from "../mailbox.ts"
+
+/** Row `host-poisoning` of the table of threats: what a request says of our name reaches no letter and leads to no other route. */
+
+const BASE = "https://stats.example.org"
+const PATH = "/api/private/auth/forgot"
+const OWN = "Host: stats.example.org"
+
+/** The request line and the heads that name a host. */
+const SPOOFS: readonly (readonly [string, string, readonly string[]])[] = [
+  ["another host", PATH, ["Host: evil.example"]],
+  ["another host behind ours", PATH, [OWN, "X-Forwarded-Host: evil.example"]],
+  ["a forwarded host in the newer head", PATH, [OWN, "Forwarded: host=evil.example;proto=http"]],
+  ["an original host", PATH, [OWN, "X-Original-Host: evil.example", "X-Host: evil.example"]],
+  ["an address in the request line", `http://evil.example${PATH}`, [OWN]],
+  ["two hosts", PATH, [OWN, "Host: evil.example"]],
+  ["two hosts in one head", PATH, ["Host: stats.example.org, evil.example"]],
+  ["no name in the head", PATH, ["Host: "]],
+  ["a host of one character", PATH, ["Host: e"]],
+  ["a host of three characters", PATH, ["Host: e.x"]],
+  ["our host as the name of somebody", PATH, ["Host: stats.example.org@evil.example"]],
+  ["our host with something behind it", PATH, ["Host: stats.example.org.evil.example"]],
+]
+
+async function served(settings: Record<string, string>) {
+  let instance: TestInstance | undefined
+  const server = Bun.serve({ ...LISTENING, port: 0, hostname: "127.0.0.1", fetch: (request, own) => instance!.app.fetch(request, own) })
+  instance = await startInstance({ settings })
+  const { port } = server
+  return {
+    instance,
+    port: port!, // it listens on one
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+      await instance[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test("no spoof of our name is in a letter, and none reaches another route", async () => {
+  await using mailbox = await openMailbox()
+  await using target = await served({ base_url: BASE, ...mailbox.settings })
+  const { instance, port } = target
+  await setUp(instance)
+  const body = JSON.stringify({ email: ADA.email })
+  const ask = (line: string, heads: readonly string[]) =>
+    sendRaw(
+      port,
+      [`POST ${line} HTTP/1.1`, ...heads, "Content-Type: application/json", `Content-Length: ${body.length}`, "", body].join("\r\n"),
+    )
+  const statuses: Record<string, number | undefined> = {}
+  for (const [name, line, heads] of SPOOFS) {
+    const [answer] = await ask(line, heads)
+    statuses[name] = answer?.status
+    instance.clock.advance(3_600_000)
+  }
+  expect((await ask(PATH, [OWN]))[0]?.status).toBe(202)
+  // Refused as not ours, or answered as if nothing had been said: nothing else.
+  for (const [name, status] of Object.entries(statuses)) expect([name, [202, 400, 421].includes(status ?? 0)]).toEqual([name, true])
+  expect(
+    Object.entries(statuses)
+      .filter(([, status]) => status === 202)
+      .map(([name]) => name),
+  ).toEqual(["another host behind ours", "a forwarded host in the newer head", "an original host", "an address in the request line"])
+  await instance.app.instance.accounts.background.settled()
+  await instance.app.instance.accounts.mail.settled()
+  const links = mailbox.letters.flatMap(({ text }) => text.match(/https?:\/\/[^\s<>"]+/g) ?? [])
+  expect(mailbox.letters.length).toBeGreaterThan(0)
+  expect(links.length).toBeGreaterThan(0)
+  expect(new Set(links.map((link) => new URL(link).origin))).toEqual(new Set([BASE]))
+  expect(JSON.stringify(mailbox.letters)).not.toContain("evil")
+})

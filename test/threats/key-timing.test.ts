@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { Glob } from "bun"
+import { composeKey } from "../../src/domain/key-token.ts"
+import type { Statements } from "../../src/store/catalog/catalog.ts"
+import type { Sql } from "../../src/store/catalog/sql.ts"
+import { ADA, browserOf, setUp } from "../http/private/browser.ts"
+import { ORGANIZATION, someone } from "../http/private/people.ts"
+import { startInstance, type TestInstance } from "../kit.ts"
+
+// Rows `key-timing` and `enumeration` of the table of threats, by structure: what a secret is looked up by is its hash, nothing
+// compares secrets sign by sign, and an unknown thing costs the same work as a known one that is not the caller's.
+
+const sources = await Promise.all(
+  Array.from(new Glob("{src,plugins}/**/*.ts").scanSync("."))
+    .filter((path) => !/\/(ui|test)\/|^src\/(ui|tracker)\//.test(path))
+    .map(async (path) => ({ path, lines: (await Bun.file(path).text()).split("\n") })),
+)
+
+const SECRET = String.raw`[\w.?]*(?:token|secret|signature|password|digest|hash|nonce|challenge|verifier|credential|cookie)\w*(?:\([^()]*\))?(?:\.toHex\(\))?`
+const COMPARED = [new RegExp(String.raw`(${SECRET}) [!=]==? (\S+)`, "gi"), new RegExp(String.raw`(\S+) [!=]==? (${SECRET})`, "gi")]
+/** A presence, a length, or a word of ours. */
+const HARMLESS = /^[("'`]|^\(?(undefined|null|true|false|typeof|-?\d+|void)\b|\.length\b/
+
+/** What may be compared so, because nobody outside can gain by its time. */
+const NOT_SECRET: Readonly<Record<string, string>> = {
+  "plugins/links/keeping.ts": "two stored hashes of one link",
+  "src/domain/key-token.ts": "a key's checksum, which anybody can compute",
+  "src/services/bucket.ts": "a token of a list's next page",
+  "src/services/idempotency.ts": "hashes of bodies that the same caller has sent",
+  "src/services/organization-providers.ts": "numbers of rows of secrets",
+  "src/services/provider-deeds.ts": "numbers of rows of secrets",
+  "src/services/remote-backups.ts": "a file's checksum",
+  "src/store/events/bytes.ts": "a column's checksum",
+}
+
+test("no secret is compared but in constant time", () => {
+  const found = sources.flatMap(({ path, lines }) =>
+    lines.flatMap((line) =>
+      COMPARED.flatMap((form) => [...line.matchAll(form)])
+        .filter(([, left = "", right = ""]) => !HARMLESS.test(left) && !HARMLESS.test(right) && !line.includes("typeof "))
+        .map(([compared]) => ({ path, compared })),
+    ),
+  )
+  expect(found.filter(({ path }) => !(path in NOT_SECRET))).toEqual([])
+  expect(Object.keys(NOT_SECRET).filter((path) => !found.some((one) => one.path === path))).toEqual([])
+})
+
+test("statements find secrets by their hash alone", () => {
+  const asked = sources
+    .filter(({ path }) => path.startsWith("src/store/catalog/"))
+    .flatMap(({ lines }) => lines)
+    .flatMap((line) => [...line.matchAll(/\b(?:where|and|or)\s+\(?(\w*(?:token|secret|code|hash|slug)\w*)\s*=\s*\$\{(\w+)/g)])
+    .map(([, column, value]) => `${column} = ${value}`)
+  expect([...new Set(asked)].sort()).toEqual([
+    "hash = hash",
+    "password_hash = old", // of a user's row, as it was read: nobody has overtaken
+    "previous_hash = tokenHash",
+    "slug_hash = slugHash",
+    "token_hash = tokenHash",
+  ])
+})
+
+let instance: TestInstance
+/** Texts of the statements since the last question. */
+let asked: string[] = []
+beforeAll(async () => {
+  instance = await startInstance({ settings: { base_url: "http://localhost" } })
+  await setUp(instance)
+  const { catalog } = instance.app.instance
+  const { all, transaction } = catalog
+  const listening = (statements: Statements): Statements => ({
+    ...statements,
+    all: (statement) => statements.all(noted(statement)),
+    get: (statement) => statements.get(noted(statement)),
+    run: (statement) => statements.run(noted(statement)),
+  })
+  // The catalog itself, listened to.
+  catalog.all = (statement) => all(noted(statement))
+  catalog.get = async <Row>(statement: Sql) => (await all<Row>(noted(statement)))[0]
+  catalog.run = async (statement) => void (await all(noted(statement)))
+  catalog.transaction = (work, committed) => transaction((statements) => work(listening(statements)), committed)
+})
+afterAll(() => instance[Symbol.asyncDispose]())
+
+function noted(statement: Sql): Sql {
+  asked.push(statement.text.replace(/\s+/g, " "))
+  return statement
+}
+
+/** What an answer says, and what was done for it. */
+async function workOf(ask: () => Promise<{ status: number; body: unknown }>) {
+  asked = []
+  const { status, body } = await ask()
+  return { status, body: { ...(body as object), request_id: "" }, asked }
+}
+
+let network = 0
+const stranger = () => browserOf(instance, `192.0.${network++}.1`)
+const KEY_INFO = "/api/public/v1/key"
+
+test("a key with a known id costs what an unknown one does", async () => {
+  const knownId = instance.statsKey.split("_")[1]!
+  const tokens = [1, 2].map((byte) => composeKey(new Uint8Array(48).fill(byte)).token)
+  const known = composeKey(new Uint8Array(48).fill(3), knownId).token
+  const answers = []
+  for (const token of [...tokens, known]) answers.push(await workOf(() => instance.api.get(KEY_INFO, token)))
+  expect(answers[0]).toMatchObject({ status: 401, body: { code: "invalid_api_key" } })
+  expect(answers[0]!.asked).toHaveLength(1)
+  expect(answers[1]).toEqual(answers[0]!)
+  expect(answers[2]).toEqual(answers[0]!)
+})
+
+test("a known address with a wrong password costs what an unknown one does, the hash included", async () => {
+  const { catalog } = instance.app.instance
+  await catalog.script(
+    "insert into users (email, email_key, name, is_instance_admin, status, created_at) values ('off@example.org', 'off@example.org', 'Off', 0, 'disabled', 0)",
+  )
+  const verify = Bun.password.verify
+  let hashes = 0
+  Bun.password.verify = (...given) => {
+    hashes++
+    return verify(...given)
+  }
+  await stranger().get("/me") // whether the instance is set up is asked once
+  const answers = []
+  for (const email of ["nobody@example.org", ADA.email, "off@example.org"]) {
+    hashes = 0
+    const answer = await workOf(() => stranger().post("/auth/login", { email, password: "another long password" }))
+    answers.push({ ...answer, hashes })
+  }
+  Bun.password.verify = verify
+  expect(answers[0]).toMatchObject({ status: 401, hashes: 1 })
+  expect(answers[1]).toEqual(answers[0]!)
+  expect(answers[2]).toEqual(answers[0]!)
+})
+
+test("tokens of mails that are over cost what those do that never were", async () => {
+  const owner = await someone(instance, { role: "owner" })
+  const made = await owner.send("POST", `${ORGANIZATION}/members/invite`, { email: "new@example.com", role: "viewer" })
+  expect(made.status).toBe(201)
+  const withdrawn = (made.body.link as string).split("/").at(-1)!
+  await owner.send("DELETE", `${ORGANIZATION}/invitations/${made.body.id}`)
+  const unknown = "A".repeat(withdrawn.length)
+  const reset = (token: string) => workOf(() => stranger().post("/auth/reset", { token, password: "another long password" }))
+  const offer = (token: string) => workOf(() => stranger().get(`/invitations/${token}`))
+  const never = await offer(unknown)
+  expect(never).toMatchObject({ status: 404, body: { code: "invitation_not_found" } })
+  expect(await offer(withdrawn)).toEqual(never)
+  const none = await reset(unknown)
+  expect(none).toMatchObject({ status: 422, body: { code: "token_invalid" } })
+  // That of an invitation is none for a password.
+  expect(await reset(withdrawn)).toEqual(none)
+})

@@ -1,0 +1,161 @@
+import { expect, test } from "bun:test"
+import { Glob } from "bun"
+import fc from "fast-check"
+import { checkSync } from "recheck"
+import { composed } from "../../src/domain/text.ts"
+import { wildcardMatcher } from "../../src/domain/wildcard.ts"
+import { startInstance } from "../kit.ts"
+
+// No person's text becomes a regular expression. What they may write has a linear matcher; our own expressions are judged by
+// how they are built, so that no figure here depends on the machine.
+
+/** Of the ways this judge can run, the one in this process. */
+process.env.RECHECK_SYNC_BACKEND = "pure"
+
+/** A comment, a text, or a regular expression where one may stand: its body and its flags. */
+const TOKEN =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=(?:[(,=:[!&|?{};+]|=>|\breturn)\s*)\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g
+
+const files = Array.from(new Glob("{src,plugins,config}/**/*.{ts,tsx}").scanSync(".")).filter((path) => !path.includes("/test/"))
+const sources = await Promise.all(files.map(async (path) => ({ path, text: await Bun.file(path).text() })))
+
+/** Expressions that would be slow on a long text, and why theirs is short. */
+const SHORT: Readonly<Record<string, string>> = {
+  "/\\/+$/": "the base address, of the operator's settings",
+  "/^\\/+|\\/+$/g": "a plugin's path, of the operator's settings",
+  "/0+$/": "digits of an amount, 40 at most",
+  "/^-+|-+$/g": "a wanted slug, cut before",
+  "/([\\w-]+)\\/:(\\w+)/g": "the path of a route of ours",
+}
+
+function expressions(): Set<string> {
+  const found = new Set<string>()
+  for (const { text } of sources)
+    for (const [, body, flags = ""] of text.matchAll(TOKEN))
+      if (body !== undefined && isExpression(body, flags)) found.add(`/${body}/${flags}`)
+  return found
+}
+
+/** The end of a tag and the beginning of the next look like one. */
+function isExpression(body: string, flags: string): boolean {
+  try {
+    new RegExp(body, flags)
+    return !body.startsWith(">")
+  } catch {
+    return false
+  }
+}
+
+test("no expression of ours takes longer than its text is long, but on texts that are short", () => {
+  const judged = [...expressions()].map((expression) => {
+    const end = expression.lastIndexOf("/")
+    const { status } = checkSync(expression.slice(1, end), expression.slice(end + 1), { checker: "automaton", timeout: 60_000 })
+    return { expression, status }
+  })
+  expect(judged.length).toBeGreaterThan(200)
+  expect(judged.filter(({ expression, status }) => status !== "safe" && !(expression in SHORT))).toEqual([])
+  expect(Object.keys(SHORT).filter((expression) => !judged.some((one) => one.expression === expression && one.status !== "safe"))).toEqual(
+    [],
+  )
+}, 180_000)
+
+test("expressions are made while running of words of ours alone", () => {
+  const making = sources.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)
+  expect(making.sort()).toEqual([
+    "src/http/methods.ts", // paths of routes
+    "src/http/tracker.ts", // names of script variants
+    "src/services/bucket.ts", // names of tags
+    "src/tracker/tracker.ts", // in the browser, of what the site's owner wrote into the page
+  ])
+})
+
+/** A text that counts how it is read: each search may look at all that is behind its beginning. */
+function counted(text: string) {
+  const reading = { searches: 0, backwards: 0 }
+  let last = 0
+  const reader = {
+    length: text.length,
+    startsWith: (piece: string) => text.startsWith(piece),
+    endsWith: (piece: string) => text.endsWith(piece),
+    indexOf(piece: string, at: number) {
+      reading.searches++
+      if (at < last) reading.backwards++
+      const found = text.indexOf(piece, at)
+      if (found !== -1) last = found + piece.length
+      return found
+    },
+  }
+  // The matcher asks for no more of a text than this.
+  return { reading, text: reader as unknown as string }
+}
+
+const LONG = 64 << 10
+test.each([
+  ["*a*a*a*a*a*a*ab", "a".repeat(LONG)],
+  ["*aa*aa*aa*aa*aa*aa*aab", "a".repeat(LONG)],
+  [`*${"a".repeat(180)}b*`, "a".repeat(LONG)],
+  ["*/a*/a*/a*/a*/a*/a*/b*", "/a".repeat(LONG / 2)],
+  ["********b", `${"ab".repeat(LONG / 2)}a`],
+  ["a*ba*ba*ba*ba*bc*", `${"aab".repeat(LONG / 3)}`],
+])("the pattern %s looks for each of its pieces once, and never behind itself", (pattern, hostile) => {
+  const { reading, text } = counted(hostile)
+  expect(wildcardMatcher(pattern)(text)).toBe(false)
+  expect(reading.searches).toBeLessThanOrEqual(pattern.split("*").length - 2)
+  expect(reading.backwards).toBe(0)
+})
+
+/** As slow as can be, and as plain: each star tried at every length. */
+function matchesPlainly(pattern: string, text: string): boolean {
+  if (pattern === "") return text === ""
+  const [first] = pattern
+  if (first !== "*") return text.startsWith(first!) && matchesPlainly(pattern.slice(1), text.slice(1))
+  return Array.from({ length: text.length + 1 }, (_, cut) => cut).some((cut) => matchesPlainly(pattern.slice(1), text.slice(cut)))
+}
+
+test("it finds what trying every length of every star finds", () => {
+  const letters = (alphabet: string, maxLength: number) =>
+    fc.array(fc.constantFrom(...alphabet), { maxLength }).map((chosen) => chosen.join(""))
+  fc.assert(
+    fc.property(letters("ab*", 8), letters("ab", 10), (pattern, text) => wildcardMatcher(pattern)(text) === matchesPlainly(pattern, text)),
+    { seed: 11, numRuns: 5_000 },
+  )
+})
+
+test("texts are composed by the one function that is linear", () => {
+  const composing = sources.filter(({ text }) => /\.normalize\(/.test(text)).map(({ path }) => path)
+  expect(composing.sort()).toEqual([
+    "src/domain/text.ts",
+    "src/services/backup-sealing.ts", // the operator's own passphrase
+    "src/services/common-password-list.ts", // while building
+    "src/services/organization-providers.ts", // a name, whose length is known
+  ])
+})
+
+test.each([
+  ["e\u0301", "\u00e9"],
+  ["a\u0327\u0301", "a\u0327\u0301".normalize("NFC")],
+  [`a${"\u0301".repeat(30)}`, `\u00e1${"\u0301".repeat(29)}`],
+  [`a${"\u0301\u0327".repeat(16)}`, `a${"\u0301\u0327".repeat(16)}`],
+  ["\u1112\u1161\u11ab", "\ud55c"],
+])("%j is composed to %j", (text, expected) => {
+  expect(composed(text)).toBe(expected)
+  expect(composed(composed(text))).toBe(expected)
+})
+
+test("a body full of marks on one letter is answered like any other", async () => {
+  await using instance = await startInstance()
+  const marks = (count: number) => `e${"\u0301\u0327".repeat(count / 2)}`
+  const title = await instance.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example", t: marks(30_000) })
+  expect(title.status).toBe(202)
+  const name = await instance.api.post(
+    "/api/public/v1/sites/1/goals",
+    { kind: "event", value: "x", name: marks(30_000) },
+    instance.goalsKey,
+  )
+  expect(name).toMatchObject({ status: 422, body: { errors: [{ pointer: "/name", code: "too_long" }] } })
+  await instance.signIn({ role: "owner" })
+  const login = await instance.api.post("/api/private/auth/login", { email: marks(500_000), password: "x" })
+  expect(login).toMatchObject({ status: 422, body: { errors: [{ pointer: "/email", code: "too_long" }] } })
+  const reset = await instance.api.post("/api/private/auth/reset", { token: "x", password: marks(500_000) })
+  expect(reset.status).toBe(422)
+})

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test"
+import { waitText } from "../../src/ui/parts/countdown.tsx"
+import { passwordWords } from "../../src/ui/parts/password-words.ts"
+import { nextPage, withNext } from "../../src/ui/screens/access/next-page.ts"
+
+test.each([
+  ["", "/"],
+  ["?next=/sites/3%3Fperiod%3D7d", "/sites/3?period=7d"],
+  ["?next=//evil.example", "/"],
+  ["?next=/%5Cevil.example", "/"],
+  ["?next=https://evil.example", "/"],
+  ["?next=javascript:alert(1)", "/"],
+  ["?next=/%09/evil.example", "/"],
+])("the page after signing in, of %j, is %s", (search, page) => {
+  expect(nextPage(search)).toBe(page)
+})
+
+test("the wanted page goes along to the next step, and nothing else does", () => {
+  expect(withNext("/signin", "?next=/sites/3&error=oidc_failed")).toBe("/signin?next=%2Fsites%2F3")
+  expect(withNext("/signin", "?next=//evil.example")).toBe("/signin")
+})
+
+test.each([
+  ["", "At least 12 characters. Several words in a row are easy to keep in mind and hard to guess."],
+  ["eleven chars".slice(0, 11), "Too short: 12 characters are needed."],
+  // Twelve emoji are twelve characters, and one of them.
+  ["😀".repeat(12), "Weak: it repeats itself."],
+  ["abababababab", "Weak: it repeats itself."],
+  ["my ADA@example.org 1", "Weak: your e-mail address is in it."],
+  ["tree house 7", "Fair. Longer is better."],
+  ["tree house under", "Good."],
+  ["correct horse battery staple", "Strong."],
+  ["word ".repeat(60), "Too long: 256 characters are the most."],
+])("a password like %j is: %s", (password, words) => {
+  expect(passwordWords(password, "ada@example.org")).toBe(words)
+})
+
+test.each([
+  [1, "1 s"],
+  [119, "119 s"],
+  [120, "2 min"],
+  [601, "11 min"],
+])("a wait of %d seconds is told as %s", (seconds, text) => {
+  expect(waitText(seconds)).toBe(text)
+})

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test"
+import type { CampaignMatrix } from "../../src/domain/insight.ts"
+import { readSiteAddress, writeSiteAddress } from "../../src/domain/site-address.ts"
+import { allCampaigns } from "../../src/ui/screens/campaigns/all-campaigns.ts"
+import { taggedAddress } from "../../src/ui/screens/campaigns/tagged-address.ts"
+import { countedInput, emptyDraft, moved, newStep, reasonAgainst } from "../../src/ui/screens/funnels/funnel-draft.ts"
+import { inputOf, pinned, readQuestion, writtenQuestion } from "../../src/ui/screens/journeys/journey-question.ts"
+
+test.each([
+  ["shop.example/sale", { utm_source: "mail" }, "https://shop.example/sale?utm_source=mail"],
+  ["http://shop.example/?a=1&utm_source=old#top", { utm_source: "new one" }, "http://shop.example/?a=1&utm_source=new+one#top"],
+  [
+    "https://shop.example/?utm_medium=x",
+    { utm_source: "s", utm_campaign: " c&d " },
+    "https://shop.example/?utm_source=s&utm_campaign=c%26d",
+  ],
+  ["", { utm_source: "mail" }, undefined],
+  ["javascript:alert(1)", {}, undefined],
+  ["not a page", {}, undefined],
+])("the tags of %s", (page, tags, expected) => {
+  expect(taggedAddress(page, tags)).toBe(expected as string)
+})
+
+test.each([
+  [0, 2, ["b", "c", "a"]],
+  [2, 0, ["c", "a", "b"]],
+  [1, 1, ["a", "b", "c"]],
+  [1, 3, ["a", "b", "c"]],
+  [0, -1, ["a", "b", "c"]],
+])("a step from place %i to %i", (from, to, expected) => {
+  expect(moved(["a", "b", "c"], from, to)).toEqual(expected)
+})
+
+test("why a funnel cannot be saved yet", () => {
+  const draft = emptyDraft()
+  const [a, b] = [newStep({ value: "/" }), newStep({ value: "/b" })]
+  expect(reasonAgainst(draft)).toBe("A funnel has at least 2 steps; none is complete.")
+  expect(reasonAgainst({ ...draft, steps: [a, newStep()] })).toBe("A funnel has at least 2 steps; one is complete.")
+  expect(reasonAgainst({ ...draft, steps: [a, b, newStep()] })).toBe("A step is empty. Fill it in or remove it.")
+  expect(reasonAgainst({ ...draft, steps: [a, b] })).toBe("The funnel has no name yet.")
+  expect(reasonAgainst({ ...draft, steps: [a, b], name: "Buy" })).toBeUndefined()
+})
+
+test("steps are counted up to the first that says nothing", () => {
+  const draft = emptyDraft()
+  const home = { type: "page", match: "exact", value: "/" } as const
+  expect(countedInput(draft)).toBeUndefined()
+  expect(countedInput({ ...draft, steps: [newStep(home), newStep(), newStep({ value: "/b" })], windowHours: "24" })).toEqual({
+    steps: [home, home],
+    order: "sequential",
+    window_hours: 24,
+  })
+})
+
+/** Through the address and back, as a page that is loaded again reads it. */
+function throughAddress(written: Record<string, string | undefined>) {
+  const cards = Object.fromEntries(
+    Object.entries(written).flatMap(([name, value]) => (value === undefined ? [] : [[name, encodeURIComponent(value)]])),
+  )
+  const { address, leftOut } = readSiteAddress(writeSiteAddress({ ...readSiteAddress("").address, cards }))
+  expect(leftOut).toEqual([])
+  return readQuestion({ of: (name) => (address.cards[name] === undefined ? undefined : decodeURIComponent(address.cards[name])) })
+}
+
+test("a journey stands in the address, whatever its pages are called", () => {
+  const hostile = { page: "/a,b:c?d=%2F|é" }
+  const first = readQuestion({ of: () => undefined })
+  const asked = pinned({ ...first, mode: "end", anchor: { event: "Sign up, now" }, steps: 5, events: true }, { column: 2, ...hostile })
+  expect(throughAddress(writtenQuestion(asked))).toEqual(asked)
+  expect(inputOf(asked)).toEqual({ end: { event: "Sign up, now" }, steps: 5, events: true, pins: [{ column: 2, ...hostile }] })
+  expect(pinned(asked, { column: 2, ...hostile }).pins).toEqual([])
+  expect(Object.values(writtenQuestion(first)).filter(Boolean)).toEqual([])
+})
+
+test("a malformed journey is the usual one", () => {
+  const of = (name: string) => ({ steps: "99", group: "x", pin1: "" })[name]
+  expect(readQuestion({ of })).toEqual(readQuestion({ of: () => undefined }))
+})
+
+test("the file of campaigns holds the rows of all pages, in their order", async () => {
+  const row = (campaign: string) => ({ source: "mail", medium: "email", campaign, visitors: 1, conversions: 0, conversion_rate: 0 })
+  const rows = ["a", "b", "c", "d", "e"].map(row)
+  const asked: number[] = []
+  const found = await allCampaigns(async ({ offset }) => {
+    asked.push(offset)
+    const page = rows.slice(offset, offset + 2)
+    return { rows: page, total_rows: rows.length, has_more: offset + page.length < rows.length } as CampaignMatrix // what says it is about is not read
+  })
+  expect(found).toEqual(rows)
+  expect(asked).toEqual([0, 2, 4])
+})

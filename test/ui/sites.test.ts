@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test"
+import { DEFAULT_ADDRESS } from "../../src/domain/site-address.ts"
+import { allowedAddress, allowedArguments, type SharedView } from "../../src/ui/screens/share/share-source.ts"
+import { checksOf, heard, type LiveState } from "../../src/ui/screens/sites/live-state.ts"
+import { grouped, ordered, troubleOf } from "../../src/ui/screens/sites/order.ts"
+import type { ListedSite } from "../../src/ui/screens/sites/site-list.ts"
+import { snippetText } from "../../src/ui/screens/sites/snippets.ts"
+
+const NOW = Date.parse("2026-11-21T12:00:00Z")
+const site = (id: number, more: Partial<ListedSite> = {}): ListedSite => ({
+  id,
+  name: `Site ${id}`,
+  hosts: [`s${id}.example`],
+  organization: { id: 1, name: "Shop" },
+  pinned: false,
+  created_at: `2026-11-0${id}T00:00:00Z`,
+  current_visitors: 0,
+  last_event_at: "2026-11-21T11:00:00Z",
+  ...more,
+})
+const ids = (sites: readonly ListedSite[]) => sites.map(({ id }) => id)
+
+test("sites are sorted, pinned ones first and those without a figure last", () => {
+  const sites = [
+    site(1, { visitors: 5, change_percent: -2 }),
+    site(2),
+    site(3, { visitors: 9, change_percent: 4 }),
+    site(4, { pinned: true }),
+  ]
+  expect(ids(ordered(sites, "", "visitors"))).toEqual([4, 3, 1, 2])
+  expect(ids(ordered(sites, "", "change"))).toEqual([4, 3, 1, 2])
+  expect(ids(ordered(sites, "", "name"))).toEqual([4, 1, 2, 3])
+  expect(ids(ordered(sites, "", "created"))).toEqual([4, 3, 2, 1])
+  expect(ids(ordered(sites, " S3.EX", "name"))).toEqual([3])
+})
+
+test("several organizations have groups by name, one has none", () => {
+  const other = site(2, { organization: { id: 2, name: "Bakery" } })
+  expect(grouped([site(1), other, site(3)]).map(({ name, sites }) => [name, ids(sites)])).toEqual([
+    ["Bakery", [2]],
+    ["Shop", [1, 3]],
+  ])
+  expect(grouped([site(1), site(3)]).map(({ name }) => name)).toEqual([undefined])
+})
+
+test.each([
+  [{ last_event_at: null }, "Waiting for the first event"],
+  [{ last_event_at: "2026-11-20T12:00:01Z" }, undefined],
+  [{ last_event_at: "2026-11-20T12:00:00Z" }, "No data for a day"],
+  [{ last_event_at: "2026-11-18T12:00:00Z" }, "No data for 3 days"],
+  [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 151] }, "Many more visitors today than usual"],
+  [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 150] }, undefined],
+  [{ visitors_by_day: [1, 1, 1, 1, 1, 1, 99] }, undefined],
+] as const)("the mark of %j", (more, mark) => {
+  expect(troubleOf(site(1, more as Partial<ListedSite>), NOW)).toBe(mark)
+})
+
+const HOSTS = { hosts: ["shop.example"], timezone: "Europe/Berlin" }
+const QUIET: LiveState = { refused: [] }
+
+test("the live check goes from the script to the event, and a refused host fails until it is allowed", () => {
+  const check = (state: LiveState, checked: object = HOSTS) => checksOf(checked as typeof HOSTS, state, "Europe/Paris", NOW)
+  expect(check(QUIET)).toEqual({ script: "waiting", event: "waiting", host: "waiting", strangers: [], zone: "ok" })
+  const seen = heard(QUIET, { type: "script_seen", data: { at: "2026-11-21T12:00:00Z" } })
+  expect(check(seen)).toMatchObject({ script: "ok", event: "waiting" })
+  const refused = heard(seen, { type: "host_refused", data: { at: "2026-11-21T12:00:00Z", hostname: "foo.dev" } })
+  expect(check(refused)).toMatchObject({ event: "waiting", host: "failed", strangers: ["foo.dev"] })
+  expect(heard(refused, { type: "host_refused", data: { at: "2026-11-21T12:00:01Z", hostname: "foo.dev" } }).refused).toEqual(["foo.dev"])
+  expect(check(refused, { ...HOSTS, hosts: ["shop.example", "foo.dev"] })).toMatchObject({ host: "waiting", strangers: [] })
+  const data = { at: "2026-11-21T12:00:02Z", name: "pageview", page: "/", hostname: "shop.example" }
+  expect(check(heard(seen, { type: "event", data }))).toMatchObject({ event: "ok", host: "ok" })
+  expect(checksOf(HOSTS, QUIET, "Asia/Tokyo", NOW).zone).toBe("failed")
+})
+
+const VIEW: SharedView = {
+  password_required: false,
+  name: "For Ann",
+  site: { name: "Shop", timezone: "UTC" },
+  sections: ["summary"],
+  allow_range: false,
+  allow_filters: false,
+  allow_export: false,
+}
+
+test("a shared view asks only what its owner allows", () => {
+  const given = { period: "7d", compare: "previous_period", match_weekday: true, filters: [], metrics: ["visitors"] }
+  expect(allowedArguments(VIEW, given)).toEqual({ metrics: ["visitors"] })
+  expect(allowedArguments({ ...VIEW, allow_range: true, allow_filters: true }, given)).toEqual(given)
+  const filters = [{ dimension: "page" as const, operator: "is" as const, values: ["/"] }]
+  const address = { ...DEFAULT_ADDRESS, period: "custom" as const, from: "2026-11-01", to: "2026-11-02", filters, segment: 7 }
+  expect(allowedAddress(VIEW, address)).toEqual({ ...DEFAULT_ADDRESS, filters: [] })
+  const { segment: _, ...open } = address
+  expect(allowedAddress({ ...VIEW, allow_range: true, allow_filters: true }, address)).toEqual(open)
+})
+
+test("snippets name the site and where it is counted", () => {
+  const snippet = '<script defer src="https://stats.example/js/script.js" data-site="t-1"></script>'
+  const shown = { id: 7, hosts: ["*.shop.example"], tracking_id: "t-1", snippet }
+  expect(snippetText("html", shown)).toBe(snippet)
+  expect(snippetText("npm", shown)).toContain('endpoint: "https://stats.example/api/event"')
+  expect(snippetText("server", shown)).toContain("https://stats.example/api/public/v1/sites/7/events")
+  expect(snippetText("server", shown)).toContain('"url": "https://www.shop.example/"')
+  expect(snippetText("tag-manager", shown)).toContain('setAttribute("data-site", "t-1")')
+  expect(snippetText("wordpress", shown)).toContain(`echo '${snippet}';`)
+})

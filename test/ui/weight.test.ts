@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test"
+import { bundleDashboard } from "../../src/http/dashboard/bundle.ts"
+
+const KB = 1_000
+const parts = await bundleDashboard()
+const gzip = (bytes: Uint8Array<ArrayBuffer>): number => Bun.gzipSync(bytes, { level: 9 }).length
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+const at = (path: string) => parts.find((part) => part.path === path)
+
+/** Scripts that a page cannot do without: that of the page, and all that it imports at once. */
+function scriptsFor(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path)) return seen
+  seen.add(path)
+  const source = text(at(path)?.bytes ?? new Uint8Array())
+  for (const [, imported] of source.matchAll(/(?:from|import)\s*"(\/assets\/[^"]+\.js)"/g)) scriptsFor(imported!, seen)
+  return seen
+}
+
+const page = text(at("/")!.bytes)
+const entry = /\/assets\/[^"]+\.js/.exec(page)![0]
+const first = scriptsFor(entry)
+const weigh = (paths: Iterable<string>): number => [...paths].reduce((sum, path) => sum + gzip(at(path)!.bytes), 0)
+
+test("the first view of the dashboard loads at most 75 kB of scripts, 14 kB of styles and 35 kB of type face", () => {
+  const styles = parts.filter(({ type }) => type.startsWith("text/css"))
+  const font = at("/assets/hanken-grotesk.woff2")!.bytes.length
+  const weights = { scripts: weigh(first), styles: weigh(styles.map(({ path }) => path)), font }
+  console.log(`first view: ${JSON.stringify(weights)} bytes`)
+  expect(weights.scripts).toBeLessThanOrEqual(75 * KB)
+  expect(weights.styles).toBeLessThanOrEqual(14 * KB)
+  expect(weights.font).toBeLessThanOrEqual(35 * KB)
+  expect(weights.scripts + weights.styles + weights.font + gzip(at("/")!.bytes)).toBeLessThanOrEqual(150 * KB)
+})
+
+test("any other screen adds at most 30 kB, the map 60", () => {
+  const scripts = parts.filter(({ path }) => path.endsWith(".js") && !first.has(path))
+  const heavy = scripts.flatMap(({ path }) => {
+    const added = weigh([...scriptsFor(path)].filter((one) => !first.has(one)))
+    const bar = path.includes("map") ? 60 * KB : 30 * KB
+    return added > bar ? [`${path}: ${added}`] : []
+  })
+  expect(heavy).toEqual([])
+})
