@@ -13,8 +13,8 @@ export const queryOf = (report: OpenReport, rest: Partial<Query>): Query => ({
   ...rest,
 })
 
-/** The filter of a report, and one more beside it. */
-export function withFilter(report: OpenReport, more: Filter | undefined): { filter?: Filter } {
+/** The filter of a report, and perhaps one more beside it. */
+export function withFilter(report: OpenReport, more?: Filter): { filter?: Filter } {
   const filter = both(report.question.filter, more)
   return filter ? { filter } : {}
 }
