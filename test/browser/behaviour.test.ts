@@ -325,6 +325,20 @@ test.skipIf(noBrowser)(
   },
 )
 
+test.skipIf(noBrowser)("campaigns: the file of a card holds the card's own rows, and none of the visits without the tag", async () => {
+  const { page, open } = owner
+  await open("/sites/1/campaigns?period=28d")
+  const card = page.getByRole("region", { name: "Campaigns", exact: true })
+  await card.getByRole("table").waitFor()
+  const shown = await card.getByRole("rowheader").count()
+  const [file] = await Promise.all([page.waitForEvent("download"), card.getByRole("link", { name: "CSV" }).click()])
+  const [, ...lines] = (await Bun.file(await file.path()).text()).trimEnd().split("\r\n")
+  expect(lines[0]).toStartWith('"autumn",')
+  expect(lines.filter((line) => line.startsWith('"(none)"'))).toEqual([])
+  expect(lines.length).toBe(shown)
+  expectClean(owner)
+})
+
 test.skipIf(noBrowser)("an event's row filters, its properties are listed, and it becomes a goal", async () => {
   const { page, open } = owner
   await open("/sites/1/events?period=28d")

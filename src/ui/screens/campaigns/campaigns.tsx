@@ -72,7 +72,7 @@ function TagCard({ card, title, tabs }: { card: string; title: string; tabs: rea
       foot={
         <>
           {exportAddress && (
-            <a href={exportAddress(dimension, rangeArguments(address))} download>
+            <a href={exportAddress("breakdown", tagged(address, dimension))} download>
               CSV
             </a>
           )}
