@@ -1,13 +1,14 @@
 import { useId, useState } from "preact/hooks"
 import { useLocation } from "wouter"
 import { useSiteAddress } from "../../address.ts"
-import { Problem, patch, post } from "../../api.ts"
+import { patch, post } from "../../api.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { Choice, TextField } from "../../parts/fields.tsx"
 import { Form } from "../../parts/form.tsx"
 import { TwoVersions } from "../../parts/two-versions.tsx"
 import { visible } from "../../safe-text.ts"
+import { currentOf } from "../../stale.ts"
 import { toast } from "../../toasts.ts"
 import { draftOf, emptyDraft, type FunnelDraft, type FunnelShown, inputOf, reasonAgainst } from "./funnel-draft.ts"
 import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
@@ -58,7 +59,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = staleOf(error)
+            const current = currentOf<FunnelShown>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -92,10 +93,6 @@ const facts = ({ name, steps, order = "sequential", window_hours }: ReturnType<t
     ["Order", ORDER_WORDS[order]],
     ["Longest time", window_hours === null || window_hours === undefined ? "the whole period" : `${window_hours} h`],
   ] as const
-
-/** What somebody else has saved meanwhile, where that is why it was refused. */
-const staleOf = (error: unknown): FunnelShown | undefined =>
-  error instanceof Problem && error.code === "version_conflict" ? (error.members.current as FunnelShown) : undefined
 
 export const ORDER_WORDS: Readonly<Record<FunnelDraft["order"], string>> = {
   sequential: "Other activity may lie between two steps",

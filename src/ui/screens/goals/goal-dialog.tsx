@@ -6,6 +6,7 @@ import { Form } from "../../parts/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
 import { TwoVersions } from "../../parts/two-versions.tsx"
 import { visible } from "../../safe-text.ts"
+import { currentOf } from "../../stale.ts"
 import { toast } from "../../toasts.ts"
 import { GoalFields } from "./goal-fields.tsx"
 import { draftOf, EMPTY_DRAFT, type GoalDraft, type GoalShown, inputOf, PRESETS, ruleText } from "./goal-rule.ts"
@@ -53,7 +54,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
       <Form
         submit={() =>
           save().catch((error) => {
-            const current = staleOf(error)
+            const current = currentOf<GoalShown>(error)
             if (!current) throw error
             setStale(current)
           })
@@ -82,11 +83,6 @@ const facts = (goal: GoalShown) =>
     ["Name", visible(goal.name)],
     ["Rule", ruleText(goal)],
   ] as const
-
-/** What somebody else has saved meanwhile, where that is why it was refused. */
-function staleOf(error: unknown): GoalShown | undefined {
-  return error instanceof Problem && error.code === "version_conflict" ? (error.members.current as GoalShown) : undefined
-}
 
 const Presets = ({ onDraft }: { onDraft(draft: GoalDraft): void }) => (
   <div class="row" role="group" aria-label="Begin with">

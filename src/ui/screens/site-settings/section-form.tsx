@@ -4,8 +4,8 @@ import { Button } from "../../parts/button.tsx"
 import { Form, type Sent } from "../../parts/form.tsx"
 import { TwoVersions } from "../../parts/two-versions.tsx"
 import { useUnsaved } from "../../parts/unsaved.tsx"
+import { currentOf } from "../../stale.ts"
 import { toast } from "../../toasts.ts"
-import { currentOf } from "./stale.ts"
 
 interface Edit<Values> extends Sent {
   values: Values

@@ -4,10 +4,10 @@ import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { Form } from "../../parts/form.tsx"
 import { TwoVersions } from "../../parts/two-versions.tsx"
+import { currentOf } from "../../stale.ts"
 import { type ShareShown, wordsOf } from "./share.ts"
 import { bodyOf, useShareDraft } from "./share-draft.ts"
 import { ShareFields } from "./share-fields.tsx"
-import { currentOf } from "./stale.ts"
 
 interface ShareFormProps {
   /** Of the site's shared views. */

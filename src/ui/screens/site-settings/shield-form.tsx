@@ -6,8 +6,8 @@ import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField, TextField } from "../../parts/fields.tsx"
 import { Form } from "../../parts/form.tsx"
 import { TwoVersions } from "../../parts/two-versions.tsx"
+import { currentOf } from "../../stale.ts"
 import { ConditionRows, conditionsOf, conditionsText, draftsOf, type KeptCondition } from "./condition-rows.tsx"
-import { currentOf } from "./stale.ts"
 
 /** A rule for drops, as `GET /api/private/sites/{site}/shields` shows it. */
 export interface ShieldShown {

@@ -1,4 +1,4 @@
-import { Problem } from "../../api.ts"
+import { Problem } from "./api.ts"
 
 /** What the server has now, when it refused a change of an older version; undefined of any other failure. */
 export function currentOf<Shown>(error: unknown): Shown | undefined {
