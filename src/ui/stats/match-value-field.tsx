@@ -1,8 +1,9 @@
-import { useEffect, useId, useState } from "preact/hooks"
+import { useId } from "preact/hooks"
 import type { Suggestions } from "../../domain/insight.ts"
 import { rangeArguments } from "../../domain/site-address.ts"
 import { useSiteAddress } from "../address.ts"
 import { TextField } from "../parts/fields.tsx"
+import { useRested } from "../rested.ts"
 import { useReport } from "./use-report.ts"
 
 interface MatchValueFieldProps {
@@ -22,14 +23,10 @@ const ROWS = 20
 export function MatchValueField({ of, value, ...others }: MatchValueFieldProps) {
   const { address } = useSiteAddress()
   const list = useId()
-  const [q, setQ] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setQ(value), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [value])
+  const q = useRested(value.trim(), WAIT_MS)
   const { data } = useReport(
     "values",
-    { ...rangeArguments({ ...address, filters: [] }), dimension: of, ...(q.trim() !== "" && { q: q.trim() }), limit: ROWS },
+    { ...rangeArguments({ ...address, filters: [] }), dimension: of, ...(q !== "" && { q }), limit: ROWS },
     { refetchMs: false },
   )
   return (

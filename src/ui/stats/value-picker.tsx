@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from "preact/hooks"
+import { useId, useState } from "preact/hooks"
 import type { Dimension } from "../../domain/dimension.ts"
 import type { Operator } from "../../domain/filter.ts"
 import type { Suggestions } from "../../domain/insight.ts"
@@ -6,6 +6,7 @@ import { type AddressFilter, rangeArguments } from "../../domain/site-address.ts
 import { useSiteAddress } from "../address.ts"
 import { short } from "../format.ts"
 import { IconButton } from "../parts/button.tsx"
+import { useRested } from "../rested.ts"
 import { visible } from "../safe-text.ts"
 import { useCodeNames } from "./code-names.ts"
 import { isExact } from "./filter-words.ts"
@@ -32,7 +33,7 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
   const id = useId()
   const [typed, setTyped] = useState("")
   const [active, setActive] = useState(-1)
-  const { rows, isPending } = useSuggestions({ dimension, property, operator, others, typed })
+  const { rows, isPending } = useSuggestions({ dimension, property, others, typed })
   const names = useCodeNames({ dimension, ...(dimension === "property" && { property }), operator, values: [...values] })
   const isExactly = isExact(operator)
   const isFull = values.length >= MOST
@@ -123,13 +124,9 @@ function useSuggestions({
   property,
   others,
   typed,
-}: Pick<ValuePickerProps, "dimension" | "property" | "operator" | "others"> & { typed: string }) {
+}: Pick<ValuePickerProps, "dimension" | "property" | "others"> & { typed: string }) {
   const { address } = useSiteAddress()
-  const [q, setQ] = useState("")
-  useEffect(() => {
-    const timer = setTimeout(() => setQ(typed.trim()), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
+  const q = useRested(typed.trim(), WAIT_MS)
   const isProperty = dimension === "property"
   const { data, isFetching } = useReport(
     "values",

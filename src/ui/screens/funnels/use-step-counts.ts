@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useState } from "preact/hooks"
+import { useMemo } from "preact/hooks"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../address.ts"
 import { Problem } from "../../api.ts"
+import { useRested } from "../../rested.ts"
 import { useReport } from "../../stats/use-report.ts"
 import { countedInput, type FunnelDraft } from "./funnel-draft.ts"
 
@@ -20,11 +21,7 @@ export interface StepCounts {
 export function useStepCounts(draft: FunnelDraft): StepCounts {
   const { address } = useSiteAddress()
   const text = JSON.stringify(countedInput(draft))
-  const [asked, setAsked] = useState<string | undefined>(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [text])
+  const asked = useRested<string | undefined>(text, WAIT_MS)
   const input = useMemo(() => (asked === undefined ? undefined : (JSON.parse(asked) as object)), [asked])
   const { data, error, isPlaceholderData, isFetching } = useReport(
     "funnel",

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { get, patch } from "../../api.ts"
 import { counted } from "../../counted.ts"
 import { dayText } from "../../format.ts"
 import { Choice, TextField } from "../../parts/fields.tsx"
+import { useRested } from "../../rested.ts"
 import { SectionForm } from "./section-form.tsx"
 import { type SettingsShown, sitePath, useRefreshSite } from "./settings.ts"
 
@@ -127,13 +128,11 @@ interface Preview {
   first_run_at: string
 }
 
+const WAIT_MS = 300
+
 /** The consequence of a number of days, asked when it has rested for a moment. */
 function usePreview(siteId: number, days: number | null) {
-  const [rested, setRested] = useState(days)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(days), 300)
-    return () => clearTimeout(timer)
-  }, [days])
+  const rested = useRested(days, WAIT_MS)
   const { data, error } = useQuery({
     queryKey: ["site", siteId, "retention-preview", rested],
     queryFn: ({ signal }) => get<Preview>(`${sitePath(siteId)}/retention-preview?days=${rested}`, signal),
