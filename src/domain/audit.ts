@@ -14,6 +14,9 @@ export interface Actor {
   requestId: string
 }
 
+/** The user whom a changed row names; null where a key, a command line or the instance itself has changed it. */
+export const userBehind = ({ kind, id }: Actor): number | null => (kind === "user" ? (id ?? null) : null)
+
 /** What was done. */
 export interface Deed {
   /** `<area>.<thing>.<verb>` */

@@ -1,4 +1,4 @@
-import type { Actor } from "../domain/audit.ts"
+import { type Actor, userBehind } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { parseId } from "../domain/id.ts"
@@ -118,7 +118,7 @@ export function createAlarms({ catalog, clock, mail, outbox, audit, publicUrl }:
     },
     dismiss: (actor, id) =>
       catalog.transaction(async (statements) => {
-        const by = actor.kind === "user" ? (actor.id ?? null) : null
+        const by = userBehind(actor)
         const notice = await dismissNotice(statements, parseId(id) ?? 0, { by, at: clock.now() })
         if (!notice) throw new AppError("not_found", "There is no open notice of this id.")
         await audit.write(statements, actor, {

@@ -1,6 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import type { Actor } from "../domain/audit.ts"
+import { type Actor, userBehind } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
 import { AppError, type Fault, refuseFaults } from "../domain/error.ts"
 import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
@@ -152,7 +152,7 @@ export async function createBackupSchedule(options: Options): Promise<BackupSche
         async (statements) => {
           const kept = s3 && !ofOperator ? await keepBucket(statements, s3) : chosen?.s3
           const plan: BackupPlan = { ...wanted, ...(kept && { s3: kept }) }
-          const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
+          const updated_by = userBehind(actor)
           await putSetting(statements, { key: KEY, value: plan, updated_by, updated_at: clock.now() })
           await audit.write(statements, actor, {
             action: "admin.backup.schedule",

@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import type { Actor } from "../domain/audit.ts"
+import { type Actor, userBehind } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
 import { AppError, refuseFaults } from "../domain/error.ts"
 import { instantText, parseInstant } from "../domain/moment.ts"
@@ -72,7 +72,7 @@ export async function createMaintenance({ catalog, clock, audit }: MaintenanceOp
       await catalog.transaction(
         async (statements) => {
           const before = shownMode(current())
-          const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
+          const updated_by = userBehind(actor)
           await putSetting(statements, { key: KEY, value: wanted, updated_by, updated_at: clock.now() })
           await audit.write(statements, actor, {
             action: "admin.maintenance.change",

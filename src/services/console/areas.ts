@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Actor } from "../../domain/audit.ts"
+import { type Actor, userBehind } from "../../domain/audit.ts"
 import { AppError, refuseFaults } from "../../domain/error.ts"
 import { fault, inspect, isObject } from "../../domain/shape.ts"
 import { type Expected, refuseStaleBody } from "../../domain/version.ts"
@@ -64,7 +64,7 @@ export function createAreas({
   }
   async function turn(actor: Actor, id: string, enabled: boolean, expected?: Expected): Promise<void> {
     if (id === CONSOLE && !enabled) throw new AppError("invalid_state", "The console cannot switch itself off.", { state: "enabled" })
-    const by = actor.kind === "user" ? (actor.id ?? null) : null
+    const by = userBehind(actor)
     const describe = ({ title }: PluginState) => ({ action: "admin.plugin.update", target: { type: "plugin", id, label: title } })
     await plugins.turn(id, enabled, by, { ...(expected && { expected }), alongside: recorded(audit, actor, describe) })
   }

@@ -1,5 +1,5 @@
 import { Value } from "@sinclair/typebox/value"
-import type { Actor, Deed } from "../../domain/audit.ts"
+import { type Actor, type Deed, userBehind } from "../../domain/audit.ts"
 import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
 import { INSTANCE_SETTINGS, isSettingKey, SETTING_KEYS, type SettingKey } from "../../domain/instance-settings.ts"
 import { fault, inDocumentOrder, isObject, toFaults } from "../../domain/shape.ts"
@@ -71,7 +71,7 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
       const { changes, version } = parseChanges(body, ofOperator)
       const elsewhere = [...changes.keys()].find((key) => settings.sourceOf(key) === "env" || settings.sourceOf(key) === "file")
       if (elsewhere !== undefined) throw setElsewhere(elsewhere, settings.sourceOf(elsewhere))
-      const by = actor.kind === "user" ? (actor.id ?? null) : null
+      const by = userBehind(actor)
       await settings.change(Object.fromEntries(changes), by, {
         ...beside,
         async alongside(statements) {

@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import type { Actor, Deed } from "../../domain/audit.ts"
+import { type Actor, type Deed, userBehind } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { instantText } from "../../domain/moment.ts"
@@ -115,7 +115,7 @@ export function createUpdates(options: UpdatesOptions): Updates {
       },
     )
     await catalog.transaction(async (statements) => {
-      const updated_by = actor.kind === "user" ? (actor.id ?? null) : null
+      const updated_by = userBehind(actor)
       await putSetting(statements, { key: KEY, value: { at: clock.now(), ...found }, updated_by, updated_at: clock.now() })
       const outcome = found.failure === null ? "ok" : "failed"
       await audit.write(statements, actor, {

@@ -1,4 +1,4 @@
-import { type Actor, REDACTED } from "../../domain/audit.ts"
+import { type Actor, REDACTED, userBehind } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { parseUserRemoval } from "../../domain/user-input.ts"
 import { revokePersonalKeys } from "../../store/catalog/api-keys.ts"
@@ -90,5 +90,3 @@ export function createUserAccess({ clock, sessions, mail, outbox, act, shown }: 
     },
   }
 }
-
-const userBehind = ({ kind, id }: Actor): number | null => (kind === "user" ? (id ?? null) : null)
