@@ -5,7 +5,7 @@ import type { Clock } from "../domain/clock.ts"
 import { AppError, type Fault, refuseFaults } from "../domain/error.ts"
 import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { listSettings, putSetting } from "../store/catalog/settings.ts"
+import { putSetting, settingByKey } from "../store/catalog/settings.ts"
 import type { Audit } from "./audit.ts"
 import type { KeepRules } from "./backup-rotation.ts"
 import type { BucketPlace } from "./bucket.ts"
@@ -107,7 +107,7 @@ interface Options {
 
 export async function createBackupSchedule(options: Options): Promise<BackupSchedule> {
   const { catalog, clock, audit, secrets, setBy, bucket: ofOperator } = options
-  const stored = (await listSettings(catalog)).find(({ key }) => key === KEY)?.value
+  const stored = await settingByKey(catalog, KEY)
   const usual: BackupPlan = { cron: options.time === "off" ? null : cronOf(options.time), keep: options.keep, target: "local" }
   let chosen: BackupPlan | undefined = Value.Check(Stored, stored) ? stored : undefined
   const current = (): BackupPlan => {

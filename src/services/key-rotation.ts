@@ -3,7 +3,7 @@ import type { Actor, Deed } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
-import { listSettings, putSetting } from "../store/catalog/settings.ts"
+import { putSetting, settingByKey } from "../store/catalog/settings.ts"
 import type { Audit } from "./audit.ts"
 import { ExitFault } from "./exit.ts"
 import type { InstanceSettings } from "./instance-settings.ts"
@@ -108,7 +108,7 @@ export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation
 async function settled({ dataDir, keys, catalog, clock, log, settings }: KeyRotationOptions): Promise<SecretKeys> {
   const { next, ...present } = keys
   if (!next) return keys
-  const mark = (await listSettings(catalog)).find(({ key }) => key === MARK)?.value
+  const mark = await settingByKey(catalog, MARK)
   if (mark !== keyName(next)) return present
   const until = clock.now() + settings.get("session_absolute_days") * DAY_MS
   const moved = { current: next, former: [{ key: keys.current, until }, ...keys.former], isConfigured: false }

@@ -6,7 +6,7 @@ import { AppError, refuseFaults } from "../domain/error.ts"
 import { instantText, parseInstant } from "../domain/moment.ts"
 import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
-import { listSettings, putSetting } from "../store/catalog/settings.ts"
+import { putSetting, settingByKey } from "../store/catalog/settings.ts"
 import type { Audit } from "./audit.ts"
 
 /** While it is on, reading and collecting go on and other writes wait. */
@@ -59,7 +59,7 @@ interface MaintenanceOptions {
 }
 
 export async function createMaintenance({ catalog, clock, audit }: MaintenanceOptions): Promise<MaintenanceMode> {
-  const stored = (await listSettings(catalog)).find(({ key }) => key === KEY)?.value
+  const stored = await settingByKey(catalog, KEY)
   let mode: Maintenance = Value.Check(Stored, stored) ? stored : { enabled: false }
   const current = (): Maintenance =>
     mode.enabled && mode.until !== undefined && mode.until <= clock.now() ? { enabled: false } : { ...mode }

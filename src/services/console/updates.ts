@@ -5,7 +5,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { listSettings, putSetting } from "../../store/catalog/settings.ts"
+import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
 import type { Alarms } from "../alarms.ts"
 import type { Audit } from "../audit.ts"
 import type { InstanceSettings } from "../instance-settings.ts"
@@ -88,7 +88,7 @@ export function createUpdates(options: UpdatesOptions): Updates {
     return { version: document.version, released_at, notes: plainText(notes), changes_schema }
   }
   async function report(): Promise<UpdateReport> {
-    const stored = (await listSettings(catalog)).find(({ key }) => key === KEY)?.value
+    const stored = await settingByKey(catalog, KEY)
     const kept = Value.Check(Kept, stored) ? stored : undefined
     const latest = (kept?.latest ?? null) as Release | null // written below
     return {

@@ -15,6 +15,12 @@ export async function listSettings(catalog: Statements): Promise<StoredSetting[]
   return rows.map(({ value_json, ...row }) => ({ ...row, value: JSON.parse(value_json) })) // written here
 }
 
+/** What is stored under a key; undefined when nothing is. */
+export async function settingByKey(catalog: Statements, key: string): Promise<unknown> {
+  const row = await catalog.get<{ value_json: string }>(sql`select value_json from settings where key = ${key}`)
+  return row && JSON.parse(row.value_json)
+}
+
 export const putSetting = (catalog: Statements, { key, value, updated_by, updated_at }: StoredSetting): Promise<void> =>
   catalog.run(sql`
     insert into settings (key, value_json, updated_by, updated_at) values (${key}, ${JSON.stringify(value)}, ${updated_by}, ${updated_at})
