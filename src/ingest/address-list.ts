@@ -5,20 +5,9 @@ export interface AddressList {
   has(address: ClientAddress): boolean
 }
 
-/** A line that is none. */
-export class AddressListFault extends Error {
-  override name = "AddressListFault"
-  constructor(
-    readonly line: number,
-    readonly text: string,
-  ) {
-    super(`line ${line}: ${JSON.stringify(text.slice(0, 60))} is no address or range such as 192.0.2.0/24 or 2001:db8::/32`)
-  }
-}
-
 /**
  * One address or range a line; empty lines, what stands behind a `#`, and further columns of a CSV are not looked at: published
- * lists have all three. Throws AddressListFault.
+ * lists have all three. Throws, with the line, what is none.
  */
 export function parseAddressList(text: string): AddressList {
   const spans: Span[] = []
@@ -26,13 +15,16 @@ export function parseAddressList(text: string): AddressList {
     const entry = line.split("#", 1)[0]!.split(",", 1)[0]!.trim()
     if (entry === "") return
     const range = readRange(entry)
-    if (!range) throw new AddressListFault(index + 1, line.trim())
+    if (!range) throw noRange(index + 1, line.trim())
     spans.push(spanOf(range))
   })
   const four = tableOf(spans, 4)
   const six = tableOf(spans, 16)
   return { has: ({ bytes }) => isIn(bytes.length === 4 ? four : six, bytes) }
 }
+
+const noRange = (line: number, text: string) =>
+  new Error(`line ${line}: ${JSON.stringify(text.slice(0, 60))} is no address or range such as 192.0.2.0/24 or 2001:db8::/32`)
 
 /** The first and the last address of a range. */
 interface Span {

@@ -25,3 +25,13 @@ export function openOperatorFile<Content>(path: string, parse: (bytes: ArrayBuff
     },
   }
 }
+
+/** A look at a file that the operator may have changed. A fault that stays is told of once. */
+export function tellingOnce(refresh: () => Promise<string | undefined>, onFault: (message: string) => void): () => Promise<void> {
+  let last: string | undefined
+  return async () => {
+    const fault = await refresh()
+    if (fault !== undefined && fault !== last) onFault(fault)
+    last = fault
+  }
+}

@@ -2,7 +2,7 @@ import { getCountryForTimezone } from "countries-and-timezones"
 import { Reader } from "mmdb-lib"
 import type { PlaceNames } from "../domain/place-names.ts"
 import type { ClientAddress } from "./client-address.ts"
-import { openOperatorFile } from "./operator-file.ts"
+import { openOperatorFile, tellingOnce } from "./operator-file.ts"
 import { recordsOf } from "./place-records.ts"
 import { remembered } from "./remembered.ts"
 
@@ -100,13 +100,7 @@ function keepName(names: Map<string, string>, code: string, name = ""): void {
 
 /** Reads the file now and whenever it has changed. Returns how to end that. */
 export function watchPlaceFile(file: PlaceFile, onFault: (message: string) => void): () => void {
-  let last: string | undefined
-  const look = async () => {
-    const fault = await file.refresh()
-    // A file that stays unreadable is told of once.
-    if (fault !== undefined && fault !== last) onFault(fault)
-    last = fault
-  }
+  const look = tellingOnce(file.refresh, onFault)
   void look()
   const timer = setInterval(look, WATCH_MS)
   timer.unref()

@@ -1,6 +1,6 @@
 import { parseAddressList } from "../ingest/address-list.ts"
 import type { Collector } from "../ingest/collect.ts"
-import { openOperatorFile } from "../ingest/operator-file.ts"
+import { openOperatorFile, tellingOnce } from "../ingest/operator-file.ts"
 import type { AnyPlugin } from "./contract.ts"
 import type { Host } from "./host.ts"
 import type { HostOptions } from "./hosts.ts"
@@ -25,13 +25,8 @@ export function addressLists({ collector, log }: Pick<HostOptions, "log"> & { co
         const read = async () => faultText(await file.refresh())
         const fault = await read()
         if (fault !== undefined) throw new Error(`${setting}: ${path}: ${fault}`)
-        let told: string | undefined
-        watched.push(async () => {
-          const cause = await read()
-          if (cause !== undefined && cause !== told)
-            log.warn("a list of addresses cannot be read; the old one stays in use", { setting, path, cause })
-          told = cause
-        })
+        const warn = (cause: string) => log.warn("a list of addresses cannot be read; the old one stays in use", { setting, path, cause })
+        watched.push(tellingOnce(read, warn))
         return (asked) => collector.comesFrom(file.content()!, requestOf(asked)) // read just now, and kept from then on
       },
     }),
