@@ -9,8 +9,8 @@ import { OPERATORS, type Operator } from "./filter.ts"
 import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
 import { COMPARISONS, PERIODS, type Period } from "./period.ts"
 
-export const INTERVALS = ["auto", "hour", "day", "week", "month"] as const
-export type AddressInterval = (typeof INTERVALS)[number]
+export const ADDRESS_INTERVALS = ["auto", "hour", "day", "week", "month"] as const
+export type AddressInterval = (typeof ADDRESS_INTERVALS)[number]
 // As the reports take them, written out: the browser loads this file first. A test holds them against `limits.ts`.
 export const MOST_FILTERS = 10
 export const MOST_VALUES = 50
@@ -89,7 +89,7 @@ export function readSiteAddress(search: string): ReadAddress {
   choose("metric", FLAT_METRICS, (metric) => {
     address.metric = metric
   })
-  choose("interval", INTERVALS, (interval) => {
+  choose("interval", ADDRESS_INTERVALS, (interval) => {
     address.interval = interval
   })
   choose("imports", ["true", "false"], (imports) => {

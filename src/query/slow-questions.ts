@@ -31,7 +31,7 @@ export interface SlowQuestions {
   list(): readonly SlowQuestion[]
 }
 
-export const SLOW_MS = 1_000
+const SLOW_MS = 1_000
 const KEPT = 100
 const DAY_MS = 86_400_000
 

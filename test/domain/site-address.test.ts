@@ -6,9 +6,9 @@ import { QUERY } from "../../src/domain/limits.ts"
 import { FLAT_METRICS } from "../../src/domain/metric.ts"
 import { PERIODS } from "../../src/domain/period.ts"
 import {
+  ADDRESS_INTERVALS,
   type AddressFilter,
   DEFAULT_ADDRESS,
-  INTERVALS,
   MOST_FILTERS,
   MOST_KEY_CHARACTERS,
   MOST_VALUE_CHARACTERS,
@@ -48,7 +48,7 @@ const address: fc.Arbitrary<SiteAddress> = fc
     compared: days,
     match: fc.constantFrom<SiteAddress["match"]>("weekday", "date"),
     metric: fc.constantFrom(...FLAT_METRICS),
-    interval: fc.constantFrom(...INTERVALS),
+    interval: fc.constantFrom(...ADDRESS_INTERVALS),
     filters: fc.array(filter, { maxLength: 4 }),
     segment: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
     cohort: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
