@@ -23,11 +23,12 @@ import type { Incoming } from "./payloads/incoming.ts"
 import { readNative } from "./payloads/native.ts"
 import { readPixel } from "./payloads/pixel.ts"
 import { createPipeline } from "./pipeline.ts"
-import { type PlaceFile, watchPlaceFile } from "./places.ts"
+import { type PlaceFile, placeOf, watchPlaceFile } from "./places.ts"
 import { createRates, type RateLimits } from "./rates.ts"
 import { createRecordQueue } from "./record-queue.ts"
-import { type NewRecord, type SenderFacts, samenessOf, senderFacts, storeRecord, storeRecords } from "./records.ts"
+import { type ArrivedRecord, type NewRecord, type SenderFacts, samenessOf, senderFacts, storeRecord, storeRecords } from "./records.ts"
 import { type CollectRequest, readRequest } from "./request.ts"
+import { Requester } from "./requester.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
 import { collectFromServer, type ServerAnswer } from "./server-events.ts"
 import { createShields } from "./shields.ts"
@@ -134,13 +135,13 @@ export function createCollector(options: CollectorOptions): Collector {
   const seed = new DataView(options.random(4).buffer).getUint32(0)
   const judge = createJudge(intake, createRates(options.limits), seed)
   const readSender = senderReader(options, trusted)
-  const readSenderOnce = readOnce(readSender)
-  const arrivedOf = (site: Site, record: NewRecord, request: CollectRequest) => {
-    const { client, facts } = readSenderOnce(request)
-    return { site, record, url: request.url, client, facts, at: options.clock.now() }
+  const requesterOf = readOnce(readSender, placeFile)
+  const arrivedOf = (site: Site, record: NewRecord, request: CollectRequest): ArrivedRecord => {
+    const requester = requesterOf(request)
+    return { site, record, url: request.url, requester, at: options.clock.now() }
   }
   const later = createRecordQueue({
-    store: (records) => storeRecords(intake, placeFile, records),
+    store: (records) => storeRecords(intake, records),
     onLost: ({ site }) => options.counts?.add(site.id, "refused_queue"),
   })
   const read = createReader(intake, directory, readSender)
@@ -162,19 +163,21 @@ export function createCollector(options: CollectorOptions): Collector {
     },
     collectForeign: (request, payload) => collectForeign({ intake, directory, readSender, judge, explain }, request, payload),
     collectServerEvents: (site, events) => collectFromServer(intake, site, events),
-    senderOf: (request) => senderFacts(placeFile, readSenderOnce(request), seed),
+    senderOf: (request) => senderFacts(requesterOf(request), seed),
     comesFrom(list, request) {
-      const { address } = readSenderOnce(request).client
+      const { address } = requesterOf(request).client
       return address !== undefined && list.has(address)
     },
-    record: (site, record, request) => storeRecord(intake, placeFile, arrivedOf(site, record, request)),
+    record: (site, record, request) => storeRecord(intake, arrivedOf(site, record, request)),
     recordLater: (site, record, request) => later.add(arrivedOf(site, record, request)),
     recorded: later.settled,
     clientAddress: (peer, headers) => clientOf(peer, headers.get("x-forwarded-for"), trusted).address?.text,
     clientPlace(peer, headers) {
       const { client, facts } = readRequest({ peer, headers }, { trusted, geoHeader: options.geoHeader })
-      if (facts.country !== "" || !placeFile || !client.address) return { country: facts.country, city: "" }
-      return { country: placeFile.find(client.address).country, city: placeFile.cityName(client.address) }
+      const { country } = placeOf(placeFile, client.address, facts.country)
+      // A proxy names no city, and the file may have the address in another country than the proxy.
+      const city = facts.country === "" && client.address && placeFile?.cityName(client.address)
+      return { country, city: city || "" }
     },
     meetDamage: () => buffer.meetDamage(),
     flush: () => buffer.flush(),
@@ -198,16 +201,16 @@ function senderReader({ geoHeader, onForwardedIgnored }: CollectorOptions, trust
   }
 }
 
-/** For areas, which ask what sent a request and then record it: its headers are read once. */
-function readOnce(readSender: Ways["readSender"]): Ways["readSender"] {
-  const known = new WeakMap<Headers, ReturnType<typeof readRequest>>()
+/** For areas, which ask what sent a request and then record it: its headers are read once, and its place is looked up once. */
+function readOnce(readSender: Ways["readSender"], placeFile: PlaceFile | undefined): (request: CollectRequest) => Requester {
+  const known = new WeakMap<Headers, Requester>()
   return (request) => {
-    let read = known.get(request.headers)
-    if (!read) {
-      read = readSender(request)
-      known.set(request.headers, read)
+    let requester = known.get(request.headers)
+    if (!requester) {
+      requester = new Requester(readSender(request), placeFile)
+      known.set(request.headers, requester)
     }
-    return read
+    return requester
   }
 }
 

@@ -52,6 +52,12 @@ export function countryOfHeader(value: string): string {
   return COUNTRY.test(code) && !NO_COUNTRY.has(code) ? code : ""
 }
 
+/** The country that a trusted proxy names ("" for none), else what the operator's file has of the address. */
+export function placeOf(file: PlaceFile | undefined, address: ClientAddress | undefined, country: string): Place {
+  if (country !== "") return { ...NOWHERE, country }
+  return file && address ? file.find(address) : NOWHERE
+}
+
 export function openPlaceFile(path: string): PlaceFile {
   const file = openOperatorFile(path, (bytes) => contentOf(Buffer.from(bytes)))
   // The library types each vendor's layout as one; what is really in the file is only known entry by entry.

@@ -12,10 +12,9 @@ import { visitorKeys } from "./keys.ts"
 import { firstLanguage } from "./language.ts"
 import { NOTHING_SENT } from "./payloads/foreign.ts"
 import type { Incoming } from "./payloads/incoming.ts"
-import { NOWHERE, type Place, type PlaceFile } from "./places.ts"
 import { isPreparing } from "./request.ts"
+import type { Requester } from "./requester.ts"
 import type { Shields } from "./shields.ts"
-import { setPlace } from "./steps/place.ts"
 import * as values from "./steps/values.ts"
 import { setVisitor } from "./steps/visitor.ts"
 import { splitAddress } from "./web-address.ts"
@@ -36,8 +35,7 @@ export interface ArrivedRecord {
   site: Site
   record: NewRecord
   url: string
-  client: Client
-  facts: RequestFacts
+  requester: Requester
   /** Epoch ms. */
   at: number
 }
@@ -49,21 +47,17 @@ export type RecordIntake = Pick<Intake, "buffer" | "calendar" | "clock" | "salts
  * visitor with the visit that follows. No rule drops it, because areas show what is a bot. Whoever objects (DNT, GPC) is stored
  * without visitor and place. Here the address ends. Rejects when it could not be stored.
  */
-export async function storeRecord(intake: RecordIntake, placeFile: PlaceFile | undefined, arrived: ArrivedRecord): Promise<void> {
-  await intake.buffer.store([await readied(intake, placeFile, arrived)], RECORD_BYTES)
+export async function storeRecord(intake: RecordIntake, arrived: ArrivedRecord): Promise<void> {
+  await intake.buffer.store([await readied(intake, arrived)], RECORD_BYTES)
 }
 
 /** The same of many, in one transaction. Resolves once they are stored or lost: whoever was answered is told of nothing any more. */
-export async function storeRecords(
-  intake: RecordIntake,
-  placeFile: PlaceFile | undefined,
-  records: readonly ArrivedRecord[],
-): Promise<void> {
+export async function storeRecords(intake: RecordIntake, records: readonly ArrivedRecord[]): Promise<void> {
   const ready: Candidate[] = []
   const late: Promise<void>[] = []
   for (const arrived of records) {
     try {
-      const candidate = readied(intake, placeFile, arrived)
+      const candidate = readied(intake, arrived)
       if (candidate instanceof Promise) late.push(candidate.then((one) => storeOrTell(intake, [one]), tell(intake)))
       else ready.push(candidate)
     } catch (error) {
@@ -92,23 +86,23 @@ const tell =
   }
 
 /** Waits only for secrets that are not in memory yet: the first request of a period. */
-function readied(intake: RecordIntake, placeFile: PlaceFile | undefined, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
-  const { site, facts, at } = arrived
+function readied(intake: RecordIntake, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
+  const { site, at } = arrived
+  const { objects } = arrived.requester.facts
   const incoming = incomingOf(arrived)
-  const keys = visitorKeys(intake, { site, incoming, objects: facts.objects, at, now: intake.clock.now() })
-  const conclude = (known: VisitorKeys) =>
-    recordCandidate(arrived, { incoming, placeFile, keys: known, day: intake.calendar.day(site, at) })
+  const keys = visitorKeys(intake, { site, incoming, objects, at, now: intake.clock.now() })
+  const conclude = (known: VisitorKeys) => recordCandidate(arrived, { incoming, keys: known, day: intake.calendar.day(site, at) })
   return keys instanceof Promise ? keys.then(conclude) : conclude(keys)
 }
 
 interface Readied {
   incoming: Incoming
-  placeFile: PlaceFile | undefined
   keys: VisitorKeys
   day: string
 }
 
-function recordCandidate({ site, record, client, facts, at }: ArrivedRecord, { incoming, placeFile, keys, day }: Readied): Candidate {
+function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incoming, keys, day }: Readied): Candidate {
+  const { client, facts } = requester
   const { current } = keys
   const { address } = incoming
   const draft = newDraft(
@@ -127,13 +121,12 @@ function recordCandidate({ site, record, client, facts, at }: ArrivedRecord, { i
   )
   values.setAgent(draft)
   values.setReferrer(draft)
-  setPlace(placeFile)(draft)
   values.setAcquisition(draft)
   values.setLanguage(draft)
   draft.page = address.path
   draft.props = incoming.props
   setVisitor(draft)
-  if (facts.objects || record.proxied) draft.place = NOWHERE
+  if (!facts.objects && !record.proxied) draft.place = requester.place
   if (record.proxied) draft.agent = NO_AGENT
   const candidate = candidateOf(draft, day)
   candidate.records = record.kind
@@ -147,11 +140,11 @@ const RECORD_BYTES = 1_024
 /** Nothing is refused here, so no rule is ever asked. */
 const NO_SHIELDS = {} as Shields
 
-const incomingOf = ({ record: { name, props }, url, facts: { referer } }: ArrivedRecord): Incoming => ({
+const incomingOf = ({ record: { name, props }, url, requester: { facts } }: ArrivedRecord): Incoming => ({
   ...NOTHING_SENT,
   name,
   address: splitAddress(url),
-  referrer: referer,
+  referrer: facts.referer,
   props,
   interactive: false,
 })
@@ -166,9 +159,9 @@ export interface SenderFacts {
   device: string
   browser: string
   os: string
-  /** ISO 3166-1, and 3166-2. */
-  country: string
-  region: string
+  /** ISO 3166-1, and 3166-2. Looked up when they are asked for. */
+  readonly country: string
+  readonly region: string
   language: string
   /** Does not want to be followed (DNT, GPC): nothing of the above may be kept of them. */
   objects: boolean
@@ -176,13 +169,9 @@ export interface SenderFacts {
   sameness: number
 }
 
-export function senderFacts(
-  placeFile: PlaceFile | undefined,
-  { client, facts }: { client: Client; facts: RequestFacts },
-  seed: number,
-): SenderFacts {
+export function senderFacts(requester: Requester, seed: number): SenderFacts {
+  const { client, facts } = requester
   const { isBot, device, browser, os } = agentOf(facts.userAgent)
-  const { country, region } = placeOf(placeFile, client, facts)
   const language = firstLanguage(facts.acceptLanguage)
   return {
     isBot,
@@ -191,17 +180,16 @@ export function senderFacts(
     device,
     browser,
     os,
-    country,
-    region,
+    get country() {
+      return requester.place.country
+    },
+    get region() {
+      return requester.place.region
+    },
     language,
     objects: facts.objects,
     sameness: samenessOf(client, facts, seed),
   }
-}
-
-function placeOf(placeFile: PlaceFile | undefined, { address }: Client, { country }: RequestFacts): Place {
-  if (country !== "") return { ...NOWHERE, country }
-  return placeFile && address ? placeFile.find(address) : NOWHERE
 }
 
 /** Of one client as limits take it for one; the seed keeps it from meaning anything outside this process. */
