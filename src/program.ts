@@ -136,6 +136,7 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
     workers: {
       query: new URL("./query/worker.ts", import.meta.url).href,
       backup: new URL("./services/backup-worker.ts", import.meta.url).href,
+      hash: new URL("./services/hash-worker.ts", import.meta.url).href,
     },
   }
 }

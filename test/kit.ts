@@ -59,6 +59,7 @@ export function memoryLog(): Log & { lines: { level: string; message: string; fi
 export const WORKERS = {
   query: new URL("../src/query/worker.ts", import.meta.url).href,
   backup: new URL("../src/services/backup-worker.ts", import.meta.url).href,
+  hash: new URL("../src/services/hash-worker.ts", import.meta.url).href,
 }
 
 /** A browser that no rule of ingestion takes for a bot. */
@@ -139,7 +140,7 @@ export async function startInstance({
   const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const app = await createApp({
-    ...{ config, described, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS },
+    ...{ config, described, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS, hashNiceness: 0 },
     ...(nameServers && { nameServers }),
   })
   const { organizations, sites, keys } = app.instance

@@ -21,7 +21,7 @@ import { createOwnEmail, type OwnEmail } from "./own-email.ts"
 import { createOwnFactors, type OwnFactors } from "./own-factors.ts"
 import { createPasskeys, type Passkeys, type RelyingParty } from "./passkeys.ts"
 import { createPasswordReset, type PasswordReset } from "./password-reset.ts"
-import { createPasswords, type Passwords } from "./passwords.ts"
+import { createPasswords, type HashSettings, type Passwords } from "./passwords.ts"
 import { createProofs, type Proofs } from "./proofs.ts"
 import { createRecoveryCodes } from "./recovery-codes.ts"
 import { createSecondFactors, type SecondFactors } from "./second-factors.ts"
@@ -44,7 +44,7 @@ import { createUsers, type Users } from "./users.ts"
 
 /** What the operator decides about accounts. */
 export interface AccountSettings {
-  hashesAtOnce: number
+  hashes: HashSettings
   signIn: SignInFigures
   smtp: SmtpSettings | undefined
   /** The identity provider of the whole instance. */
@@ -107,8 +107,8 @@ interface AccountsOptions {
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const { accounts, audit, clock, publicUrl } = options
-  const passwords = createPasswords({ atOnce: accounts.hashesAtOnce, clock })
+  const { accounts, audit, publicUrl } = options
+  const passwords = createPasswords(accounts.hashes)
   const users = createUsers({ ...options, passwords })
   const openSession = sessionOpening(options)
   const tickets = createTickets(options)

@@ -253,7 +253,10 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     lease,
     allSites: () => allSites(catalog),
     migrated: { migrations: stores.migrations, backup: stores.safety },
-    close: () => closeInstance({ catalog, events, lock, lease }, log),
+    close() {
+      accounts.passwords.close()
+      return closeInstance({ catalog, events, lock, lease }, log)
+    },
   }
 }
 

@@ -1,9 +1,8 @@
-import { scrypt } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { type IsCommon, type PasswordTerms, parsePassword } from "../domain/password.ts"
+import { createHashThreads, type HashThreadSettings } from "./hash-threads.ts"
 
-/** Hashes passwords beside the event loop, few at a time: each run takes 19 MiB and a core. */
+/** Hashes passwords in threads that give way to all others, few at a time: each run takes 19 MiB and a core. */
 export interface Passwords {
   /** Waits for its turn; throws `unavailable` when that takes too long. */
   hash(password: string): Promise<string>
@@ -18,6 +17,13 @@ export interface Passwords {
   common(): Promise<IsCommon>
   /** The password as it is hashed. Throws `validation_failed`. */
   accept(password: unknown, terms: Omit<PasswordTerms, "isCommon">): Promise<string>
+  /** Ends the threads. Whoever waits for them is told to try again later. */
+  close(): void
+}
+
+export interface HashSettings extends Pick<HashThreadSettings, "workerUrl" | "niceness"> {
+  /** Hashes that run at a time. */
+  atOnce: number
 }
 
 const COST = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
@@ -30,34 +36,26 @@ const DERIVE_COST = { N: 16_384, r: 8, p: 1 } as const
 /** Of a text nobody knows, made with the present parameters. */
 const DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$jqcn9N3fXUjpNJi9YVSXzB2Nq1zCzU1kDkMQuEoxQ9s"
 
-/**
- * `atOnce` hashes run at a time, and each is followed by a rest as long as it took: a crowd that signs in has half of that many
- * cores, so that events go on being taken. Whoever is alone does not notice: the rest comes after the answer.
- */
-export function createPasswords({ atOnce = 4, clock }: { atOnce?: number; clock: Pick<Clock, "monotonic"> }): Passwords {
-  const inTurn = turns(atOnce, clock)
+export function createPasswords({ atOnce, ...threading }: HashSettings): Passwords {
+  const inTurn = turns(atOnce)
+  const threads = createHashThreads(threading)
   // Loaded when somebody first chooses a password: the list is long.
   const common = async (): Promise<IsCommon> => (await import("./common-passwords.ts")).isCommonPassword
   return {
-    hash: (password) => inTurn(() => Bun.password.hash(password, COST)),
+    hash: (password) => inTurn(() => threads.run<"hash">({ do: "hash", password, cost: COST })),
     async verify(password, hash) {
-      const isRight = await inTurn(() => Bun.password.verify(password, hash ?? DUMMY))
+      const isRight = await inTurn(() => threads.run<"verify">({ do: "verify", password, hash: hash ?? DUMMY }))
       return { isRight: isRight && Boolean(hash), outdated: Boolean(hash) && !hash?.startsWith(PARAMETERS) }
     },
-    derive: (secret, salt) => inTurn(() => derived(secret, salt)),
+    derive: (secret, salt) => inTurn(() => threads.run<"derive">({ do: "derive", secret, salt, bytes: DERIVED_BYTES, cost: DERIVE_COST })),
     common,
     accept: async (password, terms) => parsePassword(password, { ...terms, isCommon: await common() }),
+    close: threads.close,
   }
 }
 
-function derived(secret: string, salt: Uint8Array): Promise<Uint8Array> {
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-  scrypt(secret, salt, DERIVED_BYTES, DERIVE_COST, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key))))
-  return promise
-}
-
-/** Runs so many works at a time, with rests; the others wait in their order, and give up after a while. */
-function turns(atOnce: number, { monotonic }: Pick<Clock, "monotonic">) {
+/** Runs so many works at a time; the others wait in their order, and give up after a while. */
+function turns(atOnce: number) {
   let running = 0
   const waiting: (() => void)[] = []
 
@@ -83,11 +81,10 @@ function turns(atOnce: number, { monotonic }: Pick<Clock, "monotonic">) {
   }
   return async <T>(work: () => Promise<T>): Promise<T> => {
     await take()
-    const begun = monotonic()
     try {
       return await work()
     } finally {
-      setTimeout(end, monotonic() - begun)
+      end()
     }
   }
 }

@@ -6,11 +6,15 @@ import { readRoleMap } from "../domain/identity-provider.ts"
 import type { AccountSettings } from "../services/accounts.ts"
 import { ExitFault } from "../services/exit.ts"
 import { OWN_PROVIDER } from "../services/oidc-providers.ts"
+import type { HashSettings } from "../services/passwords.ts"
 
 /** `baseUrl`: under which people reach the instance. Throws an `ExitFault` for a provider of identities that is named by half. */
-export const accountSettings = (config: Config, baseUrl: string): AccountSettings => ({
-  // A core is left to events, whoever signs in.
-  hashesAtOnce: config.hash_concurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
+export const accountSettings = (config: Config, baseUrl: string, hashing: Omit<HashSettings, "atOnce">): AccountSettings => ({
+  hashes: {
+    ...hashing,
+    // A core is left to events, whoever signs in.
+    atOnce: config.hash_concurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
+  },
   signIn: {
     perMinute: config.signin_per_minute,
     failuresPerHour: config.signin_failures_per_hour,

@@ -29,11 +29,16 @@ export interface AppOptions {
   log: Log
   random(bytes: number): Uint8Array
   /** Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
-  workers: { query: string; backup: string }
+  workers: { query: string; backup: string; hash: string }
   backUpBeforeMigrating?: boolean
+  /** Of tests, which share their machine with others that never rest: how far hashes give way. */
+  hashNiceness?: number
   /** Of tests: whom to ask for texts that prove a domain, instead of the name servers of the system. */
   nameServers?: readonly string[]
 }
+
+/** Far enough that whoever takes events goes first, near enough that a sign-in ends on a machine that is never idle. */
+const HASH_NICENESS = 10
 
 export const instanceOptions = ({
   config,
@@ -45,6 +50,7 @@ export const instanceOptions = ({
   workers,
   described,
   backUpBeforeMigrating = true,
+  hashNiceness = HASH_NICENESS,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
   version,
@@ -55,7 +61,7 @@ export const instanceOptions = ({
   previousSecretKey: config.secret_key_previous,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
   defaults: siteDefaults(config),
-  accounts: accountSettings(config, baseUrlOf(config, undefined)),
+  accounts: accountSettings(config, baseUrlOf(config, undefined), { workerUrl: workers.hash, niceness: hashNiceness }),
   publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,
   plugins: pluginFacts(plugins),

@@ -16,7 +16,7 @@ import { createUsers } from "../../src/services/users.ts"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
 import { migrate } from "../../src/store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
-import { fixedClock, memoryLog, temporaryFolder } from "../kit.ts"
+import { fixedClock, memoryLog, temporaryFolder, WORKERS } from "../kit.ts"
 
 interface Options {
   /** An existing folder: opened again. */
@@ -66,7 +66,12 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
       outbox: createOutbox({ catalog, clock, log: memoryLog() }),
     }),
     organizations: createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider: false }),
-    users: createUsers({ catalog, clock, passwords: createPasswords({ clock }), siteDefaults: defaults }),
+    users: createUsers({
+      catalog,
+      clock,
+      passwords: createPasswords({ workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 }),
+      siteDefaults: defaults,
+    }),
     salts: createSalts({ catalog, clock, random, secrets }),
     siteKeys,
     instanceShields: await createInstanceShields({ catalog, clock }),

@@ -2,10 +2,10 @@ import type { NewEvent } from "../../src/domain/event.ts"
 import type { Log } from "../../src/domain/log.ts"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
 import { type Instance, type InstanceOptions, openInstance } from "../../src/services/instance.ts"
-import { fixedClock } from "../kit.ts"
+import { fixedClock, WORKERS } from "../kit.ts"
 
 export const NOW = "2026-11-21T12:00:00Z"
-export const backupWorkerUrl = new URL("../../src/services/backup-worker.ts", import.meta.url).href
+export const backupWorkerUrl = WORKERS.backup
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {}): InstanceOptions => ({
@@ -21,7 +21,7 @@ export const optionsFor = (dataDir: string, more: Partial<InstanceOptions> = {})
   plugins: [],
   outbound: { enabled: false, allowHttp: false, ports: [443], privateRanges: [] },
   accounts: {
-    hashesAtOnce: 4,
+    hashes: { workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 },
     signIn: { perMinute: 20, failuresPerHour: 50, failuresBeforeDelay: 10, delaySeconds: 10, maxDelaySeconds: 900 },
     smtp: undefined,
     oidc: undefined,
