@@ -134,8 +134,9 @@ describe("the country", () => {
     using folder = temporaryFolder()
     const path = join(folder.path, "places.mmdb")
     writeFileSync(path, placeFileBytes({ "9.9.9.9": { country: { iso_code: "US" }, subdivisions: [{ iso_code: "CA" }] } }))
-    using intake = startIntake({}, { placeFile: openPlaceFile(path) })
-    await Bun.sleep(20) // the file is read beside
+    const placeFile = openPlaceFile(path)
+    using intake = startIntake({}, { placeFile })
+    while (placeFile.builtAt() === undefined) await Bun.sleep(1) // the file is read beside
     await intake.send({ tz: "Europe/Berlin" })
     expect(intake.visits()[0]!.traits.split("|").slice(9, 12)).toEqual(["US", "US-CA", ""])
   })
@@ -143,7 +144,7 @@ describe("the country", () => {
   test("of a file that cannot be read is that of the zone", async () => {
     const causes: string[] = []
     using intake = startIntake({}, { placeFile: openPlaceFile("/nowhere/at/all.mmdb"), onPlaceFault: (cause) => causes.push(cause) })
-    await Bun.sleep(20)
+    while (causes.length === 0) await Bun.sleep(1)
     await intake.send({ tz: "Europe/Berlin" })
     expect([countryOf(intake), causes.length]).toEqual([["DE"], 1])
   })
