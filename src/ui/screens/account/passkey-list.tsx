@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { agoText } from "../../ago.ts"
 import { get, patch, post, remove } from "../../api.ts"
 import { timeText } from "../../format.ts"
 import { useRefreshMe } from "../../me.ts"
@@ -11,6 +10,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { TextField } from "../../parts/fields.tsx"
 import { Form } from "../../parts/form.tsx"
+import { Moment } from "../../parts/moment.tsx"
 import { visible } from "../../safe-text.ts"
 import { canUsePasskeys, makePasskey } from "../../sign-in/passkey.ts"
 import { toast } from "../../toasts.ts"
@@ -134,7 +134,7 @@ function Naming({ passkey, onClose, onDone }: NamingProps) {
 const columnsOf = (onRename: (passkey: Passkey) => void, onRemove: (passkey: Passkey) => void): Column<Passkey>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
   { id: "kept", label: "Kept", cell: ({ backed_up }) => (backed_up ? "in a key ring" : "on one device") },
-  { id: "used", label: "Last used", cell: ({ last_used_at }) => (last_used_at === null ? "never" : agoText(last_used_at)) },
+  { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
   { id: "added", label: "Added", cell: ({ created_at }) => timeText(created_at) },
   {
     id: "change",

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { agoText } from "../../ago.ts"
 import { remove } from "../../api.ts"
-import { dayText, timeText } from "../../format.ts"
+import { dayText } from "../../format.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
@@ -10,6 +10,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { SelectField } from "../../parts/fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
+import { Moment } from "../../parts/moment.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { visible } from "../../safe-text.ts"
@@ -168,17 +169,12 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   {
     id: "used",
     label: "Last used",
-    cell: ({ last_used_at, last_used_ip_prefix }) =>
-      last_used_at ? (
-        <>
-          <time dateTime={last_used_at} title={timeText(last_used_at)}>
-            {agoText(last_used_at)}
-          </time>
-          {last_used_ip_prefix && <div class="small quiet">{visible(last_used_ip_prefix)}</div>}
-        </>
-      ) : (
-        "never"
-      ),
+    cell: ({ last_used_at, last_used_ip_prefix }) => (
+      <>
+        <Moment at={last_used_at} />
+        {last_used_ip_prefix && <div class="small quiet">{visible(last_used_ip_prefix)}</div>}
+      </>
+    ),
   },
   {
     id: "acts",

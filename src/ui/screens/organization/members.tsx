@@ -1,43 +1,21 @@
-import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { agoText } from "../../ago.ts"
-import { dayText, timeText } from "../../format.ts"
+import { dayText } from "../../format.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { SelectField, TextField } from "../../parts/fields.tsx"
+import { Moment } from "../../parts/moment.tsx"
 import { Page } from "../../parts/page.tsx"
+import { Person } from "../../parts/person.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
 import { MemberDialog } from "./member-dialog.tsx"
-import { may, type OwnSite, organizationPath, type SectionProps, useOwnSites } from "./own-organization.ts"
+import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "./own-organization.ts"
 import { RemoveMember } from "./remove-member.tsx"
 import { permissionWords, ROLES, roleLabel } from "./roles.ts"
 import { TransferOwnership } from "./transfer-ownership.tsx"
 
-/** A row of `GET …/members`. */
-export interface Member {
-  user: { id: number; name: string; email: string }
-  role: string
-  grants: string[]
-  denies: string[]
-  site_roles: { site_id: number; role: string }[]
-  mfa: boolean
-  last_seen_at: string | null
-  joined_at: string
-  version: number
-}
-
 export const LAST_OWNER = "The last owner keeps the role. Make somebody else an owner first."
-
-/** Everybody in the organization; the list is short enough to be whole. */
-export const useMembers = (organizationId: number, enabled = true) =>
-  useQuery({
-    queryKey: ["members", organizationId],
-    queryFn: ({ signal }) => getAll<Member>(`${organizationPath(organizationId)}/members?`, signal),
-    enabled,
-  })
 
 export const isLastOwner = (member: Member, all: readonly Member[]): boolean =>
   member.role === "owner" && all.filter(({ role }) => role === "owner").length === 1
@@ -108,16 +86,7 @@ function isWanted({ user }: Member, wanted: string): boolean {
 const lastOwnerNote = (id: number): string => `last-owner-${id}`
 
 const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Member>[] => [
-  {
-    id: "user",
-    label: "Person",
-    cell: ({ user }) => (
-      <>
-        <div>{visible(user.name)}</div>
-        <div class="small quiet">{visible(user.email)}</div>
-      </>
-    ),
-  },
+  { id: "user", label: "Person", cell: ({ user }) => <Person {...user} /> },
   {
     id: "role",
     label: "Role",
@@ -134,18 +103,7 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Me
     ),
   },
   { id: "mfa", label: "Second factor", cell: ({ mfa }) => (mfa ? "yes" : "no") },
-  {
-    id: "seen",
-    label: "Last seen",
-    cell: ({ last_seen_at }) =>
-      last_seen_at ? (
-        <time dateTime={last_seen_at} title={timeText(last_seen_at)}>
-          {agoText(last_seen_at)}
-        </time>
-      ) : (
-        "never"
-      ),
-  },
+  { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
   { id: "joined", label: "Joined", cell: ({ joined_at }) => dayText(joined_at) },
 ]
 

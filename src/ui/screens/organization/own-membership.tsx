@@ -8,8 +8,8 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { Page } from "../../parts/page.tsx"
 import { visible } from "../../safe-text.ts"
 import { toast } from "../../toasts.ts"
-import { isLastOwner, LAST_OWNER, useMembers } from "./members.tsx"
-import { may, type SectionProps, useOwnSites } from "./own-organization.ts"
+import { isLastOwner, LAST_OWNER } from "./members.tsx"
+import { may, type SectionProps, useMembers, useOwnSites } from "./own-organization.ts"
 import { permissionsHeld, permissionWords, ROLE_WORDS, roleLabel } from "./roles.ts"
 
 /** What the person is in the organization, what that lets them do, and the way out. */

@@ -3,6 +3,7 @@ import type { OrganizationPolicy, Role } from "../../../domain/organization.ts"
 import { get } from "../../api.ts"
 import type { Me } from "../../boot.ts"
 import { useMe } from "../../me.ts"
+import { getAll } from "../../stats/get-all.ts"
 
 export type OwnOrganization = Me["organizations"][number]
 
@@ -44,3 +45,24 @@ export function useOwnSites(organizationId: number): readonly OwnSite[] {
   const sites = useMe()?.sites ?? []
   return sites.filter((site) => site.organization_id === organizationId).toSorted((a, b) => a.name.localeCompare(b.name))
 }
+
+/** A row of `GET …/members`. */
+export interface Member {
+  user: { id: number; name: string; email: string }
+  role: string
+  grants: string[]
+  denies: string[]
+  site_roles: { site_id: number; role: string }[]
+  mfa: boolean
+  last_seen_at: string | null
+  joined_at: string
+  version: number
+}
+
+/** Everybody in the organization; the list is short enough to be whole. */
+export const useMembers = (organizationId: number, enabled = true) =>
+  useQuery({
+    queryKey: ["members", organizationId],
+    queryFn: ({ signal }) => getAll<Member>(`${organizationPath(organizationId)}/members?`, signal),
+    enabled,
+  })

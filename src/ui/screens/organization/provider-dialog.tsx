@@ -20,7 +20,7 @@ interface ProviderDialogProps {
 }
 
 /** Everything about one identity provider. */
-export function ProviderDialog({ organizationId, path, present, onClose }: ProviderDialogProps) {
+export default function ProviderDialog({ organizationId, path, present, onClose }: ProviderDialogProps) {
   const [draft, setDraft] = useState<ProviderDraft>(() => (present ? draftOfProvider(present) : EMPTY))
   const refresh = useRefresh(organizationId)
   const sites = useOwnSites(organizationId)

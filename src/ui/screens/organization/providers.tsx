@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
+import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { post, remove } from "../../api.ts"
 import { exact } from "../../format.ts"
+import { lazyPart } from "../../lazy-screen.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
@@ -13,9 +15,10 @@ import { visible } from "../../safe-text.ts"
 import { getAll } from "../../stats/get-all.ts"
 import { toast } from "../../toasts.ts"
 import { organizationPath, type SectionProps, useRefresh } from "./own-organization.ts"
-import { ProviderDialog } from "./provider-dialog.tsx"
 import type { Provider } from "./provider-draft.ts"
 import { type ProviderLook, ProviderSteps } from "./provider-steps.tsx"
+
+const ProviderDialog = lazyPart(() => import("./provider-dialog.tsx"))
 
 /** Identity providers by which members of the organization sign in. */
 export function Providers({ organization }: SectionProps) {
@@ -53,12 +56,14 @@ export function Providers({ organization }: SectionProps) {
         }
       </Answer>
       {open && (
-        <ProviderDialog
-          organizationId={organization.id}
-          path={path}
-          {...(open !== "new" && { present: open })}
-          onClose={() => setOpen(undefined)}
-        />
+        <Suspense fallback={<div class="progress-line" />}>
+          <ProviderDialog
+            organizationId={organization.id}
+            path={path}
+            {...(open !== "new" && { present: open })}
+            onClose={() => setOpen(undefined)}
+          />
+        </Suspense>
       )}
       {taken && (
         <Confirm

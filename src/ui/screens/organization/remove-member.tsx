@@ -4,8 +4,7 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { SelectField } from "../../parts/fields.tsx"
 import { visible } from "../../safe-text.ts"
 import { toast } from "../../toasts.ts"
-import type { Member } from "./members.tsx"
-import { organizationPath, useRefresh } from "./own-organization.ts"
+import { type Member, organizationPath, useRefresh } from "./own-organization.ts"
 
 interface RemoveMemberProps {
   organizationId: number

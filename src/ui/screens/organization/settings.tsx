@@ -7,8 +7,7 @@ import { Choice, SelectField, TextField } from "../../parts/fields.tsx"
 import { Page } from "../../parts/page.tsx"
 import { visible } from "../../safe-text.ts"
 import { SectionForm } from "../site-settings/section-form.tsx"
-import { useMembers } from "./members.tsx"
-import { type OrganizationShown, organizationPath, type SectionProps, useOrganization } from "./own-organization.ts"
+import { type OrganizationShown, organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
 
 /** Name, and what the organization demands of its members. */
 export function Settings({ organization }: SectionProps) {

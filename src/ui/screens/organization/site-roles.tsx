@@ -6,8 +6,7 @@ import { Form } from "../../parts/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
 import { visible } from "../../safe-text.ts"
 import { toast } from "../../toasts.ts"
-import type { Member } from "./members.tsx"
-import { type OwnOrganization, useOwnSites, useRefresh } from "./own-organization.ts"
+import { type Member, type OwnOrganization, useOwnSites, useRefresh } from "./own-organization.ts"
 import { roleLabel } from "./roles.ts"
 
 const SITE_ROLES = ["viewer", "editor", "admin"]

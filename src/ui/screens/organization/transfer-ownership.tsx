@@ -7,8 +7,7 @@ import { Dialog } from "../../parts/dialog.tsx"
 import { SelectField } from "../../parts/fields.tsx"
 import { visible } from "../../safe-text.ts"
 import { toast } from "../../toasts.ts"
-import type { Member } from "./members.tsx"
-import { type OwnOrganization, organizationPath, useRefresh } from "./own-organization.ts"
+import { type Member, type OwnOrganization, organizationPath, useRefresh } from "./own-organization.ts"
 
 interface TransferOwnershipProps {
   organization: OwnOrganization

@@ -8,20 +8,14 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { SelectField } from "../../parts/fields.tsx"
 import { Form } from "../../parts/form.tsx"
+import { Person } from "../../parts/person.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { visible } from "../../safe-text.ts"
 import { getAll } from "../../stats/get-all.ts"
+import { type Member, useMembers } from "../organization/own-organization.ts"
 import { sitePath, type WholeSite } from "./settings.ts"
 
-interface Person {
-  id: number
-  name: string
-  email: string
-}
-interface SiteMember {
-  user: Person
-  role: string
-}
+type SiteMember = Pick<Member, "user" | "role">
 
 const ROLES = [
   { value: "viewer", label: "Viewer: sees reports" },
@@ -58,16 +52,7 @@ export function Access({ site }: { site: WholeSite }) {
                 rows={rows}
                 keyOf={({ user }) => user.id}
                 columns={[
-                  {
-                    id: "user",
-                    label: "Person",
-                    cell: ({ user }) => (
-                      <>
-                        <div>{visible(user.name)}</div>
-                        <div class="small quiet">{visible(user.email)}</div>
-                      </>
-                    ),
-                  },
+                  { id: "user", label: "Person", cell: ({ user }) => <Person {...user} /> },
                   { id: "role", label: "Role", cell: ({ role }) => roleText(role) },
                   {
                     id: "acts",
@@ -112,10 +97,7 @@ export function Access({ site }: { site: WholeSite }) {
 }
 
 function GiveRole({ site, path, onDone }: { site: WholeSite; path: string; onDone(): Promise<unknown> }) {
-  const people = useQuery({
-    queryKey: ["members", site.organization.id, "all"],
-    queryFn: ({ signal }) => getAll<SiteMember>(`/api/private/organizations/${site.organization.id}/members?`, signal),
-  })
+  const people = useMembers(site.organization.id)
   const [user, setUser] = useState("")
   const [role, setRole] = useState("viewer")
   const own = people.data?.filter((member) => member.role !== "owner" && member.role !== "admin") ?? []
