@@ -1,9 +1,12 @@
 import { locale } from "./format.ts"
+import { kept } from "./kept.ts"
+
+const wordsIn = kept((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }))
 
 /** How long ago an instant was, in the largest whole unit. */
 export function agoText(instant: string | number, now = Date.now()): string {
   const seconds = Math.round((new Date(instant).getTime() - now) / 1_000)
-  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" })
+  const words = wordsIn(locale())
   for (const [unit, length] of [
     ["day", 86_400],
     ["hour", 3_600],
