@@ -57,11 +57,7 @@ export const TokenStep = ({ token, onToken, expiresAt, again, onDone }: TokenSte
             autofocus
             code
           />
-          <div class="row">
-            <Button kind="primary" type="submit" busy={busy}>
-              Go on
-            </Button>
-          </div>
+          <GoOn busy={busy} />
         </>
       )}
     </Form>
@@ -107,11 +103,7 @@ export function AdminStep({ admin, onAdmin, onDone }: { admin: Admin; onAdmin(ad
             onValue={change("organization")}
             error={errorOf("/organization")}
           />
-          <div class="row">
-            <Button kind="primary" type="submit" busy={busy}>
-              Go on
-            </Button>
-          </div>
+          <GoOn busy={busy} />
         </>
       )}
     </Form>
@@ -185,3 +177,11 @@ export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
     </Form>
   )
 }
+
+const GoOn = ({ busy }: { busy: boolean }) => (
+  <div class="row">
+    <Button kind="primary" type="submit" busy={busy}>
+      Go on
+    </Button>
+  </div>
+)

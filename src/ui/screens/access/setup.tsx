@@ -14,7 +14,7 @@ const PATH = "/api/private/setup"
 interface SetupState {
   needed: boolean
   token_expires_at?: string
-  defaults: { timezone: string; currency: string; base_url: string }
+  defaults: { timezone: string; currency: string }
 }
 
 const TITLES = ["Set up Footfall", "The first admin", "The first site"] as const
