@@ -83,6 +83,10 @@ export function useSiteAddress(): AddressOfSite {
 const isSame = (a: Pick<AddressFilter, "dimension" | "property">, b: Pick<AddressFilter, "dimension" | "property">): boolean =>
   a.dimension === b.dimension && a.property === b.property
 
+/** Whether a page shows less than all of its period. */
+export const isFiltered = ({ filters, segment, cohort }: SiteAddress): boolean =>
+  filters.length > 0 || segment !== undefined || cohort !== undefined
+
 /** Whether a row of a card is among what is filtered for. */
 export const isFilteredBy = (filters: readonly AddressFilter[], dimension: Dimension, value: string, property?: string): boolean =>
   filters.some(

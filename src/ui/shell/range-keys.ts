@@ -1,4 +1,4 @@
-import { useSiteAddress } from "../address.ts"
+import { isFiltered, useSiteAddress } from "../address.ts"
 import { useKeys } from "../keys.ts"
 import { PERIOD_WORDS } from "../period-words.ts"
 import { clearFilters } from "../stats/clear-filters.ts"
@@ -24,9 +24,7 @@ export default function RangeKeys() {
     ...(changesFilters && {
       "/": () => openDialog.set({ name: "filter" }),
       Escape: () => {
-        const { filters, segment, cohort } = address
-        if (filters.length === 0 && segment === undefined && cohort === undefined) return
-        clearFilters({ address, go })
+        if (isFiltered(address)) clearFilters({ address, go })
       },
     }),
   })

@@ -11,9 +11,11 @@ const DEVICES: Readonly<Record<string, string>> = { desktop: "Desktop", mobile: 
 
 /** What a missing value is called in breakdowns and filters, by the server and in addresses. */
 export const MISSING = "(none)"
+/** What the values beyond a limit are counted as together, by the server. */
+export const OTHER = "(other)"
 export const UNKNOWN = "Unknown"
 /** Whether a row is none of a value, and so needs a word about what it is. */
-export const isNoValue = (value: string): boolean => value === "(other)" || value === MISSING
+export const isNoValue = (value: string): boolean => value === OTHER || value === MISSING
 
 /** What every visit has: where it is missing it could not be told. Of other dimensions a visit may have none. */
 const OF_EVERY_VISIT = /^(country|region|city|language|device|size|browser|os)/

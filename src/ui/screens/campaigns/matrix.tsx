@@ -3,7 +3,7 @@ import { Link } from "wouter"
 import type { Dimension } from "../../../domain/dimension.ts"
 import type { CampaignMatrix } from "../../../domain/insight.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
-import { isFilteredBy, useSiteAddress } from "../../address.ts"
+import { isFiltered, isFilteredBy, useSiteAddress } from "../../address.ts"
 import { csvText } from "../../csv.ts"
 import { exact, metricText, short } from "../../format.ts"
 import { Card } from "../../parts/card.tsx"
@@ -30,7 +30,6 @@ const ROWS = 100
 export function Matrix() {
   const { address } = useSiteAddress()
   const report = useReport("campaigns", { ...rangeArguments(address), limit: ROWS })
-  const isFiltered = address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined
   return (
     <Card title="Source, medium and campaign" full foot={<Foot report={report.data as CampaignMatrix | undefined} />}>
       <CardAnswer of={report} rows={6}>
@@ -45,7 +44,7 @@ export function Matrix() {
                 keyOf={({ source, medium, campaign }) => JSON.stringify([source, medium, campaign])}
               />
             )
-          if (isFiltered) return <EmptyCard />
+          if (isFiltered(address)) return <EmptyCard />
           return (
             <EmptyState>No visit of this period came through a tagged link. Make one below and use it in the next campaign.</EmptyState>
           )

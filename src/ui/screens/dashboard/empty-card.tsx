@@ -1,4 +1,4 @@
-import { useSiteAddress } from "../../address.ts"
+import { isFiltered, useSiteAddress } from "../../address.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { clearFilters } from "../../stats/clear-filters.ts"
@@ -9,8 +9,7 @@ import type { CardTab } from "./card-tabs.ts"
 export default function EmptyCard({ tab }: { tab?: CardTab }) {
   const { base, address, searchWith, go } = useSiteAddress()
   const { filters: changesFilters, siteId, can } = useStatsSource()
-  const isFiltered = address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined
-  if (isFiltered)
+  if (isFiltered(address))
     return (
       <EmptyState action={changesFilters && <Button onClick={() => clearFilters({ address, go })}>Clear the filters</Button>}>
         No visits match the filters in this period.

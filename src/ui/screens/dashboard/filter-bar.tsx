@@ -1,13 +1,13 @@
 import { Suspense } from "preact/compat"
-import { useSiteAddress } from "../../address.ts"
+import { isFiltered, useSiteAddress } from "../../address.ts"
 import { lazyPart } from "../../lazy-screen.ts"
 
 const FilterPills = lazyPart(() => import("./filter-pills.tsx"))
 
 /** What the page is filtered by; nothing, and nothing loaded, where it is not filtered. */
 export function FilterBar() {
-  const { filters, segment, cohort } = useSiteAddress().address
-  if (filters.length === 0 && segment === undefined && cohort === undefined) return null
+  const { address } = useSiteAddress()
+  if (!isFiltered(address)) return null
   return (
     <Suspense fallback={<div class="filter-bar room" />}>
       <FilterPills />

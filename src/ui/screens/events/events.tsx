@@ -1,7 +1,7 @@
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
-import { isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
+import { isFiltered, isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
 import { copyText } from "../../clipboard.ts"
 import { exact } from "../../format.ts"
 import { lazyPart } from "../../lazy-screen.ts"
@@ -13,6 +13,7 @@ import { Page } from "../../parts/page.tsx"
 import { visible } from "../../safe-text.ts"
 import { useStatsSource } from "../../stats/source.ts"
 import { useReport } from "../../stats/use-report.ts"
+import { OTHER } from "../../stats/value-text.ts"
 import { CardAnswer } from "../dashboard/card-answer.tsx"
 import EmptyCard from "../dashboard/empty-card.tsx"
 import { FilterBar } from "../dashboard/filter-bar.tsx"
@@ -39,14 +40,13 @@ export default function EventsScreen() {
   })
   const rows = report.data?.rows ?? []
   const isEmpty = report.data !== undefined && rows.length === 0 && !report.isPlaceholderData
-  const isFiltered = address.filters.length > 0 || address.segment !== undefined || address.cohort !== undefined
   return (
     <Page title="Events">
       <FilterBar />
       <LeftOut ownCards />
       <div class="bands">
         <EventList report={report} onGoal={setGoalFor} onExplore={(event) => choose({ event })} />
-        {isEmpty && !isFiltered ? (
+        {isEmpty && !isFiltered(address) ? (
           <SendExample siteId={siteId} />
         ) : (
           <PropertyExplorer events={rows.map(({ value }) => value)} event={of("event")} onEvent={(event) => choose({ event })} />
@@ -120,7 +120,7 @@ function EventMenu({ event, onGoal, onExplore }: { event: string } & Pick<EventL
         {(close) => (
           <>
             <MenuItem onSelect={after(close, () => onExplore(event))}>Show its properties</MenuItem>
-            {can("goals:write") && event !== "(other)" && <MenuItem onSelect={after(close, () => onGoal(event))}>Make a goal</MenuItem>}
+            {can("goals:write") && event !== OTHER && <MenuItem onSelect={after(close, () => onGoal(event))}>Make a goal</MenuItem>}
             <MenuItem
               onSelect={after(close, () =>
                 go({ filters: toggledFilter(address.filters, { dimension: "event", operator: "is_not" }, event) }),
