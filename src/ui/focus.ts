@@ -74,11 +74,7 @@ const isLost = (): boolean => here?.element.isConnected === false && document.ac
 
 function catchFocus(): void {
   const open = [...document.querySelectorAll("dialog[open]")].at(-1)
-  const tried = [
-    ...controlsAt(here, open ?? document.body),
-    ...(behind?.element.isConnected ? [behind.element] : []),
-    ...controlsAt(behind, document.body),
-  ]
+  const tried = [...controlsAt(here, open ?? document.body), ...standing(), ...controlsAt(behind, document.body)]
   for (const control of tried) if (takes(control)) return
   takes(open?.querySelector<HTMLElement>(CONTROLS) ?? document.getElementById("main"), { preventScroll: true })
 }

@@ -10,7 +10,6 @@ export function createQuestionClient(): QueryClient {
     defaultOptions: {
       queries: {
         retry: (failures, error) => failures < 2 && isPassing(error),
-        refetchOnWindowFocus: true,
         // Without a network a question fails at once: it does not wait with the figures of another one on the page.
         networkMode: "always",
         refetchOnReconnect: true,

@@ -57,16 +57,17 @@ export async function firstView(request: Request, path: string, options: BootOpt
   const me = await shownMe(person, options)
   if (await options.secondFactors.isMissing(person.user, person.session))
     return { boot: { ...boot, me, factor_missing: true }, person, status: 200 }
+  const plain = { boot: { ...boot, me }, person, status: 200 }
   const siteId = SITE_PAGE.exec(path)?.[1]
-  if (siteId === undefined) return { boot: { ...boot, me }, person, status: 200 }
+  if (siteId === undefined) return plain
   try {
     const reached = await options.access.onSite(person, siteId)
-    if (!reached.permissions.has("site:read")) return { boot: { ...boot, me }, person, status: 200 }
+    if (!reached.permissions.has("site:read")) return plain
     const site = await seenSite(reached.site, reached.role, person.user.id, options)
-    return { boot: { ...boot, me, site, reports: await firstReports(request, person, reached, options) }, person, status: 200 }
+    return { ...plain, boot: { ...plain.boot, site, reports: await firstReports(request, person, reached, options) } }
   } catch (error) {
     if (!(error instanceof AppError)) options.log.error("the first numbers of a page could not be had", { error })
-    return { boot: { ...boot, me }, person, status: error instanceof AppError && error.code === "site_not_found" ? 404 : 200 }
+    return { ...plain, status: error instanceof AppError && error.code === "site_not_found" ? 404 : 200 }
   }
 }
 
