@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
+import { existsSync } from "node:fs"
 import { Glob } from "bun"
 import { composeKey } from "../../src/domain/key-token.ts"
 import type { Statements } from "../../src/store/catalog/catalog.ts"
@@ -33,6 +34,9 @@ const NOT_SECRET: Readonly<Record<string, string>> = {
   "src/store/events/bytes.ts": "a column's checksum",
 }
 
+/** Areas can be deleted, and what is said of their files then says nothing. */
+const wentWithItsArea = (path: string): boolean => path.startsWith("plugins/") && !existsSync(path.split("/").slice(0, 2).join("/"))
+
 test("no secret is compared but in constant time", () => {
   const found = sources.flatMap(({ path, lines }) =>
     lines.flatMap((line) =>
@@ -42,7 +46,7 @@ test("no secret is compared but in constant time", () => {
     ),
   )
   expect(found.filter(({ path }) => !(path in NOT_SECRET))).toEqual([])
-  expect(Object.keys(NOT_SECRET).filter((path) => !found.some((one) => one.path === path))).toEqual([])
+  expect(Object.keys(NOT_SECRET).filter((path) => !wentWithItsArea(path) && !found.some((one) => one.path === path))).toEqual([])
 })
 
 test("statements find secrets by their hash alone", () => {
@@ -115,11 +119,12 @@ test("a known address with a wrong password costs what an unknown one does, the 
   await catalog.script(
     "insert into users (email, email_key, name, is_instance_admin, status, created_at) values ('off@example.org', 'off@example.org', 'Off', 0, 'disabled', 0)",
   )
-  const verify = Bun.password.verify
+  const { postMessage } = Worker.prototype
   let hashes = 0
-  Bun.password.verify = (...given) => {
-    hashes++
-    return verify(...given)
+  // Threads compute them: what is handed over counts.
+  Worker.prototype.postMessage = function (message: { do?: string }, options?: object) {
+    if (message.do === "verify") hashes++
+    postMessage.call(this, message, options)
   }
   await stranger().get("/me") // whether the instance is set up is asked once
   const answers = []
@@ -128,7 +133,7 @@ test("a known address with a wrong password costs what an unknown one does, the 
     const answer = await workOf(() => stranger().post("/auth/login", { email, password: "another long password" }))
     answers.push({ ...answer, hashes })
   }
-  Bun.password.verify = verify
+  Worker.prototype.postMessage = postMessage
   expect(answers[0]).toMatchObject({ status: 401, hashes: 1 })
   expect(answers[1]).toEqual(answers[0]!)
   expect(answers[2]).toEqual(answers[0]!)

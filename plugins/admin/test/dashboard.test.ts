@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { HEALTH_WORDS } from "../../plugins/admin/ui/health-words.ts"
-import { tabTo } from "./access-stand.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { openDashboard, settled } from "./dashboard-stand.ts"
+import { noBrowser, openBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import { HEALTH_WORDS } from "../ui/health-words.ts"
 
 setDefaultTimeout(30_000)
 let browser: Browser
