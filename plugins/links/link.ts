@@ -78,7 +78,6 @@ export const LIMITS = {
   rules: 20,
   tags: 50,
   restoreMs: 30 * 86_400_000,
-  tombstoneMs: 90 * 86_400_000,
   orphanSamples: 100,
   foldMs: 15_000,
 } as const

@@ -1,6 +1,6 @@
-import { AppError, type OwnStatements, type Site } from "#plugin"
+import { AppError, type OwnStatements, type Site, SLUG_KEPT_MS } from "#plugin"
 import type { Cache } from "./cache.ts"
-import { LIMITS, type Link, type LinksHost } from "./link.ts"
+import type { Link, LinksHost } from "./link.ts"
 import { linkAt, putTombstone, removeTombstone, tombstoneAt } from "./rows.ts"
 import { newSlug, suggestions } from "./slug.ts"
 
@@ -18,7 +18,7 @@ interface Wish {
 type SlugFault = "slug_taken" | "slug_recently_used"
 
 /** Who has which slug: links that are there, and for 90 days those that gave one up, for codes with it are on paper. */
-export interface SlugClaims {
+interface SlugClaims {
   /** Why a slug cannot be taken; undefined when it can. */
   fault(statements: OwnStatements, wish: Wish): Promise<SlugFault | undefined>
   /** Throws `slug_taken` with others that are free, `slug_recently_used`. */
@@ -58,7 +58,7 @@ export function createSlugClaims({ now, random }: Pick<LinksHost, "now" | "rando
       await removeTombstone(statements, wish.domainId, wish.slug)
     },
     giveUp: (statements, link, { organization_id }) =>
-      putTombstone(statements, link, { organizationId: organization_id, now: now(), until: now() + LIMITS.tombstoneMs }),
+      putTombstone(statements, link, { organizationId: organization_id, now: now(), until: now() + SLUG_KEPT_MS }),
     free(domainId) {
       for (;;) {
         const slug = newSlug(random)

@@ -1,4 +1,4 @@
-import { type Contribution, type Removed, type Site, sql } from "#plugin"
+import { type Contribution, type Removed, type Site, SLUG_KEPT_MS, sql } from "#plugin"
 import type { Area } from "./area.ts"
 import { LIMITS, type Link, type LinksHost } from "./link.ts"
 import { deedOf } from "./link-deed.ts"
@@ -95,8 +95,7 @@ export async function removeSite({ host, cache }: Pick<Area, "host" | "cache">, 
         async (statements) => {
           const found = await linksOfSite(statements, siteId, 0, SLICE)
           for (const link of found) {
-            if (link.deleted_at === null)
-              await putTombstone(statements, link, { organizationId, now: now(), until: now() + LIMITS.tombstoneMs })
+            if (link.deleted_at === null) await putTombstone(statements, link, { organizationId, now: now(), until: now() + SLUG_KEPT_MS })
             await deleteLink(statements, link.id)
           }
           return found
