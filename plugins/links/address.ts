@@ -2,7 +2,7 @@ import type { LinkFields, Utm } from "./link.ts"
 import { UTM_KEYS } from "./link.ts"
 
 /** What a request brings along. */
-export interface Brought {
+interface Brought {
   /** What follows the slug, with or without a slash in front. */
   path: string
   /** Without the question mark. */

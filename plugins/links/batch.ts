@@ -17,7 +17,7 @@ export const ImportInput = t.Object(
 )
 
 /** What became of one row. */
-export interface RowResult {
+interface RowResult {
   index: number
   status: "created" | "updated" | "archived" | "deleted" | "failed"
   id?: number

@@ -36,7 +36,7 @@ export interface Author {
 /** What is stored with a change, in its transaction. */
 export type Beside = (statements: OwnStatements, change: { before?: Link; after?: Link }) => Promise<void>
 
-export interface ChangeTerms {
+interface ChangeTerms {
   /** Versions that `If-Match` names. */
   expected?: readonly number[] | undefined
   show(link: Link): LinkShown

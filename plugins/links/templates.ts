@@ -37,7 +37,7 @@ export const TemplateInput = t.Object(
 )
 type TemplateFields = Pick<Template, "name" | "fields" | "required">
 
-export interface TemplateTerms {
+interface TemplateTerms {
   expected?: readonly number[] | undefined
   permissions: ReadonlySet<string>
 }
