@@ -1,7 +1,22 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, type Deed, type Host, instantText, leaveUnread, pageOfAll, parseId, readPaging } from "#plugin"
+import {
+  AnyQuery,
+  AppError,
+  type Deed,
+  type Host,
+  Instant,
+  instantOrNull,
+  instantText,
+  leaveUnread,
+  NoQuery,
+  orNull,
+  Paged,
+  pageOfAll,
+  parseId,
+  readPaging,
+} from "#plugin"
 import { readSearch } from "./search.ts"
-import { AnyQuery, Id, Instant, NoQuery, orNull, Page, says } from "./shapes.ts"
+import { Id, says } from "./shapes.ts"
 
 const InvitationShown = t.Object({
   id: Id,
@@ -50,8 +65,6 @@ const SessionShown = t.Object(
   { title: "InstanceSession" },
 )
 
-const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
-
 /** What lets people and programs in: invitations, keys and sessions of all organizations. */
 export const accessRoutes = (host: Host) => {
   const { lists, invitations, endSession } = host.services.console
@@ -80,7 +93,7 @@ export const accessRoutes = (host: Host) => {
         )
         return { ...page, data: page.data.map(shownInvitation) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(InvitationShown) }, detail: says("List open invitations") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(InvitationShown) }, detail: says("List open invitations") },
     )
     .delete(
       "/admin/invitations/:id",
@@ -110,7 +123,7 @@ export const accessRoutes = (host: Host) => {
         )
         return { ...page, data: page.data.map((key) => shownKey(key, host.now())) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(KeyShown) }, detail: says("List API keys") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(KeyShown) }, detail: says("List API keys") },
     )
     .post(
       "/admin/api-keys/:id/revoke",
@@ -148,7 +161,7 @@ export const accessRoutes = (host: Host) => {
         )
         return { ...page, data: page.data.map((row) => shownSession(row, session.id)) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(SessionShown) }, detail: says("List live sessions") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(SessionShown) }, detail: says("List live sessions") },
     )
     .delete(
       "/admin/sessions/:id",

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { AuditRowShown, csvLine, type Host, shownAuditRow } from "#plugin"
+import { AnyQuery, AuditRowShown, csvLine, type Host, NoQuery, Paged, shownAuditRow } from "#plugin"
 import { answers } from "./sent.ts"
-import { AnyQuery, fileHeaders, Id, NoQuery, Page, says, streamed } from "./shapes.ts"
+import { fileHeaders, Id, says, streamed } from "./shapes.ts"
 
 /** What happened on the whole instance. */
 export const auditRoutes = (host: Host) => {
@@ -15,7 +15,7 @@ export const auditRoutes = (host: Host) => {
         const page = await audit.list(query)
         return { ...page, data: page.data.map(shownAuditRow) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(AuditRowShown) }, detail: says("Who changed what") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(AuditRowShown) }, detail: says("Who changed what") },
     )
     .get("/admin/audit/export.ndjson", async ({ query, actor }) => file("ndjson", await audit.open(actor, query)), {
       instanceAdmin: true,

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Host } from "#plugin"
+import { type Host, NoQuery, orNull, Sent } from "#plugin"
 import { refuses, SENT } from "./sent.ts"
-import { NoQuery, orNull, Sent, says } from "./shapes.ts"
+import { says } from "./shapes.ts"
 
 const PlanShown = t.Object({
   cron: orNull(t.String()),

@@ -1,6 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import type { Console } from "#plugin"
-import { Instant, orNull } from "./shapes.ts"
+import { type Console, Instant, orNull } from "#plugin"
 
 export const BackupShown = t.Object(
   {

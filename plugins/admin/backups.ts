@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, leaveUnread, readOptionalJson } from "#plugin"
+import { type Host, leaveUnread, NoQuery, readOptionalJson, Sent } from "#plugin"
 import { archiveOf } from "./backup-archive.ts"
 import { BackupShown, shownBackup } from "./backup-shown.ts"
 import { begin, JobShown } from "./jobs.ts"
 import { answers, refuses, SENT } from "./sent.ts"
-import { fileHeaders, NoQuery, Sent, says, streamed } from "./shapes.ts"
+import { fileHeaders, says, streamed } from "./shapes.ts"
 
 /** Backups of both stores. */
 export const backupRoutes = (host: Host) => {

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, instantText, leaveUnread } from "#plugin"
+import { type Host, Instant, instantText, leaveUnread, NoQuery, Sent } from "#plugin"
 import { refuses, SENT } from "./sent.ts"
-import { Id, Instant, NoQuery, Sent, says } from "./shapes.ts"
+import { Id, says } from "./shapes.ts"
 
 /** Seeing the instance as one of its users does, and back. */
 export const impersonationRoutes = (host: Host) => {

@@ -1,7 +1,21 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Host, instantText, type Job, leaveUnread, type OwnStatements, type SentJson } from "#plugin"
+import {
+  AnyQuery,
+  type Host,
+  Instant,
+  instantOrNull,
+  instantText,
+  type Job,
+  leaveUnread,
+  NoQuery,
+  type OwnStatements,
+  orNull,
+  Paged,
+  Sent,
+  type SentJson,
+} from "#plugin"
 import { answers, refuses, SENT } from "./sent.ts"
-import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says } from "./shapes.ts"
+import { Id, says } from "./shapes.ts"
 
 export const JobShown = t.Object(
   {
@@ -36,8 +50,6 @@ const ScheduleShown = t.Object(
   },
   { title: "Schedule" },
 )
-
-const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
 
 /** Without what it has in its hands: that is its own business. */
 function jobShown(host: Host, job: Job): Static<typeof JobShown> {
@@ -89,7 +101,7 @@ export const jobRoutes = (host: Host) => {
         const page = await jobs.list(query)
         return { ...page, data: page.data.map((job) => jobShown(host, job)) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(JobShown) }, detail: says("List jobs") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(JobShown) }, detail: says("List jobs") },
     )
     .get(
       "/admin/jobs/:id",

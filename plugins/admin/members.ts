@@ -1,8 +1,22 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Deed, type Host, instantText, pageOfAll, readOptionalJson, readPlainPaging, versionsIn } from "#plugin"
+import {
+  AnyQuery,
+  type Deed,
+  type Host,
+  Instant,
+  instantOrNull,
+  instantText,
+  NoQuery,
+  Paged,
+  pageOfAll,
+  readOptionalJson,
+  readPlainPaging,
+  Sent,
+  versionsIn,
+} from "#plugin"
 import { findingOrganization, organizationOf } from "./organization-facts.ts"
 import { refuses, SENT } from "./sent.ts"
-import { AnyQuery, Id, Instant, NoQuery, Page, Sent, says } from "./shapes.ts"
+import { Id, says } from "./shapes.ts"
 
 const MemberShown = t.Object({
   user: t.Object({ id: Id, name: t.String(), email: t.String() }),
@@ -34,7 +48,7 @@ export const memberRoutes = (host: Host) => {
         const page = await pageOfAll(paging, await members.list((await organizationOf(host, params)).id))
         return { ...page, data: page.data.map(shownMember) }
       },
-      { instanceAdmin: finding, query: AnyQuery, response: { 200: Page(MemberShown) }, detail: says("List members") },
+      { instanceAdmin: finding, query: AnyQuery, response: { 200: Paged(MemberShown) }, detail: says("List members") },
     )
     .put(
       "/admin/organizations/:id/members/:user",
@@ -85,7 +99,7 @@ const shownMember = (member: {
   user: { id: member.user_id, name: member.name, email: member.email },
   role: member.role,
   mfa: member.mfa,
-  last_seen_at: member.last_seen_at === null ? null : instantText(member.last_seen_at),
+  last_seen_at: instantOrNull(member.last_seen_at),
   joined_at: instantText(member.created_at),
   version: member.version,
 })

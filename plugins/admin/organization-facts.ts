@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, type Host, instantText, parseId } from "#plugin"
-import { Id, Instant } from "./shapes.ts"
+import { AppError, type Host, Instant, instantText, parseId } from "#plugin"
+import { Id } from "./shapes.ts"
 
 export const OrganizationShown = t.Object(
   {

@@ -1,4 +1,4 @@
-import { type Deed, etagOf, type Host, pageOfAll, readPaging, versionsIn } from "#plugin"
+import { AnyQuery, type Deed, etagOf, type Host, NoQuery, Paged, pageOfAll, readPaging, Sent, versionsIn } from "#plugin"
 import {
   findingOrganization,
   type NewOrganization,
@@ -10,7 +10,7 @@ import {
 } from "./organization-facts.ts"
 import { readSearch } from "./search.ts"
 import { refuses, SENT } from "./sent.ts"
-import { AnyQuery, NoQuery, Page, Sent, says, tagged } from "./shapes.ts"
+import { says, tagged } from "./shapes.ts"
 
 /** Organizations; their sites' data stays theirs. */
 export const organizationRoutes = (host: Host) => {
@@ -39,7 +39,7 @@ export const organizationRoutes = (host: Host) => {
         for (const facts of page.data) data.push(await shownOrganization(host, facts))
         return { ...page, data }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(OrganizationShown) }, detail: says("List organizations") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(OrganizationShown) }, detail: says("List organizations") },
     )
     .post(
       "/admin/organizations",

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, versionsIn } from "#plugin"
+import { type Host, NoQuery, Sent, versionsIn } from "#plugin"
 import { refuses, SENT } from "./sent.ts"
-import { NoQuery, Sent, says, tagged } from "./shapes.ts"
+import { says, tagged } from "./shapes.ts"
 
 const SettingsShown = t.Object({ data: t.Array(t.Any()), version: t.Integer() })
 const PluginShown = t.Object({

@@ -1,15 +1,7 @@
-import { type TObject, type TSchema, type TUnsafe, Type as t } from "@sinclair/typebox"
-import { etagOf, type SentJson, type Versioned } from "#plugin"
-
-/** The body of a write, which the service judges; the library has no schema for it. */
-export const Sent = t.Any() as unknown as TUnsafe<SentJson>
-export const NoQuery = t.Object({}, { additionalProperties: false })
-/** The parser of a list judges its parameters, so that all that is wrong is said at once. */
-export const AnyQuery = t.Object({}, { additionalProperties: true })
+import { type TSchema, Type as t } from "@sinclair/typebox"
+import { etagOf, Instant, orNull, type Versioned } from "#plugin"
 
 export const Id = t.Integer({ minimum: 1 })
-export const Instant = t.String({ format: "date-time" })
-export const orNull = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 
 /** What would go. */
 export const PreviewShown = t.Object(
@@ -22,15 +14,6 @@ export const PreviewShown = t.Object(
   },
   { title: "InstanceRetentionPreview" },
 )
-
-/** A page of a list. */
-export const Page = <Row extends TObject>(row: Row) =>
-  t.Object({
-    data: t.Array(row),
-    has_more: t.Boolean(),
-    next_cursor: orNull(t.String()),
-    total: t.Optional(t.Integer()),
-  })
 
 /** Says the version of what is answered. */
 export function tagged<Shown>({ headers }: { headers: Record<string, unknown> }, thing: Versioned, shown: Shown): Shown {

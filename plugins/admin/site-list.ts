@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, type Console, instantText, pageOfAll, readPaging, siteNotFound } from "#plugin"
+import { AppError, type Console, Instant, instantOrNull, instantText, orNull, pageOfAll, readPaging, siteNotFound } from "#plugin"
 import { readSearch } from "./search.ts"
-import { Id, Instant, orNull } from "./shapes.ts"
+import { Id } from "./shapes.ts"
 
 export const SiteShown = t.Object(
   {
@@ -61,7 +61,7 @@ function shown({ created_at, deleted_at, timezone: _, ...facts }: Facts, figures
     events_24h,
     events_30d,
     bytes,
-    last_event_at: last_event_at === null ? null : instantText(last_event_at),
+    last_event_at: instantOrNull(last_event_at),
     created_at: instantText(created_at),
     ...(deleted_at !== null && { deleted_at: instantText(deleted_at) }),
   }

@@ -1,8 +1,22 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Deed, fault, type Host, inspect, isObject, leaveUnread, parseId, refuseFaults, type Site } from "#plugin"
+import {
+  AnyQuery,
+  type Deed,
+  fault,
+  type Host,
+  inspect,
+  isObject,
+  leaveUnread,
+  NoQuery,
+  Paged,
+  parseId,
+  refuseFaults,
+  Sent,
+  type Site,
+} from "#plugin"
 import { begin, JobShown } from "./jobs.ts"
 import { refuses, SENT } from "./sent.ts"
-import { AnyQuery, Id, NoQuery, Page, PreviewShown, Sent, says } from "./shapes.ts"
+import { Id, PreviewShown, says } from "./shapes.ts"
 import { listSites, SiteShown, shownSiteById } from "./site-list.ts"
 
 const TransferInput = t.Object({ organization_id: Id }, { additionalProperties: false, title: "SiteTransfer" })
@@ -28,7 +42,7 @@ export const siteRoutes = (host: Host) => {
     .get("/admin/sites", ({ query }) => listSites(lists, query), {
       instanceAdmin: true,
       query: AnyQuery,
-      response: { 200: Page(SiteShown) },
+      response: { 200: Paged(SiteShown) },
       detail: says("List sites"),
     })
     .post(

@@ -1,6 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { ArgumentReader, type Host, instantText, refuseArguments } from "#plugin"
-import { AnyQuery, Id, Instant, orNull, says } from "./shapes.ts"
+import { AnyQuery, ArgumentReader, type Host, Instant, instantText, orNull, refuseArguments } from "#plugin"
+import { Id, says } from "./shapes.ts"
 
 const SlowQuestionShown = t.Object(
   {

@@ -1,7 +1,7 @@
-import { type Host, instantText } from "#plugin"
+import { AnyQuery, type Host, instantText, NoQuery, Sent } from "#plugin"
 import { begin, JobShown } from "./jobs.ts"
 import { answers, refuses, SENT } from "./sent.ts"
-import { AnyQuery, NoQuery, PreviewShown, Sent, says } from "./shapes.ts"
+import { PreviewShown, says } from "./shapes.ts"
 
 /** What the stores take, how long events are kept, how they come in. */
 export const storageRoutes = (host: Host) => {

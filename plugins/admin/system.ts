@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, instantText } from "#plugin"
+import { AnyQuery, type Host, Instant, instantText, NoQuery, orNull, Sent } from "#plugin"
 import { answers, SENT } from "./sent.ts"
-import { AnyQuery, fileHeaders, Instant, NoQuery, orNull, Sent, says } from "./shapes.ts"
+import { fileHeaders, says } from "./shapes.ts"
 
 const CheckShown = t.Object({ name: t.String(), status: t.String(), detail: t.String(), fix: t.String() })
 const StateShown = t.Object({ code: t.String(), since: Instant, remedy: t.String() })

@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Host, instantText, leaveUnread } from "#plugin"
+import { type Host, Instant, instantText, leaveUnread, NoQuery, orNull } from "#plugin"
 import { refuses } from "./sent.ts"
-import { Id, Instant, NoQuery, orNull, says } from "./shapes.ts"
+import { Id, says } from "./shapes.ts"
 
 const UpdateShown = t.Object(
   {

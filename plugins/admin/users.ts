@@ -1,8 +1,24 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Console, etagOf, type Host, instantText, leaveUnread, readOptionalJson, refuseUnproved, versionsIn } from "#plugin"
+import {
+  AnyQuery,
+  type Console,
+  etagOf,
+  type Host,
+  Instant,
+  instantOrNull,
+  instantText,
+  leaveUnread,
+  NoQuery,
+  orNull,
+  Paged,
+  readOptionalJson,
+  refuseUnproved,
+  Sent,
+  versionsIn,
+} from "#plugin"
 import { keyed } from "./jobs.ts"
 import { refuses, SENT } from "./sent.ts"
-import { AnyQuery, Id, Instant, NoQuery, orNull, Page, Sent, says, tagged } from "./shapes.ts"
+import { Id, says, tagged } from "./shapes.ts"
 
 const BODY_BYTES = 64 << 10
 
@@ -45,7 +61,7 @@ export const userRoutes = (host: Host) => {
         const page = await users.list(query)
         return { ...page, data: page.data.map(shownUser) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Page(UserShown) }, detail: says("List users") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(UserShown) }, detail: says("List users") },
     )
     .post(
       "/admin/users",
@@ -150,8 +166,6 @@ const names = (body: unknown, ...fields: readonly string[]): boolean =>
   typeof body === "object" && body !== null && fields.some((field) => field in body)
 
 const shown = (set: { headers: Record<string, unknown> }, user: ListedUser) => tagged(set, user, shownUser(user))
-
-const instantOrNull = (at: number | null) => (at === null ? null : instantText(at))
 
 function shownUser({ totp, passkeys, password, oidc, ...user }: ListedUser): Static<typeof UserShown> {
   return {

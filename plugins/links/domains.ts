@@ -5,7 +5,7 @@ import {
   type Deed,
   fault,
   inspect,
-  instantText,
+  instantOrNull,
   isAddress,
   isObject,
   type OwnStatements,
@@ -41,7 +41,7 @@ export const DomainPatch = t.Object(
   { additionalProperties: false, title: "LinkDomainPatch" },
 )
 
-export interface DomainTerms {
+interface DomainTerms {
   destinations: DestinationTerms
   expected?: readonly number[] | undefined
 }
@@ -197,7 +197,7 @@ function deedOf(verb: string, site: Site, before: Domain | undefined, after: Dom
 export const shownDomain = (domain: Domain, mayProve: boolean) => ({
   id: domain.id,
   host: domain.host,
-  verified_at: domain.verified_at === null ? null : instantText(domain.verified_at),
+  verified_at: instantOrNull(domain.verified_at),
   txt_record: mayProve ? proofOf(domain) : null,
   file: mayProve ? { path: FILE, content: proofOf(domain) } : null,
   root_destination: domain.root_destination,

@@ -1,17 +1,16 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError, composed, type Fault, fault, inspect, isObject, parseDay, parseInstant, refuseFaults } from "#plugin"
+import { AppError, composed, type Fault, fault, inspect, isObject, orNull, parseDay, parseInstant, refuseFaults } from "#plugin"
 import { withoutEmpty } from "./address.ts"
 import { acceptDestination, type DestinationTerms } from "./destination.ts"
 import { LIMITS, type LinkFields, type RedirectStatus, type Rule, STATUSES, UTM_KEYS, type Utm, type When } from "./link.ts"
 import { momentsOf } from "./rules.ts"
 
 const closed = { additionalProperties: false } as const
-const orNull = <Schema extends ReturnType<typeof t.String> | ReturnType<typeof t.Integer>>(schema: Schema) => t.Union([schema, t.Null()])
 const Text = (maxLength: number) => t.String({ maxLength })
 const Word = t.String({ minLength: 1, maxLength: 100 })
 /** One value, or alternatives. */
 const Words = t.Union([t.Array(Word, { minItems: 1, maxItems: 50 }), Word])
-const Instant = orNull(t.String({ description: "RFC 3339" }))
+const Moment = orNull(t.String({ description: "RFC 3339" }))
 
 export const UtmInput = t.Object(Object.fromEntries(UTM_KEYS.map((key) => [key, t.Optional(Text(200))])), closed)
 const WhenInput = t.Object(
@@ -41,8 +40,8 @@ export const LinkInput = t.Object(
     utm: t.Optional(UtmInput),
     utm_mode: t.Optional(t.Union([t.Literal("fill"), t.Literal("override")])),
     utm_template_id: t.Optional(orNull(t.Integer({ minimum: 1 }))),
-    starts_at: t.Optional(Instant),
-    expires_at: t.Optional(Instant),
+    starts_at: t.Optional(Moment),
+    expires_at: t.Optional(Moment),
     expired_destination: t.Optional(orNull(t.String())),
     max_clicks: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 1_000_000_000 }))),
     password: t.Optional(orNull(t.String())),
@@ -84,8 +83,8 @@ export function readLink(body: unknown, { destinations, timezone }: LinkTerms, i
     fields: {
       ...(others as Partial<LinkFields>),
       ...(utm !== undefined && { utm: withoutEmpty(utm as Utm) }),
-      ...(starts_at !== undefined && { starts_at: instantOrNull(starts_at) }),
-      ...(expires_at !== undefined && { expires_at: instantOrNull(expires_at) }),
+      ...(starts_at !== undefined && { starts_at: momentOrNull(starts_at) }),
+      ...(expires_at !== undefined && { expires_at: momentOrNull(expires_at) }),
       ...addressesOf(sent, rules, destinations),
     },
     password,
@@ -94,7 +93,7 @@ export function readLink(body: unknown, { destinations, timezone }: LinkTerms, i
   }
 }
 
-const instantOrNull = (text: string | null): number | null => (text === null ? null : parseInstant(text)!) // judged before
+const momentOrNull = (text: string | null): number | null => (text === null ? null : parseInstant(text)!) // judged before
 
 /** Addresses have rules and codes of their own, and are not tidied: here only their type is looked at. */
 function withoutAddresses(body: Record<string, unknown>): Record<string, unknown> {

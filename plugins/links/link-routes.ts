@@ -1,14 +1,26 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Actor, etagOf, leaveUnread, NoQuery, Paged, readJsonAsSent, Sent, type Site, slugFault, versionsIn } from "#plugin"
+import {
+  type Actor,
+  AnyQuery,
+  etagOf,
+  leaveUnread,
+  NoQuery,
+  orNull,
+  Paged,
+  readJsonAsSent,
+  Sent,
+  type Site,
+  slugFault,
+  versionsIn,
+} from "#plugin"
 import type { Area } from "./area.ts"
 import { type BulkAnswer, BulkInput, type ImportAnswer, ImportInput } from "./batch.ts"
 import { LinkInput } from "./input.ts"
 import type { Author } from "./keeping.ts"
 import { LIMITS, type Link } from "./link.ts"
 import { listLinks } from "./listing.ts"
-import { Id, LinkShown, orNull, refuses, says, takes } from "./shown.ts"
+import { Id, LinkShown, refuses, says, takes } from "./shown.ts"
 
-const AnyQuery = t.Object({}, { additionalProperties: true })
 const Spark = t.Object({ human: t.Array(t.Integer()), bot: t.Array(t.Integer()) })
 const LinkListed = t.Object({ ...LinkShown.properties, sparkline: orNull(Spark) }, { title: "LinkListed" })
 const CONTENT = ["invalid_destination", "redirect_loop", "destination_not_allowed", "slug_reserved", "invalid_slug", "utm_required"]

@@ -1,9 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
-import { etagOf, leaveUnread, NoQuery, Sent, type Site, versionsIn } from "#plugin"
+import { etagOf, Instant, leaveUnread, NoQuery, orNull, Sent, type Site, versionsIn } from "#plugin"
 import type { Area } from "./area.ts"
 import type { Domain } from "./domain-rows.ts"
 import { DomainInput, DomainPatch, shownDomain } from "./domains.ts"
-import { Id, Instant, orNull, refuses, says, takes } from "./shown.ts"
+import { Id, refuses, says, takes } from "./shown.ts"
 import type { Template } from "./template-rows.ts"
 import { shownTemplate, TemplateInput } from "./templates.ts"
 

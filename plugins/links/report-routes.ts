@@ -1,12 +1,10 @@
-import { Type as t } from "@sinclair/typebox"
-import { NoQuery, Sent, type Site } from "#plugin"
+import { AnyQuery, NoQuery, Sent, type Site } from "#plugin"
 import type { Area } from "./area.ts"
 import { qrPicture, readQr } from "./qr.ts"
 import { BreakdownShown, OrphansShown, StatsShown, TimeseriesShown } from "./report-shapes.ts"
 import { refuses, says, takes } from "./shown.ts"
 import { TrialInput, TrialShown, tryLink } from "./trial.ts"
 
-const AnyQuery = t.Object({}, { additionalProperties: true })
 const Picture = { schema: { type: "string", format: "binary" } }
 const PICTURES = { responses: { 200: { content: { "image/svg+xml": Picture, "image/png": Picture } } } }
 const ORPHAN_DAYS = 30

@@ -1,4 +1,4 @@
-import { AppError, ArgumentReader, type Filter, siteFacts } from "#plugin"
+import { ArgumentReader, type Filter, refuseArguments, refuseChoice, refuseNames, siteFacts } from "#plugin"
 import { conversionsOf } from "./conversions.ts"
 import type { Link, LinksHost, Site } from "./link.ts"
 import type { BreakdownShown, StatsShown, TimeseriesShown } from "./report-shapes.ts"
@@ -242,20 +242,6 @@ function metricsIn({ metrics, ...given }: Given): { metrics: readonly ClickMetri
   if (metrics === undefined) return { metrics: CLICK_METRICS, given }
   const reader = new ArgumentReader({ metrics: String(metrics).split(",") }, ["metrics"])
   const names = reader.choices("metrics", CLICK_METRICS, { min: 1, max: CLICK_METRICS.length })
-  if (!names) throw new AppError("invalid_query", "1 parameter is not valid.", { errors: reader.faults() })
-  return { metrics: names, given }
-}
-
-function refuseNames(given: Given, names: readonly string[]): void {
-  const errors = names
-    .filter((name) => given[name] !== undefined)
-    .map((name) => ({ pointer: `/${name}`, code: "unknown_field", detail: "There is no such parameter." }))
-  if (errors.length > 0) throw new AppError("invalid_query", "A parameter is not known.", { errors })
-}
-
-function refuseChoice(name: string, allowed: readonly string[]): never {
-  const detail = `${name} must be of: ${allowed.join(", ")}.`
-  throw new AppError("invalid_query", "1 parameter is not valid.", {
-    errors: [{ pointer: `/${name}`, code: "invalid_choice", detail, allowed }],
-  })
+  refuseArguments(reader, "text")
+  return { metrics: names!, given } // refused otherwise
 }

@@ -1,11 +1,9 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { instantText } from "#plugin"
+import { Instant, instantOrNull, instantText, orNull } from "#plugin"
 import type { Cache } from "./cache.ts"
 import { type Link, type LinksHost, stateOf } from "./link.ts"
 
 export const Id = t.Integer({ minimum: 1 })
-export const Instant = t.String({ format: "date-time" })
-export const orNull = <Schema extends Parameters<typeof t.Optional>[0]>(schema: Schema) => t.Union([schema, t.Null()])
 
 /** A link as it is answered. */
 export const LinkShown = t.Object(
@@ -43,8 +41,6 @@ export const LinkShown = t.Object(
   { title: "Link" },
 )
 export type LinkShown = Static<typeof LinkShown>
-
-const instantOrNull = (at: number | null): string | null => (at === null ? null : instantText(at))
 
 export interface Showing {
   shortUrl(link: Pick<Link, "slug" | "domain_id">): string

@@ -1,4 +1,4 @@
-import { AppError, type Asking, type Filter, type Site } from "#plugin"
+import { type Asking, type Filter, refuseChoice, refuseNames, type Site } from "#plugin"
 import { type Pixel, type PixelsHost, paramKey } from "./pixel.ts"
 import { OPENS, ROUTE_NAMES, ROUTES, type Route, type Via } from "./via.ts"
 
@@ -72,7 +72,7 @@ export function reportsOf({ services: { stats } }: PixelsHost) {
 
   return {
     async stats(site: Site, pixel: Pixel, given: Given, asker: Asker) {
-      refuseOwn(given, ["metrics"])
+      refuseNames(given, ["metrics"])
       const parts = await byRoute(pixel, asker, (asked) => stats.summary(site, { ...given, metrics: "events,visitors" }, asked))
       const isHashed = pixel.recipient_mode === "hashed"
       const { opens_direct: direct } = parts
@@ -90,7 +90,7 @@ export function reportsOf({ services: { stats } }: PixelsHost) {
     },
 
     async timeseries(site: Site, pixel: Pixel, given: Given, asker: Asker) {
-      refuseOwn(given, ["metrics"])
+      refuseNames(given, ["metrics"])
       const parts = await byRoute(pixel, asker, (asked) => stats.timeseries(site, { ...given, metrics: "events" }, asked))
       const { opens_direct: direct } = parts
       const pointsOf = (points: Record<Route, readonly { time: string; partial?: boolean; events?: number }[]>) =>
@@ -113,7 +113,7 @@ export function reportsOf({ services: { stats } }: PixelsHost) {
     },
 
     async breakdown(site: Site, pixel: Pixel, given: Given, asker: Asker) {
-      refuseOwn(given, ["metrics", "property", "sort"])
+      refuseNames(given, ["metrics", "property", "sort"])
       const named = readDimension(given.dimension)
       const locked = opensOf([pixel], named.vias)
       const question = { ...given, dimension: named.dimension, ...(named.property && { property: named.property }), metrics: "events" }
@@ -158,21 +158,10 @@ function readDimension(given: unknown): Dimension {
   if (param !== undefined) return { asked, dimension: "property", property: paramKey(param), vias: OPENS, notes: [NO_BOTS] }
   if (isOf(OF_READERS, asked)) return { asked, dimension: asked, vias: ["direct"], notes: [DIRECT_ONLY] }
   if (isOf(OF_ADDRESSES, asked)) return { asked, dimension: asked, vias: OPENS, notes: [NO_BOTS] }
-  const allowed = [...DIMENSIONS, "param:<name>"]
-  const detail = `dimension must be of: ${allowed.join(", ")}.`
-  const errors = [{ pointer: "/dimension", code: "invalid_choice", detail, allowed }]
-  throw new AppError("invalid_query", "1 parameter is not valid.", { errors })
+  return refuseChoice("dimension", [...DIMENSIONS, "param:<name>"])
 }
 
 const isOf = (names: readonly string[], name: string): boolean => names.includes(name)
-
-/** What the reports decide themselves. */
-function refuseOwn(given: Given, names: readonly string[]): void {
-  const errors = names
-    .filter((name) => given[name] !== undefined)
-    .map((name) => ({ pointer: `/${name}`, code: "unknown_field", detail: "There is no such parameter." }))
-  if (errors.length > 0) throw new AppError("invalid_query", `${errors.length} parameters are not valid.`, { errors })
-}
 
 /** Arguments that say which opens, without those that say how they are shown. */
 const rangeOf = ({ period, from, to, timezone, filters }: Given): Given =>

@@ -1,10 +1,8 @@
 import { Type as t } from "@sinclair/typebox"
-import { instantText } from "#plugin"
+import { Instant, instantOrNull, instantText, orNull } from "#plugin"
 import { oneOf } from "./input.ts"
 import { KINDS, type Pixel, RECIPIENT_MODES } from "./pixel.ts"
 
-const Instant = t.String({ format: "date-time" })
-const orNull = <Schema extends ReturnType<typeof t.String> | ReturnType<typeof t.Integer>>(schema: Schema) => t.Union([schema, t.Null()])
 export const Count = t.Integer({ minimum: 0 })
 
 const FIELDS = {
@@ -43,14 +41,12 @@ export const shownPixel = (url: string, pixel: Pixel) => ({
   recipient_mode: pixel.recipient_mode,
   badge_public: pixel.badge_public,
   archived: pixel.archived_at !== null,
-  archived_at: textOrNull(pixel.archived_at),
+  archived_at: instantOrNull(pixel.archived_at),
   opens_total: pixel.opens_total,
   opens_direct: pixel.opens_direct,
-  last_open_at: textOrNull(pixel.last_open_at),
+  last_open_at: instantOrNull(pixel.last_open_at),
   created_by: pixel.created_by,
   version: pixel.version,
   created_at: instantText(pixel.created_at),
   updated_at: instantText(pixel.updated_at),
 })
-
-const textOrNull = (at: number | null): string | null => (at === null ? null : instantText(at))

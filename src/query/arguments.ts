@@ -106,10 +106,18 @@ export class ArgumentReader {
 
 /** Throws all faults of the arguments, if there are any. */
 export function refuseArguments(reader: ArgumentReader, form: Form): void {
-  const errors = reader.faults().slice(0, 20)
-  if (errors.length === 0) return
-  const count = errors.length === 1 ? "1 parameter is" : `${errors.length} parameters are`
-  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors })
+  refuse(reader.faults().slice(0, 20), form)
+}
+
+/** Names of a query string that a report fills in by itself: nobody gives them. */
+export function refuseNames(given: Record<string, unknown>, names: readonly string[]): void {
+  const taken = names.filter((name) => given[name] !== undefined)
+  refuse(taken.map(noArgument), "text")
+}
+
+/** For a value of a query string that none of a closed list is. */
+export function refuseChoice(name: string, allowed: readonly string[]): never {
+  throw notValid([noChoice(name, allowed)], "text")
 }
 
 /**
@@ -120,6 +128,15 @@ export function fromQueryString(values: Record<string, unknown>): Record<string,
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? fromText(name, value) : value]),
   )
+}
+
+function refuse(errors: readonly Fault[], form: Form): void {
+  if (errors.length > 0) throw notValid(errors, form)
+}
+
+function notValid(errors: readonly Fault[], form: Form): AppError {
+  const count = errors.length === 1 ? "1 parameter is" : `${errors.length} parameters are`
+  return new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors })
 }
 
 function fromText(name: string, text: string): unknown {
@@ -148,8 +165,14 @@ function noChoice(name: string, allowed: readonly string[]): Fault {
 }
 
 function unknownArgument(name: string, allowed: readonly string[]): Fault {
-  return { pointer: `/${segment(name)}`, code: "unknown_field", detail: "There is no such parameter.", allowed }
+  return { ...noArgument(name), allowed }
 }
+
+const noArgument = (name: string): Fault => ({
+  pointer: `/${segment(name)}`,
+  code: "unknown_field",
+  detail: "There is no such parameter.",
+})
 
 /** A name as part of a JSON pointer, cut where nobody reads on. */
 const segment = (name: string): string => name.slice(0, 100).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1")

@@ -47,7 +47,7 @@ test("clicks of a link over time, by dimension, and compared", async () => {
   ])
     expect(await stand.ask("GET", `${PATH}/${id}/${query}`, undefined, cookie)).toMatchObject({
       status: 400,
-      body: { code: "invalid_query" },
+      body: { code: "invalid_query", detail: "1 parameter is not valid." },
     })
 })
 
