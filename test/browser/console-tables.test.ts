@@ -48,7 +48,9 @@ test.skipIf(noBrowser).each([
 ])("on a phone no cell of %s falls apart: the table scrolls", async (path, most) => {
   await using looked = await stand.look({ cookie, width: 375 })
   await looked.open(path)
-  expect(Math.max(...(await linesOf(looked.page)))).toBeLessThanOrEqual(most)
+  const lines = await linesOf(looked.page)
+  expect(lines.length).toBeGreaterThan(0)
+  expect(Math.max(...lines)).toBeLessThanOrEqual(most)
   expect(await looked.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
 })
 
@@ -56,6 +58,11 @@ test.skipIf(noBrowser)("on a phone figures and what is said below them stay in t
   await using looked = await stand.look({ cookie, width: 375 })
   for (const path of ["/admin", "/admin/storage", "/admin/ingestion"]) {
     await looked.open(path)
+    expect({
+      path,
+      figures: (await looked.page.locator(".figure").count()) > 0,
+      notes: (await looked.page.locator(".figure-note").count()) > 0,
+    }).toEqual({ path, figures: true, notes: true })
     const wider = looked.page.locator(".figure-note").evaluateAll((notes) => notes.filter((note) => note.scrollWidth > note.clientWidth))
     expect(await wider).toEqual([])
     const beside = await looked.page
