@@ -32,7 +32,7 @@ import { Requester } from "./requester.ts"
 import type { IdentityKeys, Salts } from "./salts.ts"
 import { collectFromServer, type ServerAnswer } from "./server-events.ts"
 import { createShields } from "./shields.ts"
-import type { AreaStep } from "./steps/areas.ts"
+import type { SwitchedStep } from "./steps/areas.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
 export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "counts" | "watch"> {
@@ -51,7 +51,7 @@ export interface CollectorOptions extends Pick<BufferOptions, "onHindrance" | "c
   /** Shields for all sites: the same list until it changes, then another one. */
   instanceShields?(): readonly Shield[]
   /** What areas add to events. */
-  areaSteps?(): readonly AreaStep[]
+  areaSteps?(): readonly SwitchedStep[]
   limits: RateLimits
   /** Told of a fault in our own code. */
   onError?(error: unknown): void

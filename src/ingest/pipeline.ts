@@ -2,7 +2,7 @@ import type { Site } from "../domain/site.ts"
 import { type Arrival, type Draft, type Drop, newDraft, type Refusal, type Setter } from "./draft.ts"
 import type { PlaceFile } from "./places.ts"
 import type { Shields } from "./shields.ts"
-import { type AreaStep, setByAreas } from "./steps/areas.ts"
+import { type SwitchedStep, setByAreas } from "./steps/areas.ts"
 import { setPlace } from "./steps/place.ts"
 import * as refusals from "./steps/refusals.ts"
 import * as values from "./steps/values.ts"
@@ -14,8 +14,8 @@ type Passage = { draft: Draft } | { draft: Draft; drop: Drop }
 interface PipelineOptions {
   placeFile: PlaceFile | undefined
   shieldsOf(site: Site): Shields
-  /** Of areas that are on; none unless given. */
-  areaSteps?(): readonly AreaStep[]
+  /** Of all areas; none unless given. */
+  areaSteps?(): readonly SwitchedStep[]
   /** Told of a fault of an area. */
   onError?(error: unknown): void
 }
@@ -65,6 +65,6 @@ export function createPipeline({
   }
 }
 
-const NO_STEPS: readonly AreaStep[] = []
+const NO_STEPS: readonly SwitchedStep[] = []
 const noSteps = () => NO_STEPS
 const ignore = () => {}

@@ -1,6 +1,6 @@
 import type { AnyElysia } from "elysia"
 import type { Permissions } from "../domain/permission.ts"
-import type { AreaStep } from "../ingest/steps/areas.ts"
+import type { SwitchedStep } from "../ingest/steps/areas.ts"
 import type { DataHooks } from "../services/data-hooks.ts"
 import { createErasure, type Erasure } from "../services/erasure.ts"
 import type { PluginFacts } from "../services/plugins.ts"
@@ -48,8 +48,8 @@ export interface LoadedPlugins extends PluginRoutes {
   erasure: Erasure
   /** Of all plugins too: what is off keeps its data. */
   areaFiles: readonly AreaFile[]
-  /** Of the plugins that are on. */
-  areaSteps(): readonly AreaStep[]
+  /** Of all plugins; each knows whether its plugin is on. */
+  areaSteps(): readonly SwitchedStep[]
   /** What the house does for plugins again and again. */
   tasks: readonly Task[]
   stop(): Promise<void>
@@ -77,7 +77,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   const authorize = lateAuthorize()
   const throttle = lateThrottle(options.clock.now)
   const open = openPaths(plugins, options.settings)
-  const contributions: { id: string; contribution: Contribution }[] = []
+  const contributions: { id: string; isOn(): boolean; contribution: Contribution }[] = []
   let widgets: readonly KnownWidget[] = []
   const hooks = allHooks(contributions)
   const erasure = createErasure({ ...instance, takeouts: options.takeouts, clock: options.clock, hooks })
@@ -92,26 +92,21 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
     defineJobs(instance, id, contribution.jobs ?? {}, isOn)
     for (const [name, consumer] of Object.entries(contribution.consumers ?? {}))
       instance.outbox.register({ ...consumer, name: `${id}.${name}`, isOn })
-    contributions.push({ id, contribution })
+    contributions.push({ id, isOn, contribution })
   }
 
   widgets = allWidgets(contributions, { permissions: instance.permissions, isOn: instance.plugins.isOn })
-  const steps = contributions.flatMap(({ id, contribution: { ingest = [] } }) => ingest.map((step) => ({ id, step })))
+  const steps = contributions.flatMap(({ isOn, contribution: { ingest = [] } }) => ingest.map((step) => ({ step, isOn })))
 
   const askDoors = allDoors(
-    contributions.map(({ id, contribution: { doors = [] } }) => ({
-      id,
-      doors,
-      open: open.get(id) ?? [],
-      isOn: () => instance.plugins.isOn(id),
-    })),
+    contributions.map(({ id, isOn, contribution: { doors = [] } }) => ({ id, doors, open: open.get(id) ?? [], isOn })),
   )
 
   return {
     hooks,
     erasure,
     askDoors,
-    areaSteps: () => steps.filter(({ id }) => instance.plugins.isOn(id)).map(({ step }) => step),
+    areaSteps: () => steps,
     areaFiles: contributions.flatMap(areaFilesOf),
     tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
     pages: () => plugins.filter(({ id }) => instance.plugins.isOn(id)).flatMap(({ pages = [] }) => pages),

@@ -38,10 +38,24 @@ const isScalar = (value: unknown) => typeof value === "string" || typeof value =
 function pairOf(target: Field, key: string, value: unknown): Props["pairs"] {
   if (!isScalar(value)) return []
   const text = withoutMissing(String(value))
-  if (key === "" || text === "") return []
-  if (byteLength(key) > COLLECT.propKeyBytes) refuse(target, "too_long", `has keys of at most ${COLLECT.propKeyBytes} bytes`)
-  else if (byteLength(text) > COLLECT.propValueBytes) refuse(target, "too_long", `has values of at most ${COLLECT.propValueBytes} bytes`)
-  else if (visible(key) !== composed(key) || !isStorable(text))
-    refuse(target, "invalid_characters", "holds characters that cannot be stored")
+  const fault = pairFault(key, text)
+  if (fault === "empty") return []
+  if (fault) refuse(target, ...REFUSALS[fault])
   return [[key, text]]
+}
+
+type PairFault = "empty" | "long_key" | "long_value" | "invalid_characters"
+
+const REFUSALS: Record<Exclude<PairFault, "empty">, readonly [code: string, detail: string]> = {
+  long_key: ["too_long", `has keys of at most ${COLLECT.propKeyBytes} bytes`],
+  long_value: ["too_long", `has values of at most ${COLLECT.propValueBytes} bytes`],
+  invalid_characters: ["invalid_characters", "holds characters that cannot be stored"],
+}
+
+/** Why a pair is no property, whoever names it; undefined when it is one. */
+export function pairFault(key: string, text: string): PairFault | undefined {
+  if (key === "" || text === "") return "empty"
+  if (byteLength(key) > COLLECT.propKeyBytes) return "long_key"
+  if (byteLength(text) > COLLECT.propValueBytes) return "long_value"
+  return visible(key) === composed(key) && isStorable(text) ? undefined : "invalid_characters"
 }

@@ -1,8 +1,8 @@
 import { COLLECT } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
-import { composed } from "../../domain/text.ts"
 import { addCounter, type Draft } from "../draft.ts"
-import { byteLength, isStorable, visible, withoutMissing } from "../text.ts"
+import { pairFault } from "../payloads/props.ts"
+import { withoutMissing } from "../text.ts"
 
 /** An event as areas see it: what will be stored of it, and nothing of who sent it. */
 export interface PassingEvent {
@@ -22,14 +22,25 @@ export interface PassingEvent {
  */
 export type AreaStep = (event: PassingEvent) => Readonly<Record<string, string>> | undefined
 
-/** The steps of all areas that are on, as one. A step that fails adds nothing: an event is never lost by what an area does. */
-export function setByAreas(steps: () => readonly AreaStep[], onError: (error: unknown) => void): (draft: Draft) => void {
+/** A step, and whether its area is on: that can change between two events. */
+export interface SwitchedStep {
+  step: AreaStep
+  isOn(): boolean
+}
+
+/** The steps of all areas as one. A step that fails adds nothing: an event is never lost by what an area does. */
+export function setByAreas(steps: () => readonly SwitchedStep[], onError: (error: unknown) => void): (draft: Draft) => void {
   return (draft) => {
-    for (const step of steps()) {
+    let event: PassingEvent | undefined
+    for (const { step, isOn } of steps()) {
+      if (!isOn()) continue
       try {
-        const { site, at, incoming, hostname, page, title, props } = draft
-        const found = step({ site, at, name: incoming.name, hostname, page, title, props })
-        if (found) addProps(draft, found)
+        event ??= passingEvent(draft)
+        const found = step(event)
+        if (!found) continue
+        addProps(draft, found)
+        // The next step sees what this one has added.
+        event = undefined
       } catch (error) {
         onError(error)
       }
@@ -37,19 +48,21 @@ export function setByAreas(steps: () => readonly AreaStep[], onError: (error: un
   }
 }
 
+const passingEvent = ({ site, at, incoming, hostname, page, title, props }: Draft): PassingEvent => ({
+  site,
+  at,
+  name: incoming.name,
+  hostname,
+  page,
+  title,
+  props,
+})
+
 /** Within the limits that hold for everybody: what does not fit is left out and counted. */
 function addProps(draft: Draft, found: Readonly<Record<string, string>>): void {
   const texts = Object.entries(found).map(([key, value]) => [key, withoutMissing(value)] as const)
-  const added = texts.filter(([key, value]) => isProperty(key, value))
+  const added = texts.filter(([key, value]) => pairFault(key, value) === undefined)
   const kept = draft.props.filter(([key]) => !added.some(([name]) => name === key))
   if (added.length < texts.length || kept.length + added.length > COLLECT.props) addCounter(draft, "props_discarded")
   draft.props = [...kept, ...added].slice(0, COLLECT.props)
 }
-
-const isProperty = (key: string, value: string): boolean =>
-  key !== "" &&
-  value !== "" &&
-  byteLength(key) <= COLLECT.propKeyBytes &&
-  byteLength(value) <= COLLECT.propValueBytes &&
-  visible(key) === composed(key) &&
-  isStorable(value)

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test"
+import type { AreaStep, PassingEvent } from "../../src/ingest/steps/areas.ts"
+import { startIntake } from "./intake.ts"
+
+test("a step sees what the ones before it have added, and one of an area that is off sees nothing", async () => {
+  const seen: (readonly [step: string, props: PassingEvent["props"]])[] = []
+  const step =
+    (name: string, found?: Record<string, string>): AreaStep =>
+    ({ props }) => {
+      seen.push([name, props])
+      return found
+    }
+  const steps = [
+    { step: step("silent"), isOn: () => true },
+    { step: step("off", { off: "yes" }), isOn: () => false },
+    { step: step("first", { shelf: "books" }), isOn: () => true },
+    { step: step("second", { plan: "by the area" }), isOn: () => true },
+    { step: step("last"), isOn: () => true },
+  ]
+  using intake = startIntake({}, { areaSteps: () => steps })
+  await intake.send({ p: { plan: "pro" } })
+  const sent = [["plan", "pro"]]
+  expect(seen as unknown[]).toEqual([
+    ["silent", sent],
+    ["first", sent],
+    ["second", [...sent, ["shelf", "books"]]],
+    [
+      "last",
+      [
+        ["shelf", "books"],
+        ["plan", "by the area"],
+      ],
+    ],
+  ])
+})
