@@ -2,6 +2,7 @@
 
 export { useSiteAddress, useSiteId } from "./address.ts"
 export { get, Problem, patch, post, put, remove, send } from "./api.ts"
+export { areaQueries } from "./area-queries.ts"
 export { copyText } from "./clipboard.ts"
 export * from "./format.ts"
 export { freshProof } from "./fresh-proof.ts"

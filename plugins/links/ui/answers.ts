@@ -1,6 +1,5 @@
 /** What the routes of the area answer, as far as its pages need it, and the questions to them. */
-import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { canInOrganization, canOnSite, get, useMe } from "#plugin/ui"
+import { areaQueries, canInOrganization, canOnSite, useMe } from "#plugin/ui"
 import type { Rule, Utm } from "../link.ts"
 
 export interface LinkAnswer {
@@ -60,23 +59,9 @@ export interface TemplateAnswer {
 export const sitePath = (siteId: number): string => `/api/private/sites/${siteId}`
 export const linksPath = (siteId: number): string => `${sitePath(siteId)}/links`
 
-export function useSiteQuery<Data>(siteId: number, path: string, enabled = true): UseQueryResult<Data, Error> {
-  return useQuery({
-    queryKey: ["links", siteId, path],
-    queryFn: ({ signal }) => get<Data>(`${sitePath(siteId)}/${path}`, signal),
-    placeholderData: (before) => before,
-    enabled,
-  })
-}
-
+export const { useSiteQuery, useRefresh } = areaQueries("links")
 export const useDomains = (siteId: number) => useSiteQuery<{ data: DomainAnswer[] }>(siteId, "link-domains")
 export const useTemplates = (siteId: number) => useSiteQuery<{ data: TemplateAnswer[] }>(siteId, "utm-templates")
-
-/** After a write everything about links of the site is asked again. */
-export function useRefreshLinks(siteId: number): () => Promise<void> {
-  const client = useQueryClient()
-  return () => client.invalidateQueries({ queryKey: ["links", siteId] })
-}
 
 /** What the present person may do here. */
 export function useRights(siteId: number) {

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Button, post, sentenceOf, toast } from "#plugin/ui"
-import { linksPath, useRefreshLinks } from "./answers.ts"
+import { linksPath, useRefresh } from "./answers.ts"
 
 interface BulkAnswer {
   results: { index: number; status: string; id?: number; error?: { detail: string } }[]
@@ -17,7 +17,7 @@ interface BulkBarProps {
 
 /** What can be done with all chosen links. Rows stand alone: what fails is said, and the others are done. */
 export function BulkBar({ siteId, chosen, onDone }: BulkBarProps) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const [busy, setBusy] = useState(false)
   const ids = [...chosen].slice(0, AT_ONCE)
   const send = (op: string, rows: readonly object[]) => post<BulkAnswer>(`${linksPath(siteId)}/bulk`, { op, rows })

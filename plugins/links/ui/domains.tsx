@@ -16,7 +16,7 @@ import {
   toast,
   visible,
 } from "#plugin/ui"
-import { type DomainAnswer, sitePath, useDomains, useRefreshLinks, useRights } from "./answers.ts"
+import { type DomainAnswer, sitePath, useDomains, useRefresh, useRights } from "./answers.ts"
 
 export interface PanelProps {
   siteId: number
@@ -60,7 +60,7 @@ export default function Domains({ siteId, onClose }: PanelProps) {
 
 function NewDomain({ siteId }: { siteId: number }) {
   const [host, setHost] = useState("")
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   return (
     <Form
       label="Add a domain"
@@ -93,7 +93,7 @@ function NewDomain({ siteId }: { siteId: number }) {
 }
 
 function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: DomainAnswer; isOwn: boolean }) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const [isRemoving, setRemoving] = useState(false)
   const path = `${sitePath(siteId)}/link-domains/${domain.id}`
   return (
@@ -170,7 +170,7 @@ const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer })
 
 /** Where the host leads when no link is named, or none of this name is there. */
 function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer }) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const [root, setRoot] = useState(domain.root_destination ?? "")
   const [missing, setMissing] = useState(domain.not_found_destination ?? "")
   const orNull = (text: string) => (text.trim() === "" ? null : text.trim())

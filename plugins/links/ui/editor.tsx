@@ -16,7 +16,7 @@ import {
   useSite,
   visible,
 } from "#plugin/ui"
-import { type LinkAnswer, linksPath, useDomains, useRefreshLinks } from "./answers.ts"
+import { type LinkAnswer, linksPath, useDomains, useRefresh } from "./answers.ts"
 import { CampaignFields } from "./campaign-fields.tsx"
 import { LimitFields } from "./limit-fields.tsx"
 import { bodyOf, changesOf, draftOf, draftWords, type LinkDraft } from "./link-draft.ts"
@@ -45,7 +45,7 @@ export interface FieldsProps {
 }
 
 function Editing({ siteId, link, timezone, onSaved, onClose }: EditorProps & { timezone: string }) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const [from] = useState(() => draftOf(link, timezone))
   const [draft, setDraft] = useState(from)
   const [theirs, setTheirs] = useState<LinkAnswer>()

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { Button, type Column, DataTable, Dialog, exact, Field, Form, post, TextArea, toast, visible } from "#plugin/ui"
-import { linksPath, useRefreshLinks } from "./answers.ts"
+import { linksPath, useRefresh } from "./answers.ts"
 import type { PanelProps } from "./domains.tsx"
 
 interface ImportedRow {
@@ -22,7 +22,7 @@ const SHOWN = 200
 
 /** Links from a file of another product. First it is told what would become of each row; then they are written. */
 export default function Import({ siteId, onClose }: PanelProps) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const [csv, setCsv] = useState("")
   const [tried, setTried] = useState<ImportAnswer>()
   const ask = (apply: boolean) => post<ImportAnswer>(`${linksPath(siteId)}/import`, { csv, apply })

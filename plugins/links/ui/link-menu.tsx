@@ -1,5 +1,5 @@
 import { Icon, MenuItem, Popover, patch, post, remove, sentenceOf, toast, visible } from "#plugin/ui"
-import { type LinkAnswer, linksPath, useRefreshLinks } from "./answers.ts"
+import { type LinkAnswer, linksPath, useRefresh } from "./answers.ts"
 
 interface LinkMenuProps {
   siteId: number
@@ -11,7 +11,7 @@ interface LinkMenuProps {
 
 /** What is done to one link. All of it can be taken back. */
 export function LinkMenu({ siteId, link, onEdit, onGone }: LinkMenuProps) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const path = `${linksPath(siteId)}/${link.id}`
   const name = visible(link.slug)
   const run = (act: () => Promise<unknown>, text: string, undo: () => Promise<unknown>, after?: () => void) =>

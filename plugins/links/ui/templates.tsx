@@ -20,7 +20,7 @@ import {
   visible,
 } from "#plugin/ui"
 import { UTM_KEYS, type Utm } from "../link.ts"
-import { sitePath, type TemplateAnswer, useRefreshLinks, useRights, useTemplates } from "./answers.ts"
+import { sitePath, type TemplateAnswer, useRefresh, useRights, useTemplates } from "./answers.ts"
 import { TAG_WORDS } from "./campaign-fields.tsx"
 import type { PanelProps } from "./domains.tsx"
 
@@ -90,7 +90,7 @@ const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void)
 
 /** One for all sites is the organization's: only its owners and admins change it. */
 function Acts({ siteId, template, onEdit }: { siteId: number; template: TemplateAnswer; onEdit(): void }) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const { ownsHosts } = useRights(siteId)
   if (template.all_sites && !ownsHosts) return null
   const path = `${sitePath(siteId)}/utm-templates`
@@ -128,7 +128,7 @@ interface TemplateFormProps {
 }
 
 function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
-  const refresh = useRefreshLinks(siteId)
+  const refresh = useRefresh(siteId)
   const { ownsHosts } = useRights(siteId)
   const [name, setName] = useState(template?.name ?? "")
   const [fields, setFields] = useState<Utm>(template?.fields ?? {})

@@ -1,6 +1,5 @@
 /** What the routes of the area answer, as far as its pages need it, and the questions to them. */
-import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { get } from "#plugin/ui"
+import { areaQueries } from "#plugin/ui"
 import type { PixelKind, RecipientMode } from "../pixel.ts"
 import type { Route } from "../via.ts"
 
@@ -41,18 +40,4 @@ export interface PixelBreakdown {
 }
 
 export const pixelsPath = (siteId: number): string => `/api/private/sites/${siteId}/pixels`
-
-/** Of the area; `path` is empty or begins with a slash. */
-export function usePixels<Data>(siteId: number, path: string): UseQueryResult<Data, Error> {
-  return useQuery({
-    queryKey: ["pixels", siteId, path],
-    queryFn: ({ signal }) => get<Data>(`${pixelsPath(siteId)}${path}`, signal),
-    placeholderData: (before) => before,
-  })
-}
-
-/** After a write everything about pixels of the site is asked again. */
-export function useRefreshPixels(siteId: number): () => Promise<void> {
-  const client = useQueryClient()
-  return () => client.invalidateQueries({ queryKey: ["pixels", siteId] })
-}
+export const { useSiteQuery, useRefresh } = areaQueries("pixels")

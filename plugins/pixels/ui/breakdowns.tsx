@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Card, CardAnswer, CountRows, dimensionLabel, EmptyState, useRangeQuery, valueText, visible } from "#plugin/ui"
 import type { Via } from "../via.ts"
-import { type PixelAnswer, type PixelBreakdown, usePixels } from "./answers.ts"
+import { type PixelAnswer, type PixelBreakdown, useSiteQuery } from "./answers.ts"
 
 const ROUTE_WORDS: Readonly<Record<Via, string>> = {
   direct: "Direct",
@@ -42,7 +42,7 @@ function DimensionCard({ title, dimensions, siteId, pixel }: DimensionCardProps)
   const dimension = dimensions.includes(wanted) ? wanted : dimensions[0]!
   const { plain } = useRangeQuery()
   const query = new URLSearchParams({ dimension, limit: String(ROWS) })
-  const rows = usePixels<PixelBreakdown>(siteId, `/${pixel.id}/breakdown?${query}&${plain}`)
+  const rows = useSiteQuery<PixelBreakdown>(siteId, `pixels/${pixel.id}/breakdown?${query}&${plain}`)
   const tabs = dimensions.length > 1 && {
     tabs: dimensions.map((id) => ({ id, label: headOf(id) })),
     chosen: dimension,

@@ -1,9 +1,9 @@
 import { patch, post, remove, sentenceOf, toast } from "#plugin/ui"
-import { type PixelAnswer, pixelsPath, useRefreshPixels } from "./answers.ts"
+import { type PixelAnswer, pixelsPath, useRefresh } from "./answers.ts"
 
 /** What is done to a pixel without a question: all of it can be taken back. */
 export function usePixelActs(siteId: number) {
-  const refresh = useRefreshPixels(siteId)
+  const refresh = useRefresh(siteId)
   const fail = (error: Error) => toast(sentenceOf(error))
   const run = (act: Promise<unknown>, text: string, undo: () => Promise<unknown>): Promise<boolean> =>
     act.then(

@@ -15,7 +15,7 @@ import {
   visible,
 } from "#plugin/ui"
 import { KINDS, LIMITS, type PixelKind, USUAL } from "../pixel.ts"
-import { type PixelAnswer, pixelsPath, useRefreshPixels } from "./answers.ts"
+import { type PixelAnswer, pixelsPath, useRefresh } from "./answers.ts"
 import { KIND_WORDS } from "./kinds.ts"
 
 interface Draft {
@@ -71,7 +71,7 @@ interface PixelFormProps {
 
 /** A pixel with what is kept of its opens. */
 export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelFormProps) {
-  const refresh = useRefreshPixels(siteId)
+  const refresh = useRefresh(siteId)
   const [draft, setDraft] = useState(() => draftOf(pixel))
   const [theirs, setTheirs] = useState<PixelAnswer>()
   const set = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))

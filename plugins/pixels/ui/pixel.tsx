@@ -20,7 +20,7 @@ import {
   useSiteId,
   visible,
 } from "#plugin/ui"
-import { type PixelAnswer, type PixelStats, usePixels } from "./answers.ts"
+import { type PixelAnswer, type PixelStats, useSiteQuery } from "./answers.ts"
 import { OpenBreakdowns } from "./breakdowns.tsx"
 import { KIND_WORDS, MEANINGS } from "./kinds.ts"
 import { PixelMenu } from "./pixel-menu.tsx"
@@ -32,7 +32,7 @@ const PixelForm = lazy(() => import("./pixel-form.tsx"))
 export default function PixelPage() {
   const siteId = useSiteId()
   const { pixel: id = "" } = useParams<{ pixel: string }>()
-  const pixel = usePixels<PixelAnswer>(siteId, `/${encodeURIComponent(id)}`)
+  const pixel = useSiteQuery<PixelAnswer>(siteId, `pixels/${encodeURIComponent(id)}`)
   const writes = canOnSite(useMe(), siteId, "pixels:write")
   const [isEditing, setEditing] = useState(false)
   const [, navigate] = useLocation()
@@ -74,8 +74,8 @@ export default function PixelPage() {
 
 function Shown({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
   const { compared, interval } = useRangeQuery()
-  const stats = usePixels<PixelStats>(siteId, `/${pixel.id}/stats?${compared}`)
-  const series = usePixels<CountSeries>(siteId, `/${pixel.id}/timeseries?${interval}`)
+  const stats = useSiteQuery<PixelStats>(siteId, `pixels/${pixel.id}/stats?${compared}`)
+  const series = useSiteQuery<CountSeries>(siteId, `pixels/${pixel.id}/timeseries?${interval}`)
   return (
     <div class="stack">
       <FilterBar />

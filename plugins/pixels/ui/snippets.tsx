@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Answer, Card, CopyButton } from "#plugin/ui"
 import type { SnippetFormat } from "../snippets.ts"
-import { type PixelAnswer, usePixels } from "./answers.ts"
+import { type PixelAnswer, useSiteQuery } from "./answers.ts"
 
 const FORMATS: readonly { id: SnippetFormat; label: string }[] = [
   { id: "html", label: "HTML" },
@@ -13,7 +13,7 @@ const FORMATS: readonly { id: SnippetFormat; label: string }[] = [
 /** What is pasted into a mail, a feed, a README or a page. */
 export function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
   const [format, setFormat] = useState<SnippetFormat>(pixel.kind === "readme" ? "markdown" : "html")
-  const snippet = usePixels<{ snippet: string }>(siteId, `/${pixel.id}/snippet?format=${format}`)
+  const snippet = useSiteQuery<{ snippet: string }>(siteId, `pixels/${pixel.id}/snippet?format=${format}`)
   return (
     <Card<SnippetFormat> title="Put it in" foot={<Hints pixel={pixel} />} tabs={FORMATS} chosen={format} onChoose={setFormat}>
       <Answer of={snippet} rows={3}>
