@@ -1,5 +1,6 @@
 import { AppError } from "../domain/error.ts"
 import { API } from "../domain/limits.ts"
+import { readWithin } from "../services/bounded-read.ts"
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -16,14 +17,9 @@ export function readBytes(request: Request, limit: number): Promise<Uint8Array> 
 }
 
 async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > limit) throw tooLarge(limit)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const bytes = await readWithin(body, limit)
+  if (!bytes) throw tooLarge(limit)
+  return bytes
 }
 
 /** Turns the body of a request into a value. The content type is without parameters and in lower case. */

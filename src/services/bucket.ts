@@ -1,7 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { OUTBOUND } from "../domain/limits.ts"
-import type { Outbound } from "./outbound.ts"
+import { type Outbound, readAnswer } from "./outbound.ts"
 import { EMPTY_HASH, encoded, type S3Key, signedHeaders } from "./s3-signature.ts"
 
 /** Where objects lie, on a server that speaks S3. */
@@ -95,16 +95,7 @@ const textsIn = (xml: string, name: string): string[] =>
   )
 
 /** Of an answer that lists or refuses: never more than other answers may have. */
-async function textOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength
-    if (size > OUTBOUND.answerBytes) throw new AppError("outbound_failed", "The answer is too large.")
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
+const textOf = async (answer: Response): Promise<string> => (await readAnswer(answer)).toString()
 
 /** The code says what is wrong (a key, a name, a clock); the rest of what a server says is nobody's business. */
 async function refusal(answer: Response): Promise<AppError> {

@@ -6,6 +6,7 @@
 import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { OUTBOUND } from "../domain/limits.ts"
+import { readWithin } from "./bounded-read.ts"
 import { literalAddress, mayReach, openedRanges } from "./outbound-address.ts"
 import { type ResolveName, resolveName, send } from "./outbound-socket.ts"
 
@@ -184,16 +185,11 @@ function afterRedirect(request: OutboundRequest, status: number, headers: Header
   return { ...rest, method: "GET" }
 }
 
-/** At most so many bytes are ever in memory. */
-async function readAnswer({ body }: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength
-    if (size > OUTBOUND.answerBytes) throw new AppError("outbound_failed", "The answer is too large.")
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+/** Never more of an answer than `limits.ts` allows. Throws `outbound_failed` for a longer one. */
+export async function readAnswer({ body }: Response): Promise<Buffer> {
+  const bytes = await readWithin(body, OUTBOUND.answerBytes)
+  if (!bytes) throw new AppError("outbound_failed", "The answer is too large.")
+  return bytes
 }
 
 /** A look-up cannot be stopped, but nobody has to wait for it. */

@@ -18,6 +18,7 @@ import {
 } from "./backup-folder.ts"
 import { expiredBackups, type KeepRules } from "./backup-rotation.ts"
 import type { BackupSchedule } from "./backup-schedule.ts"
+import { readWithin } from "./bounded-read.ts"
 import { type Bucket, createBucket } from "./bucket.ts"
 import type { Report } from "./control.ts"
 import { diskSpace } from "./disk.ts"
@@ -70,7 +71,8 @@ export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackup
   }
   async function read(bucket: Bucket, id: string): Promise<Manifest | undefined> {
     const found = await bucket.get(`${id}/${MANIFEST}`)
-    const manifest = found && manifestOf(await textOf(found))
+    const bytes = found && (await readWithin(found, MANIFEST_BYTES))
+    const manifest = bytes && manifestOf(bytes.toString())
     const isOurs = manifest?.id === id && [...manifest.files, ...storedFiles(manifest)].every(({ name }) => FILES.has(name))
     return isOurs ? manifest : undefined
   }
@@ -157,17 +159,6 @@ function refuseSmallDisk(dataDir: string, manifest: Manifest): void {
   const needed_bytes = storedFiles(manifest).reduce((sum, { bytes }) => sum + bytes, 0)
   const { freeBytes: free_bytes } = diskSpace(dataDir)
   if (free_bytes < needed_bytes) throw new AppError("not_enough_space", "The disk has no room for it.", { needed_bytes, free_bytes })
-}
-
-async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.byteLength
-    if (size > MANIFEST_BYTES) return ""
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 async function hashOf(stream: ReadableStream<Uint8Array>): Promise<string> {

@@ -1,0 +1,11 @@
+/** All bytes of a stream; undefined when there are more than `limit`. Then the rest is not read, and no more was ever in memory. */
+export async function readWithin(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream ?? []) {
+    size += chunk.byteLength
+    if (size > limit) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
