@@ -1,5 +1,6 @@
 import type { Random, Secrets } from "./secrets.ts"
 import { tokenHash } from "./sessions.ts"
+import { newSlug } from "./slugs.ts"
 
 const SLUG_CHARS = 22
 const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -18,7 +19,7 @@ interface ShareSlugs {
 export function shareSlugs({ random, secrets }: { random: Random; secrets: Secrets }): ShareSlugs {
   return {
     make() {
-      const slug = newSlug(random)
+      const slug = newSlug(random, SLUG_CHARS, BASE_62)
       return { slugHash: slugHashOf(slug), slugSealed: secrets.seal(new TextEncoder().encode(slug), SLUG_PLACE) }
     },
     opened(sealed) {
@@ -29,11 +30,3 @@ export function shareSlugs({ random, secrets }: { random: Random; secrets: Secre
 }
 
 export const slugHashOf = (slug: string): Uint8Array => tokenHash(slug)
-
-/** Characters whose sum of chances is equal: bytes beyond the last whole run of the alphabet are thrown away. */
-function newSlug(random: Random): string {
-  let slug = ""
-  while (slug.length < SLUG_CHARS)
-    for (const byte of random(32)) if (byte < 248 && slug.length < SLUG_CHARS) slug += BASE_62[byte % BASE_62.length]
-  return slug
-}

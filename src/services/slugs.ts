@@ -34,15 +34,13 @@ export function refuseSlug(slug: string): void {
   if (code) throw new AppError(code, "A slug has 1 to 64 letters, digits, hyphens and underscores.")
 }
 
-/** So many characters, each of them as likely as any other one. */
-export function newSlug(random: Random, length: number): string {
-  const fair = 256 - (256 % LETTERS.length)
+/** So many letters, each of them as likely as any other one: bytes beyond the last whole run of the letters are thrown away. */
+export function newSlug(random: Random, length: number, letters: string = LETTERS): string {
+  const fair = 256 - (256 % letters.length)
   let slug = ""
-  while (slug.length < length) {
-    const letters = [...random(length)].filter((byte) => byte < fair).map((byte) => LETTERS[byte % LETTERS.length])
-    slug += letters.join("")
-  }
-  return slug.slice(0, length)
+  while (slug.length < length)
+    for (const byte of random(length)) if (byte < fair && slug.length < length) slug += letters[byte % letters.length]
+  return slug
 }
 
 /** Three free slugs that look like the wanted one. */
