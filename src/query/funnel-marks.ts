@@ -7,28 +7,34 @@ import { compileFilter } from "./filters.ts"
 import { BREAKS } from "./funnel-chain.ts"
 import { ruleMask } from "./value-mask.ts"
 
-/** Marks the events of a part by the steps they match, 0 where none; overwritten by the next call. */
-export type StepMarker = (part: Part) => Uint32Array
+/** The first `count` of `rows` are the events of a part that match a step, by visit and time; `marks` are the steps they match. */
+export interface MarkedEvents {
+  rows: Uint32Array
+  marks: Uint32Array
+  count: number
+}
+
+/** What it gives is overwritten by the next call; marks of 0 may be among it. */
+export type StepMarker = (part: Part) => MarkedEvents
 
 const ROTATING = VISITOR_KINDS.indexOf("rotating")
 
-/** Text is compared once, with the dictionaries: what remains per event is one look-up. */
+/** Text is compared once, with the dictionaries: what remains per event is one look-up. Few events match, and only those go on. */
 export function stepMarker(snapshot: Snapshot, query: FunnelQuery): StepMarker {
   const pages = stepsByValue(snapshot, query, "page")
   const names = stepsByValue(snapshot, query, "event")
   // A pageview is matched by its page; engagement and vitals are no steps.
   names.fill(0, PAGEVIEW, Math.max(ENGAGEMENT, VITALS) + 1)
   const filter = query.filter && compileFilter(snapshot, query.filter, query.site)
-  const buffer = new NumberBuffer()
+  const buffers = { rows: new NumberBuffer(), marks: new NumberBuffer() }
   return (part) => {
-    const marks = buffer.room(part.events)
-    const columns = { name: part.event("name"), page: part.event("page") }
-    markSteps(marks, part.events, columns, names, pages)
-    if (filter) keepFirstSteps(marks, filter.events(part))
-    if (query.order === "strict") markBreaks(marks, part.events, columns.name, part.event("interactive"))
-    if (query.identifiedOnly) dropRotating(marks, part.event("visit"), part.visit("visitor_kind"), part.events)
-    if (part.minAt < query.range.from || part.maxAt >= query.range.to) dropOutside(marks, part, query.range)
-    return marks
+    const marked = { rows: buffers.rows.room(part.events), marks: buffers.marks.room(part.events), count: 0 }
+    if (query.order === "strict") markWithBreaks(marked, part, names, pages)
+    else markSteps(marked, part, names, pages)
+    if (filter && marked.count > 0) keepFirstSteps(marked, filter.events(part))
+    if (query.identifiedOnly) dropRotating(marked, part.event("visit"), part.visit("visitor_kind"))
+    if (part.minAt < query.range.from || part.maxAt >= query.range.to) dropOutside(marked, part, query.range)
+    return marked
   }
 }
 
@@ -45,36 +51,54 @@ function stepsByValue(snapshot: Snapshot, { steps }: FunnelQuery, type: "page" |
   return bits
 }
 
-interface NameAndPage {
-  name: Uint32Array
-  page: Uint32Array
+/** Every event is written and the next one over it when it matches nothing: no branch to guess wrongly. */
+function markSteps(marked: MarkedEvents, part: Part, names: Uint32Array, pages: Uint32Array): void {
+  const [name, page, order] = [part.event("name"), part.event("page"), part.order()]
+  const { rows, marks } = marked
+  let count = 0
+  for (let i = 0; i < part.events; i++) {
+    const row = order === null ? i : order[i]!
+    const mark = name[row] === PAGEVIEW ? pages[page[row]!]! : names[name[row]!]!
+    rows[count] = row
+    marks[count] = mark
+    count += mark === 0 ? 0 : 1
+  }
+  marked.count = count
 }
 
-function markSteps(marks: Uint32Array, length: number, { name, page }: NameAndPage, names: Uint32Array, pages: Uint32Array): void {
-  for (let row = 0; row < length; row++) marks[row] = name[row] === PAGEVIEW ? pages[page[row]!]! : names[name[row]!]!
+/** The same under `strict`: pageviews and interactive custom events that match no step end chains. */
+function markWithBreaks(marked: MarkedEvents, part: Part, names: Uint32Array, pages: Uint32Array): void {
+  const [name, page, order] = [part.event("name"), part.event("page"), part.order()]
+  const interactive = part.event("interactive")
+  const { rows, marks } = marked
+  let count = 0
+  for (let i = 0; i < part.events; i++) {
+    const row = order === null ? i : order[i]!
+    const id = name[row]!
+    const steps = id === PAGEVIEW ? pages[page[row]!]! : names[id]!
+    const breaks = id === PAGEVIEW || (interactive[row] === 1 && id !== ENGAGEMENT && id !== VITALS)
+    const mark = breaks ? steps | BREAKS : steps
+    rows[count] = row
+    marks[count] = mark
+    count += mark === 0 ? 0 : 1
+  }
+  marked.count = count
 }
 
 /** The filter tests the first step only. */
-function keepFirstSteps(marks: Uint32Array, mask: Uint8Array): void {
-  for (let row = 0; row < mask.length; row++) if (mask[row] === 0) marks[row] = marks[row]! & ~1
+function keepFirstSteps({ rows, marks, count }: MarkedEvents, mask: Uint8Array): void {
+  for (let i = 0; i < count; i++) if (mask[rows[i]!] === 0) marks[i] = marks[i]! & ~1
 }
 
-/** Pageviews and interactive custom events end chains that do not take them. */
-function markBreaks(marks: Uint32Array, length: number, name: Uint32Array, interactive: Uint32Array): void {
-  for (let row = 0; row < length; row++) {
-    const id = name[row]!
-    if (id === PAGEVIEW || (interactive[row] === 1 && id !== ENGAGEMENT && id !== VITALS)) marks[row] = marks[row]! | BREAKS
-  }
+function dropRotating({ rows, marks, count }: MarkedEvents, visit: Uint32Array, kind: Uint32Array): void {
+  for (let i = 0; i < count; i++) if (kind[visit[rows[i]!]!] === ROTATING) marks[i] = 0
 }
 
-function dropRotating(marks: Uint32Array, visit: Uint32Array, kind: Uint32Array, length: number): void {
-  for (let row = 0; row < length; row++) if (kind[visit[row]!] === ROTATING) marks[row] = 0
-}
-
-function dropOutside(marks: Uint32Array, part: Part, { from, to }: FunnelQuery["range"]): void {
+function dropOutside({ rows, marks, count }: MarkedEvents, part: Part, { from, to }: FunnelQuery["range"]): void {
   const [starts, visit, offset] = [part.starts(), part.event("visit"), part.event("offset")]
-  for (let row = 0; row < part.events; row++) {
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!
     const at = starts[visit[row]!]! + offset[row]!
-    if (at < from || at >= to) marks[row] = 0
+    if (at < from || at >= to) marks[i] = 0
   }
 }

@@ -1,3 +1,4 @@
+import type { Part } from "../store/events/part.ts"
 import { grownNumbers, grownSums } from "./buffer.ts"
 
 /** Takes the marked events from `begin` to before `end`, of one visitor, in order of time. */
@@ -20,7 +21,10 @@ export class Trails {
   at: Float64Array = new Float64Array(0)
   marks: Uint32Array = new Uint32Array(0)
   private visitor: Uint32Array = new Uint32Array(0)
-  private sequence: Float64Array = new Float64Array(0)
+  /** Of each kept visit its row in the part, and the part. */
+  private row: Uint32Array = new Uint32Array(0)
+  private part: Uint32Array = new Uint32Array(0)
+  private readonly parts: Part[] = []
   /** Where the events of each kept visit begin; they end where those of the next one begin. */
   private begin: Uint32Array = new Uint32Array(1)
   private kept = 0
@@ -32,8 +36,13 @@ export class Trails {
     private readonly add: AddTrail,
   ) {}
 
-  /** Makes room for a part with so many events and says where the first one goes. */
-  reserve(events: number): number {
+  /** Visits of this part come now: makes room for so many of its events and says where the first one goes. */
+  enter(part: Part, events: number): number {
+    this.parts.push(part)
+    return this.reserve(events)
+  }
+
+  private reserve(events: number): number {
     const end = this.begin[this.kept]!
     this.at = grownSums(this.at, end + events)
     this.marks = grownNumbers(this.marks, end + events)
@@ -41,10 +50,10 @@ export class Trails {
   }
 
   /**
-   * The visit's events lie behind the kept ones up to `end`; `union` is all of their marks together, `sequence` orders visits
-   * at equal times. Says where the events of the next one go.
+   * The visit's events lie behind the kept ones up to `end`; `row` is the visit's, `union` all of their marks together. Says
+   * where the events of the next one go.
    */
-  endVisit(visitor: number, sequence: number, union: number, end: number): number {
+  endVisit(visitor: number, row: number, union: number, end: number): number {
     const begin = this.begin[this.kept]!
     const enters = (union & FIRST_STEP) !== 0
     if (this.visitors[visitor] === ONE_VISIT) {
@@ -53,7 +62,7 @@ export class Trails {
     }
     if (enters) this.visitors[visitor] = ENTERED
     else if (this.isComplete && this.visitors[visitor] !== ENTERED) return begin
-    this.keep(visitor, sequence, end)
+    this.keep(visitor, row, end)
     return end
   }
 
@@ -72,12 +81,14 @@ export class Trails {
     }
   }
 
-  private keep(visitor: number, sequence: number, end: number): void {
+  private keep(visitor: number, row: number, end: number): void {
     this.visitor = grownNumbers(this.visitor, this.kept + 1)
-    this.sequence = grownSums(this.sequence, this.kept + 1)
+    this.row = grownNumbers(this.row, this.kept + 1)
+    this.part = grownNumbers(this.part, this.kept + 1)
     this.begin = grownNumbers(this.begin, this.kept + 2)
     this.visitor[this.kept] = visitor
-    this.sequence[this.kept] = sequence
+    this.row[this.kept] = row
+    this.part[this.kept] = this.parts.length - 1
     this.begin[++this.kept] = end
   }
 
@@ -95,7 +106,7 @@ export class Trails {
 
   /** Of one visitor. Visits are mostly kept in order of time, one after the other. */
   private addVisits(list: number[]): void {
-    if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b) || this.sequence[a]! - this.sequence[b]!)
+    if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b) || this.sequenceOf(a) - this.sequenceOf(b))
     const first = list[0]!
     if (list.length === 1) this.add(this.at, this.marks, this.begin[first]!, this.begin[first + 1]!)
     else if (this.isInOrder(list)) this.addJoined(list)
@@ -131,16 +142,21 @@ export class Trails {
     const events = list.flatMap((visit) =>
       Array.from({ length: this.begin[visit + 1]! - this.begin[visit]! }, (_, i) => ({
         event: this.begin[visit]! + i,
-        sequence: this.sequence[visit]!,
+        visit,
       })),
     )
-    events.sort((a, b) => this.at[a.event]! - this.at[b.event]! || a.sequence - b.sequence)
+    events.sort((a, b) => this.at[a.event]! - this.at[b.event]! || this.sequenceOf(a.visit) - this.sequenceOf(b.visit))
     const start = this.reserve(events.length)
     events.forEach(({ event }, i) => {
       this.at[start + i] = this.at[event]!
       this.marks[start + i] = this.marks[event]!
     })
     this.add(this.at, this.marks, start, start + events.length)
+  }
+
+  /** Orders visits at equal times, which are rare: not worth a place in memory for every visit of every part. */
+  private sequenceOf(visit: number): number {
+    return this.parts[this.part[visit]!]!.sequences()[this.row[visit]!]!
   }
 
   private startOf(visit: number): number {

@@ -1,7 +1,7 @@
 import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
 import type { Part, Snapshot } from "../store/events/part.ts"
 import { type Chains, followChains } from "./funnel-chain.ts"
-import { type StepMarker, stepMarker } from "./funnel-marks.ts"
+import { type MarkedEvents, type StepMarker, stepMarker } from "./funnel-marks.ts"
 import { type AddTrail, ENTERED, FIRST_STEP, ONE_VISIT, SEVERAL_VISITS, Trails } from "./funnel-trails.ts"
 
 /**
@@ -46,30 +46,31 @@ function countVisits(visitor: Uint32Array, length: number, visits: Uint8Array): 
 function markEntered(parts: readonly Part[], mark: StepMarker, visitors: Uint8Array, check: () => void): void {
   for (const part of parts) {
     check()
-    const marks = mark(part)
+    const { rows, marks, count } = mark(part)
     const [visit, visitor] = [part.event("visit"), part.visit("visitor")]
-    for (let row = 0; row < part.events; row++) {
-      const id = visitor[visit[row]!]!
-      if ((marks[row]! & FIRST_STEP) !== 0 && visitors[id] === SEVERAL_VISITS) visitors[id] = ENTERED
+    for (let i = 0; i < count; i++) {
+      const id = visitor[visit[rows[i]!]!]!
+      if ((marks[i]! & FIRST_STEP) !== 0 && visitors[id] === SEVERAL_VISITS) visitors[id] = ENTERED
     }
   }
 }
 
 /** Writes the marked events into the trails, visit by visit, each in order of time. */
-function walkVisits(part: Part, marks: Uint32Array, trails: Trails): void {
-  const [visit, offset, order] = [part.event("visit"), part.event("offset"), part.order()]
-  const [starts, sequences, visitor] = [part.starts(), part.sequences(), part.visit("visitor")]
-  let end = trails.reserve(part.events)
+function walkVisits(part: Part, { rows, marks, count }: MarkedEvents, trails: Trails): void {
+  if (count === 0) return
+  const [visit, offset] = [part.event("visit"), part.event("offset")]
+  const [starts, visitor] = [part.starts(), part.visit("visitor")]
+  let end = trails.enter(part, count)
   const { at, marks: kept } = trails
   let current = -1
   let union = 0
-  for (let i = 0; i < part.events; i++) {
-    const row = order === null ? i : order[i]!
-    const mark = marks[row]!
+  for (let i = 0; i < count; i++) {
+    const mark = marks[i]!
     if (mark === 0) continue
+    const row = rows[i]!
     const its = visit[row]!
     if (its !== current) {
-      if (current >= 0) end = trails.endVisit(visitor[current]!, sequences[current]!, union, end)
+      if (current >= 0) end = trails.endVisit(visitor[current]!, current, union, end)
       current = its
       union = 0
     }
@@ -77,7 +78,7 @@ function walkVisits(part: Part, marks: Uint32Array, trails: Trails): void {
     at[end] = starts[its]! + offset[row]!
     kept[end++] = mark
   }
-  if (current >= 0) trails.endVisit(visitor[current]!, sequences[current]!, union, end)
+  if (current >= 0) trails.endVisit(visitor[current]!, current, union, end)
 }
 
 interface Tally {
