@@ -64,9 +64,6 @@ export interface PluginPages {
   panels?: readonly PluginPanel[]
 }
 
-/** Gives the type, and nothing else. */
-export const definePages = (added: PluginPages): PluginPages => added
-
 export interface OwnedArea {
   plugin: string
   area: SiteArea

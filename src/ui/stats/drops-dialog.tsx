@@ -6,7 +6,8 @@ import { DataTable } from "../parts/data-table.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { EmptyState } from "../parts/states.tsx"
 import { visible } from "../safe-text.ts"
-import { REASON_WORDS, useDrops } from "./drops.ts"
+import { REASON_WORDS } from "./drop-words.ts"
+import { useDrops } from "./drops.ts"
 import { asQuery } from "./source.ts"
 
 /** Refused events of the period, by reason and by day. */

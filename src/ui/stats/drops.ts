@@ -16,22 +16,3 @@ export const useDrops = (siteId: number | undefined, range: string): UseQueryRes
     staleTime: 60_000,
     enabled: siteId !== undefined,
   })
-
-export const REASON_WORDS: Readonly<Record<string, string>> = {
-  unknown_site: "Unknown site",
-  invalid: "Not a valid event",
-  rate: "Too many from one address",
-  prefetch: "Loaded ahead by a browser",
-  bot: "Bots",
-  host: "Hosts that are not the site's",
-  ip: "Blocked addresses",
-  datacenter: "Data centres",
-  spam: "Spam referrers",
-  probe: "Probes for weak spots",
-  page: "Blocked pages",
-  country: "Blocked countries",
-  rule: "Your rules",
-  gpc: "Browsers that object to being counted",
-  duplicate: "Sent twice",
-  no_visit: "Belongs to no visit",
-}

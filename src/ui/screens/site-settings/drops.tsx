@@ -5,7 +5,8 @@ import { Answer } from "../../parts/answer.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { visible } from "../../safe-text.ts"
-import { type DropsShown, REASON_WORDS, useDrops } from "../../stats/drops.ts"
+import { REASON_WORDS } from "../../stats/drop-words.ts"
+import { type DropsShown, useDrops } from "../../stats/drops.ts"
 import { sitePath } from "./settings.ts"
 
 interface Sample {
