@@ -104,7 +104,7 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Me
   },
   { id: "mfa", label: "Second factor", cell: ({ mfa }) => (mfa ? "yes" : "no") },
   { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
-  { id: "joined", label: "Joined", cell: ({ joined_at }) => dayText(joined_at) },
+  { id: "joined", label: "Joined", cell: ({ joined_at }) => <time dateTime={joined_at}>{dayText(joined_at)}</time> },
 ]
 
 /** What differs from the role, in words. */
