@@ -107,8 +107,8 @@ interface AccountsOptions {
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const { accounts, audit, publicUrl } = options
-  const passwords = createPasswords(accounts.hashes)
+  const { accounts, audit, clock, publicUrl } = options
+  const passwords = createPasswords({ ...accounts.hashes, clock })
   const users = createUsers({ ...options, passwords })
   const openSession = sessionOpening(options)
   const tickets = createTickets(options)

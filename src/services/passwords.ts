@@ -1,3 +1,4 @@
+import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { type IsCommon, type PasswordTerms, parsePassword } from "../domain/password.ts"
 import { createHashThreads, type HashThreadSettings } from "./hash-threads.ts"
@@ -26,6 +27,10 @@ export interface HashSettings extends Pick<HashThreadSettings, "workerUrl" | "ni
   atOnce: number
 }
 
+interface PasswordsOptions extends HashSettings {
+  clock: Pick<Clock, "monotonic">
+}
+
 const COST = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
 const PARAMETERS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$`
 const PATIENCE_MS = 5_000
@@ -36,8 +41,12 @@ const DERIVE_COST = { N: 16_384, r: 8, p: 1 } as const
 /** Of a text nobody knows, made with the present parameters. */
 const DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$jqcn9N3fXUjpNJi9YVSXzB2Nq1zCzU1kDkMQuEoxQ9s"
 
-export function createPasswords({ atOnce, ...threading }: HashSettings): Passwords {
-  const inTurn = turns(atOnce)
+/**
+ * Each of the `atOnce` hashes is followed by a rest as long as it took: whoever is let in is work for the thread that takes
+ * events, and a crowd is let in half as fast. Whoever is alone does not notice: the rest comes after the answer.
+ */
+export function createPasswords({ atOnce, clock, ...threading }: PasswordsOptions): Passwords {
+  const inTurn = turns(atOnce, clock)
   const threads = createHashThreads(threading)
   // Loaded when somebody first chooses a password: the list is long.
   const common = async (): Promise<IsCommon> => (await import("./common-passwords.ts")).isCommonPassword
@@ -54,8 +63,8 @@ export function createPasswords({ atOnce, ...threading }: HashSettings): Passwor
   }
 }
 
-/** Runs so many works at a time; the others wait in their order, and give up after a while. */
-function turns(atOnce: number) {
+/** Runs so many works at a time, with rests; the others wait in their order, and give up after a while. */
+function turns(atOnce: number, { monotonic }: Pick<Clock, "monotonic">) {
   let running = 0
   const waiting: (() => void)[] = []
 
@@ -81,10 +90,11 @@ function turns(atOnce: number) {
   }
   return async <T>(work: () => Promise<T>): Promise<T> => {
     await take()
+    const begun = monotonic()
     try {
       return await work()
     } finally {
-      end()
+      setTimeout(end, monotonic() - begun)
     }
   }
 }

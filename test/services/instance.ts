@@ -69,7 +69,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     users: createUsers({
       catalog,
       clock,
-      passwords: createPasswords({ workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 }),
+      passwords: createPasswords({ clock, workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 }),
       siteDefaults: defaults,
     }),
     salts: createSalts({ catalog, clock, random, secrets }),

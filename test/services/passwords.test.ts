@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
+import type { Clock } from "../../src/domain/clock.ts"
 import { createHashThreads } from "../../src/services/hash-threads.ts"
 import { createPasswords } from "../../src/services/passwords.ts"
 import { WORKERS } from "../kit.ts"
@@ -13,6 +14,21 @@ const SLOW = { N: 65_536, r: 8, p: 4 } as const
 /** Where a thread's state has its priority, counted from behind its name. */
 const NICE = 16
 
+const REST_MS = 400
+
+const realClock = { monotonic: () => performance.now() }
+
+/** By this clock each hash takes so long, however long it really takes. */
+function slowClock(): Pick<Clock, "monotonic"> {
+  let at = 0
+  return {
+    monotonic: () => {
+      at += REST_MS
+      return at
+    },
+  }
+}
+
 const opened: { close(): void }[] = []
 afterEach(() => {
   for (const each of opened.splice(0)) each.close()
@@ -23,7 +39,8 @@ function open<T extends { close(): void }>(made: T): T {
   return made
 }
 
-const passwords = (atOnce: number) => open(createPasswords({ workerUrl: WORKERS.hash, niceness: 0, atOnce }))
+const passwords = (atOnce: number, clock: Pick<Clock, "monotonic"> = realClock) =>
+  open(createPasswords({ workerUrl: WORKERS.hash, niceness: 0, atOnce, clock }))
 
 test("a password is that of its hash alone, and an unknown user's is nobody's", async () => {
   const { hash, verify } = passwords(1)
@@ -50,28 +67,42 @@ test("a hash that fails gives its turn on, and its thread goes on", async () => 
   expect(whole).toMatchObject({ status: "fulfilled", value: { isRight: true } })
 })
 
+test("after each hash its turn rests as long as it took; whoever is alone waits for no rest", async () => {
+  const { verify } = passwords(1, slowClock())
+  await verify(PASSWORD, HASH) // its thread is started now
+  await Bun.sleep(REST_MS + 50)
+  const begun = performance.now()
+  const done: number[] = []
+  const timed = async () => {
+    expect(await verify(PASSWORD, HASH)).toMatchObject({ isRight: true })
+    done.push(performance.now() - begun)
+  }
+  await Promise.all([timed(), timed(), timed()])
+  expect(done[0]!).toBeLessThan(REST_MS)
+  expect(done[1]! - done[0]!).toBeGreaterThanOrEqual(REST_MS - 5)
+  expect(done[2]! - done[1]!).toBeGreaterThanOrEqual(REST_MS - 5)
+})
+
 test("so many are hashed at a time as are allowed", async () => {
-  const { derive } = passwords(2)
-  const before = workers().length
+  const { derive } = open(createPasswords({ workerUrl: WORKERS.hash, niceness: 3, atOnce: 2, clock: realClock }))
   const all = Promise.all(Array.from({ length: 6 }, (_, salt) => derive("secret", Uint8Array.of(salt))))
   let most = 0
-  while (!(await Promise.race([all.then(() => true), Bun.sleep(1).then(() => false)]))) most = Math.max(most, workers().length)
-  expect(most - before).toBe(2)
+  while (!(await Promise.race([all.then(() => true), Bun.sleep(1).then(() => false)]))) most = Math.max(most, workersAt(3))
+  expect(most).toBe(2)
 })
 
 test("on Linux the threads give way to all others, which keep their priority", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 10 }))
   await hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
-  expect(workers().filter(({ nice }) => nice === 10)).toHaveLength(1)
+  expect(workersAt(10)).toBe(1)
   expect(threads().find(({ id }) => id === process.pid)?.nice).toBe(0)
 })
 
 test("threads that nobody wants for a while are ended; the next hash has a new one", async () => {
-  const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 0, keptMs: 1 }))
-  const before = workers().length
+  const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 4, keptMs: 1 }))
   const verify = () => hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
   expect(await verify()).toBe(true)
-  while (workers().length > before) await Bun.sleep(5)
+  while (workersAt(4) > 0) await Bun.sleep(5)
   expect(await verify()).toBe(true)
 })
 
@@ -99,7 +130,7 @@ function threads(): ThreadSeen[] {
   })
 }
 
-/** What an engine starts for a thread inherits its priority, but not its name. */
-function workers(): ThreadSeen[] {
-  return threads().filter(({ name }) => name === "Worker")
+/** By their priority, which each test chooses for itself. What the engine starts for a thread inherits that, but not the name. */
+function workersAt(niceness: number): number {
+  return threads().filter(({ name, nice }) => name === "Worker" && nice === niceness).length
 }

@@ -54,6 +54,8 @@ export function dashboardDoors(options: PagesOptions): DashboardDoors {
   }
 
   function door(path: string): Door | undefined {
+    // What programs ask most is not held against the address of every page.
+    if (path.startsWith("/api/")) return undefined
     if (path.startsWith(ASSETS)) {
       return async (request) => {
         const own = { ...headers.asset, "x-request-id": requestId(request) }
