@@ -29,6 +29,9 @@ function slowClock(): Pick<Clock, "monotonic"> {
   }
 }
 
+/** Where threads and their priorities can be seen. */
+const onLinux = test.skipIf(process.platform !== "linux")
+
 const opened: { close(): void }[] = []
 afterEach(() => {
   for (const each of opened.splice(0)) each.close()
@@ -83,7 +86,7 @@ test("after each hash its turn rests as long as it took; whoever is alone waits 
   expect(done[2]! - done[1]!).toBeGreaterThanOrEqual(REST_MS - 5)
 })
 
-test("so many are hashed at a time as are allowed", async () => {
+onLinux("so many are hashed at a time as are allowed", async () => {
   const { derive } = open(createPasswords({ workerUrl: WORKERS.hash, niceness: 3, atOnce: 2, clock: realClock }))
   const all = Promise.all(Array.from({ length: 6 }, (_, salt) => derive("secret", Uint8Array.of(salt))))
   let most = 0
@@ -91,14 +94,14 @@ test("so many are hashed at a time as are allowed", async () => {
   expect(most).toBe(2)
 })
 
-test("on Linux the threads give way to all others, which keep their priority", async () => {
+onLinux("on Linux the threads give way to all others, which keep their priority", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 10 }))
   await hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
   expect(workersAt(10)).toBe(1)
   expect(threads().find(({ id }) => id === process.pid)?.nice).toBe(0)
 })
 
-test("threads that nobody wants for a while are ended; the next hash has a new one", async () => {
+onLinux("threads that nobody wants for a while are ended; the next hash has a new one", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 4, keptMs: 1 }))
   const verify = () => hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
   expect(await verify()).toBe(true)
