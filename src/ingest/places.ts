@@ -3,6 +3,7 @@ import { Reader } from "mmdb-lib"
 import type { PlaceNames } from "../domain/place-names.ts"
 import type { ClientAddress } from "./client-address.ts"
 import { openOperatorFile, tellingOnce } from "./operator-file.ts"
+import { PlaceCache } from "./place-cache.ts"
 import { recordsOf } from "./place-records.ts"
 import { remembered } from "./remembered.ts"
 
@@ -30,14 +31,18 @@ export interface PlaceFile {
 
 /** The layouts in use: MaxMind nests everything, DB-IP has its names without codes, IPinfo and country-only files are flat. */
 type Entry = {
-  country?: { iso_code?: string } | string
-  country_code?: string
-  subdivisions?: { iso_code?: string; names?: { en?: string } }[]
-  city?: { geoname_id?: number; names?: { en?: string } } | string
+  country?: { iso_code?: string | undefined } | string | undefined
+  country_code?: string | undefined
+  subdivisions?: { iso_code?: string | undefined; names?: { en?: string | undefined } }[]
+  city?: { geoname_id?: number | undefined; names?: { en?: string | undefined } } | string | undefined
 }
 
+/** Of some hundred bytes each. */
+const KEPT_ENTRIES = 20_000
 const WATCH_MS = 60_000
 const COUNTRY = /^[A-Z]{2}$/
+/** Those of which every entry has one. */
+const ENTRY_KEYS = ["country", "country_code", "city", "continent", "registered_country"]
 /** What proxies write for "unknown" and for the Tor network. */
 const NO_COUNTRY = new Set(["XX", "T1", "ZZ", "A1", "A2", "AP"])
 
@@ -74,7 +79,7 @@ export function openPlaceFile(path: string): PlaceFile {
 function contentOf(bytes: Buffer) {
   let names: Promise<PlaceNames> | undefined
   return {
-    reader: new Reader<never>(bytes),
+    reader: new Reader<never>(bytes, { cache: new PlaceCache(KEPT_ENTRIES, shortEntry) }),
     names() {
       names ??= readNames(bytes)
       return names
@@ -111,6 +116,18 @@ export function watchPlaceFile(file: PlaceFile, onFault: (message: string) => vo
   const timer = setInterval(look, WATCH_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** What is asked for of an entry; undefined for the parts of one, which have none of its keys. */
+function shortEntry(value: unknown): Entry | undefined {
+  if (typeof value !== "object" || value === null || !ENTRY_KEYS.some((key) => key in value)) return undefined
+  const { country, country_code, subdivisions, city } = value as Entry // as by address
+  return {
+    country: typeof country === "object" ? { iso_code: country.iso_code } : country,
+    country_code,
+    subdivisions: [{ iso_code: subdivisions?.[0]?.iso_code }],
+    city: typeof city === "object" ? { geoname_id: city.geoname_id, names: { en: city.names?.en } } : city,
+  }
 }
 
 function placeFrom(entry: Entry | null): Place {

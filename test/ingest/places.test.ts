@@ -48,6 +48,31 @@ test("an address that is not in the file is nowhere", async () => {
   expect(file.find(readAddress("2001:db8::1")!)).toEqual({ country: "", region: "", city: "" })
 })
 
+test("an entry that is asked for again is the same, however many came between", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "places.mmdb")
+  const addresses = Array.from({ length: 30_000 }, (_, index) => `9.${index >> 14}.${(index >> 7) & 127}.${index & 127}`)
+  const entryAt = (index: number) => ({
+    country: { iso_code: index % 2 ? "DE" : "US" },
+    subdivisions: [{ iso_code: `S${index % 90}`, names: { en: `State ${index}` } }],
+    city: { geoname_id: index + 1, names: { en: `City ${index}`, de: `Stadt ${index}` } },
+  })
+  writeFileSync(path, placeFileBytes(Object.fromEntries(addresses.map((address, index) => [address, entryAt(index)]))))
+  const file = openPlaceFile(path)
+  await file.refresh()
+  const wrong = (index: number): boolean => {
+    const address = readAddress(addresses[index]!)!
+    const { country, region, city } = file.find(address)
+    const code = index % 2 ? "DE" : "US"
+    return (
+      country !== code || region !== `${code}-S${index % 90}` || city !== String(index + 1) || file.cityName(address) !== `City ${index}`
+    )
+  }
+  const everyFourth = addresses.flatMap((_, index) => (index % 4 === 0 ? [index] : []))
+  const order = [...everyFourth, ...everyFourth, ...addresses.keys(), ...everyFourth]
+  expect(order.filter(wrong)).toEqual([])
+})
+
 test("a file is read again when it changes, and the old one stays while the new one cannot be read", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "places.mmdb")
