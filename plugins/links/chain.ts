@@ -1,8 +1,7 @@
-import { AppError, slugKey } from "#plugin"
+import { AppError, slugKey, unescaped } from "#plugin"
 import type { Cache, Kept } from "./cache.ts"
 import { hostOf } from "./destination.ts"
 import { destinationsOf, type Link, type LinkFields, type LinksHost } from "./link.ts"
-import { unescaped } from "./slug.ts"
 
 /** Links that lead to links of this instance. */
 export interface Chains {

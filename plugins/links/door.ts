@@ -1,4 +1,4 @@
-import { type Asked, composed, isReservedSlug, type ListedSender, readBytes, type SenderFacts, type Site } from "#plugin"
+import { type Asked, composed, isReservedSlug, type ListedSender, readBytes, type SenderFacts, type Site, unescaped } from "#plugin"
 import type { Cache, Kept } from "./cache.ts"
 import type { Chains } from "./chain.ts"
 import { type BotReason, clickOf, createBotCheck } from "./clicks.ts"
@@ -7,7 +7,6 @@ import type { Domain } from "./domain-rows.ts"
 import type { Link, LinksHost } from "./link.ts"
 import type { OrphanKind, Orphans } from "./orphans.ts"
 import { gonePage, notFoundPage, otherMethod, passwordPage, previewPage, unlockedPage } from "./pages.ts"
-import { unescaped } from "./slug.ts"
 
 interface DoorOptions {
   cache: Cache

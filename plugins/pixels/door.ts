@@ -1,4 +1,4 @@
-import { type Asked, isClean, type ListedSender, type Site } from "#plugin"
+import { type Asked, isClean, type ListedSender, type Site, unescaped } from "#plugin"
 import type { Cache } from "./cache.ts"
 import type { Folds } from "./folds.ts"
 import { type ImageKind, imageAnswer } from "./images.ts"
@@ -97,7 +97,7 @@ export function createDoor(host: PixelsHost, { cache, orphans, folds, prefix, is
 const PLAIN = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 function wantedIn(rest: string): Wanted | undefined {
-  const [, slug = "", ending = ""] = /^([^/]+?)(\.gif|\.png|\/badge\.svg)?$/i.exec(rest) ?? []
+  const [, slug = "", ending = ""] = /^([^/]+?)(\.gif|\.png|\/badge\.svg)?$/i.exec(unescaped(rest)) ?? []
   if (slug === "") return undefined
   const image = ({ ".png": "png", "/badge.svg": "badge" } as const)[ending.toLowerCase()] ?? "gif"
   return { slug, image }

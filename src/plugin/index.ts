@@ -6,6 +6,7 @@ export type { Filter } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
 export { parseId } from "../domain/id.ts"
 export type { Job, JobProgress, JobState } from "../domain/job.ts"
+export { KEY_STATES, keyState } from "../domain/key.ts"
 export type { Log } from "../domain/log.ts"
 export { instantText, parseDay, parseInstant } from "../domain/moment.ts"
 export type { Query, RowsQuery, Table, TallyGroup } from "../domain/query.ts"
@@ -36,6 +37,7 @@ export {
   slugFault,
   slugKey,
   slugSuggestions,
+  unescaped,
 } from "../services/slugs.ts"
 export { sortedPage } from "../services/sorted-page.ts"
 export { raw, type Sql, sql, type Value } from "../store/catalog/sql.ts"

@@ -21,6 +21,12 @@ export const slugKey = (slug: string): string => slug.toLowerCase()
 
 export const isReservedSlug = (word: string): boolean => RESERVED.has(slugKey(word))
 
+/**
+ * A path, or a slug of one, without needless escapes: `%61` is `a` (RFC 3986, 6.2.2.2). Proxies before us and programs that write
+ * addresses anew may do the same, so the doors and whoever judges a destination read it alike.
+ */
+export const unescaped = (path: string): string => (path.includes("%") ? path.replace(ESCAPE, plainSign) : path)
+
 /** What is wrong with a slug as such; undefined when nothing is. */
 export function slugFault(slug: string): "slug_reserved" | "invalid_slug" | undefined {
   if (isReservedSlug(slug)) return "slug_reserved"
@@ -52,4 +58,10 @@ export function slugSuggestions(wanted: string, isFree: (slug: string) => boolea
     if (slugFault(slug) === undefined && isFree(slug)) found.push(slug)
   }
   return found
+}
+
+const ESCAPE = /%[2-7][0-9a-f]/gi
+function plainSign(escaped: string): string {
+  const sign = decodeURIComponent(escaped)
+  return /^[A-Za-z0-9._~-]$/.test(sign) ? sign : escaped
 }

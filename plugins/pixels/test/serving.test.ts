@@ -37,6 +37,21 @@ test.each([
   expect(bytes).toHaveLength(Number(response.headers.get("content-length")))
 })
 
+test("a slug that is escaped for nothing is the same slug, and what an escape hides is not looked for", async () => {
+  await using stage = await openStage()
+  const { id } = await stage.make({ slug: "early-bird_1" })
+  const opened = async () => {
+    await stage.folded()
+    return ((await stage.get(`/${id}`)).body as { opens_total: number }).opens_total
+  }
+  for (const written of ["early%2Dbird%5F1.gif", "EARLY%2dBIR%44_%31%2EGI%46", "%65arly-bird_1/b%61dge%2Esvg", "early%2Dbird_1"])
+    expect((await stage.ask(`/p/${written}`)).status).toBe(200)
+  expect(await opened()).toBe(4)
+  for (const other of ["early%252Dbird_1.gif", "early%2Dbird_1%7E.gif", "early-bird_1%00.gif", "early%bird_1.gif", "early-bird%5_1.gif"])
+    expect((await stage.ask(`/p/${other}`)).status).toBe(200)
+  expect(await opened()).toBe(4)
+})
+
 test("what is unknown, deleted, archived, or of a site that is gone answers byte for byte as what is there", async () => {
   await using stage = await openStage()
   await stage.make({ slug: "there" })
