@@ -7,6 +7,8 @@ import {
   Instant,
   instantOrNull,
   instantText,
+  KEY_STATES,
+  keyState,
   leaveUnread,
   NoQuery,
   orNull,
@@ -116,12 +118,21 @@ export const accessRoutes = (host: Host) => {
     .get(
       "/admin/api-keys",
       async ({ query }) => {
-        const paging = readPaging("admin/api-keys", query, ["q"], readSearch)
+        const paging = readPaging("admin/api-keys", query, ["q", "state"], (reader) => ({
+          fits: readSearch(reader),
+          state: reader.choice("state", KEY_STATES),
+        }))
+        const { fits, state } = paging.filters
+        const now = host.now()
         const page = await pageOfAll(
           paging,
-          (await lists.keys()).filter((key) => paging.filters([key.name, key.organization, prefixOf(key), key.last4, key.owner_email])),
+          (await lists.keys()).filter(
+            (key) =>
+              (state === undefined || keyState(key, now) === state) &&
+              fits([key.name, key.organization, prefixOf(key), key.last4, key.owner_email]),
+          ),
         )
-        return { ...page, data: page.data.map((key) => shownKey(key, host.now())) }
+        return { ...page, data: page.data.map((key) => shownKey(key, now)) }
       },
       { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(KeyShown) }, detail: says("List API keys") },
     )
@@ -207,7 +218,6 @@ function shownKey(
   { id, organization_id, organization, name, key_id, last4, scopes, site_ids, owner_email, ...times }: Row<"keys">,
   now: number,
 ) {
-  const isExpired = times.expires_at !== null && times.expires_at <= now
   return {
     id,
     organization: { id: organization_id, name: organization },
@@ -217,7 +227,7 @@ function shownKey(
     scopes,
     site_ids,
     owner_email,
-    state: times.revoked_at !== null ? "revoked" : isExpired ? "expired" : "active",
+    state: keyState(times, now),
     created_at: instantText(times.created_at),
     expires_at: instantOrNull(times.expires_at),
     last_used_at: instantOrNull(times.last_used_at),

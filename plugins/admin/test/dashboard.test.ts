@@ -146,6 +146,25 @@ test.skipIf(noBrowser)("filters of a list stand in the address, and its order is
   expect(looked.faults).toEqual([])
 })
 
+test.skipIf(noBrowser)("keys are chosen by state, and the state stands in the address", async () => {
+  await using stand = await openConsole()
+  await stand.instance.api.send("POST", "/api/private/admin/api-keys/2/revoke", undefined, undefined, { cookie: stand.cookie })
+  await using looked = await stand.look({ cookie: stand.cookie })
+  const { page } = looked
+  await looked.open("/admin/keys")
+  const state = page.getByLabel("State")
+  expect(await state.locator("option").allTextContents()).toEqual(["Any", "Active", "Expired", "Revoked"])
+  await state.selectOption("revoked")
+  await page.waitForURL("**/admin/keys?state=revoked")
+  await settled(page)
+  expect(await page.locator("tbody tr").count()).toBe(1)
+  await state.selectOption("expired")
+  await shown(page, "No API key fits these filters.")
+  await looked.open("/admin/keys?state=active")
+  expect([await state.inputValue(), await page.locator("tbody tr").count()]).toEqual(["active", 3])
+  expect(looked.faults).toEqual([])
+})
+
 test.skipIf(noBrowser)("keys, invitations and sessions are searched, and the search stands in the address", async () => {
   await using stand = await openConsole()
   const { instance, memberships } = stand.instance.app
@@ -157,7 +176,7 @@ test.skipIf(noBrowser)("keys, invitations and sessions are searched, and the sea
   const { page } = looked
   for (const [path, field, part, name, none] of [
     ["invitations", "E-mail or organization", "MILL", "zoe@mill.example", "No invitation fits this search."],
-    ["keys", "Name, organization, owner or key", data[0]!.last4, data[0]!.last4, "No API key fits this search."],
+    ["keys", "Name, organization, owner or key", data[0]!.last4, data[0]!.last4, "No API key fits these filters."],
     ["sessions", "User, device, place or network", "chrome", "Chrome on Windows", "No session fits this search."],
   ] as const) {
     await looked.open(`/admin/${path}`)

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { instantText } from "#plugin"
 import { actionsOf, type ConsoleInstance, startConsole } from "./console.ts"
 
 const view = (path: string) => ({ n: "pageview", u: `https://shop.example${path}`, d: "shop.example" })
@@ -151,6 +152,27 @@ test("keys show no more than their ends, and are revoked at once", async () => {
   expect(await console.send("POST", "/api-keys/1/revoke")).toMatchObject({ status: 200, body: { state: "revoked" } })
   expect((await api.get("/api/public/v1/sites", key)).status).toBe(401)
   expect(await console.send("POST", "/api-keys/99/revoke")).toMatchObject({ status: 404, body: { code: "api_key_not_found" } })
+})
+
+test("keys are listed by state, together with a search", async () => {
+  await using console = await startConsole()
+  const { app, clock } = console.instance
+  const facts = { scopes: ["stats:read" as const], site_access: "all" as const }
+  const short = await app.instance.keys.create(1, { ...facts, name: "Short", expires_at: instantText(clock.now() + 60_000) })
+  await console.send("POST", "/api-keys/2/revoke")
+  clock.advance(60_000)
+  const listed = async (query: string) => (await rows(console, `/api-keys${query}`)).map(({ id, state }) => [id, state])
+  const active = [1, 3, 4].map((id) => [id, "active"])
+  expect(await listed("?state=active")).toEqual(active)
+  expect(await listed("?state=expired")).toEqual([[short.key.id, "expired"]])
+  expect(await listed("?state=revoked")).toEqual([[2, "revoked"]])
+  expect(await listed("?state=revoked&q=short")).toEqual([])
+  expect(await listed("?state=expired&q=short")).toHaveLength(1)
+  expect(await console.get("/api-keys?state=gone")).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+  // A cursor of one state is good for no other.
+  const { next_cursor } = (await console.get("/api-keys?state=active&limit=1")).body as { next_cursor: string }
+  expect(await listed(`?state=active&cursor=${next_cursor}`)).toEqual(active.slice(1))
+  expect(await console.get(`/api-keys?state=revoked&cursor=${next_cursor}`)).toMatchObject({ body: { code: "invalid_cursor" } })
 })
 
 test("keys, invitations and sessions are found by a part of what they show, in whatever case", async () => {

@@ -1,10 +1,10 @@
 import { Link } from "wouter"
-import { type Column, Page, post, visible } from "#plugin/ui"
+import { type Column, Page, post, SelectField, visible } from "#plugin/ui"
 import { AskedAct } from "./act.tsx"
 import type { Named } from "./answers.ts"
 import { useRefresh } from "./ask.ts"
 import { ADMIN, useFilters, useRows } from "./list.ts"
-import { FilterRow, Moment, SearchField, sentenceCase } from "./parts.tsx"
+import { FilterRow, Moment, SearchField, sentenceCase, withAny } from "./parts.tsx"
 import { Rows } from "./rows.tsx"
 
 interface Key {
@@ -24,7 +24,7 @@ interface Key {
 
 /** API keys of all organizations; of each only its beginning and its end. */
 export default function Keys() {
-  const [filters, setFilters] = useFilters(["q"])
+  const [filters, setFilters] = useFilters(["q", "state"])
   const refresh = useRefresh()
   const revoke = async ({ id }: Key) => {
     await post(`${ADMIN}/api-keys/${id}/revoke`, undefined)
@@ -34,6 +34,12 @@ export default function Keys() {
     <Page title="API keys">
       <FilterRow label="API keys">
         <SearchField label="Name, organization, owner or key" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+        <SelectField
+          label="State"
+          value={filters.state ?? ""}
+          options={withAny(["active", "expired", "revoked"])}
+          onValue={(state) => setFilters({ state })}
+        />
       </FilterRow>
       <Rows
         of={useRows<Key>("api-keys", filters)}
@@ -41,9 +47,9 @@ export default function Keys() {
         columns={columnsOf(revoke)}
         keyOf={({ id }) => id}
         empty={
-          filters.q === undefined
+          filters.q === undefined && filters.state === undefined
             ? "No organization has an API key. They are made on the page of an organization."
-            : "No API key fits this search."
+            : "No API key fits these filters."
         }
       />
     </Page>

@@ -146,6 +146,7 @@ export interface KeyFacts {
   created_at: number
   expires_at: number | null
   last_used_at: number | null
+  expired_at: number | null
   revoked_at: number | null
 }
 
@@ -156,7 +157,7 @@ export async function listKeyFacts(catalog: Statements, { after, limit }: Slice)
   const rows = await catalog.all<KeyFactsRow>(sql`
     select api_keys.id, organization_id, organizations.name as organization, api_keys.name, key_id, last4, scopes_json, site_access,
       site_ids_json, (select email from users where users.id = owner_user_id) as owner_email, api_keys.created_at, expires_at,
-      last_used_at, revoked_at
+      last_used_at, expired_at, revoked_at
     from api_keys join organizations on organizations.id = organization_id
     where api_keys.id > ${after} order by api_keys.id limit ${limit}`)
   // Both lists were written with the key.
