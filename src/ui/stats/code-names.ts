@@ -1,18 +1,36 @@
+import type { Dimension } from "../../domain/dimension.ts"
+import { QUERY } from "../../domain/limits.ts"
 import { type AddressFilter, rangeArguments } from "../../domain/site-address.ts"
 import { useSiteAddress } from "../address.ts"
-import { isExact } from "./filter-words.ts"
+import { filterText, isExact } from "./filter-words.ts"
 import { useReport } from "./use-report.ts"
 
 /** Dimensions of which the browser cannot name the codes, as it can those of countries. */
-const CODED = ["region", "city"]
+const CODED = ["region", "city"] as const
+type Coded = (typeof CODED)[number]
 
-/** Names of the codes that a filter holds, as far as they occurred in the period: an address has the codes alone. */
-export function useCodeNames(filter: AddressFilter): ReadonlyMap<string, string> {
+export const isCoded = (dimension: Dimension): dimension is Coded => CODED.some((one) => one === dimension)
+
+/** Names of the codes that filters hold, as far as they occurred in the period: addresses and segments have the codes alone. */
+export function useCodeNames(filters: readonly AddressFilter[]): ReadonlyMap<string, string> {
+  const [regions, cities] = [useNamesOf("region", filters), useNamesOf("city", filters)]
+  return new Map([...regions, ...cities])
+}
+
+/** Filters as sentences, with the names of their codes. */
+export function useFilterTexts(filters: readonly AddressFilter[]): string[] {
+  const names = useCodeNames(filters)
+  return filters.map((filter) => filterText(filter, names))
+}
+
+/** One question for all filters; equal ones of other parts of the page are answered once. */
+function useNamesOf(dimension: Coded, filters: readonly AddressFilter[]): [code: string, name: string][] {
   const { address } = useSiteAddress()
-  const { dimension, operator, values } = filter
-  const alone = { ...address, filters: [{ ...filter, operator: "is" as const }], segment: undefined, cohort: undefined }
+  const exact = filters.filter((filter) => filter.dimension === dimension && isExact(filter.operator))
+  const values = [...new Set(exact.flatMap(({ values }) => values))].slice(0, QUERY.flatValues)
+  const alone = { ...address, filters: [{ dimension, operator: "is" as const, values }], segment: undefined, cohort: undefined }
   const given = { ...rangeArguments(alone), dimension, metrics: ["visitors"], limit: values.length }
-  const isAsked = CODED.includes(dimension) && isExact(operator) && values.length > 0
-  const { data } = useReport("breakdown", given, { enabled: isAsked, refetchMs: false })
-  return new Map(isAsked ? data?.rows.flatMap(({ value, label }) => (label === undefined ? [] : [[value, label] as const])) : [])
+  const { data } = useReport("breakdown", given, { enabled: values.length > 0, refetchMs: false })
+  if (values.length === 0 || !data) return []
+  return data.rows.flatMap(({ value, label }) => (label === undefined ? [] : [[value, label] as [string, string]]))
 }

@@ -6,7 +6,7 @@ import { Button, IconButton } from "../parts/button.tsx"
 import { Confirm } from "../parts/confirm.tsx"
 import { visible } from "../safe-text.ts"
 import { toast } from "../toasts.ts"
-import { filterText } from "./filter-words.ts"
+import { useFilterTexts } from "./code-names.ts"
 import { type SegmentShown, segmentsPath, useRefreshSegments, useSegments } from "./segments.ts"
 
 /** Saved filters to choose from. One's own can be deleted, those of the site by whoever may change them. */
@@ -24,17 +24,13 @@ export function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): 
       <ul>
         {segments.map((segment) => (
           <li key={segment.id} class="row spread">
-            <button
-              type="button"
-              class="text-button"
-              title={segment.filters.map((filter) => filterText(filter)).join(", ")}
-              onClick={() => {
+            <SegmentButton
+              segment={segment}
+              onChoose={() => {
                 go({ segment: segment.id })
                 onClose()
               }}
-            >
-              {visible(segment.name)}
-            </button>
+            />
             <span class="row">
               <span class="small quiet">{segment.scope === "personal" ? "Yours alone" : "Of the site"}</span>
               {mayDelete(segment) && (
@@ -56,6 +52,15 @@ export function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): 
         </Confirm>
       )}
     </section>
+  )
+}
+
+function SegmentButton({ segment, onChoose }: { segment: SegmentShown; onChoose(): void }) {
+  const texts = useFilterTexts(segment.filters)
+  return (
+    <button type="button" class="text-button" title={texts.join(", ")} onClick={onChoose}>
+      {visible(segment.name)}
+    </button>
   )
 }
 

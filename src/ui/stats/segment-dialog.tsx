@@ -7,7 +7,7 @@ import { Dialog } from "../parts/dialog.tsx"
 import { Choice, TextField } from "../parts/fields.tsx"
 import { Form } from "../parts/form.tsx"
 import { toast } from "../toasts.ts"
-import { filterText } from "./filter-words.ts"
+import { useFilterTexts } from "./code-names.ts"
 import { type SegmentShown, segmentsPath, useRefreshSegments } from "./segments.ts"
 
 /** Saves the filters of the page under a name, and shows the page by it. */
@@ -15,6 +15,7 @@ export default function SegmentDialog({ onClose }: { onClose(): void }) {
   const { siteId, address, go } = useSiteAddress()
   const me = useMe()
   const refresh = useRefreshSegments(siteId)
+  const texts = useFilterTexts(address.filters)
   const [name, setName] = useState("")
   const [scope, setScope] = useState<SegmentShown["scope"]>("personal")
   return (
@@ -31,8 +32,8 @@ export default function SegmentDialog({ onClose }: { onClose(): void }) {
         {({ busy, errorOf }) => (
           <>
             <ul class="small quiet">
-              {address.filters.map((filter) => (
-                <li key={filterText(filter)}>{filterText(filter)}</li>
+              {texts.map((text, index) => (
+                <li key={index}>{text}</li>
               ))}
             </ul>
             <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} maxLength={100} autocomplete="off" autofocus />

@@ -34,7 +34,7 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
   const [typed, setTyped] = useState("")
   const [active, setActive] = useState(-1)
   const { rows, isPending } = useSuggestions({ dimension, property, others, typed })
-  const names = useCodeNames({ dimension, ...(dimension === "property" && { property }), operator, values: [...values] })
+  const names = useCodeNames([{ dimension, operator, values: [...values] }])
   const isExactly = isExact(operator)
   const isFull = values.length >= MOST
   const toggle = (value: string) => {

@@ -63,3 +63,24 @@ test("a funnel's split and a file have the names as well", async () => {
   const { body } = await viewer.get("/sites/1/export?type=city&metrics=visitors&period=today")
   expect(String(body).split(/\r?\n/).slice(0, 3)).toEqual(["value,label,visitors,share", `"5378538","Oakland",2,66.7`, `"Brest",,1,33.3`])
 })
+
+test.each([
+  ["oak", ["5378538"], [OAKLAND]],
+  ["e", ["Brest"], [BREST]],
+])("cities found by %p keep their rows, their names and their lines of a file", async (q, values, rows) => {
+  const found = await viewer.get(`/sites/1/stats/values?dimension=city&period=today&limit=51&q=${q}`)
+  expect((found.body as { data: { value: string }[] }).data.map(({ value }) => value)).toEqual(values)
+  const filters = encodeURIComponent(JSON.stringify([{ dimension: "city", operator: "is", values }]))
+  const asked = `metrics=visitors&period=today&filters=${filters}`
+  const { body } = await viewer.get(`/sites/1/stats/breakdown?dimension=city&${asked}`)
+  expect(body).toMatchObject({ rows: rows.map((row) => expect.objectContaining(row)), total_rows: 1 })
+  const lines = String((await viewer.get(`/sites/1/export?type=city&${asked}`)).body).split(/\r?\n/)
+  expect([lines.length, lines[1]!.split(",")[0]]).toEqual([3, `"${values[0]}"`])
+})
+
+test("a shared view finds cities by name as well", async () => {
+  const editor = await signedIn(instance, { role: "editor" })
+  const { slug } = (await editor.post("/sites/1/shares", { name: "For you" })).body as { slug: string }
+  const { status, body } = await instance.api.get(`/api/share/s/${slug}/stats/values?dimension=city&period=today&q=oak`)
+  expect([status, body]).toEqual([200, { data: [OAKLAND] }])
+})

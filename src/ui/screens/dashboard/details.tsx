@@ -2,13 +2,12 @@ import { useEffect, useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { ComparedBreakdown } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
-import type { AddressFilter, SiteAddress } from "../../../domain/site-address.ts"
+import type { SiteAddress } from "../../../domain/site-address.ts"
 import { exact } from "../../format.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { visible } from "../../safe-text.ts"
-import { countryCodes } from "../../stats/country-codes.ts"
 import { useStatsSource } from "../../stats/source.ts"
 import { useReport } from "../../stats/use-report.ts"
 import { dimensionLabel } from "../../words.ts"
@@ -16,6 +15,7 @@ import { splitArguments } from "./breakdown-card.tsx"
 import { CardAnswer } from "./card-answer.tsx"
 import { type CardTab, detailsTab } from "./card-tabs.ts"
 import { DetailsTable } from "./details-table.tsx"
+import { useSoughtAddress } from "./sought-address.ts"
 import { detailsMetrics } from "./strip-metrics.ts"
 
 interface DetailsProps {
@@ -54,11 +54,11 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
     return () => clearTimeout(timer)
   }, [typed])
   const metrics = detailsMetrics(address, tab.dimension, source.can("revenue:read"))
-  const sought = soughtAddress(address, tab, search)
-  const given = { ...splitArguments(sought, tab), metrics }
+  const sought = useSoughtAddress(address, tab, search)
+  const given = { ...splitArguments(sought.address, tab), metrics }
   const by = sort ?? `-${metrics[0]}`
   const ordered = { sort: by.replace("-", ""), order: by.startsWith("-") ? "desc" : "asc" }
-  const report = useReport("breakdown", { ...given, ...ordered, limit: A_PAGE, offset })
+  const report = useReport("breakdown", { ...given, ...ordered, limit: A_PAGE, offset }, { enabled: sought.isKnown })
   const title = tab.id === "404" ? "Pages that were not found" : dimensionLabel(tab.dimension, tab.property && visible(tab.property))
   return (
     <Dialog title={title} onClose={onClose} wide>
@@ -94,7 +94,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
               // Of those that were sought the share would be one of another whole.
               hasShare={search === ""}
             />
-            <Pager offset={offset} data={data} onOffset={setOffset} />
+            <Pager offset={offset} data={data} isCut={sought.isCut} onOffset={setOffset} />
           </>
         )}
       </CardAnswer>
@@ -102,25 +102,15 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
   )
 }
 
-/** What is sought is one filter more; of countries also their names are. */
-function soughtAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): SiteAddress {
-  if (search === "") return address
-  const codes = dimension === "country" ? countryCodes(search) : []
-  const filter: AddressFilter = {
-    dimension,
-    ...(property !== undefined && { property }),
-    ...(codes.length > 0 ? { operator: "is", values: codes } : { operator: "contains", values: [search] }),
-  }
-  return { ...address, filters: [...address.filters, filter] }
-}
-
 function Pager({
   offset,
   data,
+  isCut,
   onOffset,
 }: {
   offset: number
   data: Pick<ComparedBreakdown, "rows" | "total_rows" | "has_more">
+  isCut: boolean
   onOffset(offset: number): void
 }) {
   const { rows, total_rows: total, has_more: hasMore } = data
@@ -130,6 +120,7 @@ function Pager({
       <span class="small quiet" role="status">
         {total === 0 ? "Nothing found" : `${exact(offset + 1)} to ${exact(offset + rows.length)} of ${exact(total)}`}
         {hasMore && isLast && ". A search, or the CSV file, leads to the others."}
+        {isCut && ", those with most visitors. A longer text finds the others."}
       </span>
       <Button disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - A_PAGE))}>
         Previous

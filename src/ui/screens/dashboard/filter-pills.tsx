@@ -4,7 +4,7 @@ import { useSiteAddress } from "../../address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { visible } from "../../safe-text.ts"
 import { clearFilters } from "../../stats/clear-filters.ts"
-import { useCodeNames } from "../../stats/code-names.ts"
+import { useFilterTexts } from "../../stats/code-names.ts"
 import { filterText } from "../../stats/filter-words.ts"
 import { openDialog } from "../../stats/open-dialog.ts"
 import { useSegments } from "../../stats/segments.ts"
@@ -42,7 +42,7 @@ export default function FilterPills() {
 }
 
 function FilterPill({ filter, index, onRemove }: { filter: AddressFilter; index: number; onRemove(): void }) {
-  const text = filterText(filter, useCodeNames(filter))
+  const [text] = useFilterTexts([filter])
   return (
     <span class="pill">
       <button type="button" title={`Change: ${text}`} onClick={() => openDialog.set({ name: "filter", index })}>
@@ -66,11 +66,12 @@ function SegmentPill({ id }: { id: number }) {
     toast(`Left out: segment ${id}, which does not exist any more`)
   }, [isGone])
   const name = segment ? visible(segment.name) : String(id)
+  const texts = useFilterTexts(segment?.filters ?? [])
   return (
     <span class="pill">
       <button
         type="button"
-        title={segment ? `Edit its filters: ${segment.filters.map((filter) => filterText(filter)).join(", ")}` : undefined}
+        title={segment ? `Edit its filters: ${texts.join(", ")}` : undefined}
         onClick={() => segment && go({ segment: undefined, filters: [...address.filters, ...segment.filters].slice(0, 10) })}
       >
         Segment is {name}

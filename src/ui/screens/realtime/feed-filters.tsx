@@ -1,6 +1,7 @@
 import { useSiteAddress } from "../../address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { clearFilters } from "../../stats/clear-filters.ts"
+import { useFilterTexts } from "../../stats/code-names.ts"
 import { filterText } from "../../stats/filter-words.ts"
 import { narrowsFeed } from "./event-feed.tsx"
 
@@ -8,15 +9,16 @@ import { narrowsFeed } from "./event-feed.tsx"
 export function FeedFilters() {
   const { address, go } = useSiteAddress()
   const { filters } = address
+  const texts = useFilterTexts(filters)
   if (filters.length === 0) return null
   return (
     <div class="filter-bar" role="group" aria-label="Filters">
-      {filters.map((filter) => (
+      {filters.map((filter, index) => (
         <span class="pill" key={filterText(filter)}>
-          <span class="pill-text">{filterText(filter)}</span>
+          <span class="pill-text">{texts[index]}</span>
           <IconButton
             icon="close"
-            label={`Remove ${filterText(filter)}`}
+            label={`Remove ${texts[index]}`}
             onClick={() => go({ filters: filters.filter((one) => one !== filter) })}
           />
         </span>
