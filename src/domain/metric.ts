@@ -44,3 +44,12 @@ export const FLAT_METRICS = [
   "revenue",
 ] as const
 export type FlatMetric = (typeof FLAT_METRICS)[number]
+
+/** Of a mean or a rate: the count that it is divided by. Where that is 0 answers say 0, but there is no value. */
+export const DIVISORS: Readonly<Record<string, FlatMetric>> = {
+  views_per_visit: "visits",
+  bounce_rate: "visits",
+  visit_duration: "visits",
+  engaged_time: "visits",
+  exit_rate: "pageviews",
+}

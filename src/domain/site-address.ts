@@ -6,7 +6,7 @@
  */
 import { type Dimension, FLAT_DIMENSIONS } from "./dimension.ts"
 import { OPERATORS, type Operator } from "./filter.ts"
-import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
+import { DIVISORS, FLAT_METRICS, type FlatMetric } from "./metric.ts"
 import { COMPARISONS, PERIODS, type Period } from "./period.ts"
 
 export const ADDRESS_INTERVALS = ["auto", "hour", "day", "week", "month"] as const
@@ -253,9 +253,10 @@ export const summaryArguments = (address: SiteAddress, metrics: readonly string[
   metrics: [...metrics],
 })
 
+/** Behind the metric stands what it is divided by, so that a point of nothing is told from one of 0. */
 export const timeseriesArguments = (address: SiteAddress): FlatArguments => ({
   ...rangeArguments(address),
   ...comparisonArguments(address),
-  metrics: [address.metric],
+  metrics: [address.metric, DIVISORS[address.metric]].filter(Boolean),
   ...(address.interval !== "auto" && { interval: address.interval }),
 })

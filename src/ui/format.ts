@@ -55,8 +55,6 @@ interface Words {
   shape: Shape
   /** Whether more is better; bounces and exits are neither. */
   better?: "more"
-  /** Of a mean or a rate: the count that it is divided by. */
-  of?: string
 }
 
 /** How each metric is called and written. */
@@ -65,13 +63,13 @@ export const METRIC_WORDS: Readonly<Record<string, Words>> = {
   visits: { label: "Visits", shape: "count", better: "more" },
   pageviews: { label: "Views", shape: "count", better: "more" },
   events: { label: "Events", shape: "count", better: "more" },
-  views_per_visit: { label: "Views per visit", shape: "ratio", better: "more", of: "visits" },
-  bounce_rate: { label: "Bounce rate", shape: "percent", of: "visits" },
-  visit_duration: { label: "Visit duration", shape: "duration", better: "more", of: "visits" },
-  engaged_time: { label: "Engaged time", shape: "duration", better: "more", of: "visits" },
+  views_per_visit: { label: "Views per visit", shape: "ratio", better: "more" },
+  bounce_rate: { label: "Bounce rate", shape: "percent" },
+  visit_duration: { label: "Visit duration", shape: "duration", better: "more" },
+  engaged_time: { label: "Engaged time", shape: "duration", better: "more" },
   time_on_page: { label: "Time on page", shape: "duration", better: "more" },
   scroll_depth: { label: "Scroll depth", shape: "percent", better: "more" },
-  exit_rate: { label: "Exit rate", shape: "percent", of: "pageviews" },
+  exit_rate: { label: "Exit rate", shape: "percent" },
   conversions: { label: "Conversions", shape: "count", better: "more" },
   conversion_rate: { label: "Conversion rate", shape: "percent", better: "more" },
   revenue: { label: "Revenue", shape: "money", better: "more" },

@@ -6,6 +6,7 @@ import { type NoteShown, placesOf } from "../../stats/notes.ts"
 import { begunIn, partText } from "./begun.ts"
 import { bucketText } from "./buckets.ts"
 import { changeOf } from "./point-change.ts"
+import { figureOf } from "./strip-metrics.ts"
 
 interface ChartTableProps {
   series: Timeseries
@@ -15,8 +16,7 @@ interface ChartTableProps {
 
 /** The numbers of the chart, with its notes. */
 export default function ChartTable({ series, metric, notes }: ChartTableProps) {
-  const text = (point: object | undefined) =>
-    metricText(metric, (point as Record<string, number> | undefined)?.[metric], series.revenue_currency, true)
+  const text = (point: object | undefined) => metricText(metric, point && figureOf({ ...point }, metric), series.revenue_currency, true)
   const places = placesOf(series.points, notes)
   return (
     <div class="table-wrap chart-table" tabIndex={0} role="region" aria-label={`${metricLabel(metric)} over time`}>
@@ -60,11 +60,7 @@ export default function ChartTable({ series, metric, notes }: ChartTableProps) {
                   <>
                     <td class="number">{text(before)}</td>
                     <td class="number">
-                      <Change
-                        metric={metric}
-                        change={changeOf(one, before, metric)}
-                        value={(one as Record<string, unknown>)[metric] as number}
-                      />
+                      <Change metric={metric} change={changeOf(one, before, metric)} value={figureOf(one, metric)} />
                     </td>
                   </>
                 )}

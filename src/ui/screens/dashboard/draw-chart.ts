@@ -1,12 +1,12 @@
 import uPlot from "uplot"
 
 export interface ChartContent {
-  /** Of the buckets that have begun. */
-  values: readonly number[]
+  /** Of the buckets that have begun; null where there is no value: the line has a gap there. */
+  values: readonly (number | null)[]
   /** Of all buckets. */
   count: number
   /** Aligned by index; drawn dashed. */
-  earlier: readonly number[] | undefined
+  earlier: readonly (number | null)[] | undefined
   /** The last bucket still runs. */
   partial: boolean
   /** Notes at points, each with its text. */
@@ -64,17 +64,19 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
 }
 
 const isFew = ({ count }: ChartContent): boolean => count <= FEW
+const isWhole = ({ values }: ChartContent): boolean => values.every((value) => Number.isInteger(value ?? 0))
 
 /** Points, those that are sure, the running one with the step to it, and the earlier ones. A running bar is drawn by itself. */
 function dataOf(content: ChartContent): uPlot.AlignedData {
   const { values, count, earlier, partial } = content
   const last = values.length - 1
   const joins = isFew(content) ? last : last - 1
+  const isRunning = partial && values[last] !== null
   const places = Array.from({ length: count }, (_, index) => index)
   return [
     places,
     places.map((index) => (partial && index === last ? null : values[index])),
-    places.map((index) => (partial && index >= joins ? values[index] : null)),
+    places.map((index) => (isRunning && index >= joins ? values[index] : null)),
     places.map((index) => earlier?.[index]),
   ] as uPlot.AlignedData
 }
@@ -87,10 +89,11 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
   const accent = colour("--series-1")
   const faint = `color-mix(in srgb, ${accent} 6%, transparent)`
   const axis = { stroke: colour("--ink-2"), font: FONT, ticks: { show: false } }
-  const line = { stroke: accent, width: 1.75, points: { show: false } }
+  const line = { stroke: accent, width: 1.75, points: dots(accent) }
   // A bar that is alone would be as wide as it may be: the others of its row are thought beside it.
   const widest = Math.min(48, (0.6 * element.clientWidth) / count)
   const bars = few && uPlot.paths.bars ? uPlot.paths.bars({ size: [0.6, widest] }) : undefined
+  const bar = bars && { ...line, paths: bars, points: { show: false } }
   return new uPlot(
     {
       width: element.clientWidth,
@@ -99,7 +102,7 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
       padding: [8, 8, 0, 0],
       scales: {
         x: { time: false, ...(few && { range: [-0.5, count - 0.5] as [number, number] }) },
-        y: { range: (_, __, high) => [0, niceTop(high, content().values.every(Number.isInteger))] },
+        y: { range: (_, __, high) => [0, niceTop(high, isWhole(content()))] },
       },
       axes: [
         {
@@ -119,9 +122,9 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
       ],
       series: [
         {},
-        bars ? { ...line, width: 0, fill: accent, paths: bars } : { ...line, fill: faint },
-        bars ? { ...line, dash: [4, 4], fill: faint, paths: bars } : { ...line, dash: [4, 4] },
-        { stroke: colour("--comparison"), width: 1.25, dash: [4, 4], points: { show: false } },
+        bar ? { ...bar, width: 0, fill: accent } : { ...line, fill: faint },
+        bar ? { ...bar, dash: [4, 4], fill: faint } : { ...line, dash: [4, 4] },
+        { stroke: colour("--comparison"), width: 1.25, dash: [4, 4], points: dots(colour("--comparison")) },
       ],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7, fill: accent } },
       hooks: {
@@ -133,6 +136,17 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
     element,
   )
 }
+
+/** A point between two gaps has no line to be seen by. */
+const dots = (fill: string): uPlot.Series.Points => ({
+  show: false,
+  size: 5,
+  fill,
+  filter: ({ data }, series) => {
+    const values = data[series]!
+    return [...values.keys()].filter((at) => values[at] != null && values[at - 1] == null && values[at + 1] == null)
+  },
+})
 
 /** A dotted line at each note, with the beginning of its text where it fits beside the one before. */
 function drawNotes(plot: uPlot, notes: ChartContent["notes"], ink: string): void {

@@ -10,6 +10,7 @@ import { type NoteShown, placesOf } from "../../stats/notes.ts"
 import { partText } from "./begun.ts"
 import { bucketText } from "./buckets.ts"
 import { changeOf } from "./point-change.ts"
+import { figureOf } from "./strip-metrics.ts"
 
 const Items = lazyPart(() => import("./point-items.tsx"))
 
@@ -29,8 +30,8 @@ export default function ReadOut({ series, metric, point, notes, speaks, menuSign
   if (!shown) return null
   const before = series.comparison?.points[point]
   const part = partText(series, point)
-  const numberAt = (one: object): number => (one as Record<string, number>)[metric]!
-  const text = (one: object) => metricText(metric, numberAt(one), series.revenue_currency, true)
+  const value = figureOf(shown, metric)
+  const text = (one: object) => metricText(metric, figureOf({ ...one }, metric), series.revenue_currency, true)
   const places = placesOf(series.points, notes)
   return (
     <>
@@ -44,7 +45,7 @@ export default function ReadOut({ series, metric, point, notes, speaks, menuSign
         {before && (
           <span>
             {text(before)} {part === "so far" && !before.partial && "in all "}on {bucketText(before.time, series.interval)}{" "}
-            <Change metric={metric} change={changeOf(shown, before, metric)} value={numberAt(shown)} />
+            {value !== undefined && <Change metric={metric} change={changeOf(shown, before, metric)} value={value} />}
           </span>
         )}
         {notes.map(({ id, text: note }, index) => places[index] === point && <span key={id}>{visible(note)}</span>)}

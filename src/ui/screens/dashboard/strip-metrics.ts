@@ -1,7 +1,6 @@
 import type { Dimension } from "../../../domain/dimension.ts"
-import type { FlatMetric } from "../../../domain/metric.ts"
+import { DIVISORS, type FlatMetric } from "../../../domain/metric.ts"
 import { type SiteAddress, STRIP_METRICS } from "../../../domain/site-address.ts"
-import { METRIC_WORDS } from "../../format.ts"
 
 type Filtered = Pick<SiteAddress, "filters">
 
@@ -40,7 +39,7 @@ export function detailsMetrics(filtered: Filtered, dimension: Dimension, seesRev
 
 /** A figure among those it was asked with. A mean or a rate of nothing is answered as 0, but there is none. */
 export const figureOf = (figures: Readonly<Record<string, unknown>>, metric: string): number | undefined =>
-  figures[METRIC_WORDS[metric]?.of ?? ""] === 0 ? undefined : (figures[metric] as number | undefined) // metrics are numbers
+  figures[DIVISORS[metric] ?? ""] === 0 ? undefined : (figures[metric] as number | undefined) // metrics are numbers
 
 interface Row {
   comparison?: { metrics: Record<string, number> }

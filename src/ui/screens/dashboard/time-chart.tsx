@@ -15,6 +15,7 @@ import { begunIn, partText } from "./begun.ts"
 import { bucketText } from "./buckets.ts"
 import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
 import { IntervalField } from "./interval-field.tsx"
+import { figureOf } from "./strip-metrics.ts"
 import { TakeAlong } from "./take-along.tsx"
 
 const ChartTable = lazyPart(() => import("./chart-table.tsx"))
@@ -122,7 +123,8 @@ export function Drawing({ series, metric, notes }: TimeChartProps) {
 
 function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: number | undefined) => void) {
   return useMemo(() => {
-    const numberAt = (one: Record<string, unknown>): number => Number(one[metric] ?? 0)
+    // Points leave out what has no value: of revenue that is nothing earned, of all else nothing known.
+    const numberAt = (one: Record<string, unknown>): number | null => figureOf(one, metric) ?? (metric === "revenue" ? 0 : null)
     const values = series.points.slice(0, begunIn(series)).map(numberAt)
     const places = placesOf(series.points, notes)
     const content: ChartContent = {
@@ -140,7 +142,8 @@ function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: 
   }, [series, metric, notes])
 }
 
-const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, values: readonly number[]): string => {
-  const text = (value: number) => metricText(metric, value, revenue_currency)
-  return `${metricLabel(metric)} by ${interval}, ${values.length} points, lowest ${text(Math.min(...values))}, highest ${text(Math.max(...values))}. Arrow keys move between points, Enter opens the menu of one.`
+const summaryOf = ({ interval, revenue_currency }: Timeseries, metric: string, values: ChartContent["values"]): string => {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b)
+  const text = (value: number | undefined) => metricText(metric, value, revenue_currency)
+  return `${metricLabel(metric)} by ${interval}, ${values.length} points, lowest ${text(known[0])}, highest ${text(known.at(-1))}. Arrow keys move between points, Enter opens the menu of one.`
 }
