@@ -56,6 +56,8 @@ export function parseScopedAnnotation(body: unknown): ScopedAnnotationFields {
   const { scope: sent, owner: _, ...rest } = body
   const { fields, faults } = inspect(ScopedInput, { ...rest, ...(sent !== undefined && { scope: sent }) })
   const wrong = faults.filter(({ pointer }) => pointer === "/scope")
+  // With no fault of its own it was not looked at, for the body has too many.
+  if (sent !== undefined && fields.scope === undefined && wrong.length === 0) refuseFaults(faults)
   if (wrong.length === 0) return { ...parseAnnotation(rest), scope: fields.scope ?? "site" }
   refuseFaults(inDocumentOrder([...wrong, ...faultsOf(() => parseAnnotation(rest))], body))
   throw new Error("A fault was not refused")

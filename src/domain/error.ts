@@ -136,9 +136,13 @@ export class AppError extends Error {
 
 export const siteNotFound = () => new AppError("site_not_found", "No site with this id is visible to you")
 
+/** Whoever looks for faults stops behind so many: a hostile body is made of thousands, and an answer shows 20. */
+export const COUNTED_FAULTS = 200
+
 /** Throws `validation_failed` with all faults at once, at most 20; returns quietly when there are none. */
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return
-  const count = faults.length === 1 ? "1 field is" : `${faults.length} fields are`
+  const number = faults.length > COUNTED_FAULTS ? `More than ${COUNTED_FAULTS}` : faults.length
+  const count = faults.length === 1 ? "1 field is" : `${number} fields are`
   throw new AppError("validation_failed", `${count} not valid.`, { errors: faults.slice(0, 20) })
 }

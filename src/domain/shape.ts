@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox"
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
-import type { Fault } from "./error.ts"
+import { COUNTED_FAULTS, type Fault } from "./error.ts"
 import { characters, isClean, tidied } from "./text.ts"
 
 /** What an untrusted body holds of a schema. */
@@ -15,7 +15,9 @@ const SERVER_SET = ["id", "site_id", "created_at", "updated_at", "tracking_id", 
 
 /**
  * Finds all faults of form at once: missing and unknown fields, types, choices, lengths, bounds, unclean texts. Rules about
- * meaning go on with `fields`. Lengths count after trimming, and in characters.
+ * meaning go on with `fields`. Lengths count after trimming, and in characters. A body that is made to be refused costs little:
+ * behind more faults than are counted, or in a list or object that is absurdly full, nothing is looked at, and no field is
+ * taken for sound.
  *
  * `ignored` are fields that the server sets; none where a body names things by their ids.
  *
@@ -28,9 +30,12 @@ export function inspect<T extends TObject>(
   ignored: readonly string[] = SERVER_SET,
 ): Inspected<Static<T>> {
   if (!isObject(body)) return { fields: {}, faults: [fault(pointer, "invalid_type", "must be an object")] }
+  const overfull = overfullAt(body)
+  if (overfull !== undefined) return { fields: {}, faults: [fault(pointer + overfull, "too_many", `may have ${MOST_ENTRIES} entries`)] }
   const sent = Object.entries(body).filter(([name]) => pointer !== "" || !ignored.includes(name))
   const tidy = tidiedValue(Object.fromEntries(sent))
-  const faults = firstPerPointer([...uncleanTexts(tidy, pointer), ...shapeFaults(schema, tidy, pointer)])
+  const faults = firstPerPointer(formFaults(schema, tidy, pointer))
+  if (faults.length > COUNTED_FAULTS) return { fields: {}, faults }
   const faulty = new Set(faults.map((found) => found.pointer.slice(pointer.length + 1).split("/")[0]))
   // Every field left fits its part of the schema, as just shown.
   const fields = Object.fromEntries(Object.entries(tidy).filter(([name]) => !faulty.has(escaped(name)))) as Partial<Static<T>>
@@ -68,6 +73,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** A name as a step of a JSON pointer. */
 export const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
+const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~")
 
 function tidiedValue<T>(value: T): T
 function tidiedValue(value: unknown): unknown {
@@ -78,23 +84,60 @@ function tidiedValue(value: unknown): unknown {
   return Object.fromEntries(present.map(([name, inner]) => [name, tidiedValue(inner)]))
 }
 
-/** Names count as texts: those of properties are stored. */
-function uncleanTexts(value: unknown, pointer: string): Fault[] {
-  const unclean = fault(pointer, "invalid_characters", "holds characters that no text may have")
-  if (typeof value === "string") return isClean(value) ? [] : [unclean]
-  if (typeof value !== "object" || value === null) return []
-  if (!Object.keys(value).every(isClean)) return [unclean]
-  return Object.entries(value).flatMap(([name, inner]) => uncleanTexts(inner, `${pointer}/${escaped(name)}`))
+/** More than any schema lets a list or an object have. */
+const MOST_ENTRIES = 2_000
+
+/** Where the first list or object stands that has more. */
+function overfullAt(value: object): string | undefined {
+  if ((Array.isArray(value) ? value : Object.keys(value)).length > MOST_ENTRIES) return ""
+  for (const [name, inner] of Object.entries(value)) {
+    const below = typeof inner === "object" && inner !== null ? overfullAt(inner) : undefined
+    if (below !== undefined) return `/${escaped(name)}${below}`
+  }
+  return undefined
 }
 
-const firstPerPointer = (faults: readonly Fault[]): Fault[] =>
-  [...Map.groupBy(faults, ({ pointer }) => pointer).values()].map(([first]) => first!)
+/** Found as they are asked for: nobody asks for thousands. */
+function* formFaults(schema: TSchema, value: unknown, pointer: string): Iterable<Fault> {
+  yield* uncleanTexts(value, pointer)
+  yield* shapeFaults(schema, value, pointer)
+}
 
-const shapeFaults = (schema: TSchema, value: unknown, pointer: string): Fault[] =>
-  [...Value.Errors(schema, value)].flatMap((error) => toFaults(error, pointer))
+function* uncleanTexts(value: unknown, pointer: string): Iterable<Fault> {
+  if (holdsCleanTexts(value)) return
+  if (!isObject(value) && !Array.isArray(value)) yield fault(pointer, "invalid_characters", UNCLEAN)
+  else if (!Object.keys(value).every(isClean)) yield fault(pointer, "invalid_characters", UNCLEAN)
+  else
+    for (const [name, inner] of Object.entries(value))
+      if (!holdsCleanTexts(inner)) yield* uncleanTexts(inner, `${pointer}/${escaped(name)}`)
+}
+
+const UNCLEAN = "holds characters that no text may have"
+
+/** Names count as texts: those of properties are stored. */
+function holdsCleanTexts(value: unknown): boolean {
+  if (typeof value === "string") return isClean(value)
+  if (Array.isArray(value)) return value.every(holdsCleanTexts)
+  return !isObject(value) || Object.entries(value).every(([name, inner]) => isClean(name) && holdsCleanTexts(inner))
+}
+
+/** The first of each, and one more than are counted. */
+export function firstPerPointer(faults: Iterable<Fault>): Fault[] {
+  const found = new Map<string, Fault>()
+  for (const each of faults) {
+    if (!found.has(each.pointer)) found.set(each.pointer, each)
+    if (found.size > COUNTED_FAULTS) break
+  }
+  return [...found.values()]
+}
+
+/** Faults of form alone, one after the other. */
+export function* shapeFaults(schema: TSchema, value: unknown, pointer: string): Generator<Fault, undefined> {
+  for (const error of Value.Errors(schema, value)) yield* toFaults(error, pointer)
+}
 
 /** What TypeBox reports, in our words and without the value that was sent: it may be a secret. */
-export function toFaults(error: ValueError, pointer: string): Fault[] {
+export function toFaults(error: ValueError, pointer: string): Iterable<Fault> {
   const at = pointer + error.path
   const { schema, value } = error
   if (error.type === ValueErrorType.Union) return unionFaults(schema, value, at)
@@ -107,7 +150,7 @@ export function toFaults(error: ValueError, pointer: string): Fault[] {
 }
 
 /** A closed list of texts, or something that may be null. */
-function unionFaults({ anyOf }: TSchema, value: unknown, at: string): Fault[] {
+function unionFaults({ anyOf }: TSchema, value: unknown, at: string): Iterable<Fault> {
   const choices = (anyOf as TSchema[]).map((choice) => choice.const)
   if (choices.every((choice) => typeof choice === "string")) {
     const says = `must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
@@ -150,20 +193,22 @@ function placeOf(pointer: string, body: unknown, placesIn: ReturnType<typeof rem
   return pointer
     .split("/")
     .slice(1)
-    .map((name) => {
-      const found = typeof inner === "object" && inner !== null ? placesIn(inner).get(name) : undefined
-      inner = found?.value
-      return found?.place ?? Number.MAX_SAFE_INTEGER
+    .map((step) => {
+      const name = unescaped(step)
+      const place = typeof inner === "object" && inner !== null ? placesIn(inner)(name) : undefined
+      inner = place === undefined ? undefined : (inner as Record<string, unknown>)[name]
+      return place ?? Number.MAX_SAFE_INTEGER
     })
 }
 
-/** What an object holds by name. Looked at once for all faults: a body may be made of thousands of wrong fields. */
+/** Where a name stands in an object. Looked at once for all faults: a body may be made of thousands of wrong fields. */
 function rememberedPlaces() {
-  const known = new Map<object, Map<string, { place: number; value: unknown }>>()
+  const known = new Map<object, Map<string, number>>()
   return (of: object) => {
-    const places = known.get(of) ?? new Map(Object.entries(of).map(([name, value], place) => [escaped(name), { place, value }] as const))
+    if (Array.isArray(of)) return (name: string) => (Object.hasOwn(of, name) && name !== "length" ? Number(name) : undefined)
+    const places = known.get(of) ?? new Map(Object.keys(of).map((name, place) => [name, place]))
     known.set(of, places)
-    return places
+    return (name: string) => places.get(name)
   }
 }
 

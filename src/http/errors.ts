@@ -1,7 +1,7 @@
 import { Elysia, type ValidationError } from "elysia"
 import { AppError, type ErrorCode, type Fault } from "../domain/error.ts"
 import type { Log } from "../domain/log.ts"
-import { toFaults } from "../domain/shape.ts"
+import { firstPerPointer, toFaults } from "../domain/shape.ts"
 import { toRefusal } from "../services/store-refusal.ts"
 
 interface Answer {
@@ -192,11 +192,7 @@ function fromValidation(error: ValidationError, request: Request): unknown {
   if (type === "response") return error
   if (type === "body" && request.body === null) return new AppError("invalid_json", "The body is missing")
   // The same field is named several times; the first fault of each counts.
-  const faults = Map.groupBy(
-    all.flatMap((each) => ("path" in each ? toFaults(each, "") : [])),
-    ({ pointer }) => pointer,
-  )
-  const errors = [...faults.values()].map(([first]) => first!).slice(0, 20)
+  const errors = firstPerPointer(all.flatMap((each) => ("path" in each ? [...toFaults(each, "")] : []))).slice(0, 20)
   const detail = errors.length === 1 ? "1 field is not valid." : `${errors.length} fields are not valid.`
   return new AppError(type === "query" ? "invalid_query" : "validation_failed", detail, { errors })
 }

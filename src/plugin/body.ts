@@ -1,5 +1,6 @@
 import { AppError } from "../domain/error.ts"
 import { API } from "../domain/limits.ts"
+import { isObject } from "../domain/shape.ts"
 import { readWithin } from "../services/bounded-read.ts"
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
@@ -72,14 +73,23 @@ export const readOptionalJson = (limit: number): Read => {
   }
 }
 
-/** The same for a list that may also come one item per line: lines become `{[name]: items}`, empty ones are skipped. */
-export const readJsonOrLines = (limit: number, name: string): Read => {
+/**
+ * The same for a list that may also come one item per line: lines become `{[name]: items}`, empty ones are skipped. Of a
+ * list with more than `most` items one more is handed on, so that it is refused for its length and nobody looks at the rest.
+ */
+export const readJsonOrLines = (limit: number, name: string, most: number): Read => {
   const asJson = readJson(limit)
   return async (request, contentType) => {
-    if (request.body === null || contentType !== "application/x-ndjson") return asJson(request, contentType)
+    if (request.body === null || contentType !== "application/x-ndjson") return cutList(await asJson(request, contentType), name, most)
     const lines = textOf(await readBytes(request, limit)).split("\n")
-    return { [name]: lines.filter((line) => line.trim() !== "").map((line) => parseText(line)) }
+    const items = lines.filter((line) => line.trim() !== "").slice(0, most + 1)
+    return { [name]: items.map((line) => parseText(line)) }
   }
+}
+
+function cutList(body: unknown, name: string, most: number): unknown {
+  const list = isObject(body) ? body[name] : undefined
+  return Array.isArray(list) && list.length > most ? { ...(body as object), [name]: list.slice(0, most + 1) } : body
 }
 
 function refuseOtherTypes(method: string, type: string | undefined): void {
@@ -116,6 +126,8 @@ function jsonOf(text: string): unknown {
 
 /** Goes no deeper than asked, so hostile nesting cannot exhaust the stack here. */
 const nestsWithin = (value: unknown, levels: number): boolean =>
-  typeof value !== "object" || value === null || (levels > 0 && Object.values(value).every((inner) => nestsWithin(inner, levels - 1)))
+  !isNested(value) || (levels > 0 && (Array.isArray(value) ? value : Object.values(value)).every((inner) => nestsWithin(inner, levels - 1)))
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const tooLarge = (limit: number) => new AppError("body_too_large", `The body may have ${limit} bytes`, { limit_bytes: limit })

@@ -1,4 +1,4 @@
-import { AppError, type Fault } from "../domain/error.ts"
+import { AppError, COUNTED_FAULTS, type Fault } from "../domain/error.ts"
 import { parseDay } from "../domain/moment.ts"
 import { isClean } from "../domain/text.ts"
 
@@ -22,6 +22,7 @@ export class ArgumentReader {
   constructor(given: Record<string, unknown>, allowed: readonly string[]) {
     this.#given = given
     for (const name of Object.keys(given)) {
+      if (this.#found.length > COUNTED_FAULTS) break
       if (!allowed.includes(name)) this.refuse(unknownArgument(name, allowed))
     }
   }
@@ -44,8 +45,10 @@ export class ArgumentReader {
     const value = this.raw(name)
     if (value === undefined) return undefined
     if (!Array.isArray(value)) return this.refuse(wrongType(name, "a list"))
-    const chosen = value.flatMap((item) => allowed.filter((known) => known === item))
-    if (chosen.length < value.length) return this.refuse(noChoice(name, allowed))
+    const isKnown = (item: unknown): item is T => allowed.some((known) => known === item)
+    // Up to the first wrong one: there may be thousands.
+    if (!value.every(isKnown)) return this.refuse(noChoice(name, allowed))
+    const chosen: readonly T[] = value
     if (new Set(chosen).size < chosen.length) {
       return this.refuse({ pointer: `/${name}`, code: "not_unique", detail: `${name} names one twice.` })
     }
@@ -94,13 +97,25 @@ export class ArgumentReader {
 
   /** One per argument, the first found, in the order the arguments came in; those that are missing last. */
   faults(): Fault[] {
-    const places = new Map(Object.keys(this.#given).map((name, place) => [segment(name), place]))
     const found = Array.from(
       Map.groupBy(this.#found, ({ pointer }) => pointer.split("/")[1]!),
       ([name, [first]]) => ({ name, first: first! }),
     )
-    const placeOf = ({ name }: { name: string }) => places.get(name) ?? places.size
+    const places = this.#placesOf(found.map(({ name }) => name))
+    const placeOf = ({ name }: { name: string }) => places.get(name) ?? Number.MAX_SAFE_INTEGER
     return found.sort((a, b) => placeOf(a) - placeOf(b)).map(({ first }) => first)
+  }
+
+  /** Where arguments stand among those given, looked for until all are found: a hostile caller gives thousands. */
+  #placesOf(names: readonly string[]): ReadonlyMap<string, number> {
+    const wanted = new Set(names)
+    const places = new Map<string, number>()
+    for (const [place, given] of Object.keys(this.#given).entries()) {
+      if (places.size === wanted.size) break
+      const name = segment(given)
+      if (wanted.has(name) && !places.has(name)) places.set(name, place)
+    }
+    return places
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Actor, Deed } from "../domain/audit.ts"
 import type { Clock } from "../domain/clock.ts"
-import { AppError, refuseFaults } from "../domain/error.ts"
+import { AppError, COUNTED_FAULTS, refuseFaults } from "../domain/error.ts"
 import type { Filter } from "../domain/filter.ts"
 import { parseId } from "../domain/id.ts"
 import type { Job } from "../domain/job.ts"
@@ -133,7 +133,9 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
     },
     async reset(site, body, by, alongside) {
       const { confirm, ...others } = objectOf(body)
-      const unknown = Object.keys(others).map((name) => fault(`/${name.slice(0, 100)}`, "unknown_field", "does not exist"))
+      const unknown = Object.keys(others)
+        .slice(0, COUNTED_FAULTS + 1)
+        .map((name) => fault(`/${name.slice(0, 100)}`, "unknown_field", "does not exist"))
       const wrong =
         confirm === site.name
           ? []

@@ -19,7 +19,7 @@ export const eventRoutes = (auth: ApiKeyAuth, collector: Collector) =>
   new Elysia({ prefix: "/api/public/v1/sites/:site_id/events" })
     .use(auth)
     .post("", async ({ site, body, status }) => status(202, await collector.collectServerEvents(site, body.events)), {
-      siteScope: { scopes: ["events:write"], read: readJsonOrLines(COLLECT.serverBodyBytes, "events") },
+      siteScope: { scopes: ["events:write"], read: readJsonOrLines(COLLECT.serverBodyBytes, "events", COLLECT.serverEvents) },
       query: NoQuery,
       body: EventList,
       detail: told({

@@ -1,8 +1,7 @@
-import { Value } from "@sinclair/typebox/value"
 import { type Actor, type Deed, userBehind } from "../../domain/audit.ts"
-import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
+import { AppError, COUNTED_FAULTS, type Fault, refuseFaults } from "../../domain/error.ts"
 import { INSTANCE_SETTINGS, isSettingKey, SETTING_KEYS, type SettingKey } from "../../domain/instance-settings.ts"
-import { fault, inDocumentOrder, isObject, toFaults } from "../../domain/shape.ts"
+import { fault, inDocumentOrder, isObject, shapeFaults } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Audit } from "../audit.ts"
@@ -110,7 +109,7 @@ function parseChanges(body: unknown, ofOperator: readonly Described[]): { change
   const extra = isObject(body) ? Object.keys(body).filter((name) => name !== "changes" && name !== "version") : []
   const isVersion = version === undefined || (Number.isSafeInteger(version) && Number(version) >= 1)
   const faults: Fault[] = isVersion ? [] : [fault("/version", "invalid_type", "must be a whole number")]
-  const unknown = extra.map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
+  const unknown = extra.slice(0, COUNTED_FAULTS + 1).map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
   faults.push(...unknown)
   if (!isObject(body)) faults.push(fault("", "invalid_type", "must be an object"))
   else if (changes === undefined) faults.push(fault("/changes", "required", "is required"))
@@ -131,7 +130,7 @@ function faultsOf(key: SettingKey, value: unknown): Fault[] {
   const pointer = `/changes/${key}`
   const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
   if (!texts.every(isClean)) return [fault(pointer, "invalid_characters", "holds characters that no text may have")]
-  return [...Value.Errors(INSTANCE_SETTINGS[key].schema, value)].flatMap((error) => toFaults(error, pointer)).slice(0, 1)
+  return shapeFaults(INSTANCE_SETTINGS[key].schema, value, pointer).take(1).toArray()
 }
 
 const setElsewhere = (key: string, source: string) =>
