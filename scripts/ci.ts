@@ -14,6 +14,9 @@ const SLOW_FILES_SHOWN = 15
 /** More files than these do not fail by chance. */
 const RUN_AGAIN_AT_MOST = 10
 
+/** Without colours and without the groups of a build server, which would hide the lines that are looked for. */
+const PLAIN = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, GITHUB_ACTIONS: undefined }
+
 /** What the report says of one file. */
 interface FileResult {
   passed: number
@@ -24,6 +27,8 @@ interface FileResult {
 
 interface Run {
   succeeded: boolean
+  /** Whether it came to its own end: what a runner that was killed did not report is unknown. */
+  ended: boolean
   results: Map<string, FileResult>
   /** Files with an error outside of their tests; no report counts these. */
   unhandled: string[]
@@ -43,7 +48,7 @@ for (const file of missing) results.set(file, { passed: 0, failed: 1, skipped: 0
 let succeeded = first.succeeded
 const broken = [...results].filter(([, result]) => result.failed > 0).map(([file]) => file)
 const failed = [...new Set([...broken, ...first.unhandled])]
-if (failed.length > 0 && failed.length <= RUN_AGAIN_AT_MOST) {
+if (first.ended && failed.length > 0 && failed.length <= RUN_AGAIN_AT_MOST) {
   succeeded = true
   for (const file of failed) succeeded = (await runAlone(file)) && succeeded
 }
@@ -62,17 +67,18 @@ process.exit(count.failed === 0 && count.passed > 0 ? 0 : 1)
 async function runTests(options: string[]): Promise<Run> {
   await rm(REPORT, { force: true }) // an old report would speak for a run that died
   const common = [`--timeout=${TEST_TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${REPORT}`]
-  const run = Bun.spawn([process.execPath, "test", ...common, ...options], { stdio: ["inherit", "inherit", "pipe"] })
-  const unhandled = await unhandledIn(run.stderr)
+  const run = Bun.spawn([process.execPath, "test", ...common, ...options], { stdio: ["inherit", "inherit", "pipe"], env: PLAIN })
+  const said = await whatIsSaid(run.stderr)
   const succeeded = (await run.exited) === 0
   const report = Bun.file(REPORT)
-  return { succeeded, unhandled, results: resultsOf((await report.exists()) ? await report.text() : "") }
+  return { succeeded, ...said, results: resultsOf((await report.exists()) ? await report.text() : "") }
 }
 
 /** Passes on what the tests print, where each file begins with its name on a line of its own. */
-async function unhandledIn(printed: ReadableStream<Uint8Array>): Promise<string[]> {
+async function whatIsSaid(printed: ReadableStream<Uint8Array>): Promise<Pick<Run, "ended" | "unhandled">> {
   const decoder = new TextDecoder()
   const unhandled: string[] = []
+  let ended = false
   let file = ""
   let rest = ""
   for await (const chunk of printed) {
@@ -82,9 +88,10 @@ async function unhandledIn(printed: ReadableStream<Uint8Array>): Promise<string[
     for (const line of lines) {
       file = line.match(/^(\S+\.test\.tsx?):$/)?.[1] ?? file
       if (line.startsWith("# Unhandled error") && file !== "") unhandled.push(file)
+      ended ||= /^Ran \d+ tests? across \d+ files?\./.test(line)
     }
   }
-  return unhandled
+  return { ended, unhandled }
 }
 
 /** Whether the file passes with the machine to itself; its result replaces the first one, unless it ended its run again. */

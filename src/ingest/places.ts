@@ -43,6 +43,8 @@ const WATCH_MS = 60_000
 const COUNTRY = /^[A-Z]{2}$/
 /** Those of which every entry has one. */
 const ENTRY_KEYS = ["country", "country_code", "city", "continent", "registered_country"]
+/** Those of countries, regions, cities and their names. */
+const PART_KEYS = ["iso_code", "geoname_id", "names", "en"]
 /** What proxies write for "unknown" and for the Tor network. */
 const NO_COUNTRY = new Set(["XX", "T1", "ZZ", "A1", "A2", "AP"])
 
@@ -118,9 +120,10 @@ export function watchPlaceFile(file: PlaceFile, onFault: (message: string) => vo
   return () => clearInterval(timer)
 }
 
-/** What is asked for of an entry; undefined for the parts of one, which have none of its keys. */
-function shortEntry(value: unknown): Entry | undefined {
-  if (typeof value !== "object" || value === null || !ENTRY_KEYS.some((key) => key in value)) return undefined
+/** What is asked for of an entry; undefined for what is only a part of one: entries share their parts, and each needs them whole. */
+export function shortEntry(value: unknown): Entry | undefined {
+  if (typeof value !== "object" || value === null) return undefined
+  if (!ENTRY_KEYS.some((key) => key in value) || PART_KEYS.some((key) => key in value)) return undefined
   const { country, country_code, subdivisions, city } = value as Entry // as by address
   return {
     country: typeof country === "object" ? { iso_code: country.iso_code } : country,
@@ -132,7 +135,9 @@ function shortEntry(value: unknown): Entry | undefined {
 
 function placeFrom(entry: Entry | null): Place {
   if (!entry) return NOWHERE
-  const country = countryOfHeader((typeof entry.country === "string" ? entry.country : entry.country?.iso_code) ?? entry.country_code ?? "")
+  const named = typeof entry.country === "string" ? entry.country : entry.country?.iso_code
+  // IPinfo's smaller files have the country's name there, and its code beside it.
+  const country = countryOfHeader(named ?? "") || countryOfHeader(entry.country_code ?? "")
   if (country === "") return NOWHERE
   const subdivision = entry.subdivisions?.[0]?.iso_code
   return { country, region: subdivision ? `${country}-${subdivision}` : "", city: cityFrom(entry.city) }

@@ -7,7 +7,10 @@ import { compileFilter } from "./filters.ts"
 import { BREAKS } from "./funnel-chain.ts"
 import { ruleMask } from "./value-mask.ts"
 
-/** The first `count` of `rows` are the events of a part that match a step, by visit and time; `marks` are the steps they match. */
+/**
+ * The first `count` of `rows` are the events of a part that match a step, by visit and time; `marks` are the steps they match.
+ * Under `strict` those that only end chains are among them.
+ */
 export interface MarkedEvents {
   rows: Uint32Array
   marks: Uint32Array

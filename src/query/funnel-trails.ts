@@ -106,7 +106,7 @@ export class Trails {
 
   /** Of one visitor. Visits are mostly kept in order of time, one after the other. */
   private addVisits(list: number[]): void {
-    if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b) || this.sequenceOf(a) - this.sequenceOf(b))
+    if (!this.isInOrder(list)) list.sort((a, b) => this.startOf(a) - this.startOf(b))
     const first = list[0]!
     if (list.length === 1) this.add(this.at, this.marks, this.begin[first]!, this.begin[first + 1]!)
     else if (this.isInOrder(list)) this.addJoined(list)

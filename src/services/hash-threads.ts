@@ -5,70 +5,86 @@ import type { Beginning, Hashed, HashReply, HashTask } from "./hash-worker.ts"
 export interface HashThreads {
   /** One task a thread at a time: the caller bounds how many there are. */
   run<Kind extends HashTask["do"]>(task: Extract<HashTask, { do: Kind }>): Promise<Hashed[Kind]>
-  /** Whoever waits is told to try again later. */
+  /** Whoever waits, or comes later, is told to try again. */
   close(): void
 }
 
 const KEPT_MS = 60_000
 
 export interface HashThreadSettings {
-  /** Of `hash-worker.ts`. Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  /** Of `hash-worker.ts`. Made in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
   workerUrl: string
   /** How far the threads give way to all others, from 0 to 19; on Linux alone. */
   niceness: number
   keptMs?: number
 }
 
+/** What a thread computes, for whoever waits for it. */
+interface Waiting {
+  resolve(outcome: Hashed[HashTask["do"]]): void
+  reject(fault: Error): void
+}
+
 export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: HashThreadSettings): HashThreads {
-  const idle: Worker[] = []
-  /** With what ends the wait for them. */
-  const busy = new Map<Worker, (fault: Error) => void>()
+  const idle = new Set<Worker>()
+  const busy = new Map<Worker, Waiting>()
   let ending: NodeJS.Timeout | undefined
+  let isClosed = false
 
   function start(): Worker {
     const worker = new Worker(workerUrl)
+    worker.addEventListener("message", ({ data }: MessageEvent<HashReply>) => answer(worker, data))
+    worker.addEventListener("error", (event) => {
+      event.preventDefault()
+      worker.terminate()
+      lose(worker, event.message)
+    })
+    worker.addEventListener("close", () => lose(worker, "its thread ended"))
     worker.postMessage({ do: "begin", niceness } satisfies Beginning)
     return worker
   }
-  function rest(worker: Worker): void {
-    if (!busy.delete(worker)) return // closed meanwhile
-    worker.onmessage = worker.onerror = null
-    idle.push(worker)
+  function answer(worker: Worker, reply: HashReply): void {
+    const waiting = busy.get(worker)
+    if (!waiting) return // closed meanwhile
+    busy.delete(worker)
+    idle.add(worker)
     clearTimeout(ending)
     ending = setTimeout(endIdle, keptMs)
     ending.unref()
+    if ("outcome" in reply) waiting.resolve(reply.outcome)
+    else waiting.reject(new Error(reply.fault))
+  }
+  /** It ended, whatever it was doing. */
+  function lose(worker: Worker, message: string): void {
+    idle.delete(worker)
+    busy.get(worker)?.reject(new Error(`A hash failed: ${message}`))
+    busy.delete(worker)
   }
   function endIdle(): void {
-    for (const worker of idle.splice(0)) worker.terminate()
+    for (const worker of idle) worker.terminate()
+    idle.clear()
   }
   return {
     run<Kind extends HashTask["do"]>(task: Extract<HashTask, { do: Kind }>): Promise<Hashed[Kind]> {
-      const { promise, resolve, reject } = Promise.withResolvers<Hashed[Kind]>()
-      const worker = idle.pop() ?? start()
-      busy.set(worker, reject)
-      worker.onmessage = ({ data }: MessageEvent<HashReply>) => {
-        rest(worker)
-        // The worker answers each kind of task with its own kind of outcome.
-        if ("outcome" in data) resolve(data.outcome as Hashed[Kind])
-        else reject(new Error(data.fault))
-      }
-      worker.onerror = (event) => {
-        event.preventDefault()
-        busy.delete(worker)
-        worker.terminate()
-        reject(new Error(`A hash failed: ${event.message}`))
-      }
+      if (isClosed) return Promise.reject(stopping())
+      const { promise, resolve, reject } = Promise.withResolvers<Hashed[HashTask["do"]]>()
+      const [worker = start()] = idle
+      idle.delete(worker)
+      busy.set(worker, { resolve, reject })
       worker.postMessage(task)
-      return promise
+      return promise as Promise<Hashed[Kind]> // each kind of task is answered with its own kind of outcome
     },
     close() {
+      isClosed = true
       clearTimeout(ending)
       endIdle()
-      for (const [worker, reject] of busy) {
+      for (const [worker, { reject }] of busy) {
         worker.terminate()
-        reject(new AppError("unavailable", "The server is stopping.", { retry_after: 5 }))
+        reject(stopping())
       }
       busy.clear()
     },
   }
 }
+
+const stopping = () => new AppError("unavailable", "The server is stopping.", { retry_after: 5 })

@@ -36,7 +36,12 @@ self.onmessage = ({ data }: MessageEvent<HashTask | Beginning>) => {
 
 /** Linux gives every thread a priority of its own; elsewhere it would be that of the whole process. */
 function giveWay(niceness: number): void {
-  if (process.platform === "linux" && niceness > 0) setPriority(niceness)
+  if (process.platform !== "linux" || niceness === 0) return
+  try {
+    setPriority(niceness)
+  } catch {
+    // A wish: where it is forbidden, hashes are computed all the same.
+  }
 }
 
 function compute(task: HashTask): Hashed[HashTask["do"]] {

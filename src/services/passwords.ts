@@ -18,7 +18,7 @@ export interface Passwords {
   common(): Promise<IsCommon>
   /** The password as it is hashed. Throws `validation_failed`. */
   accept(password: unknown, terms: Omit<PasswordTerms, "isCommon">): Promise<string>
-  /** Ends the threads. Whoever waits for them is told to try again later. */
+  /** Ends the threads. Whoever waits for them, or comes later, is told to try again. */
   close(): void
 }
 
@@ -94,7 +94,7 @@ function turns(atOnce: number, { monotonic }: Pick<Clock, "monotonic">) {
     try {
       return await work()
     } finally {
-      setTimeout(end, monotonic() - begun)
+      setTimeout(end, monotonic() - begun).unref()
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import { AppError } from "../domain/error.ts"
 import { isRowType } from "../domain/export.ts"
 import type { Filter } from "../domain/filter.ts"
+import type { Suggestions } from "../domain/insight.ts"
 import { THINGS } from "../domain/limits.ts"
 import { normalPassword } from "../domain/password.ts"
 import { isObject } from "../domain/shape.ts"
@@ -154,7 +155,7 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
       if (!share.allow_export || type === undefined || isRowType(type as "events")) throw notAllowed("This view allows no such download.")
       refuseSection(share, type === "timeseries" ? "summary" : type === "goals" ? "goals" : sectionOf(type))
       refuseArguments(share, given)
-      return exports.open(site, given, askingOf(opened))
+      return exports.open(site, given, { ...askingOf(opened), leastVisitors: site.settings.min_group })
     },
   }
 }
@@ -218,6 +219,7 @@ const NOTHING: Filter = { op: "or", filters: [] }
 function shownTo(share: Share, site: Site, report: SharedReport, answer: object): object {
   const shows = (section: Section) => share.sections.includes(section)
   if (report === "breakdown" || report === "events" || report === "properties") return withoutSmall(answer, site.settings.min_group)
+  if (report === "values") return { data: (answer as Suggestions).data.filter(({ visitors }) => visitors >= site.settings.min_group) }
   if (report === "goals") return { ...answer, funnels: [] }
   if (report !== "realtime") return answer
   // What realtime says of places and sources is of sections of their own.

@@ -28,7 +28,7 @@ export interface AppOptions {
   clock: Clock
   log: Log
   random(bytes: number): Uint8Array
-  /** Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  /** Made in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
   workers: { query: string; backup: string; hash: string }
   backUpBeforeMigrating?: boolean
   /** Of tests, which share their machine with others that never rest: how far hashes give way. */

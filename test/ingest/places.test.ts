@@ -33,6 +33,7 @@ test.each([
   ],
   ["a flat country file", { country_code: "it" }, { country: "IT", region: "", city: "" }],
   ["IPinfo's file", { country: "NL", city: "Delft" }, { country: "NL", region: "", city: "Delft" }],
+  ["IPinfo's smaller file", { country: "Netherlands", country_code: "NL" }, { country: "NL", region: "", city: "" }],
   ["an entry that says nothing", { continent: { code: "EU" } }, { country: "", region: "", city: "" }],
 ])("reads %s", async (_, entry, expected) => {
   expect(await find(entry)).toEqual(expected)
@@ -51,7 +52,7 @@ test("an address that is not in the file is nowhere", async () => {
 test("an entry that is asked for again is the same, however many came between", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "places.mmdb")
-  const addresses = Array.from({ length: 30_000 }, (_, index) => `9.${index >> 14}.${(index >> 7) & 127}.${index & 127}`)
+  const addresses = Array.from({ length: 400 }, (_, index) => `9.${index >> 14}.${(index >> 7) & 127}.${index & 127}`)
   const entryAt = (index: number) => ({
     country: { iso_code: index % 2 ? "DE" : "US" },
     subdivisions: [{ iso_code: `S${index % 90}`, names: { en: `State ${index}` } }],

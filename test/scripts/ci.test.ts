@@ -56,6 +56,19 @@ test("names the file that failed beside others, and says how it did alone", () =
   expect({ status, line: output.trimEnd().split("\n").at(-1) }).toEqual({ status: 1, line: "2 passed, 1 failed, 0 skipped" })
 })
 
+test("forgives nothing of a run that was killed", () => {
+  const killed = `import { test } from "bun:test"\ntest("six", () => process.kill(process.ppid, "SIGKILL"))\n`
+  const files = { "test/b.test.ts": THROWS_OUTSIDE, "test/c.test.ts": `${FAILS_ONCE}await Bun.sleep(300)\n`, "test/k.test.ts": killed }
+  const { status } = runOnTree("scripts/ci.ts", files, ["./test"])
+  expect(status).toBe(1)
+})
+
+test("finds errors outside of the tests whatever colours are wanted", () => {
+  const files = { "test/b.test.ts": FAILS_ONCE, "test/f.test.ts": THROWS_OUTSIDE }
+  const { status, output } = runOnTree("scripts/ci.ts", files, [], { FORCE_COLOR: "1", GITHUB_ACTIONS: "true" })
+  expect({ status, line: output.trimEnd().split("\n").at(-1) }).toEqual({ status: 1, line: "2 passed, 1 failed, 0 skipped" })
+})
+
 test("does not run a broken tree a second time", () => {
   const broken = Array.from({ length: 11 }, (_, index) => [`test/${index}.test.ts`, FAILS] as const)
   const { status, output } = runOnTree("scripts/ci.ts", Object.fromEntries(broken))

@@ -38,6 +38,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   await migrate(catalog, [CATALOG_SCHEMA], { version: "0.1.0", now: clock.now() })
   const secrets = createSecrets({ secretKey: secretKey ?? new Uint8Array(32).fill(7), random })
   const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
+  const passwords = createPasswords({ clock, workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 })
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const settings = await createInstanceSettings({ catalog, clock })
   const sites = await createSites({
@@ -69,13 +70,14 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     users: createUsers({
       catalog,
       clock,
-      passwords: createPasswords({ clock, workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 }),
+      passwords,
       siteDefaults: defaults,
     }),
     salts: createSalts({ catalog, clock, random, secrets }),
     siteKeys,
     instanceShields: await createInstanceShields({ catalog, clock }),
     async [Symbol.asyncDispose]() {
+      passwords.close()
       await catalog.close()
       own?.[Symbol.dispose]()
     },

@@ -109,6 +109,22 @@ onLinux("threads that nobody wants for a while are ended; the next hash has a ne
   expect(await verify()).toBe(true)
 })
 
+test("who waits for a turn when all ends is told so, and no thread is started for them", async () => {
+  const { verify, close } = open(createPasswords({ workerUrl: WORKERS.hash, niceness: 2, atOnce: 1, clock: realClock }))
+  const waits = Promise.allSettled([verify(PASSWORD, HASH), verify(PASSWORD, HASH), verify(PASSWORD, HASH)])
+  await Bun.sleep(0)
+  close()
+  const late = verify(PASSWORD, HASH)
+  for (const outcome of [...(await waits), ...(await Promise.allSettled([late]))]) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "unavailable" } })
+  }
+})
+
+test("a thread that cannot be started is an error of its hash alone", async () => {
+  const hashing = open(createHashThreads({ workerUrl: `${WORKERS.hash}.gone`, niceness: 0 }))
+  await expect(hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })).rejects.toThrow("A hash failed")
+})
+
 test("who waits for a hash when all ends is told so", async () => {
   const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 10 }))
   const waits = hashing.run<"derive">({ do: "derive", secret: "x", salt: Uint8Array.of(1), bytes: 32, cost: SLOW })
@@ -133,7 +149,7 @@ function threads(): ThreadSeen[] {
   })
 }
 
-/** By their priority, which each test chooses for itself. What the engine starts for a thread inherits that, but not the name. */
+/** By their priority, which each test that looks chooses for itself. What the engine starts for a thread inherits that, but not the name. */
 function workersAt(niceness: number): number {
   return threads().filter(({ name, nice }) => name === "Worker" && nice === niceness).length
 }

@@ -215,6 +215,10 @@ test("small groups are left out, and the answer says so", async () => {
     rows: [{ value: "DE" }],
     notes: ["Groups of fewer than 2 visitors are not shown."],
   })
+  const values = await open(slug, "/stats/values?dimension=country")
+  expect(values.body).toMatchObject({ data: [{ value: "DE" }] })
+  const { slug: withFiles } = await share({ allow_export: true })
+  expect((await open(withFiles, "/export?type=country")).body).toMatch(/^value,label,visitors,pageviews,share\r\n"DE",[^\n]*\r\n$/)
   await admin.patch("/sites/1/settings", { min_group: 1 })
 })
 

@@ -63,15 +63,17 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
   return (
     <Dialog title={title} onClose={onClose} wide>
       <div class="row spread details-tools">
-        <input
-          class="input"
-          type="search"
-          aria-label={`Search ${title.toLowerCase()}`}
-          placeholder="Search"
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          autofocus
-        />
+        {source.filters && ( // a search is a filter
+          <input
+            class="input"
+            type="search"
+            aria-label={`Search ${title.toLowerCase()}`}
+            placeholder="Search"
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+            autofocus
+          />
+        )}
         {source.exportAddress && (
           <a class="button" href={source.exportAddress("breakdown", given)} download>
             CSV
