@@ -1,4 +1,4 @@
-/** All bytes of a stream; undefined when there are more than `limit`. Then the rest is not read, and no more was ever in memory. */
+/** All bytes of a stream; undefined when there are more than `limit`. Then what follows the piece that went over it is not read. */
 export async function readWithin(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
