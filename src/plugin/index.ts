@@ -1,6 +1,6 @@
 /** Everything of the house that a plugin may use. */
 export type { Actor, Deed } from "../domain/audit.ts"
-export { AuditRowShown, REDACTED, shownAuditRow } from "../domain/audit.ts"
+export { AuditRowShown, shownAuditRow } from "../domain/audit.ts"
 export { AppError, type ErrorCode, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
 export type { Filter } from "../domain/filter.ts"
 export { isAddress, parseHost } from "../domain/host.ts"
@@ -24,7 +24,7 @@ export type { Console } from "../services/console/console.ts"
 export type { Removed } from "../services/data-hooks.ts"
 export type { JobWork } from "../services/job-kinds.ts"
 export type { Asking } from "../services/open-report.ts"
-export { excerptOf, type OutboundAnswer, type OutboundRequest } from "../services/outbound.ts"
+export type { OutboundAnswer, OutboundRequest } from "../services/outbound.ts"
 export { type PrivatePage, pageOfAll, privatePage, readPaging, readPlainPaging } from "../services/paging.ts"
 export { FOLD_START, type FoldPosition, foldRecords } from "../services/record-folds.ts"
 export { siteFacts } from "../services/report-facts.ts"
@@ -44,7 +44,7 @@ export { raw, type Sql, sql, type Value } from "../store/catalog/sql.ts"
 export type { ImportedVisit } from "../store/events/import.ts"
 export type { RowStatements } from "../store/events/row-tables.ts"
 export type { Migration } from "../store/migrations.ts"
-export { leaveUnread, parseJson, readBytes, readJsonAsSent, readOptionalJson, type SentJson } from "./body.ts"
+export { leaveUnread, readBytes, readJsonAsSent, readOptionalJson, type SentJson } from "./body.ts"
 export {
   type AnyPlugin,
   type Contribution,

@@ -132,7 +132,12 @@ export function refuseNames(given: Record<string, unknown>, names: readonly stri
 
 /** For a value of a query string that none of a closed list is. */
 export function refuseChoice(name: string, allowed: readonly string[]): never {
-  throw notValid([noChoice(name, allowed)], "text")
+  refuseArgument(noChoice(name, allowed))
+}
+
+/** For what is wrong with a query string beyond its single values. */
+export function refuseArgument(found: Fault): never {
+  throw notValid([found], "text")
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
 import { ORGANIZATION } from "../domain/limits.ts"
-import { ArgumentReader, refuseArguments } from "../query/arguments.ts"
+import { ArgumentReader, refuseArgument, refuseArguments } from "../query/arguments.ts"
 import type { Catalog } from "../store/catalog/catalog.ts"
 import { addUsage, deleteUsage, listUsage, type UsageCount } from "../store/catalog/key-usage.ts"
 
@@ -78,6 +77,5 @@ function readDays(asked: Record<string, unknown>, usual: { from: string; to: str
   refuseArguments(reader, "text")
   const range = from === undefined && to === undefined ? usual : { from: from ?? usual.from, to: to ?? usual.to }
   if (range.from <= range.to) return range
-  const errors = [{ pointer: "/from", code: "invalid_range", detail: "from must not be after to." }]
-  throw new AppError("invalid_query", "1 parameter is not valid.", { errors })
+  refuseArgument({ pointer: "/from", code: "invalid_range", detail: "from must not be after to." })
 }

@@ -31,6 +31,7 @@ export { EmptyState, ErrorState, Skeleton, sentenceOf } from "./parts/states.tsx
 export { TwoVersions } from "./parts/two-versions.tsx"
 export { UnsavedGuard, useUnsaved } from "./parts/unsaved.tsx"
 export type { PluginPages, SectionPage, SitePage } from "./plugin-pages.ts"
+export { useRested } from "./rested.ts"
 export { visible, webAddress } from "./safe-text.ts"
 export { CardAnswer } from "./screens/dashboard/card-answer.tsx"
 export { FilterBar } from "./screens/dashboard/filter-bar.tsx"

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
 import { noBrowser, openBrowser } from "./browser.ts"
+import { settled } from "./dashboard-stand.ts"
 import { openScreens, overflow, SCREENS, type ScreenStand, violations } from "./screens.ts"
 
-/** What holds for every screen in one theme at one width; a file for each pair, so that they run beside one another. */
-export function everyScreen({ theme, width }: { theme: "light" | "dark"; width: number }): void {
-  describe.skipIf(noBrowser)(`in ${theme} at ${width} px`, () => {
+type Theme = "light" | "dark"
+
+/** What holds for every screen at one width: it is opened in one theme, and stays open while the other is chosen. */
+export function everyScreen({ width, themes: [first, other] }: { width: number; themes: readonly [Theme, Theme] }): void {
+  describe.skipIf(noBrowser)(`at ${width} px, in ${first} and in ${other}`, () => {
     let browser: Browser
     let stand: ScreenStand
     beforeAll(async () => {
@@ -20,15 +23,21 @@ export function everyScreen({ theme, width }: { theme: "light" | "dark"; width: 
     test.each(SCREENS.map((screen) => [screen.name, screen] as const))(
       "%s: no violation, nothing beside the window, no fault, nothing from elsewhere, no text that runs",
       async (_, screen) => {
-        await using watched = await stand.show(screen, { theme, width })
+        await using watched = await stand.show(screen, { theme: first, width })
         const { page, faults, refusals } = watched
-        expect(await violations(page)).toEqual([])
+        const found = { [first]: await violations(page) }
+        expect(await overflow(page)).toBe(0)
+        // No colour is on its way when it is looked at.
+        await page.emulateMedia({ colorScheme: other, reducedMotion: "reduce" })
+        await settled(page)
+        found[other] = await violations(page)
+        expect(found).toEqual({ [first]: [], [other]: [] })
         expect(await overflow(page)).toBe(0)
         expect(refusals.filter((one) => !screen.refused?.includes(Number(one.slice(0, 3))))).toEqual([])
         // A refusal that belongs to the screen is told by the console too.
         expect(faults.filter((one) => !(screen.refused && one.includes("Failed to load resource")))).toEqual([])
         expect(await page.evaluate(() => "__hit" in window)).toBe(false)
-        if (width > 320 && width < 768) {
+        if (width < 768) {
           await page.setViewportSize({ width: 320, height: 640 })
           expect(await overflow(page)).toBe(0)
         }

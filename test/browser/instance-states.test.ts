@@ -207,6 +207,7 @@ test.skipIf(noBrowser)("what others save during maintenance waits, they are told
   const dialog = page.getByRole("dialog", { name: "Add a goal" })
   await dialog.getByLabel("Event name", { exact: true }).fill("signup")
   await dialog.getByRole("button", { name: "Add goal" }).click()
+  await dialog.getByRole("alert").waitFor()
   expect(await dialog.getByRole("alert").locator("p").allTextContents()).toEqual([
     "Changes wait while the instance is maintained. New disks are put in.",
     KEPT,

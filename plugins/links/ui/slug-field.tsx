@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { useEffect, useState } from "preact/hooks"
-import { Choice, get, Problem, TextField } from "#plugin/ui"
+import { Choice, get, Problem, TextField, useRested } from "#plugin/ui"
 import { type LinkAnswer, linksPath } from "./answers.ts"
 import type { FieldsProps } from "./editor.tsx"
 
@@ -26,7 +25,7 @@ interface SlugFieldProps extends FieldsProps {
 
 /** The end of the short address; whether it is free is asked when typing rests, and free ones like it are offered. */
 export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFieldProps) {
-  const slug = useRested(draft.slug.trim())
+  const slug = useRested(draft.slug.trim(), REST_MS)
   const isOwn = own !== undefined && slug === own.slug && draft.domain === (own.domain_id === null ? "" : String(own.domain_id))
   const { data } = useQuery({
     queryKey: ["slug-check", siteId, slug, draft.domain, problem],
@@ -75,13 +74,4 @@ export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFie
       )}
     </div>
   )
-}
-
-function useRested(text: string): string {
-  const [rested, setRested] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), REST_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return rested
 }

@@ -1,9 +1,8 @@
 import type { Clock } from "../../domain/clock.ts"
-import { AppError } from "../../domain/error.ts"
 import { DROP_REASONS, type DropReason, INGEST_OUTCOMES, type IngestOutcome } from "../../domain/event.ts"
 import { instantText, parseInstant } from "../../domain/moment.ts"
 import type { IngestCounts } from "../../ingest/ingest-counts.ts"
-import { ArgumentReader, refuseArguments } from "../../query/arguments.ts"
+import { ArgumentReader, refuseArgument, refuseArguments } from "../../query/arguments.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { DropSample } from "../../store/events/writer.ts"
 import type { Task } from "../timers.ts"
@@ -116,8 +115,6 @@ function readRange(query: Record<string, unknown>, now: number): { from: number;
   const last = Math.floor(Math.min(to ?? now, now) / MINUTE_MS)
   const first = from === undefined ? last - USUAL_MINUTES + 1 : Math.floor(from / MINUTE_MS)
   if (first > last || last - first >= MINUTES_AT_ONCE)
-    throw new AppError("invalid_query", "1 parameter is not valid.", {
-      errors: [{ pointer: "/from", code: "invalid_range", detail: `from must lie before to, by ${MINUTES_AT_ONCE} minutes at most.` }],
-    })
+    refuseArgument({ pointer: "/from", code: "invalid_range", detail: `from must lie before to, by ${MINUTES_AT_ONCE} minutes at most.` })
   return { from: first, to: last, siteId }
 }
