@@ -30,7 +30,7 @@ interface Run {
   /** Whether it came to its own end: what a runner that was killed did not report is unknown. */
   ended: boolean
   results: Map<string, FileResult>
-  /** Files with an error outside of their tests; no report counts these. */
+  /** Files with an error outside of their tests; no report counts these. "" stands for what came before any file. */
   unhandled: string[]
 }
 
@@ -48,7 +48,7 @@ for (const file of missing) results.set(file, { passed: 0, failed: 1, skipped: 0
 let succeeded = first.succeeded
 const broken = [...results].filter(([, result]) => result.failed > 0).map(([file]) => file)
 const failed = [...new Set([...broken, ...first.unhandled])]
-if (first.ended && failed.length > 0 && failed.length <= RUN_AGAIN_AT_MOST) {
+if (first.ended && !failed.includes("") && failed.length > 0 && failed.length <= RUN_AGAIN_AT_MOST) {
   succeeded = true
   for (const file of failed) succeeded = (await runAlone(file)) && succeeded
 }
@@ -87,7 +87,7 @@ async function whatIsSaid(printed: ReadableStream<Uint8Array>): Promise<Pick<Run
     rest = lines.pop()!
     for (const line of lines) {
       file = line.match(/^(\S+\.test\.tsx?):$/)?.[1] ?? file
-      if (line.startsWith("# Unhandled error") && file !== "") unhandled.push(file)
+      if (line.startsWith("# Unhandled error")) unhandled.push(file)
       ended ||= /^Ran \d+ tests? across \d+ files?\./.test(line)
     }
   }

@@ -70,6 +70,8 @@ export interface Query {
   fillBuckets: boolean
   /** Only the rows with these keys, and all of them: `order`, `limit` and `offset` are left aside. */
   only?: readonly (readonly Key[])[]
+  /** Rows by value that count fewer visitors are left out, as if they were not there; `Table.smallRows` says how many. */
+  leastVisitors?: number
   /** `visitors` counts visitors with any event, engagement included (date range `realtime`, metrics.md section 14). */
   anyEvent?: boolean
 }
@@ -87,6 +89,8 @@ export interface Table {
   rows: Row[]
   /** Rows before paging. */
   totalRows: number
+  /** Of a question with `leastVisitors`: the rows that were left out. */
+  smallRows?: number
   /** Currencies other than the site's that occurred among the events asked for; their amounts are in no sum. */
   otherCurrencies: string[]
 }

@@ -44,7 +44,7 @@ const COUNTRY = /^[A-Z]{2}$/
 /** Those of which every entry has one. */
 const ENTRY_KEYS = ["country", "country_code", "city", "continent", "registered_country"]
 /** Those of countries, regions, cities and their names. */
-const PART_KEYS = ["iso_code", "geoname_id", "names", "en"]
+const PART_KEYS = ["iso_code", "names", "en"]
 /** What proxies write for "unknown" and for the Tor network. */
 const NO_COUNTRY = new Set(["XX", "T1", "ZZ", "A1", "A2", "AP"])
 
@@ -125,6 +125,8 @@ export function shortEntry(value: unknown): Entry | undefined {
   if (typeof value !== "object" || value === null) return undefined
   if (!ENTRY_KEYS.some((key) => key in value) || PART_KEYS.some((key) => key in value)) return undefined
   const { country, country_code, subdivisions, city } = value as Entry // as by address
+  // Flat entries name their city's number beside their country's code.
+  if ("geoname_id" in value && typeof country !== "string") return undefined
   return {
     country: typeof country === "object" ? { iso_code: country.iso_code } : country,
     country_code,

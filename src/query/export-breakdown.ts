@@ -17,8 +17,6 @@ export interface BreakdownExport {
   decimals: number
   /** Codes of the dimension with their names, as JSON: one text is on its way to the thread at once, a map of it is not. */
   names?: string | undefined
-  /** Groups of fewer people are left out, and all that say nothing of people. */
-  leastVisitors?: number | undefined
 }
 
 export const breakdownColumns = (question: Question): string[] => ["value", "label", ...flatMetrics(question)]
@@ -26,15 +24,13 @@ export const breakdownColumns = (question: Question): string[] => ["value", "lab
 /** Made where it is counted: a breakdown of a million values would hold up the main thread. */
 export function exportBreakdown(
   snapshot: Snapshot,
-  { query, question, format, decimals, names, leastVisitors }: BreakdownExport,
+  { query, question, format, decimals, names }: BreakdownExport,
   check: () => void,
 ): Uint8Array {
   const { rows } = shownRows(question, aggregate(snapshot, query, check))
   const metrics = flatMetrics(question)
   const codes = names === undefined ? undefined : new Map<string, string>(JSON.parse(names)) // written by the service
-  const people = metrics.indexOf("visitors")
-  const shown = leastVisitors === undefined ? rows : rows.filter(({ values }) => (values[people] ?? 0) >= leastVisitors)
-  const records = shown.map(({ keys: [key = null], values }): ExportRecord => {
+  const records = rows.map(({ keys: [key = null], values }): ExportRecord => {
     const { value, label } = shownValue(question.dimension ?? "page", key, { most: Number.POSITIVE_INFINITY, names: codes })
     return { value, label, ...shownMetrics(metrics, values, decimals) }
   })

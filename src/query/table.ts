@@ -9,10 +9,12 @@ import { type MetricValue, metricValue, visitorsOf } from "./metrics.ts"
 /** The answer, once all parts are read. */
 export function tableOf(measures: Measures, query: Query, otherCurrencies: string[]): Table {
   const values = query.metrics.map((metric) => metricValue(metric, measures, query))
-  const groups = rowGroups(measures, query)
+  const named = rowGroups(measures, query)
+  const groups = largeGroups(named, measures, query)
   const page = query.only ? chosenGroups(groups, query.only, measures) : sortedPage(groups, values, measures, query)
   const rows = page.map((group) => ({ keys: keysOf(group, measures), values: values.map((value) => value(group)) }))
-  return { rows, totalRows: groups.length, otherCurrencies }
+  const small = query.leastVisitors !== undefined && { smallRows: named.length - groups.length }
+  return { rows, totalRows: groups.length, ...small, otherCurrencies }
 }
 
 /**
@@ -32,6 +34,13 @@ function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Quer
   const isRow = (group: number) =>
     events.events(group) > 0 || visitors(group) > 0 || visits.visits(group) > 0 || (converts && conversions.count(group) > 0)
   return all.filter((group) => isRow(group) && !isInternal(group))
+}
+
+/** Sums and hours are of everybody: they stay what they are. */
+function largeGroups(groups: Uint32Array, measures: Measures, { groupings, leastVisitors }: Query): Uint32Array {
+  if (leastVisitors === undefined || !groupings.some(({ by }) => by === "dimension")) return groups
+  const visitors = visitorsOf(measures)
+  return groups.filter((group) => visitors(group) >= leastVisitors)
 }
 
 const INTERNAL: readonly number[] = [ENGAGEMENT, VITALS]

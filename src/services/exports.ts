@@ -1,7 +1,7 @@
 import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../domain/export.ts"
 import type { ReportRange } from "../domain/report.ts"
 import type { Site } from "../domain/site.ts"
-import { type BreakdownExport, breakdownColumns } from "../query/export-breakdown.ts"
+import { breakdownColumns } from "../query/export-breakdown.ts"
 import { type ExportQuestion, parseExport } from "../query/export-question.ts"
 import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../query/export-text.ts"
 import { flatQuery } from "../query/flat-query.ts"
@@ -31,7 +31,7 @@ export interface Exports {
 }
 
 /** What of the site whoever exports may see. */
-export type ExportSight = Pick<Asking, "userId" | "hidesRevenue" | "locked"> & Pick<BreakdownExport, "leastVisitors">
+export type ExportSight = Pick<Asking, "userId" | "hidesRevenue" | "locked" | "leastVisitors">
 
 interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
@@ -75,10 +75,11 @@ export function createExports(options: ExportsOptions): Exports {
 
   async function* breakdown({ site, format, range, question, now, sight }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
+    const { leastVisitors } = sight
     const names = await codeNames(options, question.dimension)
     const query = {
-      ...{ site: facts, query: flatQuery(question, { site: facts, now }), question, format, decimals: decimalsOf(site) },
-      leastVisitors: sight.leastVisitors,
+      ...{ site: facts, question, format, decimals: decimalsOf(site) },
+      query: { ...flatQuery(question, { site: facts, now }), ...(leastVisitors !== undefined && { leastVisitors }) },
       ...(names && { names: JSON.stringify([...names]) }),
     }
     const columns = breakdownColumns(question)

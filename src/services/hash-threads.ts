@@ -10,6 +10,11 @@ export interface HashThreads {
 }
 
 const KEPT_MS = 60_000
+/**
+ * Then a thread has done enough. One whose code grows hot makes the engine start compilers from it, which would take its priority
+ * over and keep it, for the whole process.
+ */
+const TASKS_OF_A_THREAD = 200
 
 export interface HashThreadSettings {
   /** Of `hash-worker.ts`. Made in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
@@ -28,6 +33,7 @@ interface Waiting {
 export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: HashThreadSettings): HashThreads {
   const idle = new Set<Worker>()
   const busy = new Map<Worker, Waiting>()
+  const answered = new WeakMap<Worker, number>()
   let ending: NodeJS.Timeout | undefined
   let isClosed = false
 
@@ -47,7 +53,10 @@ export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: Has
     const waiting = busy.get(worker)
     if (!waiting) return // closed meanwhile
     busy.delete(worker)
-    idle.add(worker)
+    const tasks = (answered.get(worker) ?? 0) + 1
+    answered.set(worker, tasks)
+    if (tasks < TASKS_OF_A_THREAD) idle.add(worker)
+    else worker.terminate()
     clearTimeout(ending)
     ending = setTimeout(endIdle, keptMs)
     ending.unref()

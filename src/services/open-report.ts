@@ -21,6 +21,8 @@ export interface Asking {
   hidesRevenue?: boolean
   /** Rows of a breakdown can be compared, which the public API does not offer. */
   comparesRows?: boolean
+  /** Rows by value that count fewer visitors are left out, and the answer says so. */
+  leastVisitors?: number
   /** Holds beside the filters of the arguments, whatever these say. */
   locked?: Filter
   /** Of these records in place of visits: of the metrics then `visitors` and `events` mean something. */
@@ -43,7 +45,7 @@ export type OpenReports = (report: Report, site: Site, given: Record<string, unk
 
 export function openReports({ events, goals, clock, saved }: OpenReportOptions): OpenReports {
   return async (report, site, given, asking = {}) => {
-    const { userId, hidesRevenue = false, comparesRows = false, locked, records, form = "json" } = asking
+    const { userId, hidesRevenue = false, comparesRows = false, locked, records, leastVisitors, form = "json" } = asking
     const asker = askerOf(site, asking)
     const firstAt = given.period === "all" ? events.firstAt(site.id, records) : undefined
     const now = clock.now()
@@ -57,6 +59,7 @@ export function openReports({ events, goals, clock, saved }: OpenReportOptions):
       now,
       asker,
       ...(records && { records }),
+      ...(leastVisitors !== undefined && { leastVisitors }),
     }
   }
 }

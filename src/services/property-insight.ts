@@ -28,7 +28,7 @@ export async function propertyInsight(
   const shown = keys.slice(0, limit)
   const tables = await Promise.all(shown.map(({ property }) => valuesOf(options, report, property, isEvent)))
   return {
-    ...reportFacts(report, { otherCurrencies: [] }, false),
+    ...reportFacts(report, { otherCurrencies: [], smallRows: sumOf(tables) }, false),
     ...(event !== undefined && { event }),
     data: shown.map(({ property, events }, i) => ({ property, events, ...shownTable(tables[i]!) })),
     total_properties: keys.length,
@@ -41,9 +41,12 @@ function valuesOf({ engine }: StatsOptions, report: OpenReport, property: string
   const metrics = ["visitors", "events"] as const
   const carries: Filter = { op: "not", filter: { ...nameIs(""), dimension: "property", property, values: [], missing: true } }
   const order = [{ by: "metric" as const, index: 1, descending: true }]
-  const more = withFilter(report, both(isEvent, carries))
+  const { leastVisitors } = report
+  const more = { ...withFilter(report, both(isEvent, carries)), ...(leastVisitors !== undefined && { leastVisitors }) }
   return engine.aggregate(queryOf(report, { metrics, groupings: [grouping], order, limit: QUERY.propertyValues, ...more }), report.asker)
 }
+
+const sumOf = (tables: readonly Table[]): number => tables.reduce((sum, { smallRows = 0 }) => sum + smallRows, 0)
 
 const shownTable = ({ rows, totalRows }: Table) => ({
   values: rows.map(({ keys: [key = null], values: [visitors, count] }) => ({

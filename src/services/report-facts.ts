@@ -18,6 +18,7 @@ export interface OpenReport {
   asker: Asker
   /** In place of visits. */
   records?: RecordKind
+  leastVisitors?: number
 }
 
 export const siteFacts = (site: Site, goals: readonly GoalRule[]): SiteFacts => ({
@@ -30,9 +31,9 @@ export const siteFacts = (site: Site, goals: readonly GoalRule[]): SiteFacts => 
 export const decimalsOf = ({ revenue_currency }: Site): number => currencyDecimals(revenue_currency) ?? 2
 
 /** What a report says beside its numbers: what was really used, and what a reader must know of it. */
-export function reportFacts(report: OpenReport, { otherCurrencies }: Pick<Table, "otherCurrencies">, showsRevenue: boolean): ReportFacts {
+export function reportFacts(report: OpenReport, table: Pick<Table, "otherCurrencies" | "smallRows">, showsRevenue: boolean): ReportFacts {
   const { site, question, now } = report
-  const notes = notesOf(report, otherCurrencies)
+  const notes = notesOf(report, table)
   return {
     site_id: site.id,
     range: shownRange(question.range, now),
@@ -48,7 +49,10 @@ export function shownRange({ range, from, to, timezone, hours }: LocalRange, now
   return { from, to, timezone, includes_today: from <= day && day <= to, ...(hours && times) }
 }
 
-function notesOf({ site, facts, question, now }: OpenReport, otherCurrencies: readonly string[]): string[] {
+function notesOf(
+  { site, facts, question, now, leastVisitors }: OpenReport,
+  { otherCurrencies, smallRows = 0 }: Pick<Table, "otherCurrencies" | "smallRows">,
+): string[] {
   const { report, metrics, dimension, filtered } = question
   const notes = rangeNotes(site, question, now)
   // Of an event or a property the rate is its own, whatever goals there are.
@@ -57,5 +61,6 @@ function notesOf({ site, facts, question, now }: OpenReport, otherCurrencies: re
   const isByGoal = asksGoals || dimension === "goal" || filtered.includes("goal")
   if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
   if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))
+  if (smallRows > 0) notes.push(`Groups of fewer than ${leastVisitors} visitors are not shown.`)
   return notes
 }

@@ -91,7 +91,9 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   }
   const askingOf = ({ share, site }: Opened): Asking => {
     const locked = lockedFilter(share, site, saved)
-    return { form: "text", comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(locked && { locked }) }
+    const { min_group: leastVisitors } = site.settings
+    const sight = { comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(leastVisitors > 1 && { leastVisitors }) }
+    return { form: "text", ...sight, ...(locked && { locked }) }
   }
 
   const REPORTS: Readonly<Record<SharedReport, (site: Site, given: Record<string, unknown>, asking: Asking) => Promise<object>>> = {
@@ -155,7 +157,7 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
       if (!share.allow_export || type === undefined || isRowType(type as "events")) throw notAllowed("This view allows no such download.")
       refuseSection(share, type === "timeseries" ? "summary" : type === "goals" ? "goals" : sectionOf(type))
       refuseArguments(share, given)
-      return exports.open(site, given, { ...askingOf(opened), leastVisitors: site.settings.min_group })
+      return exports.open(site, given, askingOf(opened))
     },
   }
 }
@@ -215,45 +217,29 @@ function lockedFilter({ locked_filters }: Share, site: Site, saved: SavedOf): Fi
 
 const NOTHING: Filter = { op: "or", filters: [] }
 
-/** Without what the view does not show, and without small groups of people. */
+/** Without what the view does not show, and without small groups of people where the question does not leave them out. */
 function shownTo(share: Share, site: Site, report: SharedReport, answer: object): object {
+  const { min_group: least } = site.settings
   const shows = (section: Section) => share.sections.includes(section)
-  if (report === "breakdown" || report === "events" || report === "properties") return withoutSmall(answer, site.settings.min_group)
-  if (report === "values") return { data: (answer as Suggestions).data.filter(({ visitors }) => visitors >= site.settings.min_group) }
+  const large = <Row extends { visitors: number }>(rows: readonly Row[]) => rows.filter(({ visitors }) => visitors >= least)
+  if (report === "values") return { data: large((answer as Suggestions).data) }
   if (report === "goals") return { ...answer, funnels: [] }
   if (report !== "realtime") return answer
   // What realtime says of places and sources is of sections of their own.
   const { pages, sources, countries, events, ...rest } = answer as Awaited<ReturnType<Insights["realtime"]>>
   return {
     ...rest,
-    pages: shows("pages") ? pages : [],
-    sources: shows("sources") ? sources : [],
-    countries: shows("locations") ? countries : [],
+    pages: shows("pages") ? large(pages) : [],
+    sources: shows("sources") ? large(sources) : [],
+    countries: shows("locations") ? large(countries) : [],
     events: shows("events")
       ? events.map((event) => ({
           ...event,
-          country: shows("locations") ? event.country : "",
-          source: shows("sources") ? event.source : "",
+          // One event is one person: a group of one.
+          ...(least > 1 && { device: "", browser: "" }),
+          country: shows("locations") && least <= 1 ? event.country : "",
+          source: shows("sources") && least <= 1 ? event.source : "",
         }))
       : [],
   }
-}
-
-type Row = { visitors?: number }
-
-/** Rows that count fewer people than the site shows to strangers are left out, and the answer says so. */
-function withoutSmall(answer: object, least: number): object {
-  const { rows, data, notes = [] } = answer as { rows?: Row[]; data?: { values: Row[] }[]; notes?: string[] }
-  let hidden = 0
-  const large = (row: Row): boolean => {
-    const isLarge = row.visitors !== undefined && row.visitors >= least
-    if (!isLarge) hidden++
-    return isLarge
-  }
-  const shown = {
-    ...(rows && { rows: rows.filter(large) }),
-    ...(data && { data: data.map((each) => ({ ...each, values: each.values.filter(large) })) }),
-  }
-  const note = `Groups of fewer than ${least} visitors are not shown.`
-  return { ...answer, ...shown, ...(hidden > 0 && { notes: [...notes, note] }) }
 }

@@ -47,8 +47,10 @@ export function createStats(options: StatsOptions): Stats {
   const open = openReports(options)
 
   /** The answer and, if one is asked for, that of the compared range. */
-  const tablesOf = async ({ question, facts, now, asker, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
-    const query = { ...flatQuery(question, { site: facts, now }), ...(records && { records }) }
+  const tablesOf = async (report: OpenReport): Promise<{ table: Table; before?: Table }> => {
+    const { question, facts, now, asker, records, leastVisitors } = report
+    const bounds = { ...(records && { records }), ...(leastVisitors !== undefined && { leastVisitors }) }
+    const query = { ...flatQuery(question, { site: facts, now }), ...bounds }
     return question.compared ? engine.compare(query, question.compared.range, asker) : { table: await engine.aggregate(query, asker) }
   }
 
@@ -161,7 +163,10 @@ function rowComparison(report: OpenReport, before: Table) {
   const byKey = new Map(before.rows.map(({ keys: [key = null], values }) => [key, values]))
   const nothing = names.map((name) => (UNMEASURED.includes(name) ? null : 0))
   return (key: Key, values: readonly (number | null)[]) => {
-    const metrics = shown(report, byKey.get(key) ?? nothing)
+    const old = byKey.get(key)
+    // Nobody is told whether it was nothing or a small group.
+    if (!old && report.leastVisitors !== undefined) return {}
+    const metrics = shown(report, old ?? nothing)
     const { share: _, ...changed } = changes(shown(report, values), metrics)
     return { comparison: { metrics, change_percent: changed } }
   }
@@ -187,10 +192,11 @@ export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages
   }
 }
 
-/** All goals, those without conversions too; revenue of those that earned some. */
+/** All goals, those without conversions too, unless small groups are left out; revenue of those that earned some. */
 function goalsOf(report: OpenReport, { rows }: Table): GoalReport["goals"] {
   const byName = new Map(rows.map(({ keys, values }) => [keys[0], values]))
-  return report.facts.goals.map(({ id, name, kind, match, value, threshold }) => {
+  const goals = report.leastVisitors === undefined ? report.facts.goals : report.facts.goals.filter(({ name }) => byName.has(name))
+  return goals.map(({ id, name, kind, match, value, threshold }) => {
     const [visitors, conversions, rate, revenue] = byName.get(name) ?? []
     return {
       goal_id: id,

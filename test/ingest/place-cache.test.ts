@@ -32,10 +32,16 @@ test("keeps no more than it may, and those that are asked for longest", () => {
 test.each([
   ["a country", { iso_code: "DE", names: { en: "Germany" }, continent: "EU" }],
   ["a city", { geoname_id: 1, names: { en: "Berlin" }, country: "DE" }],
+  ["a city without a name", { geoname_id: 1, city: {} }],
   ["names", { en: "City", city: "x" }],
   ["a place on the map", { latitude: 1, longitude: 2 }],
   ["a text", "DE"],
   ["a list", [{ iso_code: "BE" }]],
 ])("takes %s for a part of an entry", (_, value) => {
   expect(shortEntry(value)).toBeUndefined()
+})
+
+test("a flat entry is kept, whatever number its city has beside it", () => {
+  const flat = { city: "Berlin", country: "DE", geoname_id: "2950159", region: "Berlin", lat: "52.5" }
+  expect(shortEntry(flat)).toMatchObject({ country: "DE", city: "Berlin" })
 })

@@ -109,6 +109,16 @@ onLinux("threads that nobody wants for a while are ended; the next hash has a ne
   expect(await verify()).toBe(true)
 })
 
+onLinux("a thread is another one before its code grows hot", async () => {
+  const hashing = open(createHashThreads({ workerUrl: WORKERS.hash, niceness: 5 }))
+  const seen = new Set<number>()
+  for (let run = 0; run < 250; run++) {
+    await hashing.run<"verify">({ do: "verify", password: PASSWORD, hash: HASH })
+    for (const { id, name, nice } of threads()) if (name === "Worker" && nice === 5) seen.add(id)
+  }
+  expect(seen.size).toBe(2)
+})
+
 test("who waits for a turn when all ends is told so, and no thread is started for them", async () => {
   const { verify, close } = open(createPasswords({ workerUrl: WORKERS.hash, niceness: 2, atOnce: 1, clock: realClock }))
   const waits = Promise.allSettled([verify(PASSWORD, HASH), verify(PASSWORD, HASH), verify(PASSWORD, HASH)])

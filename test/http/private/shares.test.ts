@@ -208,20 +208,6 @@ test("revenue is shown where its part is shown", async () => {
   expect((await open(shown.slug, "/stats/summary?metrics=revenue")).body).toMatchObject({ metrics: { revenue: 0 } })
 })
 
-test("small groups are left out, and the answer says so", async () => {
-  const { slug } = await share({})
-  await admin.patch("/sites/1/settings", { min_group: 2 })
-  expect((await open(slug, "/stats/breakdown?dimension=country")).body).toMatchObject({
-    rows: [{ value: "DE" }],
-    notes: ["Groups of fewer than 2 visitors are not shown."],
-  })
-  const values = await open(slug, "/stats/values?dimension=country")
-  expect(values.body).toMatchObject({ data: [{ value: "DE" }] })
-  const { slug: withFiles } = await share({ allow_export: true })
-  expect((await open(withFiles, "/export?type=country")).body).toMatch(/^value,label,visitors,pageviews,share\r\n"DE",[^\n]*\r\n$/)
-  await admin.patch("/sites/1/settings", { min_group: 1 })
-})
-
 test("a password locks everything but the question for it, and opens for an hour", async () => {
   const { slug, id } = await share({ password: "correct horse" })
   expect(await open(slug)).toMatchObject({ status: 200, body: { password_required: true } })

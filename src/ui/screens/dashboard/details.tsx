@@ -74,7 +74,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
             autofocus
           />
         )}
-        {source.exportAddress && (
+        {source.exportAddress && sought.isKnown && (
           <a class="button" href={source.exportAddress("breakdown", given)} download>
             CSV
           </a>

@@ -10,13 +10,13 @@ interface Sought {
   address: SiteAddress
   /** Not yet while the server looks for names. */
   isKnown: boolean
-  /** More was found than a filter takes. */
+  /** More was found than a filter takes, or than was looked at. */
   isCut: boolean
 }
 
 /** What is sought is one filter more; of places also their names are. */
 export function useSoughtAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): Sought {
-  const { found, isKnown } = useNamedCodes(address, { dimension, search })
+  const { found, isKnown, isCut } = useNamedCodes(address, { dimension, search })
   if (search === "") return { address, isKnown: true, isCut: false }
   const codes = dimension === "country" ? countryCodes(search) : found.slice(0, QUERY.flatValues)
   const filter: AddressFilter = {
@@ -24,7 +24,7 @@ export function useSoughtAddress(address: SiteAddress, { dimension, property }: 
     ...(property !== undefined && { property }),
     ...(codes.length > 0 ? { operator: "is", values: codes } : { operator: "contains", values: [search] }),
   }
-  return { address: { ...address, filters: [...address.filters, filter] }, isKnown, isCut: found.length > QUERY.flatValues }
+  return { address: { ...address, filters: [...address.filters, filter] }, isKnown, isCut }
 }
 
 /**
@@ -38,5 +38,5 @@ function useNamedCodes(address: SiteAddress, { dimension, search }: Pick<CardTab
   const isKnown = !isAsked || !(isPending || isPlaceholderData)
   const values = isAsked && isKnown ? ((data as Suggestions | undefined)?.data ?? []).map(({ value }) => value) : []
   const holds = (value: string) => value.toLowerCase().includes(search.toLowerCase())
-  return { found: values.every(holds) ? [] : values, isKnown }
+  return { found: values.every(holds) ? [] : values, isKnown, isCut: values.length > QUERY.flatValues }
 }
