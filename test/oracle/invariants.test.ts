@@ -17,7 +17,7 @@ import { World } from "./world.ts"
 
 /**
  * What every user may count on (api.md 6.4): points add up to the summary, rows of pages to its pageviews, the row of a
- * value is the summary filtered to it, a saved funnel is its steps given inline. Through the service, at random.
+ * value is the summary filtered to it, rows without small ones are the large ones, a saved funnel is its steps given inline. Through the service, at random.
  *
  * `FOOTFALL_TEST_ORACLE_QUERIES` and `FOOTFALL_TEST_ORACLE_SEED` as in `oracle.test.ts`.
  */
@@ -81,6 +81,25 @@ async function rowsEqualSummaries({ stats, site, random, about, filters }: Askin
     const summary = await stats.summary(site, asked)
     expect(row, `${site.id} ${JSON.stringify(asked)}`).toEqual(summary.metrics)
   }
+}
+
+/** In the same order, and none else: of those that compare, what they were where they were as many. */
+async function smallRowsAreLeftOut({ stats, site, random, about, filters }: Asking): Promise<void> {
+  const dimension = random.pick(FLAT_DIMENSIONS)
+  const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
+  const leastVisitors = random.pick([2, 3, 5])
+  const metrics = ["visitors", "events"]
+  const asked = { ...about, ...by, filters, metrics, limit: 100, compare: "previous_period" }
+  const whole = await stats.breakdown(site, asked, { comparesRows: true })
+  if (whole.total_rows > whole.rows.length) return
+  const rows = whole.rows
+    .filter(({ visitors = 0 }) => visitors >= leastVisitors)
+    .map(({ comparison, ...row }) => ((comparison?.metrics.visitors ?? 0) >= leastVisitors ? { ...row, comparison } : row))
+  const large = await stats.breakdown(site, asked, { comparesRows: true, leastVisitors })
+  expect(large, JSON.stringify({ asked, leastVisitors })).toMatchObject({ rows, total_rows: rows.length, has_more: false })
+  expect(large.rows.map(({ comparison }) => comparison !== undefined)).toEqual(rows.map((row) => "comparison" in row))
+  const page = await stats.breakdown(site, { ...asked, limit: 2, offset: 1 }, { comparesRows: true, leastVisitors })
+  expect(page.rows).toEqual(large.rows.slice(1, 3))
 }
 
 /** All that the dimension allows, but `conversion_rate` by event and property (metrics.md 11). */
@@ -169,5 +188,6 @@ async function askAll(world: World, stats: Stats, random: Random, time: Time): P
   await pageRowsAddUp(asking)
   await rowsEqualSummaries(asking)
   await comparisonsAreSummaries(asking)
+  await smallRowsAreLeftOut(asking)
   await savedFunnelsEqualInline(world, asking, someSavedFunnel(random, time, world, site))
 }
