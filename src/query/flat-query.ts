@@ -20,6 +20,7 @@ export function flatQuery(question: Question, { site, now }: Asked, range: Range
     metrics: flatMetrics(question).map((metric) => engineMetric(metric, question)),
     groupings,
     ...(question.filter && { filter: question.filter }),
+    ...(question.leastVisitors !== undefined && { leastVisitors: question.leastVisitors }),
     ...pageOf(question),
     fillBuckets: question.report === "timeseries",
   }

@@ -43,6 +43,8 @@ export interface Question {
   metrics: readonly FlatMetric[]
   filter?: Filter
   filtered: readonly Dimension[]
+  /** Rows by value that count fewer are left out. */
+  leastVisitors?: number
   /** Of timeseries. */
   interval?: Interval
   /** Of breakdowns. */
@@ -77,6 +79,8 @@ export interface Sight {
   hidesRevenue?: boolean
   /** Breakdowns take the arguments of a comparison too. */
   comparesRows?: boolean
+  /** The smallest group of people that is shown as a row of its own. */
+  leastVisitors?: number | undefined
 }
 
 /** `moment.timezone` is the site's: the argument `timezone` replaces it. */
@@ -109,7 +113,8 @@ function readQuestion(report: Report, reader: ArgumentReader, site: Moment, sigh
   const page = readPage(reader, metrics)
   refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
   if (!chosen) return undefined
-  return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval }) }
+  const { leastVisitors } = sight
+  return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, leastVisitors }) }
 }
 
 function readGrouping(reader: ArgumentReader): { dimension?: Dimension; property?: string } {

@@ -51,9 +51,10 @@ export function createExports(options: ExportsOptions): Exports {
   function open(site: Site, given: Record<string, unknown>, sight: ExportSight): Asked {
     const firstAt = given.period === "all" ? options.events.firstAt(site.id) : undefined
     const now = clock.now()
-    const { userId, hidesRevenue = false, locked } = sight
+    const { userId, hidesRevenue = false, leastVisitors, locked } = sight
     const saved = options.saved?.(site, userId)
-    const { question, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, { ...(saved && { saved }), hidesRevenue })
+    const seen = { ...(saved && { saved }), hidesRevenue, leastVisitors }
+    const { question, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, seen)
     const filter = both(locked, question.filter)
     return { ...asked, question: { ...question, ...(filter && { filter }) }, site, now, sight, range: shownRange(question.range, now) }
   }
@@ -73,13 +74,11 @@ export function createExports(options: ExportsOptions): Exports {
     }
   }
 
-  async function* breakdown({ site, format, range, question, now, sight }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* breakdown({ site, format, range, question, now }: Asked, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
-    const { leastVisitors } = sight
     const names = await codeNames(options, question.dimension)
     const query = {
-      ...{ site: facts, question, format, decimals: decimalsOf(site) },
-      query: { ...flatQuery(question, { site: facts, now }), ...(leastVisitors !== undefined && { leastVisitors }) },
+      ...{ site: facts, query: flatQuery(question, { site: facts, now }), question, format, decimals: decimalsOf(site) },
       ...(names && { names: JSON.stringify([...names]) }),
     }
     const columns = breakdownColumns(question)

@@ -33,13 +33,13 @@ interface Waiting {
 export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: HashThreadSettings): HashThreads {
   const idle = new Set<Worker>()
   const busy = new Map<Worker, Waiting>()
-  const answered = new WeakMap<Worker, number>()
   let ending: NodeJS.Timeout | undefined
   let isClosed = false
 
   function start(): Worker {
     const worker = new Worker(workerUrl)
-    worker.addEventListener("message", ({ data }: MessageEvent<HashReply>) => answer(worker, data))
+    let tasks = 0
+    worker.addEventListener("message", ({ data }: MessageEvent<HashReply>) => answer(worker, data, ++tasks === TASKS_OF_A_THREAD))
     worker.addEventListener("error", (event) => {
       event.preventDefault()
       worker.terminate()
@@ -49,14 +49,12 @@ export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: Has
     worker.postMessage({ do: "begin", niceness } satisfies Beginning)
     return worker
   }
-  function answer(worker: Worker, reply: HashReply): void {
+  function answer(worker: Worker, reply: HashReply, isDone: boolean): void {
     const waiting = busy.get(worker)
     if (!waiting) return // closed meanwhile
     busy.delete(worker)
-    const tasks = (answered.get(worker) ?? 0) + 1
-    answered.set(worker, tasks)
-    if (tasks < TASKS_OF_A_THREAD) idle.add(worker)
-    else worker.terminate()
+    if (isDone) worker.terminate()
+    else idle.add(worker)
     clearTimeout(ending)
     ending = setTimeout(endIdle, keptMs)
     ending.unref()

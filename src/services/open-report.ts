@@ -49,7 +49,7 @@ export function openReports({ events, goals, clock, saved }: OpenReportOptions):
     const asker = askerOf(site, asking)
     const firstAt = given.period === "all" ? events.firstAt(site.id, records) : undefined
     const now = clock.now()
-    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows }
+    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, leastVisitors }
     const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
     const filter = both(locked, question.filter)
     return {
@@ -59,7 +59,6 @@ export function openReports({ events, goals, clock, saved }: OpenReportOptions):
       now,
       asker,
       ...(records && { records }),
-      ...(leastVisitors !== undefined && { leastVisitors }),
     }
   }
 }

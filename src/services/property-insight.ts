@@ -41,8 +41,7 @@ function valuesOf({ engine }: StatsOptions, report: OpenReport, property: string
   const metrics = ["visitors", "events"] as const
   const carries: Filter = { op: "not", filter: { ...nameIs(""), dimension: "property", property, values: [], missing: true } }
   const order = [{ by: "metric" as const, index: 1, descending: true }]
-  const { leastVisitors } = report
-  const more = { ...withFilter(report, both(isEvent, carries)), ...(leastVisitors !== undefined && { leastVisitors }) }
+  const more = withFilter(report, both(isEvent, carries))
   return engine.aggregate(queryOf(report, { metrics, groupings: [grouping], order, limit: QUERY.propertyValues, ...more }), report.asker)
 }
 

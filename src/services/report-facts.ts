@@ -18,7 +18,6 @@ export interface OpenReport {
   asker: Asker
   /** In place of visits. */
   records?: RecordKind
-  leastVisitors?: number
 }
 
 export const siteFacts = (site: Site, goals: readonly GoalRule[]): SiteFacts => ({
@@ -50,7 +49,7 @@ export function shownRange({ range, from, to, timezone, hours }: LocalRange, now
 }
 
 function notesOf(
-  { site, facts, question, now, leastVisitors }: OpenReport,
+  { site, facts, question, now }: OpenReport,
   { otherCurrencies, smallRows = 0 }: Pick<Table, "otherCurrencies" | "smallRows">,
 ): string[] {
   const { report, metrics, dimension, filtered } = question
@@ -61,6 +60,6 @@ function notesOf(
   const isByGoal = asksGoals || dimension === "goal" || filtered.includes("goal")
   if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
   if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))
-  if (smallRows > 0) notes.push(`Groups of fewer than ${leastVisitors} visitors are not shown.`)
+  if (smallRows > 0) notes.push(`Groups of fewer than ${question.leastVisitors} visitors are not shown.`)
   return notes
 }

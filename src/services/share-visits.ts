@@ -217,6 +217,9 @@ function lockedFilter({ locked_filters }: Share, site: Site, saved: SavedOf): Fi
 
 const NOTHING: Filter = { op: "or", filters: [] }
 
+/** What an event tells of who sent it. */
+const NOBODY = { country: "", source: "", device: "", browser: "" }
+
 /** Without what the view does not show, and without small groups of people where the question does not leave them out. */
 function shownTo(share: Share, site: Site, report: SharedReport, answer: object): object {
   const { min_group: least } = site.settings
@@ -235,10 +238,10 @@ function shownTo(share: Share, site: Site, report: SharedReport, answer: object)
     events: shows("events")
       ? events.map((event) => ({
           ...event,
+          ...(!shows("locations") && { country: "" }),
+          ...(!shows("sources") && { source: "" }),
           // One event is one person: a group of one.
-          ...(least > 1 && { device: "", browser: "" }),
-          country: shows("locations") && least <= 1 ? event.country : "",
-          source: shows("sources") && least <= 1 ? event.source : "",
+          ...(least > 1 && NOBODY),
         }))
       : [],
   }

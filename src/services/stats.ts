@@ -47,10 +47,8 @@ export function createStats(options: StatsOptions): Stats {
   const open = openReports(options)
 
   /** The answer and, if one is asked for, that of the compared range. */
-  const tablesOf = async (report: OpenReport): Promise<{ table: Table; before?: Table }> => {
-    const { question, facts, now, asker, records, leastVisitors } = report
-    const bounds = { ...(records && { records }), ...(leastVisitors !== undefined && { leastVisitors }) }
-    const query = { ...flatQuery(question, { site: facts, now }), ...bounds }
+  const tablesOf = async ({ question, facts, now, asker, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
+    const query = { ...flatQuery(question, { site: facts, now }), ...(records && { records }) }
     return question.compared ? engine.compare(query, question.compared.range, asker) : { table: await engine.aggregate(query, asker) }
   }
 
@@ -165,7 +163,7 @@ function rowComparison(report: OpenReport, before: Table) {
   return (key: Key, values: readonly (number | null)[]) => {
     const old = byKey.get(key)
     // Nobody is told whether it was nothing or a small group.
-    if (!old && report.leastVisitors !== undefined) return {}
+    if (!old && report.question.leastVisitors !== undefined) return {}
     const metrics = shown(report, old ?? nothing)
     const { share: _, ...changed } = changes(shown(report, values), metrics)
     return { comparison: { metrics, change_percent: changed } }
@@ -193,9 +191,9 @@ export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages
 }
 
 /** All goals, those without conversions too, unless small groups are left out; revenue of those that earned some. */
-function goalsOf(report: OpenReport, { rows }: Table): GoalReport["goals"] {
+function goalsOf({ question, facts, site }: OpenReport, { rows }: Table): GoalReport["goals"] {
   const byName = new Map(rows.map(({ keys, values }) => [keys[0], values]))
-  const goals = report.leastVisitors === undefined ? report.facts.goals : report.facts.goals.filter(({ name }) => byName.has(name))
+  const goals = question.leastVisitors === undefined ? facts.goals : facts.goals.filter(({ name }) => byName.has(name))
   return goals.map(({ id, name, kind, match, value, threshold }) => {
     const [visitors, conversions, rate, revenue] = byName.get(name) ?? []
     return {
@@ -208,7 +206,7 @@ function goalsOf(report: OpenReport, { rows }: Table): GoalReport["goals"] {
       visitors: visitors ?? 0,
       conversions: conversions ?? 0,
       conversion_rate: rate ?? 0,
-      ...(typeof revenue === "number" && { revenue: revenue / 10 ** decimalsOf(report.site) }),
+      ...(typeof revenue === "number" && { revenue: revenue / 10 ** decimalsOf(site) }),
     }
   })
 }

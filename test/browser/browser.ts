@@ -3,7 +3,10 @@ import { type Browser, type BrowserContext, chromium } from "playwright-core"
 import { BROWSER } from "../kit.ts"
 
 const CHROMIUM = process.env.FOOTFALL_CHROMIUM ?? "/usr/bin/chromium"
-/** What playwright switches off for tests, because its list is replaced; and the pages of suggestions that each window keeps under its address bar: a third of the browser's work. */
+/**
+ * What playwright switches off for tests, because its list is replaced; and the pages of suggestions that each window keeps under
+ * its address bar: a third of the browser's work.
+ */
 const FEATURES_OFF = [
   ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable"],
   ...["PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "MediaRouter", "LensOverlay"],

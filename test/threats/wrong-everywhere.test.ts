@@ -5,6 +5,7 @@ import { COUNTED_FAULTS } from "../../src/domain/error.ts"
 import { inDocumentOrder, inspect } from "../../src/domain/shape.ts"
 import { readServerEvent } from "../../src/ingest/payloads/server.ts"
 import { ArgumentReader } from "../../src/query/arguments.ts"
+import { readFilterList } from "../../src/query/flat-filters.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
 /** Row `huge-and-slow` of the table of threats: bodies in which everything is wrong. What is counted is work, not time. */
@@ -54,6 +55,11 @@ test("unclean texts are counted no further either, and faults keep the order of 
 
 test.each(SIZES)("of %i arguments that no question has as many are noted", (count) => {
   expect(new ArgumentReader(strangers(count), ["period"]).faults()).toHaveLength(COUNTED_FAULTS + 1)
+})
+
+test("of a filter the first strange field is enough", () => {
+  const filter = { dimension: "page", values: ["/"], ...strangers(50_000) }
+  expect(readFilterList([filter], "/filters", () => undefined).faults).toMatchObject([{ pointer: "/filters/0", code: "unknown_field" }])
 })
 
 test("of an event the first strange field is enough", () => {

@@ -1,0 +1,12 @@
+import type { Browser, Page } from "playwright-core"
+import { openDashboard } from "#plugin/test/browser"
+
+/** Somebody who runs the instance, and what they are answered. */
+export async function openConsole(browser: Browser, options: Parameters<typeof openDashboard>[1] = {}) {
+  const stand = await openDashboard(browser, options)
+  const cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
+  const ask = async <Body>(path: string) => (await stand.instance.api.get(`/api/private/admin/${path}`, undefined, { cookie })).body as Body
+  return { ...stand, cookie, ask, [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose]() }
+}
+
+export const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
