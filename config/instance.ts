@@ -2,12 +2,12 @@ import { INSTANCE_SETTINGS, isSettingValue, type SettingKey, type SettingValue }
 import type { Setting } from "./kinds.ts"
 
 /**
- * A setting that instance admins can change while the instance runs. Once environment or file hold it, it is changed there
- * alone; without, the console decides.
+ * Defines a setting that instance admins can change in the console while the instance runs. A value in the environment or the
+ * file takes precedence, and the setting can then only be changed there.
  */
-export function ofInstance<Key extends SettingKey>(key: Key): Setting<SettingValue<Key> | undefined> {
+export function instanceSetting<Key extends SettingKey>(key: Key): Setting<SettingValue<Key> | undefined> {
   const { schema, about } = INSTANCE_SETTINGS[key]
-  const wanted = schema as unknown as Form // as JSON Schema says it
+  const wanted = schema as unknown as Form // TypeBox schemas are JSON Schema
   return {
     default: undefined,
     form: formOf(wanted),
@@ -15,7 +15,7 @@ export function ofInstance<Key extends SettingKey>(key: Key): Setting<SettingVal
     secret: false,
     read(given) {
       const value = valueIn(wanted, given)
-      return isSettingValue(key, value) ? (value as SettingValue<Key>) : undefined // just looked at
+      return isSettingValue(key, value) ? (value as SettingValue<Key>) : undefined // checked by isSettingValue
     },
   }
 }
@@ -28,13 +28,13 @@ interface Form {
   const?: string
 }
 
-/** The allowed form in words. */
+/** Returns the allowed form in words. */
 function formOf({ type, minimum, maximum, anyOf }: Form): string {
   if (type === "integer") return `a whole number from ${minimum} to ${maximum}`
-  if (type === "boolean") return "1, 0, true or false"
-  if (type === "array") return "a list of texts such as a,b"
+  if (type === "boolean") return "a boolean (true, false, 1, 0)"
+  if (type === "array") return "a list such as a,b"
   const choices = (anyOf ?? []).flatMap((choice) => choice.const ?? [])
-  return choices.length > 0 ? `one of ${choices.join(", ")}` : `${formOf(anyOf![0]!)}, or none` // else it may be null
+  return choices.length > 0 ? `one of ${choices.join(", ")}` : `${formOf(anyOf![0]!)}, or none` // the remaining unions are nullable
 }
 
 const TOGGLES = new Map([
@@ -44,7 +44,7 @@ const TOGGLES = new Map([
   ["false", false],
 ])
 
-/** Variables and flags hold text; a file holds values. What does not fit stays as it is, and is refused. */
+/** Converts the text of a variable or flag to a value; a file already contains values. Invalid texts are returned unchanged and refused later. */
 function valueIn({ type, anyOf }: Form, given: unknown): unknown {
   if (anyOf?.some((choice) => choice.type === "null")) return given === "none" ? null : valueIn(anyOf[0]!, given)
   if (typeof given !== "string") return given

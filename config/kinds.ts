@@ -1,11 +1,11 @@
 import { resolve } from "node:path"
 import ipaddr from "ipaddr.js"
 
-/** One setting. `read` takes what stands in a file, a variable or a flag, and returns undefined when it is not allowed. */
+/** A setting. `read` converts the value in a file, a variable or a flag, and returns undefined when it is not allowed. */
 export interface Setting<Value> {
   read(given: unknown): Value | undefined
   default: Value
-  /** The allowed form in words, for the line that refuses a value. */
+  /** The allowed form in words, for error messages. */
   form: string
   about: string
   secret: boolean
@@ -31,7 +31,7 @@ interface Bounds {
 }
 
 export const toggle = (fallback: boolean, about: string): Setting<boolean> =>
-  setting(fallback, about, "1, 0, true or false", (given) => ON_OFF.get(String(given)))
+  setting(fallback, about, "a boolean (true, false, 1, 0)", (given) => ON_OFF.get(String(given)))
 
 const ON_OFF = new Map([
   ["1", true],
@@ -43,20 +43,15 @@ const ON_OFF = new Map([
 export const choice = <const Choice extends string>(fallback: Choice, choices: readonly Choice[], about: string): Setting<Choice> =>
   setting(fallback, about, `one of ${choices.join(", ")}`, (given) => choices.find((name) => name === given))
 
-/** An address without a trailing slash, query or user. */
+/** Defines a setting for a URL without query and user. A trailing slash is removed. */
 export const url = (fallback: undefined, about: string, protocols: readonly string[] = ["http:", "https:"]): Setting<string | undefined> =>
-  setting<string | undefined>(
-    fallback,
-    about,
-    `an address that begins with ${protocols.map((name) => `${name}//`).join(" or ")}`,
-    (given) => {
-      const parsed = URL.parse(line(given) ?? "")
-      const plain = parsed?.search === "" && parsed.hash === "" && parsed.username === "" && parsed.hostname !== ""
-      return plain && protocols.includes(parsed.protocol) ? line(given)?.replace(/\/+$/, "") : undefined
-    },
-  )
+  setting<string | undefined>(fallback, about, `a URL that begins with ${protocols.map((name) => `${name}//`).join(" or ")}`, (given) => {
+    const parsed = URL.parse(line(given) ?? "")
+    const plain = parsed?.search === "" && parsed.hash === "" && parsed.username === "" && parsed.hostname !== ""
+    return plain && protocols.includes(parsed.protocol) ? line(given)?.replace(/\/+$/, "") : undefined
+  })
 
-/** A file or folder; relative ones are seen from the working directory. */
+/** Defines a setting for a file or folder. Relative paths start at the working directory. */
 export function place(fallback: string, about: string): Setting<string>
 export function place(fallback: undefined, about: string): Setting<string | undefined>
 export function place(fallback: string | undefined, about: string): Setting<string | undefined> {
@@ -66,11 +61,11 @@ export function place(fallback: string | undefined, about: string): Setting<stri
   })
 }
 
-/** An object: a table of the file, elsewhere JSON. */
+/** Defines a setting for an object: a table in the file, JSON elsewhere. */
 export const table = (about: string): Setting<Readonly<Record<string, unknown>> | undefined> =>
-  setting<Readonly<Record<string, unknown>> | undefined>(undefined, about, "a table in the file, else an object in JSON", (given) => {
+  setting<Readonly<Record<string, unknown>> | undefined>(undefined, about, "a table in the file, or a JSON object elsewhere", (given) => {
     const value = typeof given === "string" ? parsedJson(given) : given
-    // An object that is no list and not null is a record of whatever it holds.
+    // An object that is neither an array nor null is a record.
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
   })
 
@@ -82,9 +77,9 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** A path that the instance itself serves. */
+/** Defines a setting for a path that the instance serves. */
 export const route = (about: string): Setting<string | undefined> =>
-  setting<string | undefined>(undefined, about, "a path such as /numbers/in, of letters, digits, ., _, - and /", (given) =>
+  setting<string | undefined>(undefined, about, "a path such as /numbers/in, consisting of letters, digits, ., _, - and /", (given) =>
     /^(\/[A-Za-z0-9._-]{1,64}){1,4}$/.test(String(given)) ? String(given) : undefined,
   )
 
@@ -95,14 +90,14 @@ export const cidrs = (fallback: readonly string[], about: string): Setting<reado
     return list.length > 0 && list.every((range) => ipaddr.isValidCIDR(range)) ? list : undefined
   })
 
-/** Host names without a port; none unless some are named. */
+/** Defines a setting for host names without a port. Default: none. */
 export const hosts = (about: string): Setting<readonly string[]> =>
   setting<readonly string[]>([], about, "a list of host names such as stats.example,stats.local", (given) => {
     const list = (Array.isArray(given) ? given : String(given).split(",")).map((host) => String(host).trim().toLowerCase())
     return list.every((host) => URL.parse(`http://${host}/`)?.host === host) ? list : undefined
   })
 
-/** Exact origins, as browsers send them; none unless some are named. */
+/** Defines a setting for exact origins, as browsers send them. Default: none. */
 export const origins = (about: string): Setting<readonly string[]> =>
   setting<readonly string[]>([], about, "a list of origins such as https://tools.example,https://other.example:8443", (given) => {
     const list = (Array.isArray(given) ? given : String(given).split(",")).map((origin) => String(origin).trim())
@@ -120,19 +115,22 @@ export const timeOfDay = (fallback: string, about: string): Setting<string> =>
     given === "off" || /^([01]\d|2[0-3]):[0-5]\d$/.test(String(given)) ? String(given) : undefined,
   )
 
-/** Never printed, not even in the line that refuses it. */
+/** Defines a setting for a secret, which is never printed, not even in an error message. */
 export const secret = (about: string, kind: "key" | "token" = "token"): Setting<string | undefined> => ({
-  ...setting<string | undefined>(undefined, about, kind === "key" ? "32 random bytes in base64 or hex, no sample" : "text", (given) =>
-    kind === "key" ? keyText(line(given)) : line(given),
+  ...setting<string | undefined>(
+    undefined,
+    about,
+    kind === "key" ? "32 random bytes in base64 or hex, not a documented sample" : "text",
+    (given) => (kind === "key" ? keyText(line(given)) : line(given)),
   ),
   secret: true,
 })
 
 const line = (given: unknown): string | undefined =>
-  // A control character in a setting is a slip of copying.
+  // A control character in a setting is a copying mistake.
   typeof given === "string" && given.trim() !== "" && !/\p{Cc}/u.test(given) ? given.trim() : undefined
 
-/** Keys that stand in documents, ours and others'. Whoever copies one has no secret. */
+/** Sample keys from public documents, which are not secret. */
 const SAMPLES = new Set([
   "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
   "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",

@@ -4,13 +4,13 @@ import type { Setting } from "./kinds.ts"
 import { type PluginSection, type PluginSetting, pluginSettings } from "./plugins.ts"
 import { type Config, environmentName, flagName, SETTINGS } from "./schema.ts"
 
-/** What stops the start with exit code 78. The message names key, source and allowed form, never a secret. */
+/** An invalid configuration, which stops the start with exit code 78. The message names key, source and allowed form, never a secret. */
 export class ConfigFault extends Error {
   override name = "ConfigFault"
 }
 
 export interface Sources {
-  /** From the command line, by key; `config` names the file. */
+  /** Flags of the command line, by key. `config` names the file. */
   flags: Readonly<Record<string, string>>
   environment: Readonly<Record<string, string | undefined>>
   workingDirectory: string
@@ -20,7 +20,7 @@ export interface Sources {
 
 export interface Loaded {
   config: Config
-  /** Every setting with its value and where that comes from, in words. Secrets are masked. */
+  /** Every setting with its value and source. Secrets are masked. */
   described: Described[]
 }
 
@@ -30,13 +30,13 @@ export interface Described {
   source: string
 }
 
-/** All settings by key: those of the core, and those of the plugins. */
+/** All settings by key: those of the core and those of plugins. */
 interface Table {
   settings: Readonly<Record<string, Setting<unknown>>>
   ofPlugins: readonly PluginSetting[]
 }
 
-/** Flags win over the environment, that over the file, that over the defaults. */
+/** Loads the configuration. Flags take precedence over the environment, that over the file, that over the defaults. */
 export function loadConfig({ flags, environment, workingDirectory, plugins = [] }: Sources): Loaded {
   const table = tableOf(plugins)
   const layers = [fromFlags(flags, table), fromEnvironment(environment, table)]
@@ -52,7 +52,7 @@ export function loadConfig({ flags, environment, workingDirectory, plugins = [] 
     return [id, Object.fromEntries(own.map(({ name, key }) => [name, values.get(key)]))]
   })
   return {
-    // The keys and their readers come from the same table, which the type of `fromEntries` cannot tell.
+    // The keys and their readers come from the same table, which the type of `fromEntries` cannot express.
     config: {
       ...Object.fromEntries(Object.keys(SETTINGS).map((key) => [key, values.get(key)])),
       plugins: Object.fromEntries(sections),
@@ -65,7 +65,8 @@ function tableOf(plugins: readonly PluginSection[]): Table {
   const ofPlugins = pluginSettings(plugins)
   const settings: Record<string, Setting<unknown>> = { ...SETTINGS }
   for (const { plugin, name, key, setting } of ofPlugins) {
-    if (Object.hasOwn(settings, key)) throw new ConfigFault(`The plugin ${plugin}: its setting ${name} has the key ${key}, which is taken`)
+    if (Object.hasOwn(settings, key))
+      throw new ConfigFault(`The setting ${name} of the plugin ${plugin} has the key ${key}, which another setting already uses`)
     settings[key] = setting
   }
   return { settings, ofPlugins }
@@ -81,7 +82,7 @@ function fromFlags(flags: Readonly<Record<string, string>>, table: Table): Layer
   return (key) => (flags[key] === undefined ? undefined : { given: flags[key], source: `flag ${flagName(key)}` })
 }
 
-/** Names the file, or is told to the project's own tests, which start instances. */
+/** Variables that are not settings: the path of the file, and those for the project's own tests. */
 const NO_SETTINGS = /^FOOTFALL_(CONFIG|CHROMIUM|TEST_.*)$/
 
 function fromEnvironment(environment: Readonly<Record<string, string | undefined>>, table: Table): Layer {
@@ -93,12 +94,12 @@ function fromEnvironment(environment: Readonly<Record<string, string | undefined
     const name = environmentName(key)
     const file = table.settings[key]?.secret ? environment[`${name}_FILE`] : undefined
     if (file) return { given: firstLine(file, `${name}_FILE`), source: `environment ${name}_FILE` }
-    // An empty variable is how compose files write "not set".
+    // Compose files pass an empty variable for a setting that is not set.
     return environment[name] ? { given: environment[name], source: `environment ${name}` } : undefined
   }
 }
 
-/** A secret may stand in a file of its own, as containers mount them. */
+/** Returns whether a variable names a file with a secret, as containers mount them. */
 const isSecretFile = (name: string, { settings }: Table): boolean =>
   Object.entries(settings).some(([key, { secret }]) => secret && `${environmentName(key)}_FILE` === name)
 
@@ -106,7 +107,7 @@ function firstLine(path: string, name: string): string {
   try {
     return readFileSync(path, "utf8").split(/\r?\n/)[0]!
   } catch {
-    throw new ConfigFault(`environment ${name}: the file cannot be read`)
+    throw new ConfigFault(`environment ${name}: cannot read the file`)
   }
 }
 
@@ -117,7 +118,7 @@ function fromFile(path: string, table: Table): Layer {
     const section = table.ofPlugins.filter(({ plugin }) => plugin === name)
     if (section.length > 0) readSection(name, given, section, source, entries)
     else {
-      if (table.ofPlugins.some(({ key }) => key === name)) throw new ConfigFault(`${name} (${source}): write it in the table of its plugin`)
+      if (table.ofPlugins.some(({ key }) => key === name)) throw new ConfigFault(`${name} (${source}): move it to the table of its plugin`)
       refuseUnknown(name, source, table)
       entries.set(name, given)
     }
@@ -125,13 +126,13 @@ function fromFile(path: string, table: Table): Layer {
   return (key) => (entries.has(key) ? { given: entries.get(key), source } : undefined)
 }
 
-/** A plugin's table: `[links]`. */
+/** Reads the table of a plugin, such as `[links]`. */
 function readSection(id: string, given: unknown, section: readonly PluginSetting[], source: string, into: Map<string, unknown>): void {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new ConfigFault(`${id} (${source}): must be a table [${id}]`)
   for (const [name, value] of Object.entries(given)) {
     const setting = section.find((each) => each.name === name)
-    if (!setting) throw new ConfigFault(`${id}.${name} (${source}): no such setting; footfall config print lists all`)
+    if (!setting) throw new ConfigFault(`${id}.${name} (${source}): unknown setting; run footfall config print to list all settings`)
     into.set(setting.key, value)
   }
 }
@@ -142,12 +143,13 @@ function parse(path: string): Record<string, unknown> {
     // A TOML document is a table at its root.
     return Bun.TOML.parse(readFileSync(path, "utf8")) as Record<string, unknown>
   } catch {
-    throw new ConfigFault(`file ${path}: cannot be read as TOML`)
+    throw new ConfigFault(`file ${path}: is not valid TOML`)
   }
 }
 
 function refuseUnknown(key: string, source: string, { settings }: Table): void {
-  if (!Object.hasOwn(settings, key)) throw new ConfigFault(`${key} (${source}): no such setting; footfall config print lists all`)
+  if (!Object.hasOwn(settings, key))
+    throw new ConfigFault(`${key} (${source}): unknown setting; run footfall config print to list all settings`)
 }
 
 const find = (layers: readonly Layer[], key: string) => layers.map((layer) => layer(key)).find((entry) => entry !== undefined)

@@ -2,10 +2,10 @@ import type { Setting } from "./kinds.ts"
 import { type PluginSection, pluginSettings } from "./plugins.ts"
 import { environmentName, KEYS, SETTINGS } from "./schema.ts"
 
-/** The configuration table of the README, in Markdown. */
+/** Returns the configuration table of the README, in Markdown. */
 export const configurationTable = (): string => tableOf(KEYS.map((key) => [key, SETTINGS[key]]))
 
-/** The same of one plugin, under its title; undefined when it has no settings. */
+/** Returns the configuration table of a plugin under its title, or undefined when it has no settings. */
 export function areaTable({ title, ...section }: PluginSection & { title: string }): string | undefined {
   const settings = pluginSettings([section])
   return settings.length === 0
@@ -19,5 +19,5 @@ function tableOf(settings: readonly (readonly [key: string, setting: Setting<unk
       value === undefined || (Array.isArray(value) && value.length === 0) ? "–" : `\`${Array.isArray(value) ? value.join(",") : value}\``
     return `| \`${environmentName(key)}\` | ${form} | ${shown} | ${about} |`
   })
-  return ["| Setting | Form | Default | What it is |", "|---|---|---|---|", ...rows].join("\n")
+  return ["| Setting | Form | Default | Description |", "|---|---|---|---|", ...rows].join("\n")
 }

@@ -1,5 +1,5 @@
 /** Pages of the plugins, as the browser gets them. The list of the server is `index.ts`. */
-import type { PluginPages } from "../src/ui/plugin-pages.ts"
+import type { PluginPages } from "../src/ui/shell/plugin-pages.ts"
 import admin from "./admin/ui/section.ts"
 import links from "./links/ui/area.ts"
 import pixels from "./pixels/ui/area.ts"

@@ -1,14 +1,15 @@
 /**
- * `bun run build [targets]`: one executable per target in dist/, nothing beside it. Targets are named as Bun names them,
- * separated by commas; `all` means the five that are released, no name the machine at hand.
+ * `bun run build [targets]` builds one executable per target into dist/. Targets have Bun's names and are separated by commas; `all` means
+ * the five released ones. Without an argument it builds for this machine.
  */
 import { mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type BunPlugin, Glob } from "bun"
 import { bundleDashboard } from "../src/http/dashboard/bundle.ts"
 import { checkScriptSizes } from "../src/tracker/size.ts"
+import { NOT_SHIPPED } from "./licenses.ts"
 
-/** Bun's name of a target → the packages that hold libSQL and Bun itself for it. */
+/** Targets by Bun's name, with the packages that contain libSQL and Bun for them. */
 const TARGETS = {
   "bun-linux-x64": { libsql: "@libsql/linux-x64-gnu", runtime: "@oven/bun-linux-x64/bin/bun" },
   "bun-linux-arm64": { libsql: "@libsql/linux-arm64-gnu", runtime: "@oven/bun-linux-aarch64/bin/bun" },
@@ -23,12 +24,12 @@ const foreign = join(root, "dist/foreign")
 const here = `bun-${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
 
 console.log(checkScriptSizes())
-/** A thread begins in a file called `worker.ts` or `<what>-worker.ts`; each is an entry point of its own. */
+/** Threads start in files called `worker.ts` or `<name>-worker.ts`; each is an entry point. */
 const workers = [...new Glob("src/**/{worker,*-worker}.ts").scanSync({ cwd: root, absolute: true })]
 
 /**
- * What unpacks itself with a loop when it is loaded is a part of its own. In one part with the program that loop would make the
- * engine compile all that the part does when it is loaded: 2.6 MB of machine code for statements that run once.
+ * Modules that unpack data in a loop while they load are separate chunks. In one chunk with the program, the loop would make the engine
+ * compile everything the chunk does while loading: 2.6 MB of machine code for statements that run once.
  */
 const APART = ["tldts"]
 
@@ -42,13 +43,12 @@ function chosenTargets(argument = here): Target[] {
   const names = argument === "all" ? Object.keys(TARGETS) : argument.split(",")
   return names.map((name) => {
     if (name in TARGETS) return name as Target // just tested
-    throw new Error(`${name} is no target; choose from ${Object.keys(TARGETS).join(", ")}, all`)
+    throw new Error(`${name} is not a target. Choose from ${Object.keys(TARGETS).join(", ")}, all`)
   })
 }
 
 /**
- * What the other systems need comes from the registry the project is installed from, into a folder of its own: the
- * project's own node_modules stay those of this machine.
+ * Installs the packages of the other systems into a separate folder, so that the project's node_modules stay those of this machine.
  */
 async function fetchForeignParts(targets: readonly Target[]): Promise<void> {
   const { optionalDependencies: natives } = await Bun.file(join(root, "node_modules/libsql/package.json")).json()
@@ -58,12 +58,12 @@ async function fetchForeignParts(targets: readonly Target[]): Promise<void> {
   })
   await Bun.write(join(foreign, "package.json"), JSON.stringify({ private: true, dependencies: Object.fromEntries(parts) }))
   const install = Bun.spawn([process.execPath, "install", "--os=*", "--cpu=*", "--ignore-scripts", "--no-save"], { cwd: foreign })
-  if ((await install.exited) !== 0) throw new Error("The parts for other systems could not be installed")
+  if ((await install.exited) !== 0) throw new Error("The packages for the other systems could not be installed.")
 }
 
 /**
- * libsql picks its native part by a computed name, which no bundler can follow. This puts in the part of the target,
- * compressed: the pages of an uncompressed one would stay in memory beside those that the system loads.
+ * Embeds the native library of libSQL for the target. libsql chooses it by a computed name, which no bundler can follow. It is embedded
+ * compressed: the pages of an uncompressed one would stay in memory next to those that the system loads.
  */
 async function nativeLibsql(target: Target): Promise<BunPlugin> {
   const part = join(target === here ? root : foreign, "node_modules", TARGETS[target].libsql, "index.node")
@@ -74,7 +74,7 @@ async function nativeLibsql(target: Target): Promise<BunPlugin> {
     name: "native-libsql",
     setup(build) {
       build.onLoad({ filter: /node_modules[\\/]libsql[\\/](index|promise)\.js$/ }, async ({ path }) => {
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is their template, as text
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a template in their source
         const theirs = "require(`@libsql/${target}`)"
         return { contents: await replaced(path, theirs, `require(${JSON.stringify(loader)}).loadNativePart()`), loader: "js" }
       })
@@ -86,7 +86,7 @@ async function nativeLibsql(target: Target): Promise<BunPlugin> {
   }
 }
 
-/** Puts the dashboard's files into the binary, compressed here so that no start and no first visit waits for it. */
+/** Embeds the files of the dashboard, compressed at build time so that neither the start nor the first visit has to wait for it. */
 async function embeddedDashboard(): Promise<BunPlugin> {
   const folder = join(root, "dist/dashboard")
   await rm(folder, { recursive: true, force: true })
@@ -115,21 +115,22 @@ async function embeddedDashboard(): Promise<BunPlugin> {
 
 async function replaced(path: string, part: string, by: string): Promise<string> {
   const source = await Bun.file(path).text()
-  if (!source.includes(part)) throw new Error(`${path} has changed: ${part} is no longer in it`)
+  if (!source.includes(part)) throw new Error(`${path} has changed: it no longer contains ${part}`)
   return source.replaceAll(part, by)
 }
 
 async function buildBinary(target: Target): Promise<void> {
   const outfile = join(root, "dist", `footfall-${target.slice("bun-".length)}${target.includes("windows") ? ".exe" : ""}`)
   await Bun.build({
-    // Workers are found by their path beside main.ts, which inside the binary is the path below this root.
+    // Workers are found by their path relative to main.ts, which inside the binary is the path below this root.
     root: join(root, "src"),
     entrypoints: [join(root, "src/main.ts"), ...workers, ...APART],
     target: "bun",
+    external: NOT_SHIPPED,
     plugins: [await nativeLibsql(target), dashboard],
     loader: { ".zst": "file", ".gz": "file" },
     minify: true,
-    // What is imported when it is needed stays apart: in one piece, linking it all would take 25 ms more of every start.
+    // Lazy imports stay separate chunks: linking everything at once would add 25 ms to every start.
     splitting: true,
     bytecode: true,
     format: "esm",
@@ -137,7 +138,7 @@ async function buildBinary(target: Target): Promise<void> {
     compile: {
       target,
       outfile,
-      // Settings come from the configuration alone, not from files that happen to lie where it is started.
+      // Settings come from the configuration only, not from .env files in the working directory.
       autoloadDotenv: false,
       autoloadBunfig: false,
       ...(target === here ? {} : { executablePath: join(foreign, "node_modules", TARGETS[target].runtime) }),

@@ -1,11 +1,14 @@
 /**
- * Refuses imports that go up or sideways between the floors (style.md section 9), the configuration anywhere but in the
- * wiring, and network clients anywhere but in the one outbound client (reliability.md section 9).
+ * Checks the structure of the code and prints every violation:
+ *
+ * - imports that go up or sideways between the floors (architecture.md section 1);
+ * - folders of one floor that import each other in both directions, and cycles of value imports between files (layout.md);
+ * - network clients outside of the one outbound client (reliability.md section 9), and plugins that look for a client's address.
  */
 import { dirname, normalize } from "node:path"
 import { Glob } from "bun"
 
-/** What a folder may import besides itself. Every line rests only on lines above it. */
+/** The floors and what each may import besides itself. A floor rests only on floors above it in this list. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ["src/domain"],
   "src/domain": [],
@@ -13,78 +16,159 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/query": ["src/domain", "src/store"],
   "src/ingest": ["src/domain", "src/store"],
   "src/services": ["src/domain", "src/store", "src/query", "src/ingest"],
-  "src/plugin": ["src/domain", "src/store", "src/query", "src/ingest", "src/services"],
-  // The tracker is handed out as text: its macro is called while bundling.
+  "src/web": ["src/domain", "src/services"],
+  "src/plugin": ["src/domain", "src/store", "src/query", "src/ingest", "src/services", "src/web"],
+  // The tracker is delivered as text: its macro is called while bundling.
   "src/tracker": [],
-  "src/http": ["src/domain", "src/services", "src/ingest", "src/plugin", "src/tracker"],
+  "src/http": ["src/domain", "src/services", "src/ingest", "src/web", "src/plugin", "src/tracker"],
   "src/cli": ["src/domain", "src/services"],
   "src/ui": ["src/domain", "plugins/pages.ts"],
   plugins: ["#plugin", "#plugin/ui", "#plugin/test", "#plugin/test/browser"],
 }
 const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/assets.d.ts", "plugins/index.ts", "plugins/pages.ts"]
+const ALIASES: Record<string, string> = { "#plugin": "src/plugin/index.ts", "#plugin/ui": "src/ui/plugin.ts" }
 
-const isWiring = (path: string): boolean => WIRING.includes(path) || path.startsWith("src/wiring/")
-
-/** They run in a browser, where talking to their own server is their work. */
+/** Runs in a browser, where requests to its own server are the point. */
 const BROWSER = /^src\/(ui|tracker)\/|^plugins\/[^/]+\/ui\//
-/** Parts of the outbound client: what else asks the network is refused. */
-const OUTBOUND = ["src/services/txt-records.ts", "src/services/outbound-socket.ts"]
+/** The files of the outbound client. No other server file may use the network. */
+const OUTBOUND = ["src/services/oidc/mail-domains.ts", "src/services/outbound/socket.ts"]
 const NETWORK_MODULES = /^(node:)?(http|https|http2|net|tls|dgram|dns)(\/|$)|^(undici|ws|axios|node-fetch)$/
 const NETWORK_NAMES = ["fetch", "WebSocket", "EventSource", "Bun.fetch", "Bun.connect", "Bun.udpSocket", "Bun.dns", "Bun.redis", "Bun.sql"]
 
-/** Every floor under src is two words of a path; the configuration and each plugin are one thing as a whole. */
+/** Plugins count clients with `throttle` and record events through the host; only the core knows a client's address. */
+const ADDRESS = /\brequestIP\b|x-forwarded-for|x-real-ip/i
+
+interface Import {
+  /** As written: `./goal.ts`, `#plugin`, `elysia`. */
+  path: string
+  /** The imported file, if it is one of ours. */
+  file?: string
+  /** Whether it imports types alone, or only when it is called. Such imports cannot break the order of evaluation. */
+  isDeferred: boolean
+}
+
+const sources = new Map<string, string>()
+for await (const file of new Glob("{src,plugins,config}/**/*.{ts,tsx}").scan(".")) sources.set(file, await Bun.file(file).text())
+const imports = new Map([...sources].map(([file, source]) => [file, importsOf(file, source)]))
+
+const faults = [...sources].flatMap(([file, source]) => [
+  ...(isWiring(file) ? [] : layerFaults(file)),
+  ...(/^plugins\/[^/]+\/(?!test\/)/.test(file) && ADDRESS.test(source) ? [`${file}: a plugin must not look for an address`] : []),
+  ...(BROWSER.test(file) || OUTBOUND.includes(file)
+    ? []
+    : networkClients(file, source).map((name) => `${file}: only the outbound client may use ${name}`)),
+])
+faults.push(...mutualFolders(), ...valueCycles())
+for (const fault of faults.sort()) console.error(fault)
+process.exit(faults.length === 0 ? 0 : 1)
+
+/** Reads imports from the text: a transpiler erases `import type`, and a type is a dependency too. */
+function importsOf(file: string, source: string): Import[] {
+  return [...source.matchAll(/\b(?:(import|export)\s+(type\s[^"';]*|[^"';]*?)\bfrom|(import)|(require))\s*(\(?)\s*"([^"\n]+)"/g)].map(
+    ([, , names = "", , , call, path = ""]) => {
+      const found = ALIASES[path] ?? (path.startsWith(".") ? normalize(`${dirname(file)}/${path}`) : undefined)
+      const isDeferred = call === "(" || isTypesOnly(names)
+      return { path, isDeferred, ...(found !== undefined && { file: found }) }
+    },
+  )
+}
+
+/** Whether an import clause names types alone: `type Goal` or `{ type Goal, type Funnel }`. */
+function isTypesOnly(clause: string): boolean {
+  if (clause.startsWith("type ")) return true
+  const names = clause.match(/^\{([^}]*)\}\s*$/)?.[1]
+  const listed = names?.split(",").map((name) => name.trim())
+  return listed?.every((name) => name === "" || name.startsWith("type ")) ?? false
+}
+
+function isWiring(path: string): boolean {
+  return WIRING.includes(path) || path.startsWith("src/wiring/")
+}
+
+/** Returns the floor of a file: two words of its path. The configuration and each plugin are one floor as a whole. */
 function floorOf(path: string): string {
   if (isWiring(path)) return path
   if (path.startsWith("config/")) return "config"
   return path.split("/").slice(0, 2).join("/")
 }
 
-/** Read as text: a transpiler erases `import type`, and a type is a dependency too. */
-const importsOf = (source: string): string[] =>
-  [...source.matchAll(/\b(?:from|import|require)\s*\(?\s*"([^"\n]+)"/g)].map(([, path]) => path!)
-
-/** The transpiler knows a free name from a method that happens to be called so; a search in the text does not. */
-const transpilers = { ts: transpiler("ts"), tsx: transpiler("tsx") }
-function transpiler(loader: "ts" | "tsx"): Bun.Transpiler {
-  const forms = NETWORK_NAMES.flatMap((name) => [name, `globalThis.${name}`].map((form) => [form, mark(name)]))
-  return new Bun.Transpiler({ loader, target: "bun", define: Object.fromEntries(forms) })
+function layerFaults(file: string): string[] {
+  const from = floorOf(file)
+  const allowed = MAY_IMPORT[from.startsWith("plugins/") ? "plugins" : from]
+  if (!allowed) return [`${file}: ${from} is not a known floor`]
+  return imports
+    .get(file)!
+    .filter(({ path }) => /^[.#]/.test(path))
+    .filter(({ path }) => {
+      const target = path.startsWith("#") ? path : floorOf(normalize(`${dirname(file)}/${path}`))
+      return target !== from && !allowed.includes(target)
+    })
+    .map(({ path }) => `${file}: ${from} must not import ${path}`)
 }
-function mark(name: string): string {
-  return `FORBIDDEN_${name.replace(".", "_")}`
+
+/** Finds folders of one floor that import each other. A folder and a folder inside it belong together and may. */
+function mutualFolders(): string[] {
+  const firstImport = new Map<string, string>()
+  for (const [file, list] of imports) {
+    for (const { file: target } of list) {
+      if (target === undefined || !sources.has(target) || floorOf(file) !== floorOf(target) || isTest(file)) continue
+      const [from, to] = [dirname(file), dirname(target)]
+      if (!`${from}/`.startsWith(`${to}/`) && !`${to}/`.startsWith(`${from}/`))
+        firstImport.set(`${from} ${to}`, `${file} imports ${target}`)
+    }
+  }
+  return [...firstImport].flatMap(([pair, example]) => {
+    const [from = "", to = ""] = pair.split(" ")
+    const back = firstImport.get(`${to} ${from}`)
+    return back !== undefined && from < to ? [`${from} and ${to} import each other: ${example}, and ${back}`] : []
+  })
 }
 
-/** The network clients a server file uses. Macros are not run for the question. */
+function isTest(file: string): boolean {
+  return /^plugins\/[^/]+\/test\//.test(file)
+}
+
+/** Finds files whose value imports lead back to themselves, by Tarjan's algorithm for strongly connected components. */
+function valueCycles(): string[] {
+  const cycles: string[] = []
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const visit = (file: string): void => {
+    order.set(file, order.size)
+    lowest.set(file, order.get(file)!)
+    open.push(file)
+    for (const { file: target, isDeferred } of imports.get(file) ?? []) {
+      if (target === undefined || isDeferred || !sources.has(target)) continue
+      if (!order.has(target)) visit(target)
+      if (open.includes(target)) lowest.set(file, Math.min(lowest.get(file)!, lowest.get(target)!))
+    }
+    if (lowest.get(file) !== order.get(file)) return
+    const cycle = open.splice(open.indexOf(file))
+    if (cycle.length > 1) cycles.push(`${cycle.sort().join(", ")}: these files import each other in a cycle`)
+  }
+  for (const file of sources.keys()) if (!order.has(file)) visit(file)
+  return cycles
+}
+
+/** Returns the network clients that a server file uses. Macros are not run for the check. */
 function networkClients(file: string, source: string): string[] {
-  const modules = importsOf(source).filter((path) => NETWORK_MODULES.test(path))
-  const plain = transpilers[file.endsWith("x") ? "tsx" : "ts"].transformSync(source.replaceAll(/with \{\s*type: "macro"\s*\}/g, ""))
+  const modules = imports
+    .get(file)!
+    .map(({ path }) => path)
+    .filter((path) => NETWORK_MODULES.test(path))
+  const plain = transpiler(file).transformSync(source.replaceAll(/with \{\s*type: "macro"\s*\}/g, ""))
   // A Unix socket is a file of ours; nothing leaves the machine.
   const remote = plain.replaceAll(`${mark("Bun.connect")}({ unix:`, "")
   return [...modules, ...NETWORK_NAMES.filter((name) => new RegExp(`\\b${mark(name)}\\b`).test(remote))]
 }
 
-function layerFaults(file: string, source: string): string[] {
-  const from = floorOf(file)
-  const allowed = MAY_IMPORT[from.startsWith("plugins/") ? "plugins" : from]
-  if (!allowed) return [`${file}: ${from} is no known floor`]
-  return importsOf(source)
-    .filter((path) => /^[.#]/.test(path))
-    .filter((path) => {
-      const target = path.startsWith("#") ? path : floorOf(normalize(`${dirname(file)}/${path}`))
-      return target !== from && !allowed.includes(target)
-    })
-    .map((path) => `${file}: ${from} must not import ${path}`)
+/** A transpiler tells a global name from a method of the same name, which a text search cannot. */
+function transpiler(file: string): Bun.Transpiler {
+  const forms = NETWORK_NAMES.flatMap((name) => [name, `globalThis.${name}`].map((form) => [form, mark(name)]))
+  return new Bun.Transpiler({ loader: file.endsWith("x") ? "tsx" : "ts", target: "bun", define: Object.fromEntries(forms) })
 }
 
-/** Whose address a request has is known to the core alone: plugins count clients with `throttle` and record through the host. */
-const ADDRESS = /\brequestIP\b|x-forwarded-for|x-real-ip/i
-
-const faults: string[] = []
-for await (const file of new Glob("{src,plugins,config}/**/*.{ts,tsx}").scan(".")) {
-  const source = await Bun.file(file).text()
-  if (!isWiring(file)) faults.push(...layerFaults(file, source))
-  if (/^plugins\/[^/]+\/(?!test\/)/.test(file) && ADDRESS.test(source)) faults.push(`${file}: a plugin must not look for an address`)
-  if (BROWSER.test(file) || OUTBOUND.includes(file)) continue
-  faults.push(...networkClients(file, source).map((name) => `${file}: only the outbound client may use ${name}`))
+function mark(name: string): string {
+  return `FORBIDDEN_${name.replace(".", "_")}`
 }
-for (const fault of faults.sort()) console.error(fault)
-process.exit(faults.length === 0 ? 0 : 1)

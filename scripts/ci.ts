@@ -1,23 +1,23 @@
 /**
- * Runs the tests and closes with one honest line. The counts come from the reports, the verdict also from the exit status. A file
- * that failed beside others is run once more alone, and its second result counts: what a stalled machine broke passes then, what is
- * broken fails again. Its name is printed either way, because such a test has to be looked at.
+ * Runs the tests and prints `N passed, N failed, N skipped` as its last line. The counts come from the JUnit report, the verdict also from
+ * the exit status of the runner. A file that fails is run once more alone, and the second result counts: a test that a stalled machine
+ * has broken passes then, a broken one fails again. Its name is printed either way, because such a test depends on timing.
  */
 import { rm } from "node:fs/promises"
 import { availableParallelism } from "node:os"
 import { Glob } from "bun"
 
 const REPORT = "junit.xml"
-/** Browsers and killed servers take their time on a busy machine; a test that hangs still ends. */
+/** Long enough for browsers and killed servers on a busy machine, and short enough to end a test that hangs. */
 const TEST_TIMEOUT_MS = 60_000
 const SLOW_FILES_SHOWN = 15
-/** More files than these do not fail by chance. */
-const RUN_AGAIN_AT_MOST = 10
+/** If more files fail than this, the cause is not chance, and none is run again. */
+const MAX_RERUN_FILES = 10
 
-/** Without colours and without the groups of a build server, which would hide the lines that are looked for. */
+/** Turns off colours and the line groups of build servers, which would hide the lines that are parsed below. */
 const PLAIN = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, GITHUB_ACTIONS: undefined }
 
-/** What the report says of one file. */
+/** Counts and duration of one test file. */
 interface FileResult {
   passed: number
   failed: number
@@ -27,28 +27,27 @@ interface FileResult {
 
 interface Run {
   succeeded: boolean
-  /** Whether it came to its own end: what a runner that was killed did not report is unknown. */
+  /** Whether the runner finished. The report of a killed runner is incomplete. */
   ended: boolean
   results: Map<string, FileResult>
-  /** Files with an error outside of their tests; no report counts these. "" stands for what came before any file. */
+  /** Files with an error outside of their tests, which the report does not count. "" stands for an error before the first file. */
   unhandled: string[]
 }
 
 const chosen = Bun.argv.slice(2)
 const files = chosen.length === 0 ? await Array.fromAsync(new Glob("{test,plugins}/**/*.test.{ts,tsx}").scan(".")) : []
-// Every file in its own world. One process more than there are cores: browsers and killed servers are waited for, and the total
-// shall be that of the work, not of the waiting.
+// One process more than there are cores, because tests spend much of their time waiting for browsers and servers.
 const first = await runTests([`--parallel=${availableParallelism() + 1}`, ...chosen])
 const results = first.results
-// A file that cannot be loaded is simply absent from the report.
+// A file that cannot be loaded is missing from the report.
 const missing = files.filter((file) => !results.has(file)).sort()
-for (const file of missing) console.log(`${file} is not in the report: it could not be loaded, or ended the run`)
+for (const file of missing) console.log(`${file} is not in the report: it could not be loaded, or it ended the run`)
 for (const file of missing) results.set(file, { passed: 0, failed: 1, skipped: 0, seconds: 0 })
 
 let succeeded = first.succeeded
 const broken = [...results].filter(([, result]) => result.failed > 0).map(([file]) => file)
 const failed = [...new Set([...broken, ...first.unhandled])]
-if (first.ended && !failed.includes("") && failed.length > 0 && failed.length <= RUN_AGAIN_AT_MOST) {
+if (first.ended && !failed.includes("") && failed.length > 0 && failed.length <= MAX_RERUN_FILES) {
   succeeded = true
   for (const file of failed) succeeded = (await runAlone(file)) && succeeded
 }
@@ -74,7 +73,7 @@ async function runTests(options: string[]): Promise<Run> {
   return { succeeded, ...said, results: resultsOf((await report.exists()) ? await report.text() : "") }
 }
 
-/** Passes on what the tests print, where each file begins with its name on a line of its own. */
+/** Forwards the output of the runner and reads it: each file begins with a line that holds its name. */
 async function whatIsSaid(printed: ReadableStream<Uint8Array>): Promise<Pick<Run, "ended" | "unhandled">> {
   const decoder = new TextDecoder()
   const unhandled: string[] = []
@@ -94,9 +93,9 @@ async function whatIsSaid(printed: ReadableStream<Uint8Array>): Promise<Pick<Run
   return { ended, unhandled }
 }
 
-/** Whether the file passes with the machine to itself; its result replaces the first one, unless it ended its run again. */
+/** Runs a file alone, replaces its result, and returns whether it passed. */
 async function runAlone(file: string): Promise<boolean> {
-  console.log(`\n${file} failed beside others and is run once more alone`)
+  console.log(`\n${file} failed and is run once more alone`)
   const again = await runTests([`./${file}`])
   const result = again.results.get(file)
   if (result !== undefined) results.set(file, result)
@@ -105,7 +104,7 @@ async function runAlone(file: string): Promise<boolean> {
   return passed
 }
 
-/** By file, in the order of the report. A file's suite is indented once, the suites inside it deeper. */
+/** Parses the report into results by file. A file's suite is indented by one level, the suites inside it by more. */
 function resultsOf(report: string): Map<string, FileResult> {
   const results = new Map<string, FileResult>()
   for (const suite of report.split(/^(?= {2}<testsuite )/m).slice(1)) {

@@ -1,6 +1,6 @@
 /**
- * `bun run dev`: fills ./dev-data once with two sites and ninety days, serves it from source, and restarts when a file changes.
- * More words go to the server: `bun run dev --port 8090`. FOOTFALL_DATA_DIR names another folder.
+ * `bun run dev` fills ./dev-data once with two sites and ninety days of traffic, serves it from source and restarts when a file changes.
+ * Further arguments are passed to the server (`bun run dev --port 8090`). FOOTFALL_DATA_DIR chooses another folder.
  */
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -18,7 +18,7 @@ const server = Bun.spawn([process.execPath, "--watch", "src/main.ts", "serve", "
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => server.kill(signal))
 process.exit(await server.exited)
 
-/** Under another name until it is whole: who breaks off begins anew the next time. */
+/** The folder has another name until it is complete, so that an interrupted run starts again from the beginning. */
 async function fill(): Promise<void> {
   const filling = `${dataDir}-filling`
   rmSync(filling, { recursive: true, force: true })
@@ -28,7 +28,7 @@ async function fill(): Promise<void> {
   const shape = ["--days", "90", "--events", "100000", "--sites", "2", "--seed", "7"]
   await run([process.execPath, join(root, "scripts/seed.ts"), ...shape, "--data-dir", filling])
   renameSync(filling, dataDir)
-  console.log(`Sign in as admin@localhost with ${password}; the key above may ask and send. Delete ${dataDir} to begin anew.\n`)
+  console.log(`Sign in as admin@localhost with ${password}; the key above can query and send events. Delete ${dataDir} to start over.\n`)
 }
 
 async function run(words: readonly string[], input = ""): Promise<void> {

@@ -1,4 +1,5 @@
-/** A Footfall in a process of its own, as its users run it: for benchmarks, proofs and the test of the binary. */
+/** Runs Footfall in a process of its own, as operators run it. Used by benchmarks, proofs and the tests of the binary. */
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Subprocess } from "bun"
 
@@ -8,9 +9,9 @@ export interface Served extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   address: string
   pid: number
-  /** Bytes in memory: all that is resident, and what of it is its own (the rest is the program's file, which the kernel may drop). */
+  /** Bytes in memory: all resident pages, and its own ones. The others map the program file and can be dropped by the kernel. */
   memory(): Promise<{ resident: number; own: number }>
-  /** Ends it and resolves with its exit code; `null` after a signal that it could not handle. */
+  /** Sends the signal and resolves with the exit code; `null` if the signal ended the process. */
   kill(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>
 }
 
@@ -18,11 +19,11 @@ interface ServeOptions {
   command?: readonly string[]
   dataDir: string
   flags?: readonly string[]
-  /** The one core it may use. */
+  /** Number of the core that it is pinned to. */
   core?: number
 }
 
-/** Resolves when it listens on a free port of loopback; rejects with its words when it ends before. */
+/** Starts the server on a free loopback port. Rejects with its error output if it ends before it listens. */
 export async function serveFootfall({ command = FROM_SOURCE, dataDir, flags = [], core }: ServeOptions): Promise<Served> {
   const pinned = core === undefined ? [] : ["taskset", "--cpu-list", String(core)]
   const words = [...pinned, ...command, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", "--json", ...flags]
@@ -53,8 +54,9 @@ export interface Prepared {
   key: string
 }
 
-/** A site for `shop.example.com` in UTC, with a key that may ask and send. */
+/** Creates a site for `shop.example.com` in UTC, with a key that can query and send events. Creates the instance first if necessary. */
 export async function prepareSite(command: readonly string[], dataDir: string): Promise<Prepared> {
+  if (!existsSync(join(dataDir, "catalog.db"))) await (await serveFootfall({ command, dataDir })).kill("SIGTERM")
   const site = ["--name", "Shop", "--hosts", "shop.example.com", "--timezone", "UTC", "--revenue-currency", "EUR"]
   const { id, tracking_id } = await footfall<{ id: number; tracking_id: string }>(command, dataDir, "site", "create", ...site)
   const scopes = ["--name", "Proof", "--scopes", "stats:read,events:write"]
@@ -62,21 +64,21 @@ export async function prepareSite(command: readonly string[], dataDir: string): 
   return { siteId: id, trackingId: tracking_id, key }
 }
 
-/** Somebody who may sign in; their organization is the first. */
+/** A user who can sign in and owns the first organization. */
 export const USER = { email: "ada@example.org", password: "a fine long password" }
 
-/** The first user, made by the command line as an operator makes it. */
+/** Creates the first user on the command line, as an operator would. */
 export async function prepareUser(command: readonly string[], dataDir: string): Promise<void> {
   const words = ["setup", "--email", USER.email, "--name", "Ada", "--organization", "Acme", "--password-stdin", "--data-dir", dataDir]
   const child = Bun.spawn([...command, ...words], { stdin: new Blob([USER.password]), stdout: "ignore", stderr: "inherit" })
-  if ((await child.exited) !== 0) throw new Error("The first user could not be made")
+  if ((await child.exited) !== 0) throw new Error("The first user could not be created.")
 }
 
 export interface Summary {
   metrics: Record<string, number>
 }
 
-/** One answer of the statistics API; rejects with what it said when it is no 200. */
+/** Calls the statistics API. Rejects with the response if its status is not 200. */
 export async function askStats<Answer = Summary>(address: string, { siteId, key }: Prepared, question: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${key}` }
   const response = await fetch(`${address}/api/public/v1/sites/${siteId}/stats/${question}`, { headers })
@@ -84,7 +86,7 @@ export async function askStats<Answer = Summary>(address: string, { siteId, key 
   return (await response.json()) as Answer // the caller names the question, and with it the answer
 }
 
-/** The rest of the output is read and thrown away, or the pipe would fill and stop the server. */
+/** Reads the address from the output, and discards the rest: a full pipe would stop the server. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const found = Promise.withResolvers<string | undefined>()
   void (async () => {
@@ -92,7 +94,8 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | u
     let text = ""
     for await (const chunk of output) {
       text = (text + decoder.decode(chunk, { stream: true })).slice(-4_096)
-      const [, address] = /"address":\s*"([^"]+)"/.exec(text) ?? []
+      // A line of the log names the address too, but before the process listens for signals.
+      const [, address] = /"address":\s*"([^"]+)"[^}]*"is_new"/.exec(text) ?? []
       if (address !== undefined) found.resolve(address)
     }
     found.resolve(undefined)

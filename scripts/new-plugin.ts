@@ -1,28 +1,28 @@
-/** `bun run new-plugin <id>` makes plugins/<id>: routes, a migration and a test that pass, and adds it to the list. */
+/** `bun run new-plugin <id>` creates plugins/<id> with routes, a migration and a passing test, and adds it to the list of plugins. */
 import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 
 const LIST = "plugins/index.ts"
 
-/** The files of a new plugin by their paths below its folder. `id` is small letters and digits. */
+/** Returns the files of a new plugin by their paths below its folder. `id` consists of lower-case letters and digits. */
 export function newPlugin(id: string): Record<string, string> {
   const title = id[0]!.toUpperCase() + id.slice(1)
   const words = { id, title, table: `${id}_items`, path: `/api/private/sites/1/${id}` }
   return { [`${id}.ts`]: main(words), [`migrations/0001_${id}.sql`]: migration(words), [`test/${id}.test.ts`]: tests(words) }
 }
 
-/** The list with one more plugin at its end. Throws when the list has another form, or has the plugin. */
+/** Returns the list with the plugin added. Throws if the list has an unexpected form or already contains the plugin. */
 export function withPlugin(list: string, id: string): string {
   const names = /\[([\w\s,]*)\]\s*$/.exec(list)?.[1]
-  if (names === undefined) throw new Error(`${LIST} has lost its list`)
+  if (names === undefined) throw new Error(`${LIST} no longer contains the list of plugins.`)
   const all = names
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "")
-  if (all.includes(id)) throw new Error(`${LIST} has ${id} already`)
+  if (all.includes(id)) throw new Error(`${LIST} already contains ${id}.`)
   const lines = list.trimEnd().split("\n")
   const line = `import ${id} from "./${id}/${id}.ts"`
-  // In the order of the alphabet, as imports stand everywhere.
+  // Imports are in alphabetical order.
   const later = lines.findIndex((other) => /^import \w+ from "\.\//.test(other) && other > line)
   lines.splice(later === -1 ? lines.findLastIndex((other) => other.startsWith("import ")) + 1 : later, 0, line)
   return `${lines.join("\n").replace(/\[[\w\s,]*\]\s*$/, `[${[...all, id].join(", ")}]`)}\n`
@@ -144,7 +144,7 @@ if (import.meta.main) {
     console.log(path)
   }
   await Bun.write(LIST, withPlugin(await Bun.file(LIST).text(), id))
-  // How a line is broken hangs on the length of the name.
+  // Where a line is broken depends on the length of the name.
   const format = Bun.spawnSync([process.execPath, "x", "biome", "check", "--write", `plugins/${id}`, LIST])
   if (!format.success) refuse(format.stderr.toString())
   console.log(`${LIST}\n\nbun test plugins/${id}`)

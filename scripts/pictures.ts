@@ -1,6 +1,6 @@
 /**
- * `bun scripts/pictures.ts`: the pictures of the README, taken in a real browser of an instance with ninety days of invented
- * traffic, into docs/. Nothing of the machine at hand is in them.
+ * `bun scripts/pictures.ts` takes the screenshots of the README in a real browser, from an instance with ninety days of generated traffic,
+ * and writes them to docs/. They contain nothing of the machine they are taken on.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -58,7 +58,7 @@ async function signIn(page: Page, origin: string): Promise<void> {
   if (!answer.ok()) throw new Error(`Signing in failed with ${answer.status()}`)
 }
 
-/** The server says where it listens on a line of its own. */
+/** Reads the address from the line in which the server prints it. */
 async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
   let text = ""
   for await (const part of output) {

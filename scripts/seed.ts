@@ -1,14 +1,14 @@
 /**
- * `bun run seed --days 365 --events 1000000 --seed 7 [--sites N] [--end INSTANT] [--data-dir PATH]`: invented traffic up to now,
- * or up to an instant such as 2026-11-21T00:00:00Z, through the collector and the event store, at the times it would have come.
- * The same options give the same events before the same end.
+ * `bun run seed --days 365 --events 1000000 --seed 7 [--sites N] [--end INSTANT] [--data-dir PATH]` generates traffic up to now, or up to
+ * an instant such as 2026-11-21T00:00:00Z, and sends it through the collector and the event store at the times of the events. The same
+ * options generate the same events.
  */
 import { parseArgs } from "node:util"
 import { loadConfig } from "../config/load.ts"
 import { version } from "../package.json" with { type: "json" }
 import { plugins } from "../plugins/index.ts"
 import { createApp } from "../src/app.ts"
-import { replayClock } from "../src/services/demo.ts"
+import { replayClock } from "../src/services/demo/demo.ts"
 import { fillDemo } from "../src/wiring/demo.ts"
 
 const { values } = parseArgs({
@@ -27,16 +27,16 @@ const { config, described } = loadConfig({ flags, environment: process.env, work
 const options = {
   described,
   plugins,
-  // Invented people come as fast as we can send them.
+  // Generated events are sent as fast as possible.
   config: { ...config, limit_site_events: 0, limit_instance_events: 0, limit_visitor_events: 0 },
   version,
   clock: replayClock({ now: instantOf(values.end), monotonic: () => performance.now() }),
   log: { debug() {}, info() {}, warn: console.warn, error: console.error },
   random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
   workers: {
-    query: new URL("../src/query/worker.ts", import.meta.url).href,
-    backup: new URL("../src/services/backup-worker.ts", import.meta.url).href,
-    hash: new URL("../src/services/hash-worker.ts", import.meta.url).href,
+    query: new URL("../src/query/engine/worker.ts", import.meta.url).href,
+    backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
+    hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
   },
 }
 
@@ -44,7 +44,8 @@ process.umask(0o077)
 const begun = performance.now()
 const app = await createApp(options)
 try {
-  if ((await app.instance.allSites()).length > 0) throw new Error(`${config.data_dir} has sites already; name a new folder with --data-dir`)
+  if ((await app.instance.allSites()).length > 0)
+    throw new Error(`${config.data_dir} already contains sites. Choose a new folder with --data-dir.`)
   const made = await fillDemo(app, options, shape, ({ done, total }) => progress(done, total))
   if (process.stderr.isTTY) process.stderr.write("\n")
   console.log(JSON.stringify({ ...made, seconds: Math.round((performance.now() - begun) / 1_000) }, null, 2))

@@ -1,31 +1,34 @@
 /** Everything is wired here; no rule stands here. */
+
 import type { Invitation } from "./cli/command.ts"
 import { jumpText } from "./domain/moment.ts"
 import { statusOf } from "./http/public/creation.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
-import { type Collector, createCollector } from "./ingest/collect.ts"
-import { createIngestCounts } from "./ingest/ingest-counts.ts"
+import { type Collector, createCollector } from "./ingest/collect/collect.ts"
+import { createIngestCounts } from "./ingest/commit/outcomes.ts"
 import { type LoadedPlugins, loadPlugins, pluginFacts } from "./plugin/load.ts"
-import type { Engine } from "./query/engine.ts"
-import { accountTasks } from "./services/accounts.ts"
-import { type Console, createConsole } from "./services/console/console.ts"
-import { defineCoreJobs, jobTasks } from "./services/core-jobs.ts"
-import { examine } from "./services/doctor.ts"
-import { createExports } from "./services/exports.ts"
-import type { Instance } from "./services/instance.ts"
-import { createLive } from "./services/live.ts"
-import { createLogLines } from "./services/log-lines.ts"
-import { createMemberships, type Memberships } from "./services/memberships.ts"
-import { createOnlineRestore } from "./services/online-restore.ts"
-import type { Operations } from "./services/operations.ts"
-import { createQueryForm } from "./services/query-form.ts"
-import { createSiteAreas } from "./services/site-areas.ts"
-import { createStats } from "./services/stats.ts"
-import { createTimers } from "./services/timers.ts"
-import { txtResolver } from "./services/txt-records.ts"
-import { upkeepTasks } from "./services/upkeep.ts"
+import type { Engine } from "./query/engine/engine.ts"
+import { accountTasks } from "./services/accounts/accounts.ts"
+import { createOnlineRestore } from "./services/backup/online-restore.ts"
+import { createExports } from "./services/export/export.ts"
+import { type Console, createConsole } from "./services/instance/console.ts"
+import { defineCoreJobs, jobTasks } from "./services/instance/core-jobs.ts"
+import { examine } from "./services/instance/doctor.ts"
+import type { Instance } from "./services/instance/instance.ts"
+import type { Operations } from "./services/instance/operations.ts"
+import { createSiteAreas } from "./services/instance/site-areas.ts"
+import { upkeepTasks } from "./services/instance/upkeep.ts"
+import { txtResolver } from "./services/oidc/mail-domains.ts"
+import { createMemberships, type Memberships } from "./services/organizations/memberships.ts"
+import { createLogLines } from "./services/runtime/log.ts"
+import { createTimers } from "./services/runtime/tasks.ts"
+import { createHostClaims } from "./services/sites/host-claims.ts"
+import { createLive } from "./services/stats/live.ts"
+import { createQueryForm } from "./services/stats/query-form.ts"
+import { createRecordReports } from "./services/stats/record-reports.ts"
+import { createStats } from "./services/stats/stats.ts"
 import { begin, end } from "./wiring/life.ts"
-import { closeGround, openGround } from "./wiring/opening.ts"
+import { closeFoundation, openFoundation } from "./wiring/opening.ts"
 import { operationsOf } from "./wiring/operations.ts"
 import { cookieOf, isSecure, serverOptions } from "./wiring/server.ts"
 import { type AppOptions, baseUrlOf, collectorOptions, consoleSettings, doctorOptions, upkeepOptions } from "./wiring/settings.ts"
@@ -41,8 +44,8 @@ export interface App extends HttpServer {
   console: Console
   /** Resolves when it has to stop and begin anew: a backup is to take the place of the stores. */
   restarting: Promise<void>
-  /** Where people set the instance up, while nobody has; `tellLater` gets each token that takes the place of an expired one. */
-  inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
+  /** Where people set the instance up, while nobody has; `onRenewal` gets each token that takes the place of an expired one. */
+  inviteToSetUp(onRenewal: (invitation: Invitation) => void): Promise<Invitation | undefined>
   /** Begins what an instance does by itself, and answers commands of the command line. After it listens, at this address. */
   start(address: string): Promise<void>
   /** Everything after the web server has stopped: commits what waits, ends the jobs, closes the stores. */
@@ -55,8 +58,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { config, clock, log } = options
   let address: string | undefined
   const publicUrl = () => baseUrlOf(config, address)
-  const ground = await openGround(options, publicUrl)
-  const { instance, engine, slowQuestions, placeFile } = ground
+  const foundation = await openFoundation(options, publicUrl)
+  const { instance, engine, slowQuestions, placeFile } = foundation
   const counts = createIngestCounts({ now: clock.now })
   const live = createLive({ directory: instance.sites.directory, engine, clock })
   const collector = createCollector({
@@ -77,9 +80,13 @@ export async function createApp(given: AppOptions): Promise<App> {
   )
   const placeNames = placeFile?.names
   const stats = createStats({ ...instance, engine, clock, placeNames })
+  const recordReports = createRecordReports({ ...instance, engine, clock, placeNames })
   const exports = createExports({ ...instance, engine, clock, placeNames })
+  const resolveTxt = txtResolver(options.nameServers)
+  const hostClaims = createHostClaims({ ...instance, clock, random: options.random, resolveTxt })
   const siteAreas = createSiteAreas({
     ...instance,
+    hostClaims,
     engine,
     stats,
     exports,
@@ -91,7 +98,6 @@ export async function createApp(given: AppOptions): Promise<App> {
     areaFiles: () => plugins.areaFiles,
     isSecure: isSecure(options),
   })
-  const resolveTxt = txtResolver(options.nameServers)
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
   const cookie = cookieOf(options, instance)
   const onlineRestore = createOnlineRestore({ dataDir: config.data_dir, now: clock.now })
@@ -100,6 +106,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...consoleSettings(options),
     instance,
     memberships,
+    hostClaims,
     stats,
     counts,
     logLines,
@@ -120,6 +127,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     settings: config.plugins,
     instance,
     stats,
+    recordReports,
     exports,
     takeouts: siteAreas.takeouts,
     console: admin,
@@ -127,7 +135,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     allowedHosts: config.allowed_hosts,
     resolveTxt,
   }).catch(async (error) => {
-    await closeGround(ground)
+    await closeFoundation(foundation)
     throw error
   })
   defineCoreJobs({ ...instance, erasure: plugins.erasure, clock, log })
@@ -143,7 +151,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     publicUrl,
     cookie,
     mountPlugins: plugins.mountPlugins,
-    askDoors: plugins.askDoors,
+    answerAtEndpoint: plugins.answerAtEndpoint,
     pluginPages: plugins.pages,
   })
   const upkeep = { ...upkeepOptions(options, instance), hooks: plugins.hooks }
@@ -166,10 +174,10 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...server,
     ...parts,
     restarting: onlineRestore.asked,
-    async inviteToSetUp(tellLater) {
+    async inviteToSetUp(onRenewal) {
       if (await instance.accounts.users.isSetUp()) return undefined
       const url = `${baseUrlOf(config, address)}/setup`
-      return { url, ...instance.accounts.setup.token.begin((invitation) => tellLater({ url, ...invitation })) }
+      return { url, ...instance.accounts.setup.token.begin((invitation) => onRenewal({ url, ...invitation })) }
     },
     async start(at) {
       address = at

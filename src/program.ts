@@ -1,4 +1,5 @@
 /** The program: the real clock, the real configuration, signals, the listening socket. */
+
 import { existsSync } from "node:fs"
 import { ConfigFault, type Loaded, loadConfig } from "../config/load.ts"
 import { pluginSettings } from "../config/plugins.ts"
@@ -11,14 +12,15 @@ import type { Program, Running, Settings } from "./cli/command.ts"
 import type { Clock } from "./domain/clock.ts"
 import type { Log } from "./domain/log.ts"
 import { LISTENING } from "./http/server.ts"
-import { placesIn, prepareDataFolder } from "./services/data-folder.ts"
-import { replayClock } from "./services/demo.ts"
-import { ExitFault } from "./services/exit.ts"
-import { lockFolder, openInstance } from "./services/instance.ts"
-import { jsonLog, lineWriter } from "./services/json-log.ts"
-import { withOperations } from "./services/reach.ts"
-import { restoreBackup } from "./services/restore.ts"
-import { pendingIn } from "./services/stores.ts"
+import { findBackup } from "./services/backup/folder.ts"
+import { finishInterrupted, restoreBackup } from "./services/backup/restore.ts"
+import { replayClock } from "./services/demo/demo.ts"
+import { lockFolder, openInstance } from "./services/instance/instance.ts"
+import { withOperations } from "./services/instance/reach.ts"
+import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/data-folder.ts"
+import { ExitFault } from "./services/runtime/exit.ts"
+import { jsonLog, lineWriter } from "./services/runtime/log.ts"
+import { pendingIn } from "./services/runtime/stores.ts"
 import { fillDemo, makeDemoUser } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
 import { type AppOptions, instanceOptions } from "./wiring/settings.ts"
@@ -32,8 +34,9 @@ const program: Program = {
   settingFlags: settingFlags(),
   interrupted,
   describeSettings: (settings) => load(settings).described,
-  async withOperations(settings, report, work) {
+  async withOperations(settings, report, work, { mayCreateStores } = { mayCreateStores: false }) {
     const options = appOptions(settings, process.stderr.fd)
+    if (!mayCreateStores) requireStores(options.config.data_dir)
     const open = async () => {
       const instance = await openInstance(instanceOptions(options))
       return {
@@ -61,15 +64,20 @@ const program: Program = {
     }
   },
   async migrate(settings, { backUp }) {
-    const instance = await openInstance(instanceOptions({ ...appOptions(settings, process.stderr.fd), backUpBeforeMigrating: backUp }))
+    const options = instanceOptions({ ...appOptions(settings, process.stderr.fd), backUpBeforeMigrating: backUp })
+    requireStores(options.dataDir)
+    const instance = await openInstance(options)
     await instance.close()
     return instance.migrated
   },
   async migrationStatus(settings) {
     const options = instanceOptions(appOptions(settings, process.stderr.fd))
+    requireStores(options.dataDir)
     prepareDataFolder(options.dataDir)
     const lock = lockFolder(options)
     try {
+      // Between the two stores of an unfinished restore, nothing true can be said about either.
+      finishInterrupted(options.dataDir, options.log)
       return await pendingIn(options)
     } finally {
       lock.release()
@@ -77,10 +85,13 @@ const program: Program = {
   },
   requireKey(settings) {
     const { dataDir, secretKey } = instanceOptions(appOptions(settings, process.stderr.fd))
+    requireStores(dataDir)
     if (secretKey === undefined && !existsSync(placesIn(dataDir).key)) throw new ExitFault("storage", `${dataDir} has no secret.key`)
   },
   async restore(settings, idOrPath, report, passphrase) {
     const options = instanceOptions(appOptions(settings, process.stderr.fd))
+    // After the loss of a disk, a backup is restored into a folder that holds nothing else.
+    if (findBackup(options.dataDir, idOrPath) === undefined) requireStores(options.dataDir)
     prepareDataFolder(options.dataDir)
     const lock = lockFolder(options)
     try {
@@ -134,9 +145,9 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     // In the binary `import.meta.url` is that of this file everywhere, so these are made here.
     workers: {
-      query: new URL("./query/worker.ts", import.meta.url).href,
-      backup: new URL("./services/backup-worker.ts", import.meta.url).href,
-      hash: new URL("./services/hash-worker.ts", import.meta.url).href,
+      query: new URL("./query/engine/worker.ts", import.meta.url).href,
+      backup: new URL("./services/backup/worker.ts", import.meta.url).href,
+      hash: new URL("./services/sign-in/hash-worker.ts", import.meta.url).href,
     },
   }
 }
@@ -154,6 +165,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   setTimeout(settle, SETTLED_MS).unref()
   return {
     address,
+    dataDir: config.data_dir,
     isNew: (await app.instance.allSites()).length === 0,
     inviteToSetUp: app.inviteToSetUp,
     failed: app.instance.states.lost,

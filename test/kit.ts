@@ -20,9 +20,8 @@ import type { Site } from "../src/domain/site.ts"
 import type { AnyPlugin } from "../src/plugin/contract.ts"
 import { insertMembership, putSiteMember } from "../src/store/catalog/memberships.ts"
 import { updateSessionProof } from "../src/store/catalog/sessions.ts"
-import { insertSetup, isSetUp } from "../src/store/catalog/setup.ts"
-import { sql } from "../src/store/catalog/sql.ts"
-import { insertUser } from "../src/store/catalog/users.ts"
+import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
+import { sql } from "../src/store/sql.ts"
 
 /** A real folder for real stores; gone at the end of the test's scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -57,9 +56,9 @@ export function memoryLog(): Log & { lines: { level: string; message: string; fi
 
 /** Where the worker files are; in the product `main.ts` makes these. */
 export const WORKERS = {
-  query: new URL("../src/query/worker.ts", import.meta.url).href,
-  backup: new URL("../src/services/backup-worker.ts", import.meta.url).href,
-  hash: new URL("../src/services/hash-worker.ts", import.meta.url).href,
+  query: new URL("../src/query/engine/worker.ts", import.meta.url).href,
+  backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
+  hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
 }
 
 /** A browser that no rule of ingestion takes for a bot. */
@@ -219,7 +218,11 @@ async function signIn(app: App, now: number, as: SignInAs & { organizationId: nu
     if (!(await isSetUp(statements))) await insertSetup(statements, { userId: user.id, now })
     if (as.role) await insertMembership(statements, { organizationId: as.organizationId, userId: user.id, role: as.role, now })
     if (as.siteRole) await putSiteMember(statements, { siteId: as.siteId ?? 1, userId: user.id, role: as.siteRole, by: null, now })
-    const made = await sessions.create(statements, user, { method: "password", mfa: false, client: { userAgent: BROWSER, ipPrefix: "" } })
+    const made = await sessions.create(statements, user, {
+      method: "password",
+      mfa: false,
+      client: { userAgent: BROWSER, ipPrefix: "" },
+    })
     if (as.provedAt !== undefined) await updateSessionProof(statements, made.session.id, as.provedAt)
     return made.token
   })
@@ -265,7 +268,7 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 // What an area gives to the proofs of all private routes.
-export type { AreaProof, AreaProofKit } from "./http/private/area-proofs.ts"
+export type { AreaProof, AreaProofKit } from "./http/private/proofs/area-proofs.ts"
 export type { Scene } from "./http/private/scene.ts"
 export { archiveLines, archiveOf } from "./plugin/archive.ts"
-export { nameServer } from "./services/name-server.ts"
+export { nameServer } from "./services/oidc/name-server.ts"

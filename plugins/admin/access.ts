@@ -2,19 +2,19 @@ import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
   AppError,
-  type Deed,
+  type AuditEntry,
   type Host,
   Instant,
   instantOrNull,
   instantText,
   KEY_STATES,
   keyState,
-  leaveUnread,
   NoQuery,
   orNull,
   Paged,
   pageOfAll,
   parseId,
+  readNothing,
   readPaging,
 } from "#plugin"
 import { readSearch } from "./search.ts"
@@ -77,10 +77,10 @@ export const accessRoutes = (host: Host) => {
     return found
   }
   const invitationOf = (id: string | undefined) =>
-    one(lists.invitations(), id, () => new AppError("invitation_not_found", "No open invitation has this id"))
-  const keyOf = (id: string | undefined) => one(lists.keys(), id, () => new AppError("api_key_not_found", "No API key has this id"))
+    one(lists.invitations(), id, () => new AppError("invitation_not_found", "This invitation doesn't exist or is no longer open."))
+  const keyOf = (id: string | undefined) => one(lists.keys(), id, () => new AppError("api_key_not_found", "This API key doesn't exist."))
   const sessionOf = (id: string | undefined) =>
-    one(lists.sessions(), id, () => new AppError("session_not_found", "No live session has this id"))
+    one(lists.sessions(), id, () => new AppError("session_not_found", "This session doesn't exist or has ended."))
   type Params = Record<string, string | undefined>
 
   return host
@@ -101,7 +101,7 @@ export const accessRoutes = (host: Host) => {
       "/admin/invitations/:id",
       async ({ actor, params, status }) => {
         const { id, organization_id } = await invitationOf(params.id)
-        const describe = (invitation: { id: number; email: string }): Deed => ({
+        const describe = (invitation: { id: number; email: string }): AuditEntry => ({
           action: "admin.invitation.delete",
           target: { type: "invitation", id: invitation.id, label: invitation.email },
           organizationId: organization_id,
@@ -110,7 +110,7 @@ export const accessRoutes = (host: Host) => {
         return status(204, undefined)
       },
       {
-        instanceAdmin: { find: async ({ id }: Params) => void (await invitationOf(id)), read: leaveUnread },
+        instanceAdmin: { find: async ({ id }: Params) => void (await invitationOf(id)), read: readNothing },
         query: NoQuery,
         detail: says("Withdraw an invitation"),
       },
@@ -140,7 +140,7 @@ export const accessRoutes = (host: Host) => {
       "/admin/api-keys/:id/revoke",
       async ({ actor, user, params }) => {
         const { id, organization_id } = await keyOf(params.id)
-        const describe = (key: { id: number; name: string }): Deed => ({
+        const describe = (key: { id: number; name: string }): AuditEntry => ({
           action: "admin.key.revoke",
           target: { type: "api_key", id: key.id, label: key.name },
           organizationId: organization_id,
@@ -149,7 +149,7 @@ export const accessRoutes = (host: Host) => {
         return shownKey(await keyOf(params.id), host.now())
       },
       {
-        instanceAdmin: { find: async ({ id }: Params) => void (await keyOf(id)), read: leaveUnread },
+        instanceAdmin: { find: async ({ id }: Params) => void (await keyOf(id)), read: readNothing },
         query: NoQuery,
         response: { 200: KeyShown },
         detail: says("Revoke an API key"),
@@ -172,7 +172,7 @@ export const accessRoutes = (host: Host) => {
         )
         return { ...page, data: page.data.map((row) => shownSession(row, session.id)) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(SessionShown) }, detail: says("List live sessions") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(SessionShown) }, detail: says("List active sessions") },
     )
     .delete(
       "/admin/sessions/:id",
@@ -181,7 +181,7 @@ export const accessRoutes = (host: Host) => {
         return status(204, undefined)
       },
       {
-        instanceAdmin: { find: async ({ id }: Params) => void (await sessionOf(id)), read: leaveUnread },
+        instanceAdmin: { find: async ({ id }: Params) => void (await sessionOf(id)), read: readNothing },
         query: NoQuery,
         detail: says("End a session"),
       },

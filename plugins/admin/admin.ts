@@ -4,6 +4,7 @@ import { accessRoutes } from "./access.ts"
 import { auditRoutes } from "./audit.ts"
 import { backupScheduleRoutes } from "./backup-schedule.ts"
 import { backupRoutes } from "./backups.ts"
+import { hostDisputeRoutes } from "./host-disputes.ts"
 import { impersonationRoutes } from "./impersonation.ts"
 import { jobRoutes } from "./jobs.ts"
 import { memberRoutes } from "./members.ts"
@@ -20,7 +21,7 @@ import { userRoutes } from "./users.ts"
 const PAGES = [
   ...["", "/ingestion", "/jobs", "/jobs/:job", "/schedules", "/questions", "/logs"],
   ...["/users", "/users/:user", "/organizations", "/organizations/:organization", "/invitations", "/keys", "/sessions"],
-  ...["/sites", "/storage", "/retention", "/backups"],
+  ...["/sites", "/host-disputes", "/storage", "/retention", "/backups"],
   ...["/audit", "/settings", "/settings/:group", "/plugins", "/maintenance"],
 ]
 
@@ -36,6 +37,7 @@ export default definePlugin({
       organizationRoutes(host),
       memberRoutes(host),
       siteRoutes(host),
+      hostDisputeRoutes(host),
       accessRoutes(host),
       auditRoutes(host),
       systemRoutes(host),

@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { AnyQuery, AuditRowShown, csvLine, type Host, NoQuery, Paged, shownAuditRow } from "#plugin"
+import { AnyQuery, AuditRowResponse, csvLine, formatAuditRow, type Host, NoQuery, Paged } from "#plugin"
 import { answers } from "./sent.ts"
 import { fileHeaders, Id, says, streamed } from "./shapes.ts"
 
@@ -13,34 +13,34 @@ export const auditRoutes = (host: Host) => {
       "/admin/audit",
       async ({ query }) => {
         const page = await audit.list(query)
-        return { ...page, data: page.data.map(shownAuditRow) }
+        return { ...page, data: page.data.map(formatAuditRow) }
       },
-      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(AuditRowShown) }, detail: says("Who changed what") },
+      { instanceAdmin: true, query: AnyQuery, response: { 200: Paged(AuditRowResponse) }, detail: says("List audit entries") },
     )
     .get("/admin/audit/export.ndjson", async ({ query, actor }) => file("ndjson", await audit.open(actor, query)), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("The audit log as lines of JSON"), ...answers(TYPES.ndjson) },
+      detail: { ...says("Export the audit log as NDJSON"), ...answers(TYPES.ndjson) },
     })
     .get("/admin/audit/export.csv", async ({ query, actor }) => file("csv", await audit.open(actor, query)), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("The audit log as a table"), ...answers(TYPES.csv) },
+      detail: { ...says("Export the audit log as CSV"), ...answers(TYPES.csv) },
     })
     .get("/admin/audit/verify", () => audit.verify(), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ ok: t.Boolean(), rows: t.Integer(), first_broken_id: t.Optional(Id) }) },
-      detail: says("Whether every row follows from the one before"),
+      detail: says("Verify the integrity of the audit log"),
     })
 }
 
 const TYPES = { csv: "text/csv", ndjson: "application/x-ndjson" } as const
 
-type Row = Parameters<typeof shownAuditRow>[0]
-const COLUMNS = Object.keys(AuditRowShown.properties) as (keyof AuditRowShown)[] // of its own properties
+type Row = Parameters<typeof formatAuditRow>[0]
+const COLUMNS = Object.keys(AuditRowResponse.properties) as (keyof AuditRowResponse)[] // of its own properties
 
-const WRITES: Readonly<Record<keyof typeof TYPES, (row: AuditRowShown) => string>> = {
+const WRITES: Readonly<Record<keyof typeof TYPES, (row: AuditRowResponse) => string>> = {
   ndjson: (row) => `${JSON.stringify(row)}\n`,
   csv: (row) => csvLine(COLUMNS.map((name) => (name === "changes" ? JSON.stringify(row.changes) : (row[name] ?? undefined)))),
 }
@@ -50,7 +50,7 @@ function file(format: keyof typeof TYPES, rows: AsyncIterable<Row[]>): Response 
   const encode = (text: string) => new TextEncoder().encode(text)
   async function* parts() {
     if (format === "csv") yield encode(`${COLUMNS.join(",")}\r\n`)
-    for await (const part of rows) yield encode(part.map((row) => WRITES[format](shownAuditRow(row))).join(""))
+    for await (const part of rows) yield encode(part.map((row) => WRITES[format](formatAuditRow(row))).join(""))
   }
   return new Response(streamed(parts()), { headers: fileHeaders(`${TYPES[format]}; charset=utf-8`, `audit.${format}`) })
 }

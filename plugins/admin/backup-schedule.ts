@@ -6,7 +6,7 @@ import { says } from "./shapes.ts"
 const PlanShown = t.Object({
   cron: orNull(t.String()),
   keep: t.Object({ daily: t.Integer(), weekly: t.Integer() }),
-  target: t.String({ description: "local, or s3: a copy of each goes to the bucket too" }),
+  target: t.String({ description: "`local`, or `s3` to copy each backup to the bucket as well." }),
   s3: t.Optional(
     t.Object({
       ...{ endpoint: t.String(), bucket: t.String(), prefix: t.String(), region: t.String(), key_id: t.String() },
@@ -27,7 +27,7 @@ export const backupScheduleRoutes = (host: Host) => {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: PlanShown },
-      detail: says("When backups are made by themselves"),
+      detail: says("Get the backup schedule"),
     })
     .put(
       "/admin/backups/schedule",
@@ -41,7 +41,7 @@ export const backupScheduleRoutes = (host: Host) => {
         body: Sent,
         response: { 200: PlanShown },
         detail: {
-          ...says("Change when backups are made, and how many are kept", SENT.backupSchedule),
+          ...says("Update the backup schedule", SENT.backupSchedule),
           ...refuses("set_elsewhere", "blocked_address", "outbound_disabled"),
         },
       },

@@ -11,7 +11,7 @@ export const BackupShown = t.Object(
     target: t.String(),
     includes: t.Array(t.String()),
     encrypted: t.Boolean(),
-    state: t.String({ description: "verified, unverified or failed" }),
+    state: t.String({ description: "`verified`, `unverified`, `failed` (its last check) or `damaged` (its manifest cannot be read)" }),
     verified_at: orNull(Instant),
     version: t.String(),
     schemas: t.Object({ catalog: t.Array(t.String()), events: t.Array(t.String()) }),
@@ -20,25 +20,12 @@ export const BackupShown = t.Object(
   { title: "Backup" },
 )
 
-type Manifest = Awaited<ReturnType<Console["backups"]["get"]>>
+type Listed = Awaited<ReturnType<Console["backups"]["find"]>>
 
 /** A backup, wherever it lies. */
-export function shownBackup(manifest: Manifest): Static<typeof BackupShown> {
-  const {
-    id,
-    label = null,
-    kind,
-    created_at,
-    sealed,
-    files,
-    verified_at,
-    failed_at,
-    version,
-    schemas,
-    catalog,
-    target,
-    includes,
-  } = manifest
+export function shownBackup(backup: Listed): Static<typeof BackupShown> {
+  if ("damage" in backup) return shownDamage(backup)
+  const { id, label = null, kind, created_at, sealed, files, verified_at, failed_at, version, schemas, catalog, target, includes } = backup
   return {
     id,
     label,
@@ -52,6 +39,12 @@ export function shownBackup(manifest: Manifest): Static<typeof BackupShown> {
     verified_at,
     version,
     schemas,
-    ...(catalog === "remote" && { note: "The catalog is on a server, which has backups of its own." }),
+    ...(catalog === "remote" && { note: "The catalog is on a database server and not part of this backup. Back it up there." }),
   }
 }
+
+/** Nothing is known of what it holds. */
+const shownDamage = ({ id, created_at, bytes, damage }: Extract<Listed, { damage: string }>): Static<typeof BackupShown> => ({
+  ...{ id, label: null, kind: "unknown", created_at, bytes, target: "local", includes: [], encrypted: false },
+  ...{ state: "damaged", verified_at: null, version: "", schemas: { catalog: [], events: [] }, note: damage },
+})

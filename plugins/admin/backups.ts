@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, leaveUnread, NoQuery, readOptionalJson, Sent } from "#plugin"
+import { type Host, leaveUnread, NoQuery, readNothing, readOptionalJson, Sent } from "#plugin"
 import { archiveOf } from "./backup-archive.ts"
 import { BackupShown, shownBackup } from "./backup-shown.ts"
 import { begin, JobShown } from "./jobs.ts"
@@ -10,15 +10,15 @@ import { fileHeaders, says, streamed } from "./shapes.ts"
 export const backupRoutes = (host: Host) => {
   const { backups } = host.services.console
   type Params = Record<string, string | undefined>
-  const find = async ({ id }: Params) => void (await backups.get(id))
+  const find = async ({ id }: Params) => void (await backups.find(id))
 
   return host
     .instanceRouter()
     .get(
       "/admin/backups",
       async () => {
-        const { backups: all, hindrance } = await backups.list()
-        return { data: all.map(shownBackup), ...(hindrance !== undefined && { hindrance }) }
+        const { backups: all, bucketError } = await backups.list()
+        return { data: all.map(shownBackup), ...(bucketError !== undefined && { hindrance: bucketError }) }
       },
       {
         instanceAdmin: true,
@@ -26,7 +26,7 @@ export const backupRoutes = (host: Host) => {
         response: {
           200: t.Object({
             data: t.Array(BackupShown),
-            hindrance: t.Optional(t.String({ description: "Why those of the bucket are missing" })),
+            hindrance: t.Optional(t.String({ description: "Reason why the backups in the bucket could not be listed." })),
           }),
         },
         detail: says("List backups"),
@@ -37,7 +37,7 @@ export const backupRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 202: JobShown },
-      detail: { ...says("Make a backup", SENT.backup), ...refuses("backup_running", "restore_running", "not_enough_space") },
+      detail: { ...says("Create a backup", SENT.backup), ...refuses("backup_running", "restore_running", "not_enough_space") },
     })
     .post(
       "/admin/backups/upload",
@@ -53,16 +53,16 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         response: { 201: BackupShown },
         detail: {
-          ...says("Take a backup that was downloaded, as a tar archive"),
+          ...says("Upload a backup as a tar archive"),
           ...refuses("backup_corrupt", "backup_too_new", "backup_foreign", "not_enough_space", "body_too_large", "validation_failed"),
         },
       },
     )
-    .get("/admin/backups/:id", async ({ params }) => shownBackup(await backups.get(params.id)), {
+    .get("/admin/backups/:id", async ({ params }) => shownBackup(await backups.find(params.id)), {
       instanceAdmin: { find },
       query: NoQuery,
       response: { 200: BackupShown },
-      detail: says("Read a backup"),
+      detail: says("Get a backup"),
     })
     .get(
       "/admin/backups/:id/download",
@@ -73,7 +73,11 @@ export const backupRoutes = (host: Host) => {
       {
         instanceAdmin: { find, sudo: true },
         query: NoQuery,
-        detail: { ...says("A backup as one tar archive"), ...refuses("backup_running", "invalid_state"), ...answers("application/x-tar") },
+        detail: {
+          ...says("Download a backup as a tar archive"),
+          ...refuses("backup_running", "backup_corrupt", "invalid_state"),
+          ...answers("application/x-tar"),
+        },
       },
     )
     .post(
@@ -84,7 +88,7 @@ export const backupRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 202: JobShown },
-        detail: { ...says("Check a backup again", SENT.verification), ...refuses("backup_running") },
+        detail: { ...says("Verify a backup", SENT.verification), ...refuses("backup_running", "backup_corrupt") },
       },
     )
     .post(
@@ -96,7 +100,7 @@ export const backupRoutes = (host: Host) => {
         body: Sent,
         response: { 202: JobShown },
         detail: {
-          ...says("Put a backup in the place of the present stores", SENT.restore),
+          ...says("Restore a backup", SENT.restore),
           ...refuses(
             "backup_corrupt",
             "backup_too_new",
@@ -116,7 +120,7 @@ export const backupRoutes = (host: Host) => {
         return status(204, undefined)
       },
       {
-        instanceAdmin: { find, sudo: true, read: leaveUnread },
+        instanceAdmin: { find, sudo: true, read: readNothing },
         query: NoQuery,
         detail: { ...says("Delete a backup"), ...refuses("backup_running", "restore_running") },
       },

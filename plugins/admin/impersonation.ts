@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Host, Instant, instantText, leaveUnread, NoQuery, Sent } from "#plugin"
+import { type Host, Instant, instantText, NoQuery, readNothing, Sent } from "#plugin"
 import { refuses, SENT } from "./sent.ts"
 import { Id, says } from "./shapes.ts"
 
@@ -48,10 +48,10 @@ export const impersonationRoutes = (host: Host) => {
       },
       {
         // Also for a session that has run out meanwhile: its admin wants to come back.
-        open: { read: leaveUnread },
+        open: { read: readNothing },
         query: NoQuery,
         response: { 200: t.Object({ user: t.Union([t.Object({ id: Id, email: t.String(), name: t.String() }), t.Null()]) }) },
-        detail: says("Come back to the own session"),
+        detail: { ...says("Stop impersonating and return to your own session"), ...refuses("invalid_state") },
       },
     )
 }

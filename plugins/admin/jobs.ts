@@ -6,11 +6,11 @@ import {
   instantOrNull,
   instantText,
   type Job,
-  leaveUnread,
   NoQuery,
   type OwnStatements,
   orNull,
   Paged,
+  readNothing,
   Sent,
   type SentJson,
 } from "#plugin"
@@ -66,10 +66,10 @@ function jobShown(host: Host, job: Job): Static<typeof JobShown> {
 
 /** What a service stores in the transaction of a job that it makes. */
 type Kept = (statements: OwnStatements, change: { after?: Job }) => Promise<void>
-type Asking = Omit<Parameters<Host["create"]>[0], "body"> & { body?: unknown }
+type ReportOptions = Omit<Parameters<Host["create"]>[0], "body"> & { body?: unknown }
 
 /** Begins work: 202 with the job, once for each `Idempotency-Key`. */
-export const begin = (host: Host, call: Asking, make: (kept: Kept) => Promise<Job>): Promise<Static<typeof JobShown>> =>
+export const begin = (host: Host, call: ReportOptions, make: (kept: Kept) => Promise<Job>): Promise<Static<typeof JobShown>> =>
   host.create(
     keyed(call),
     (_, kept) => make(kept),
@@ -77,7 +77,7 @@ export const begin = (host: Host, call: Asking, make: (kept: Kept) => Promise<Jo
   )
 
 /** Also of a route that takes no body: its requests are all the same. */
-export const keyed = ({ body, ...call }: Asking): Parameters<Host["create"]>[0] => ({
+export const keyed = ({ body, ...call }: ReportOptions): Parameters<Host["create"]>[0] => ({
   ...call,
   body: body === null || body === undefined ? { value: undefined, bytes: new Uint8Array() } : (body as SentJson), // as the gate has read it
 })
@@ -86,7 +86,7 @@ export const keyed = ({ body, ...call }: Asking): Parameters<Host["create"]>[0] 
 export const jobRoutes = (host: Host) => {
   const { jobs } = host.services.console
   const find = async ({ id }: Record<string, string | undefined>) => void (await jobs.get(id))
-  const quiet = { find, read: leaveUnread }
+  const quiet = { find, read: readNothing }
   const scheduleShown = (schedule: Awaited<ReturnType<typeof jobs.schedules>>[number]): Static<typeof ScheduleShown> => {
     const { name, cron, timezone, enabled, last_state } = schedule
     const [last_run_at, next_run_at] = [instantOrNull(schedule.last_run_at), instantOrNull(schedule.next_run_at)]
@@ -109,13 +109,13 @@ export const jobRoutes = (host: Host) => {
         const job = await jobs.get(params.id)
         return { ...jobShown(host, job), lines: job.lines.map(({ at, ...line }) => ({ at: instantText(at), ...line })) }
       },
-      { instanceAdmin: { find }, query: NoQuery, detail: { ...says("Read a job, with what the log says of it"), ...answers() } },
+      { instanceAdmin: { find }, query: NoQuery, detail: { ...says("Get a job with its log lines"), ...answers() } },
     )
     .post("/admin/jobs/:id/cancel", async ({ actor, params }) => jobShown(host, await jobs.cancel(actor, params.id)), {
       instanceAdmin: quiet,
       query: NoQuery,
       response: { 200: JobShown },
-      detail: says("End a job"),
+      detail: says("Cancel a job"),
     })
     .post(
       "/admin/jobs/:id/retry",
@@ -129,30 +129,30 @@ export const jobRoutes = (host: Host) => {
         instanceAdmin: quiet,
         query: NoQuery,
         response: { 200: JobShown },
-        detail: { ...says("Let a job that failed begin anew"), ...refuses("invalid_state") },
+        detail: { ...says("Retry a failed job"), ...refuses("invalid_state") },
       },
     )
     .get("/admin/schedules", async () => ({ data: (await jobs.schedules()).map(scheduleShown) }), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ data: t.Array(ScheduleShown) }) },
-      detail: says("When jobs come again"),
+      detail: says("List job schedules"),
     })
     .patch("/admin/schedules/:name", async ({ actor, params, body }) => scheduleShown(await jobs.change(actor, params.name, body.value)), {
       instanceAdmin: true,
       query: NoQuery,
       body: Sent,
       response: { 200: ScheduleShown },
-      detail: { ...says("Change when a job comes again, or whether", SENT.schedule), ...refuses("not_found") },
+      detail: { ...says("Update or disable a job schedule", SENT.schedule), ...refuses("not_found") },
     })
     .post(
       "/admin/schedules/:name/run",
       ({ actor, params, ...call }) => begin(host, call, (kept) => jobs.runNow(actor, params.name, kept)),
       {
-        instanceAdmin: { read: leaveUnread },
+        instanceAdmin: { read: readNothing },
         query: NoQuery,
         response: { 202: JobShown },
-        detail: { ...says("Run a job now, beside its times"), ...refuses("not_found") },
+        detail: { ...says("Run a scheduled job now"), ...refuses("not_found") },
       },
     )
 }

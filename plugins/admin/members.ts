@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
-  type Deed,
+  type AuditEntry,
   type Host,
   Instant,
   instantOrNull,
@@ -33,7 +33,7 @@ export const memberRoutes = (host: Host) => {
   const finding = findingOrganization(host)
   const deed =
     (verb: string, organizationId: number) =>
-    ({ user_id, email }: { user_id: number; email: string }): Deed => ({
+    ({ user_id, email }: { user_id: number; email: string }): AuditEntry => ({
       action: `admin.member.${verb}`,
       target: { type: "user", id: user_id, label: email },
       organizationId,
@@ -65,7 +65,7 @@ export const memberRoutes = (host: Host) => {
         body: Sent,
         response: { 200: MemberShown },
         detail: {
-          ...says("Make a user a member, or change the role", SENT.member),
+          ...says("Add a member or change a member's role", SENT.member),
           ...refuses("last_owner", "precondition_failed", "version_conflict", "limit_reached"),
         },
       },

@@ -26,7 +26,7 @@ export type NewOrganization = Pick<Facts, "id" | "name" | "created_at" | "versio
 /** The organization that the path names. Throws `organization_not_found`. */
 export async function organizationOf({ services }: Host, { id }: Params) {
   const found = await services.organizations.get(parseId(id) ?? 0)
-  if (!found) throw new AppError("organization_not_found", "No organization has this id")
+  if (!found) throw new AppError("organization_not_found", "This organization doesn't exist.")
   return found
 }
 

@@ -1,4 +1,4 @@
-import { AnyQuery, type Deed, etagOf, type Host, NoQuery, Paged, pageOfAll, readPaging, Sent, versionsIn } from "#plugin"
+import { AnyQuery, type AuditEntry, etagOf, type Host, NoQuery, Paged, pageOfAll, readPaging, Sent, versionsIn } from "#plugin"
 import {
   findingOrganization,
   type NewOrganization,
@@ -19,7 +19,7 @@ export const organizationRoutes = (host: Host) => {
   const finding = findingOrganization(host)
   const deed =
     (verb: string) =>
-    ({ id, name }: { id: number; name: string }): Deed => ({
+    ({ id, name }: { id: number; name: string }): AuditEntry => ({
       action: `admin.organization.${verb}`,
       target: { type: "organization", id, label: name },
       organizationId: id,
@@ -66,7 +66,7 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 201: OrganizationShown },
-        detail: says("Make an organization", SENT.organization),
+        detail: says("Create an organization", SENT.organization),
       },
     )
     .get(
@@ -75,7 +75,7 @@ export const organizationRoutes = (host: Host) => {
         const facts = await shownOrganizationById(host, (await organizationOf(host, params)).id)
         return tagged(set, facts, facts)
       },
-      { instanceAdmin: finding, query: NoQuery, response: { 200: OrganizationShown }, detail: says("Read an organization") },
+      { instanceAdmin: finding, query: NoQuery, response: { 200: OrganizationShown }, detail: says("Get an organization") },
     )
     .patch(
       "/admin/organizations/:id",
@@ -94,7 +94,7 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: OrganizationShown },
-        detail: { ...says("Change name or policy", SENT.organizationPatch), ...refuses("precondition_failed") },
+        detail: { ...says("Update an organization", SENT.organizationPatch), ...refuses("precondition_failed") },
       },
     )
     .delete(
@@ -110,9 +110,9 @@ export const organizationRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         detail: {
-          ...says("Delete an organization with its sites", SENT.confirmation),
+          ...says("Delete an organization and its sites", SENT.confirmation),
           ...refuses("precondition_failed"),
-          responses: { 202: { description: "Its sites go within the next minutes." } },
+          responses: { 202: { description: "The sites of the organization are deleted within the next minutes." } },
         },
       },
     )

@@ -7,12 +7,12 @@ const closed = (properties: TProperties) => t.Object(properties, { additionalPro
 const opt = t.Optional
 const Id = t.Integer({ minimum: 1 })
 const DaysOrNull = t.Union([t.Integer({ minimum: 1 }), t.Null()])
-const Role = t.String({ description: "owner, admin, editor, viewer or guest" })
+const Role = t.String({ description: "`owner`, `admin`, `editor`, `viewer` or `guest`." })
 const Day = t.String({ format: "date" })
 const Version = opt(Id)
 const store = t.String({ enum: ["catalog", "events"] })
 const passphrase = t.String({ minLength: 1, maxLength: 1_024 })
-const Changes = t.Object({}, { additionalProperties: true, description: "By name; null goes back to the default" })
+const Changes = t.Object({}, { additionalProperties: true, description: "Settings by name. Null restores the default." })
 
 export const SENT = {
   newUser: closed({
@@ -38,10 +38,11 @@ export const SENT = {
   }),
   organization: closed({ name: t.String({ minLength: 1 }) }),
   organizationPatch: closed({ name: opt(t.String({ minLength: 1 })), policy: opt(Changes), version: Version }),
-  confirmation: closed({ confirm: t.String({ description: "The name as it stands" }) }),
+  confirmation: closed({ confirm: t.String({ description: "Name of the item, to confirm the deletion." }) }),
   member: closed({ role: Role, version: Version }),
   memberRemoval: closed({ transfer_to: opt(Id) }),
   transfer: closed({ organization_id: Id }),
+  hostDecision: closed({ organization_id: Id }),
   purge: closed({ before: Day, dry_run: opt(t.Boolean()) }),
   maintenance: closed({ enabled: t.Boolean(), message: opt(t.String()), until: opt(t.String({ format: "date-time" })) }),
   settings: closed({ changes: Changes, version: Version }),
@@ -60,10 +61,13 @@ export const SENT = {
   }),
   backupSchedule: t.Object(
     {},
-    { additionalProperties: true, description: "cron, keep, target, s3: {endpoint, bucket, prefix, region, key_id, secret}" },
+    {
+      additionalProperties: true,
+      description: "Schedule with `cron`, `keep`, `target` and `s3` (`endpoint`, `bucket`, `prefix`, `region`, `key_id`, `secret`).",
+    },
   ),
   verification: closed({ full: opt(t.Boolean()) }),
-  restore: closed({ confirm: t.String({ description: "The id of the backup" }), passphrase: opt(passphrase) }),
+  restore: closed({ confirm: t.String({ description: "ID of the backup, to confirm the restore." }), passphrase: opt(passphrase) }),
 } as const
 
 /** Failures that do not follow from what the route is, for the documents. */

@@ -3,7 +3,7 @@ import { type Host, NoQuery, Sent, versionsIn } from "#plugin"
 import { refuses, SENT } from "./sent.ts"
 import { says, tagged } from "./shapes.ts"
 
-const SettingsShown = t.Object({ data: t.Array(t.Any()), version: t.Integer() })
+const SettingsResponse = t.Object({ data: t.Array(t.Any()), version: t.Integer() })
 const PluginShown = t.Object({
   id: t.String(),
   title: t.String(),
@@ -26,8 +26,8 @@ export const settingRoutes = (host: Host) => {
     .get("/admin/settings", ({ set }) => taggedSettings(set, settings.list()), {
       instanceAdmin: true,
       query: NoQuery,
-      response: { 200: SettingsShown },
-      detail: says("All settings, with where each comes from"),
+      response: { 200: SettingsResponse },
+      detail: says("List settings with their sources"),
     })
     .patch(
       "/admin/settings",
@@ -37,9 +37,9 @@ export const settingRoutes = (host: Host) => {
         instanceAdmin: true,
         query: NoQuery,
         body: Sent,
-        response: { 200: SettingsShown },
+        response: { 200: SettingsResponse },
         detail: {
-          ...says("Change settings that are made here", SENT.settings),
+          ...says("Update settings", SENT.settings),
           ...refuses("set_elsewhere", "setting_not_found", "version_conflict", "precondition_failed"),
         },
       },
@@ -54,7 +54,7 @@ export const settingRoutes = (host: Host) => {
           steps: t.Array(t.Object({ name: t.String(), sent: t.String(), received: t.String(), ms: t.Integer() })),
         }),
       },
-      detail: { ...says("Send a mail and tell what was said", SENT.mailTest), ...refuses("mail_unavailable") },
+      detail: { ...says("Send a test email", SENT.mailTest), ...refuses("mail_unavailable") },
     })
     .post("/admin/settings/oidc/test", ({ body }) => oidcTest(body.value), {
       instanceAdmin: { reads: true },
@@ -68,7 +68,7 @@ export const settingRoutes = (host: Host) => {
         }),
       },
       detail: {
-        ...says("Ask an identity provider for what signing in takes", SENT.providerTest),
+        ...says("Test an identity provider", SENT.providerTest),
         ...refuses("provider_not_found", "outbound_disabled", "blocked_address", "outbound_failed"),
       },
     })
@@ -76,7 +76,7 @@ export const settingRoutes = (host: Host) => {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ data: t.Array(PluginShown) }) },
-      detail: says("Areas, and what they keep"),
+      detail: says("List plugins with their data"),
     })
     .patch(
       "/admin/plugins",
@@ -89,20 +89,20 @@ export const settingRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: PluginShown },
-        detail: { ...says("Switch an area on or off", SENT.area), ...refuses("not_found", "invalid_state") },
+        detail: { ...says("Enable or disable a plugin", SENT.area), ...refuses("not_found", "invalid_state") },
       },
     )
     .get("/admin/features", () => ({ data: areas.features() }), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ data: t.Array(t.String()) }) },
-      detail: says("Areas that are on"),
+      detail: says("List enabled plugins"),
     })
     .patch("/admin/features", async ({ actor, body }) => ({ data: await areas.turnAll(actor, body.value) }), {
       instanceAdmin: true,
       query: NoQuery,
       body: Sent,
       response: { 200: t.Object({ data: t.Array(t.String()) }) },
-      detail: { ...says("Switch several areas", SENT.areas), ...refuses("invalid_state") },
+      detail: { ...says("Enable or disable several plugins", SENT.areas), ...refuses("invalid_state") },
     })
 }

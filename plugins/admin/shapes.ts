@@ -27,7 +27,7 @@ export const says = (summary: string, takes?: TSchema) => ({
   ...(takes && { requestBody: { required: true, content: { "application/json": { schema: takes } } } }),
 })
 
-/** Of a file that is taken along. */
+/** Response header of a downloaded file. */
 export const fileHeaders = (type: string, name: string): Record<string, string> => ({
   "content-type": type,
   "content-disposition": `attachment; filename="${name}"`,

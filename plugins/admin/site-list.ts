@@ -1,5 +1,5 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, type Console, Instant, instantOrNull, instantText, orNull, pageOfAll, readPaging, siteNotFound } from "#plugin"
+import { type Console, caseKey, Instant, instantOrNull, instantText, orNull, readSortedPaging, siteNotFound, sortedPage } from "#plugin"
 import { readSearch } from "./search.ts"
 import { Id } from "./shapes.ts"
 
@@ -29,7 +29,7 @@ type Figures = Awaited<ReturnType<Lists["figures"]>>
 
 /** Those of a query: `q`, `organization`, `sort`. Throws `invalid_query`, `invalid_cursor`. */
 export async function listSites(lists: Lists, query: Record<string, unknown>) {
-  const paging = readPaging("admin/sites", query, ["q", "organization", "sort"], (reader) => ({
+  const paging = readSortedPaging("admin/sites", query, ["q", "organization", "sort"], (reader) => ({
     fits: readSearch(reader),
     organization: reader.integer("organization", { min: 1, max: Number.MAX_SAFE_INTEGER }),
     sort: reader.choice("sort", SORTS) ?? "id",
@@ -38,13 +38,17 @@ export async function listSites(lists: Lists, query: Record<string, unknown>) {
   const found = (await lists.sites()).filter(
     ({ name, hosts, organization: owner }) => fits([name, ...hosts]) && (organization === undefined || owner.id === organization),
   )
-  if (sort === "id") {
-    const page = await pageOfAll(paging, found)
-    const figures = await lists.figures(page.data.map(({ id }) => id))
-    return { ...page, data: page.data.map((facts) => shown(facts, figures)) }
-  }
-  const figures = sort === "name" ? new Map() : await lists.figures(found.map(({ id }) => id))
-  return sortedPage(paging, found, figures, sort, async (facts) => shown(facts, await lists.figures([facts.id])))
+  const bySize = sort === "events_30d" || sort === "bytes"
+  const sizes: Figures = bySize ? await lists.figures(found.map(({ id }) => id)) : new Map()
+  const page = sortedPage(found, (facts) => placeOf(facts, sort, sizes), paging)
+  const figures = bySize ? sizes : await lists.figures(page.data.map(({ id }) => id))
+  return { ...page, data: page.data.map((facts) => shown(facts, figures)) }
+}
+
+/** Sorts by id or name ascending, by size descending. */
+function placeOf({ id, name }: Facts, sort: (typeof SORTS)[number], sizes: Figures): (number | string)[] {
+  if (sort === "id") return [id]
+  return [sort === "name" ? caseKey(name) : -(sizes.get(id)?.[sort] ?? 0), id]
 }
 
 /** Throws `site_not_found`. */
@@ -65,22 +69,4 @@ function shown({ created_at, deleted_at, timezone: _, ...facts }: Facts, figures
     created_at: instantText(created_at),
     ...(deleted_at !== null && { deleted_at: instantText(deleted_at) }),
   }
-}
-
-/** The largest first, or by name; the row behind the cursor is looked for by its id. */
-async function sortedPage<Facts extends { id: number; name: string }, Shown>(
-  paging: ReturnType<typeof readPaging>,
-  found: readonly Facts[],
-  figures: Map<number, { events_30d: number; bytes: number }>,
-  sort: "name" | "events_30d" | "bytes",
-  show: (facts: Facts) => Promise<Shown>,
-) {
-  const size = ({ id }: Facts) => (sort === "name" ? 0 : (figures.get(id)?.[sort] ?? 0))
-  const sorted = [...found].sort((a, b) => size(b) - size(a) || (sort === "name" ? a.name.localeCompare(b.name) : 0) || a.id - b.id)
-  const start = paging.after === undefined ? 0 : sorted.findIndex(({ id }) => id === paging.after) + 1
-  if (start === 0 && paging.after !== undefined) throw new AppError("invalid_cursor", "The row behind the cursor is gone: begin again.")
-  const page = await pageOfAll({ ...paging, after: undefined }, sorted.slice(start))
-  const data: Shown[] = []
-  for (const facts of page.data) data.push(await show(facts))
-  return { ...page, data, ...(paging.count && { total: sorted.length }) }
 }

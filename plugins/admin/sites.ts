@@ -1,15 +1,15 @@
 import { Type as t } from "@sinclair/typebox"
 import {
   AnyQuery,
-  type Deed,
+  type AuditEntry,
   fault,
   type Host,
   inspect,
   isObject,
-  leaveUnread,
   NoQuery,
   Paged,
   parseId,
+  readNothing,
   refuseFaults,
   Sent,
   type Site,
@@ -31,7 +31,7 @@ export const siteRoutes = (host: Host) => {
 
   const deed =
     (verb: string) =>
-    ({ id, name, organization_id }: Site): Deed => ({
+    ({ id, name, organization_id }: Site): AuditEntry => ({
       action: `admin.site.${verb}`,
       target: { type: "site", id, label: name },
       organizationId: organization_id,
@@ -52,7 +52,7 @@ export const siteRoutes = (host: Host) => {
         const { fields, faults } = inspect(TransferInput, body.value)
         const wanted = fields.organization_id === undefined ? undefined : await organizations.get(fields.organization_id)
         if (fields.organization_id !== undefined && !wanted)
-          faults.push(fault("/organization_id", "invalid_choice", "must be an organization"))
+          faults.push(fault("/organization_id", "invalid_choice", "must be the ID of an organization"))
         refuseFaults(faults)
         const detached = await detachedBy(site)
         await sites.transfer(site.id, wanted!.id, { alongside: host.audit.recorded(actor, deed("transfer")) }) // refused just now if there is none
@@ -71,7 +71,7 @@ export const siteRoutes = (host: Host) => {
             }),
           }),
         },
-        detail: says("Move a site to another organization", SENT.transfer),
+        detail: says("Transfer a site to another organization", SENT.transfer),
       },
     )
     .post(
@@ -87,7 +87,7 @@ export const siteRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: PreviewShown, 202: JobShown },
-        detail: says("Remove visits before a day, or count them", SENT.purge),
+        detail: says("Delete visits before a day, or preview the deletion", SENT.purge),
       },
     )
     .delete(
@@ -97,9 +97,9 @@ export const siteRoutes = (host: Host) => {
         return status(204, undefined)
       },
       {
-        instanceAdmin: { ...finding, sudo: true, read: leaveUnread },
+        instanceAdmin: { ...finding, sudo: true, read: readNothing },
         query: NoQuery,
-        detail: says("Delete a site; for 30 days it can come back"),
+        detail: says("Delete a site, with 30 days to restore it"),
       },
     )
     .post(
@@ -109,10 +109,10 @@ export const siteRoutes = (host: Host) => {
         return shownSiteById(lists, id)
       },
       {
-        instanceAdmin: { find: async (params: Params) => void (await deletedOne(params)), read: leaveUnread },
+        instanceAdmin: { find: async (params: Params) => void (await deletedOne(params)), read: readNothing },
         query: NoQuery,
         response: { 200: SiteShown },
-        detail: { ...says("Bring a deleted site back"), ...refuses("limit_reached") },
+        detail: { ...says("Restore a deleted site"), ...refuses("limit_reached") },
       },
     )
 }

@@ -5,12 +5,12 @@ import { Id, says } from "./shapes.ts"
 const SlowQuestionShown = t.Object(
   {
     at: Instant,
-    kind: t.String({ description: "summary, timeseries, breakdown, funnels, paths and the like" }),
+    kind: t.String({ description: "Kind of query, such as `summary`, `timeseries`, `breakdown`, `funnels` or `paths`." }),
     site_id: orNull(Id),
     range_days: orNull(t.Integer()),
     waited_ms: t.Integer(),
-    took_ms: t.Integer({ description: "From arrival to end, the waiting included" }),
-    ending: t.String({ description: "answered, late, left or failed" }),
+    took_ms: t.Integer({ description: "Time from arrival to end in milliseconds, including the wait." }),
+    ending: t.String({ description: "Outcome: `answered`, `late` (timed out), `left` (the client disconnected) or `failed`." }),
   },
   { title: "SlowQuestion" },
 )
@@ -36,7 +36,7 @@ export const slowQuestionRoutes = (host: Host) => {
       instanceAdmin: true,
       query: AnyQuery,
       response: { 200: t.Object({ last_hour: t.Integer(), data: t.Array(SlowQuestionShown) }) },
-      detail: says("The last reports that took a second or more, since the start"),
+      detail: says("List the latest queries that took a second or more"),
     },
   )
 }

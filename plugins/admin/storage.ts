@@ -12,21 +12,21 @@ export const storageRoutes = (host: Host) => {
     .instanceRouter()
     .get("/admin/storage", () => storage.report(), {
       ...admin,
-      detail: { ...says("What stores, tables and sites take, and for how long it is enough"), ...answers() },
+      detail: { ...says("Get storage usage and its forecast"), ...answers() },
     })
     .post("/admin/storage/vacuum", ({ actor, ...call }) => begin(host, call, (kept) => storeWork.vacuum(actor, call.body.value, kept)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: { ...says("Give the free space of a store back", SENT.store), ...refuses("not_enough_space", "invalid_state") },
+      detail: { ...says("Release the free space of a store", SENT.store), ...refuses("not_enough_space", "invalid_state") },
     })
     .post("/admin/storage/analyze", ({ actor, ...call }) => begin(host, call, (kept) => storeWork.analyze(actor, call.body.value, kept)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: { ...says("Count how values are spread", SENT.store), ...refuses("invalid_state") },
+      detail: { ...says("Update the query statistics of a store", SENT.store), ...refuses("invalid_state") },
     })
-    .get("/admin/retention", () => retention.list(), { ...admin, detail: { ...says("How long events are kept"), ...answers() } })
+    .get("/admin/retention", () => retention.list(), { ...admin, detail: { ...says("Get the retention settings"), ...answers() } })
     .put(
       "/admin/retention",
       async ({ actor, body }) => {
@@ -36,7 +36,7 @@ export const storageRoutes = (host: Host) => {
       {
         ...admin,
         body: Sent,
-        detail: { ...says("Change how long events are kept", SENT.retention), ...refuses("site_not_found", "set_elsewhere"), ...answers() },
+        detail: { ...says("Update the retention settings", SENT.retention), ...refuses("site_not_found", "set_elsewhere"), ...answers() },
       },
     )
     .post("/admin/retention/preview", ({ body }) => retention.preview(body.value), {
@@ -44,18 +44,18 @@ export const storageRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: { 200: PreviewShown },
-      detail: { ...says("Count what a run would remove", SENT.retentionRun), ...refuses("site_not_found") },
+      detail: { ...says("Preview a retention run", SENT.retentionRun), ...refuses("site_not_found") },
     })
     .post("/admin/retention/run", ({ actor, ...call }) => begin(host, call, (kept) => retention.run(actor, call.body.value, kept)), {
       ...admin,
       body: Sent,
       response: { 202: JobShown },
-      detail: { ...says("Remove what is over its time, as the preview told", SENT.retentionRun), ...refuses("site_not_found") },
+      detail: { ...says("Start a retention run", SENT.retentionRun), ...refuses("site_not_found") },
     })
     .get("/admin/ingestion", ({ query }) => ingestion.minutes(query), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("What became of events, by minute"), ...answers() },
+      detail: { ...says("Get ingestion by minute"), ...answers() },
     })
     .get(
       "/admin/ingestion/rejected/sample",
@@ -67,6 +67,6 @@ export const storageRoutes = (host: Host) => {
           browser_family: browser,
         })),
       }),
-      { instanceAdmin: true, query: AnyQuery, detail: { ...says("The last dropped events of all sites"), ...answers() } },
+      { instanceAdmin: true, query: AnyQuery, detail: { ...says("List the latest dropped events of all sites"), ...answers() } },
     )
 }

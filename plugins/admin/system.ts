@@ -16,7 +16,7 @@ export const systemRoutes = (host: Host) => {
     .get("/admin/system", () => system(), {
       instanceAdmin: true,
       query: NoQuery,
-      detail: { ...says("What runs, and on what"), ...answers() },
+      detail: { ...says("Get system information"), ...answers() },
     })
     .get(
       "/admin/system/health",
@@ -29,19 +29,19 @@ export const systemRoutes = (host: Host) => {
         instanceAdmin: true,
         query: NoQuery,
         response: { 200: t.Object({ status: t.String(), checks: t.Array(CheckShown) }) },
-        detail: says("Every check, with its remedy"),
+        detail: says("List health checks"),
       },
     )
     .get("/admin/system/state", () => ({ states: states(), maintenance: maintenance.shown() }), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ states: t.Array(StateShown), maintenance: ModeShown }) },
-      detail: says("What is not as it should be right now; cheap enough for every page"),
+      detail: says("List current problems"),
     })
     .get("/admin/logs", ({ query }) => ({ data: logLines(query).map(({ at, ...line }) => ({ at: instantText(at), ...line })) }), {
       instanceAdmin: true,
       query: AnyQuery,
-      detail: { ...says("The last lines of the log, without secrets"), ...answers() },
+      detail: { ...says("List the latest log lines without secrets"), ...answers() },
     })
     .get(
       "/admin/diagnostics.zip",
@@ -52,20 +52,20 @@ export const systemRoutes = (host: Host) => {
       {
         instanceAdmin: true,
         query: NoQuery,
-        detail: { ...says("What helps others to help: no secret, no address, no e-mail"), ...answers("application/zip") },
+        detail: { ...says("Download diagnostics without secrets or personal data"), ...answers("application/zip") },
       },
     )
     .get("/admin/maintenance", () => maintenance.shown(), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: ModeShown },
-      detail: says("Whether the instance is being maintained"),
+      detail: says("Get the maintenance mode"),
     })
     .post("/admin/maintenance", ({ actor, body }) => maintenance.change(actor, body.value), {
       instanceAdmin: true,
       query: NoQuery,
       body: Sent,
       response: { 200: ModeShown },
-      detail: says("Let writes of others wait, or not", SENT.maintenance),
+      detail: says("Turn maintenance mode on or off", SENT.maintenance),
     })
 }

@@ -1,5 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type Host, Instant, instantText, leaveUnread, NoQuery, orNull } from "#plugin"
+import { type Host, Instant, instantText, NoQuery, orNull, readNothing } from "#plugin"
 import { refuses } from "./sent.ts"
 import { Id, says } from "./shapes.ts"
 
@@ -21,7 +21,7 @@ const NoticeShown = t.Object(
     kind: t.String(),
     title: t.String(),
     remedy: t.String(),
-    detail: t.Any({ description: "What is known of it, by name" }),
+    detail: t.Any({ description: "Details of the notice, by name." }),
     first_at: Instant,
     last_at: Instant,
   },
@@ -38,19 +38,19 @@ export const updateRoutes = (host: Host) => {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: UpdateShown },
-      detail: says("What the last look for a newer version has found"),
+      detail: says("Get the result of the last update check"),
     })
     .post("/admin/updates/check", ({ actor }) => updates.check(actor), {
-      instanceAdmin: { read: leaveUnread },
+      instanceAdmin: { read: readNothing },
       query: NoQuery,
       response: { 200: UpdateShown },
-      detail: { ...says("Look for a newer version; the version is all that is sent"), ...refuses("invalid_state", "outbound_disabled") },
+      detail: { ...says("Check for updates, sending only the version"), ...refuses("invalid_state", "outbound_disabled") },
     })
     .get("/admin/notices", async () => ({ data: (await alarms.list()).map(shown) }), {
       instanceAdmin: true,
       query: NoQuery,
       response: { 200: t.Object({ data: t.Array(NoticeShown) }) },
-      detail: says("What went wrong and is not over, with its remedy"),
+      detail: says("List notices about open problems"),
     })
     .post(
       "/admin/notices/:id/dismiss",
@@ -58,7 +58,7 @@ export const updateRoutes = (host: Host) => {
         await alarms.dismiss(actor, params.id)
         return status(204, undefined)
       },
-      { instanceAdmin: { read: leaveUnread }, query: NoQuery, detail: { ...says("Take a notice away"), ...refuses("not_found") } },
+      { instanceAdmin: { read: readNothing }, query: NoQuery, detail: { ...says("Dismiss a notice"), ...refuses("not_found") } },
     )
 }
 

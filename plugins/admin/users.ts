@@ -7,12 +7,12 @@ import {
   Instant,
   instantOrNull,
   instantText,
-  leaveUnread,
   NoQuery,
   orNull,
   Paged,
+  readNothing,
   readOptionalJson,
-  refuseUnproved,
+  refuseWithoutRecentProof,
   Sent,
   versionsIn,
 } from "#plugin"
@@ -28,7 +28,7 @@ const UserShown = t.Object(
     invitation_id: t.Optional(Id),
     email: t.String(),
     name: t.String(),
-    status: t.String({ description: "active, invited or disabled" }),
+    status: t.String({ description: "`active`, `invited` or `disabled`." }),
     is_instance_admin: t.Boolean(),
     organizations: t.Array(t.Object({ id: Id, name: t.String(), role: t.String() })),
     mfa: t.Object({ totp: t.Boolean(), passkeys: t.Integer() }),
@@ -42,7 +42,7 @@ const UserShown = t.Object(
   },
   { title: "InstanceUser" },
 )
-const Link = t.Optional(t.String({ description: "To hand on, where no mail is sent; shown this once" }))
+const Link = t.Optional(t.String({ description: "Link to hand over if no email is sent. Shown once." }))
 const LinkedUserShown = t.Composite([UserShown, t.Object({ link: Link })], { title: "LinkedUser" })
 
 type ListedUser = Awaited<ReturnType<Console["users"]["get"]>>
@@ -51,7 +51,7 @@ type ListedUser = Awaited<ReturnType<Console["users"]["get"]>>
 export const userRoutes = (host: Host) => {
   const { users } = host.services.console
   const find = async ({ id }: Record<string, string | undefined>) => void (await users.get(id))
-  const quiet = { find, read: leaveUnread }
+  const quiet = { find, read: readNothing }
 
   return host
     .instanceRouter()
@@ -66,7 +66,7 @@ export const userRoutes = (host: Host) => {
     .post(
       "/admin/users",
       async ({ actor, session, ...call }) => {
-        if (names(call.body.value, "is_instance_admin", "role")) refuseUnproved(session, host.now())
+        if (names(call.body.value, "is_instance_admin", "role")) refuseWithoutRecentProof(session, host.now())
         return host.create(
           call,
           (body, kept) => users.create(actor, body, kept),
@@ -82,19 +82,19 @@ export const userRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 201: LinkedUserShown },
-        detail: { ...says("Make a user", SENT.newUser), ...refuses("email_taken", "organization_not_found", "reauth_required") },
+        detail: { ...says("Create a user", SENT.newUser), ...refuses("email_taken", "organization_not_found", "reauth_required") },
       },
     )
     .get("/admin/users/:id", async ({ params, set }) => shown(set, await users.get(params.id)), {
       instanceAdmin: { find },
       query: NoQuery,
       response: { 200: UserShown },
-      detail: says("Read a user"),
+      detail: says("Get a user"),
     })
     .patch(
       "/admin/users/:id",
       async ({ actor, session, params, body, request, set }) => {
-        if (names(body.value, "is_instance_admin", "email")) refuseUnproved(session, host.now())
+        if (names(body.value, "is_instance_admin", "email")) refuseWithoutRecentProof(session, host.now())
         return shown(set, await users.update(actor, params.id, body.value, versionsIn(request.headers.get("if-match"))))
       },
       {
@@ -102,20 +102,20 @@ export const userRoutes = (host: Host) => {
         query: NoQuery,
         body: Sent,
         response: { 200: UserShown },
-        detail: { ...says("Change name, address or flag", SENT.user), ...refuses("email_taken", "last_instance_admin", "reauth_required") },
+        detail: { ...says("Update a user", SENT.user), ...refuses("email_taken", "last_instance_admin", "reauth_required") },
       },
     )
     .post("/admin/users/:id/disable", async ({ actor, params, set }) => shown(set, await users.disable(actor, params.id)), {
       instanceAdmin: quiet,
       query: NoQuery,
       response: { 200: UserShown },
-      detail: { ...says("Shut a user out"), ...refuses("last_instance_admin") },
+      detail: { ...says("Block a user from signing in"), ...refuses("last_instance_admin") },
     })
     .post("/admin/users/:id/enable", async ({ actor, params, set }) => shown(set, await users.enable(actor, params.id)), {
       instanceAdmin: quiet,
       query: NoQuery,
       response: { 200: UserShown },
-      detail: says("Let a user in again"),
+      detail: says("Unblock a user"),
     })
     .post(
       "/admin/users/:id/reset-password",
@@ -129,7 +129,7 @@ export const userRoutes = (host: Host) => {
         instanceAdmin: { ...quiet, sudo: true },
         query: NoQuery,
         response: { 200: t.Object({ link: Link }) },
-        detail: says("Let a user choose a new password"),
+        detail: says("Send a password reset link"),
       },
     )
     .post("/admin/users/:id/reset-mfa", async ({ actor, params, set }) => shown(set, await users.resetSecondFactors(actor, params.id)), {

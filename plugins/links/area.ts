@@ -1,16 +1,16 @@
+import type { Counters, Trash } from "#plugin"
 import type { Batches } from "./batch.ts"
-import type { Cache } from "./cache.ts"
-import type { Chains } from "./chain.ts"
-import type { Domains } from "./domains.ts"
-import type { Fold } from "./fold.ts"
-import type { Links } from "./keeping.ts"
-import type { LinksHost } from "./link.ts"
-import type { Orphans } from "./orphans.ts"
-import type { Reports } from "./reports.ts"
+import type { Domains } from "./domains/domains.ts"
+import type { Link, LinksHost } from "./link.ts"
+import type { Links } from "./link-writes.ts"
+import type { Reports } from "./reports/reports.ts"
+import type { Cache } from "./serving/cache.ts"
+import type { Chains } from "./serving/chain.ts"
+import type { Orphans } from "./serving/orphans.ts"
 import type { Showing } from "./shown.ts"
-import type { Templates } from "./templates.ts"
+import type { Templates } from "./templates/templates.ts"
 
-/** What the routes of the area are made of. */
+/** Parts of the plugin that its routes and jobs share. */
 export interface Area {
   host: LinksHost
   cache: Cache
@@ -21,6 +21,7 @@ export interface Area {
   domains: Domains
   reports: Reports
   orphans: Orphans
-  fold: Fold
+  counters: Counters
+  trash: Trash<Link>
   showing: Showing
 }

@@ -1,4 +1,4 @@
-import type { Deed } from "#plugin"
+import type { AuditEntry } from "#plugin"
 import type { Link, Site } from "./link.ts"
 
 /** Counters and what follows from the change itself are no change of anybody's. */
@@ -19,7 +19,7 @@ const UNTOLD = new Set([
 const HIDDEN = "(redacted)"
 
 /** What the audit says of a change: the fields that differ, and of a password only that it does. */
-export function deedOf(verb: string, site: Site, before: Link | undefined, after: Link | undefined): Deed {
+export function auditEntry(verb: string, site: Site, before: Link | undefined, after: Link | undefined): AuditEntry {
   const link = (after ?? before)! // one of the two is there
   const names = Object.keys(link).filter((name) => !UNTOLD.has(name)) as (keyof Link)[]
   const shown = (of: Link | undefined, name: keyof Link) => {

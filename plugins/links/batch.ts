@@ -1,9 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
-import { AppError, fault, inspect, isObject, refuseFaults, slugKey } from "#plugin"
-import type { Cache } from "./cache.ts"
-import { csvRows, unmarked } from "./csv.ts"
-import type { Author, Links } from "./keeping.ts"
-import { LIMITS } from "./link.ts"
+import { AppError, type BatchProgress, fault, inspect, isObject, type OwnStatements, type OwnTables, refuseFaults, slugKey } from "#plugin"
+import { type CsvRow, csvRows, unmarked } from "./csv.ts"
+import { LIMITS, type Link } from "./link.ts"
+import type { Author, LinkChange, Links } from "./link-writes.ts"
+import type { Cache } from "./serving/cache.ts"
 import type { Showing } from "./shown.ts"
 
 const OPS = ["create", "update", "archive", "delete"] as const
@@ -12,16 +12,27 @@ export const BulkInput = t.Object(
   { additionalProperties: false, title: "LinkBulk" },
 )
 export const ImportInput = t.Object(
-  { csv: t.String({ minLength: 1 }), apply: t.Optional(t.Boolean({ description: "Writes; without it nothing is changed" })) },
+  {
+    csv: t.String({ minLength: 1 }),
+    apply: t.Optional(t.Boolean({ description: "Write the rows. Default: false, which returns a preview." })),
+  },
   { additionalProperties: false, title: "LinkImport" },
 )
 
-/** What became of one row. */
+/** What became of one row, as it is kept with the row. */
+export type RowOutcome = { id: number } | { error: RowError }
+interface RowError {
+  code: string
+  detail: string
+  errors?: unknown
+}
+
+const DONE = { create: "created", update: "updated", archive: "archived", delete: "deleted" } as const
 interface RowResult {
   index: number
-  status: "created" | "updated" | "archived" | "deleted" | "failed"
+  status: (typeof DONE)[keyof typeof DONE] | "failed"
   id?: number
-  error?: { code: string; detail: string; errors?: unknown }
+  error?: RowError
 }
 
 export interface BulkAnswer {
@@ -29,8 +40,8 @@ export interface BulkAnswer {
 }
 
 export interface Batches {
-  bulk(author: Author, body: unknown): Promise<BulkAnswer>
-  import(author: Author, body: unknown): Promise<ImportAnswer>
+  bulk(author: Author, body: unknown, progress: BatchProgress<RowOutcome>): Promise<BulkAnswer>
+  import(author: Author, body: unknown, progress: BatchProgress<RowOutcome>): Promise<ImportAnswer>
 }
 
 export interface ImportAnswer {
@@ -45,37 +56,109 @@ interface ImportedRow {
   slug: string | null
   destination: string
   id?: number
-  error?: { code: string; detail: string }
+  error?: RowError
 }
 
-/** Rows stand alone: one that fails stops no other. */
-export function createBatches(links: Links, { cache, show }: { cache: Cache; show: Showing["link"] }): Batches {
-  async function change(author: Author, op: (typeof OPS)[number], row: unknown): Promise<Omit<RowResult, "index">> {
-    if (op === "create") return { status: "created", id: (await links.create(author, row)).id }
+/**
+ * Rows that are written in one transaction, between two turns of the event loop: some milliseconds. Statements of the catalog run on
+ * the event loop, so a longer slice would hold up redirects; a shorter one would wait for the disk more often.
+ */
+const SLICE = 8
+
+interface BatchesOptions {
+  db: Pick<OwnTables, "transaction">
+  cache: Cache
+  show: Showing["link"]
+}
+
+/** Rows stand alone: one that fails stops no other. The event loop turns after every slice of rows. */
+export function createBatches(links: Links, { db, cache, show }: BatchesOptions): Batches {
+  async function changeOf(author: Author, op: (typeof OPS)[number], row: unknown): Promise<LinkChange> {
+    if (op === "create") return links.changes.create(author, row)
     if (!isObject(row) || !Number.isSafeInteger(row.id)) refuseFaults([fault("/id", "required", "is required")])
     const { id, ...patch } = row as Record<string, unknown> & { id: number }
-    if (op === "delete") await links.remove(author, id)
-    else await links.update(author, id, op === "archive" ? { archived: true } : patch, { show })
-    return { status: op === "delete" ? "deleted" : op === "archive" ? "archived" : "updated", id }
+    if (op === "delete") return links.changes.remove(author, id)
+    return links.changes.update(author, id, op === "archive" ? { archived: true } : patch, { show })
+  }
+
+  /** Writes rows in slices, except the first ones, whose outcomes an earlier request with the same key has stored. */
+  async function writeAll<Row>(
+    rows: readonly Row[],
+    ready: (row: Row) => Promise<LinkChange>,
+    { done, keep }: BatchProgress<RowOutcome>,
+  ): Promise<RowOutcome[]> {
+    const outcomes = [...done]
+    while (outcomes.length < rows.length) {
+      const from = outcomes.length
+      const changes: (LinkChange | RowOutcome)[] = []
+      for (const row of rows.slice(from, from + SLICE)) changes.push(await ready(row).catch(failed))
+      const written = await db.transaction(
+        async (statements) => {
+          const slice = await write(statements, changes)
+          await keep(statements, from, slice.outcomes)
+          return slice
+        },
+        ({ links }) => links.forEach(cache.put),
+      )
+      outcomes.push(...written.outcomes)
+      await Bun.sleep(0)
+    }
+    return outcomes
+  }
+
+  async function write(statements: OwnStatements, changes: readonly (LinkChange | RowOutcome)[]) {
+    const links: Link[] = []
+    const outcomes: RowOutcome[] = []
+    for (const change of changes) {
+      try {
+        if (typeof change === "function") {
+          const link = await change(statements, links)
+          links.push(link)
+          outcomes.push({ id: link.id })
+        } else outcomes.push(change)
+      } catch (error) {
+        outcomes.push(failed(error))
+      }
+    }
+    return { links, outcomes }
+  }
+
+  /** Judges rows as writing them one after the other would. Nothing is known of circles among new links. */
+  async function judgeAll(author: Author, rows: readonly CsvLink[]): Promise<({ error: RowError } | undefined)[]> {
+    const slugs = new Set<string>()
+    const found: ({ error: RowError } | undefined)[] = []
+    let isFit = 0
+    for (const [index, { line: _, ...link }] of rows.entries()) {
+      try {
+        const key = link.slug === undefined ? undefined : slugKey(link.slug)
+        await links.judge(author, link, isFit)
+        if (key !== undefined && slugs.has(key)) throw new AppError("slug_taken", "An earlier row uses this slug.")
+        if (key !== undefined) slugs.add(key)
+        isFit++
+        found.push(undefined)
+      } catch (error) {
+        found.push(failed(error))
+      }
+      if (index % SLICE === SLICE - 1) await Bun.sleep(0)
+    }
+    return found
   }
 
   return {
-    async bulk(author, body) {
+    async bulk(author, body, progress) {
       const { fields, faults } = inspect(
         BulkInput,
         isObject(body) ? { ...body, ...(Array.isArray(body.rows) && { rows: body.rows.map(() => 0) }) } : body,
       )
       refuseFaults(faults)
+      const op = fields.op!
       const rows = (body as { rows: unknown[] }).rows // of the shape, as just looked at
-      const results: RowResult[] = []
-      for (const [index, row] of rows.entries())
-        results.push({
-          index,
-          ...(await change(author, fields.op!, row).catch((error): Omit<RowResult, "index"> => ({ status: "failed", error: told(error) }))),
-        })
-      return { results }
+      await cache.ready()
+      if (op === "delete") await links.countClicks(author.site)
+      const outcomes = await writeAll(rows, (row) => changeOf(author, op, row), progress)
+      return { results: outcomes.map((outcome, index) => ({ index, status: "error" in outcome ? "failed" : DONE[op], ...outcome })) }
     },
-    async import(author, body) {
+    async import(author, body, progress) {
       const { faults } = inspect(
         ImportInput,
         isObject(body) && typeof body.csv === "string" ? { ...body, csv: body.csv === "" ? "" : "x" } : body,
@@ -83,51 +166,26 @@ export function createBatches(links: Links, { cache, show }: { cache: Cache; sho
       refuseFaults(faults)
       const { csv, apply = false } = body as { csv: string; apply?: boolean } // of the shape, as just looked at
       await cache.ready()
-      const { format, rows } = readLinks(csv)
-      const found: Found = { slugs: new Set(), links: 0 }
-      const done: ImportedRow[] = []
-      for (const row of rows) done.push(await importRow(author, row, { apply, found }))
-      const failed = done.filter(({ status }) => status === "failed").length
-      return { format, dry_run: !apply, counts: { ok: done.length - failed, failed }, rows: done }
+      const { format, rows } = await readLinks(csv)
+      const outcomes = apply
+        ? await writeAll(rows, ({ line: _, ...link }) => links.changes.create(author, link), progress)
+        : await judgeAll(author, rows)
+      const shown = rows.map(({ line, slug = null, destination }, index): ImportedRow => {
+        const outcome = outcomes[index]
+        const status = outcome === undefined ? "ok" : "error" in outcome ? "failed" : "created"
+        return { line, slug, destination, status, ...outcome }
+      })
+      const failedRows = shown.filter(({ status }) => status === "failed").length
+      return { format, dry_run: !apply, counts: { ok: shown.length - failedRows, failed: failedRows }, rows: shown }
     },
   }
-
-  async function importRow(
-    author: Author,
-    { line, ...link }: CsvLink,
-    { apply, found }: { apply: boolean; found: Found },
-  ): Promise<ImportedRow> {
-    const said = { line, slug: link.slug ?? null, destination: link.destination }
-    try {
-      if (apply) return { ...said, status: "created", id: (await links.create(author, link)).id }
-      await judge(author, link, found)
-      return { ...said, status: "ok" }
-    } catch (error) {
-      return { ...said, status: "failed", error: told(error) }
-    }
-  }
-
-  /** What writing would refuse, with the rows before it written; only of circles among new links nothing is known. */
-  async function judge(author: Author, link: Omit<CsvLink, "line">, found: Found): Promise<void> {
-    const key = link.slug === undefined ? undefined : slugKey(link.slug)
-    await links.judge(author, link, found.links)
-    if (key !== undefined && found.slugs.has(key)) throw new AppError("slug_taken", "A row before it has this slug.")
-    if (key !== undefined) found.slugs.add(key)
-    found.links++
-  }
 }
 
-/** What the rows of a file so far would have made. */
-interface Found {
-  slugs: Set<string>
-  links: number
-}
-
-/** A refusal in words; anything else is a bug, and ends the whole. */
-function told(error: unknown): NonNullable<RowResult["error"]> {
+/** Returns a refusal in words. Anything else is a bug, and ends the whole batch. */
+function failed(error: unknown): { error: RowError } {
   if (!(error instanceof AppError) || error.code === "internal_error") throw error
   const { errors } = error.members
-  return { code: error.code, detail: error.message, ...(errors && { errors }) }
+  return { error: { code: error.code, detail: error.message, ...(errors && { errors }) } }
 }
 
 interface CsvLink {
@@ -154,31 +212,38 @@ const FORMATS: readonly (readonly [name: string, column: string])[] = [
   ["dub", "destinationurl"],
 ]
 
-function readLinks(csv: string): { format: string; rows: CsvLink[] } {
-  const [head, ...rows] = csvRows(csv)
-  const names = (head?.cells ?? []).map((name) => name.toLowerCase().replace(/[^a-z]/g, ""))
+/** Rows of a file that are read between two turns of the event loop. */
+const READ_AT_ONCE = 500
+
+async function readLinks(csv: string): Promise<{ format: string; rows: CsvLink[] }> {
+  const parsed = csvRows(csv)
+  const { cells: head = [] } = parsed.next().value ?? {}
+  const names = head.map((name) => name.toLowerCase().replace(/[^a-z]/g, ""))
   const column = (of: keyof typeof COLUMNS): number => COLUMNS[of].map((name) => names.indexOf(name)).find((index) => index >= 0) ?? -1
   const [destination, slug, short, title, tags] = [column("destination"), column("slug"), column("short"), column("title"), column("tags")]
-  if (destination < 0) refuseFaults([fault("/csv", "required", "needs a column with destinations")])
-  if (rows.length > LIMITS.importRows) refuseFaults([fault("/csv", "too_many", `may have ${LIMITS.importRows} rows`)])
+  if (destination < 0) refuseFaults([fault("/csv", "required", "must have a column with destinations")])
   const cell = (cells: readonly string[], index: number): string => (index < 0 ? "" : unmarked((cells[index] ?? "").trim()))
-  return {
-    format: FORMATS.find(([, name]) => names.includes(name))?.[0] ?? "plain",
-    rows: rows.map(({ line, cells }) => {
-      const named = cell(cells, slug) || lastPart(cell(cells, short))
-      const words = cell(cells, tags)
-        .split(/[,;|]/)
-        .map((tag) => tag.trim())
-      const kept = [...new Set(words)].filter((tag) => tag !== "")
-      return {
-        line,
-        destination: cell(cells, destination),
-        ...(named !== "" && { slug: named }),
-        ...(title >= 0 && { title: [...cell(cells, title)].slice(0, 200).join("") }),
-        ...(kept.length > 0 && { tags: kept }),
-      }
-    }),
+  function linkOf({ line, cells }: CsvRow): CsvLink {
+    const named = cell(cells, slug) || lastPart(cell(cells, short))
+    const words = cell(cells, tags)
+      .split(/[,;|]/)
+      .map((tag) => tag.trim())
+    const kept = [...new Set(words)].filter((tag) => tag !== "")
+    return {
+      line,
+      destination: cell(cells, destination),
+      ...(named !== "" && { slug: named }),
+      ...(title >= 0 && { title: [...cell(cells, title)].slice(0, 200).join("") }),
+      ...(kept.length > 0 && { tags: kept }),
+    }
   }
+  const rows: CsvLink[] = []
+  for (const row of parsed) {
+    if (rows.length === LIMITS.importRows) refuseFaults([fault("/csv", "too_many", `must have at most ${LIMITS.importRows} rows`)])
+    rows.push(linkOf(row))
+    if (rows.length % READ_AT_ONCE === 0) await Bun.sleep(0)
+  }
+  return { format: FORMATS.find(([, name]) => names.includes(name))?.[0] ?? "plain", rows }
 }
 
 /** `https://bit.ly/3xYz` is `3xYz`. */

@@ -1,4 +1,5 @@
-import { AppError } from "#plugin"
+import { unescaped } from "#plugin"
+import { linkError } from "./errors.ts"
 import { LIMITS } from "./link.ts"
 
 /** What of the instance and of who asks decides where links may lead. */
@@ -44,7 +45,7 @@ const FAULTS = {
 }
 type Fault = keyof typeof FAULTS
 
-const refusal = (reason: Fault, pointer: string) => new AppError("invalid_destination", FAULTS[reason], { reason, pointer })
+const refusal = (reason: Fault, pointer: string) => linkError("invalid_destination", FAULTS[reason], { reason, pointer })
 
 function faultOf(text: string, { schemes, maySetSchemes }: DestinationTerms): Fault | undefined {
   if (text.length > LIMITS.destinationChars) return "too_long"
@@ -78,7 +79,7 @@ function refuseHost(text: string, { allowedHosts, deniedHosts }: DestinationTerm
   if (host === undefined) return
   const isListed = (hosts: readonly string[]) => hosts.some((pattern) => matchesHost(pattern.toLowerCase(), host))
   if (isListed(deniedHosts) || (allowedHosts.length > 0 && !isListed(allowedHosts)))
-    throw new AppError("destination_not_allowed", "Links of this instance may not lead to this host.", { pointer })
+    throw linkError("destination_not_allowed", "This instance doesn't allow links to this host.", { pointer })
 }
 
 /** `*.example.com` stands for all below it. */
@@ -88,4 +89,28 @@ const matchesHost = (pattern: string, host: string): boolean =>
 /** The host of a web address, lower case and without a dot at its end. */
 export function hostOf(text: string): string | undefined {
   return WEB.test(text) ? URL.parse(text)?.hostname.replace(/\.$/, "") : undefined
+}
+
+/** What a destination means if its host is one that leads to links. */
+export interface Target {
+  host: string
+  /** Whether the path begins with the prefix: the slug is then one of the instance and of no link domain. */
+  isPrefixed: boolean
+  /** "" for none. */
+  slug: string
+  /** What follows the slug. */
+  path: string
+}
+
+/** Returns undefined for an address that is none of the web. `prefix` is the first part of the paths of links, without slashes. */
+export function targetOf(url: string, prefix: string): Target | undefined {
+  const host = hostOf(url)
+  if (host === undefined) return undefined
+  // Proxies in front of the instance join slashes: `//l/spring` leads to a link, though the instance itself answers nothing there.
+  const whole = unescaped(new URL(url).pathname).replace(/\/{2,}/g, "/")
+  const base = `/${prefix}/`
+  const isPrefixed = whole.startsWith(base)
+  const rest = whole.slice(isPrefixed ? base.length : 1)
+  const slug = rest.split("/")[0]!
+  return { host, isPrefixed, slug, path: rest.slice(slug.length) }
 }

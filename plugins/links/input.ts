@@ -1,7 +1,8 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError, composed, type Fault, fault, inspect, isObject, orNull, parseDay, parseInstant, refuseFaults } from "#plugin"
+import { type Fault, fault, inspect, isObject, normalizeUnicode, orNull, parseDay, parseInstant, refuseFaults } from "#plugin"
 import { withoutEmpty } from "./address.ts"
 import { acceptDestination, type DestinationTerms } from "./destination.ts"
+import { linkError } from "./errors.ts"
 import { LIMITS, type LinkFields, type RedirectStatus, type Rule, STATUSES, UTM_KEYS, type Utm, type When } from "./link.ts"
 import { momentsOf } from "./rules.ts"
 
@@ -10,7 +11,7 @@ const Text = (maxLength: number) => t.String({ maxLength })
 const Word = t.String({ minLength: 1, maxLength: 100 })
 /** One value, or alternatives. */
 const Words = t.Union([t.Array(Word, { minItems: 1, maxItems: 50 }), Word])
-const Moment = orNull(t.String({ description: "RFC 3339" }))
+const Moment = orNull(t.String({ description: "Instant with its offset, in RFC 3339." }))
 
 export const UtmInput = t.Object(Object.fromEntries(UTM_KEYS.map((key) => [key, t.Optional(Text(200))])), closed)
 const WhenInput = t.Object(
@@ -28,13 +29,13 @@ const RuleInput = t.Object({ when: WhenInput, destination: t.String() }, closed)
 
 export const LinkInput = t.Object(
   {
-    destination: t.String({ description: "http or https, kept byte for byte" }),
+    destination: t.String({ description: "Destination URL with http, https or an allowed scheme. Used exactly as sent." }),
     slug: t.Optional(t.String()),
     domain_id: t.Optional(orNull(t.Integer({ minimum: 1 }))),
     title: t.Optional(Text(200)),
     notes: t.Optional(Text(2_000)),
     tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: LIMITS.tags, uniqueItems: true })),
-    redirect_status: t.Optional(t.Integer({ description: "301, 302, 307 or 308" })),
+    redirect_status: t.Optional(t.Integer({ description: "HTTP status of the redirect: 301, 302, 307 or 308. Default: 302." })),
     forward_query: t.Optional(t.Boolean()),
     forward_path: t.Optional(t.Boolean()),
     utm: t.Optional(UtmInput),
@@ -47,7 +48,9 @@ export const LinkInput = t.Object(
     password: t.Optional(orNull(t.String())),
     rules: t.Optional(t.Array(RuleInput, { maxItems: LIMITS.rules })),
     noindex: t.Optional(t.Boolean()),
-    force: t.Optional(t.Boolean({ description: "Takes a slug that the same organization gave up lately" })),
+    force: t.Optional(
+      t.Boolean({ description: "Take a slug that is reserved for a deleted item of the same organization. Default: false." }),
+    ),
   },
   { ...closed, title: "LinkInput" },
 )
@@ -137,7 +140,7 @@ function meaningFaults({ starts_at, expires_at, redirect_status }: Partial<Stati
   const faults: Fault[] = []
   const instant = (name: string, text: string | null | undefined) => {
     if (typeof text === "string" && parseInstant(text) === undefined)
-      faults.push(fault(`/${name}`, "invalid_date", "must be a time with its offset, such as 2026-11-21T12:00:00Z"))
+      faults.push(fault(`/${name}`, "invalid_date", "must be an instant with its offset, such as 2026-11-21T12:00:00Z"))
   }
   instant("starts_at", starts_at)
   instant("expires_at", expires_at)
@@ -150,17 +153,17 @@ const ruleFaults =
   (timezone: string) =>
   ({ when }: Static<typeof RuleInput>, index: number): Fault[] => {
     const at = `/rules/${index}/when`
-    if (Object.keys(when).length === 0) return [fault(at, "required", "needs at least one part")]
+    if (Object.keys(when).length === 0) return [fault(at, "required", "must have at least one condition")]
     return when.date ? dateFaults(when.date, { at: `${at}/date`, timezone }) : []
   }
 
 /** A rule for no moment at all would never hold, and nobody would be told. */
 function dateFaults(date: NonNullable<When["date"]>, { at, timezone }: { at: string; timezone: string }): Fault[] {
-  if (date.from === undefined && date.to === undefined) return [fault(at, "required", "needs a first or a last day or time")]
+  if (date.from === undefined && date.to === undefined) return [fault(at, "required", "must have a start or an end")]
   const faults = (["from", "to"] as const).flatMap((end) => {
     const text = date[end]
     const isMoment = text === undefined || parseDay(text) !== undefined || parseInstant(text) !== undefined
-    return isMoment ? [] : [fault(`${at}/${end}`, "invalid_date", "must be a day or a time")]
+    return isMoment ? [] : [fault(`${at}/${end}`, "invalid_date", "must be a date or an instant")]
   })
   if (faults.length > 0) return faults
   const { begins, ends } = momentsOf(date, timezone)
@@ -178,16 +181,16 @@ const PASSWORD = { min: 4, max: 256 } as const
 /** As it was typed, but equal texts are equal whatever keyboard they came from. */
 function passwordOf(given: unknown): string | null | undefined {
   if (given === undefined || given === null) return given
-  const password = composed(String(given))
+  const password = normalizeUnicode(String(given))
   const length = [...password].length
-  if (length < PASSWORD.min) refuseFaults([fault("/password", "too_short", `needs at least ${PASSWORD.min} characters`)])
-  if (length > PASSWORD.max) refuseFaults([fault("/password", "too_long", `may have ${PASSWORD.max} characters`)])
-  if (!password.isWellFormed()) refuseFaults([fault("/password", "invalid_characters", "holds characters that no text may have")])
+  if (length < PASSWORD.min) refuseFaults([fault("/password", "too_short", `must have at least ${PASSWORD.min} characters`)])
+  if (length > PASSWORD.max) refuseFaults([fault("/password", "too_long", `must have at most ${PASSWORD.max} characters`)])
+  if (!password.isWellFormed()) refuseFaults([fault("/password", "invalid_characters", "contains invalid characters")])
   return password
 }
 
 /** A field of a template is missing. */
-export const utmRequired = (missing: readonly string[]): AppError =>
-  new AppError("utm_required", `The template wants ${missing.join(", ")}.`, {
+export const utmRequired = (missing: readonly string[]) =>
+  linkError("utm_required", `The template requires ${missing.join(", ")}.`, {
     errors: missing.map((key) => fault(`/utm/${key}`, "required", "is required")),
   })

@@ -3,21 +3,21 @@ import {
   type Actor,
   AnyQuery,
   etagOf,
-  leaveUnread,
   NoQuery,
   orNull,
   Paged,
   readJsonAsSent,
+  readNothing,
   Sent,
   type Site,
   slugFault,
   versionsIn,
 } from "#plugin"
 import type { Area } from "./area.ts"
-import { type BulkAnswer, BulkInput, type ImportAnswer, ImportInput } from "./batch.ts"
+import { type BulkAnswer, BulkInput, type ImportAnswer, ImportInput, type RowOutcome } from "./batch.ts"
 import { LinkInput } from "./input.ts"
-import type { Author } from "./keeping.ts"
 import { LIMITS, type Link } from "./link.ts"
+import type { Author } from "./link-writes.ts"
 import { listLinks } from "./listing.ts"
 import { Id, LinkShown, refuses, says, takes } from "./shown.ts"
 
@@ -50,13 +50,13 @@ const ImportShown = t.Object(
   { title: "LinkImportResult" },
 )
 
-interface Asking {
+interface ReportOptions {
   site: Site
   actor: Actor
   user: { id: number }
   permissions: ReadonlySet<string>
 }
-const authorOf = ({ site, actor, user, permissions }: Asking): Author => ({ site, actor, userId: user.id, permissions })
+const authorOf = ({ site, actor, user, permissions }: ReportOptions): Author => ({ site, actor, userId: user.id, permissions })
 const WRITE = "links:write"
 /** A JSON text needs room for its own signs. */
 const IMPORT_BYTES = LIMITS.importBytes * 2
@@ -98,7 +98,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: LinkShown },
-        detail: says("links", "Make a short link", { ...takes(LinkInput), ...refuses(...CONTENT, ...STATE) }),
+        detail: says("links", "Create a short link", { ...takes(LinkInput), ...refuses(...CONTENT, ...STATE) }),
       },
     )
     .get(
@@ -107,7 +107,7 @@ export function linkRoutes(area: Area) {
         await cache.ready()
         const domainId = query.domain_id === undefined ? null : (await area.domains.get(site.organization_id, query.domain_id)).id
         const code = slugFault(query.slug) ?? (await links.slugFault(site.organization_id, domainId, query.slug))
-        return { available: code === undefined, ...(code && { reason: code, suggestions: links.suggest(domainId, query.slug) }) }
+        return { available: code === undefined, ...(code && { reason: code, suggestions: await links.suggest(domainId, query.slug) }) }
       },
       {
         can: "links:read",
@@ -118,54 +118,42 @@ export function linkRoutes(area: Area) {
         response: {
           200: t.Object({ available: t.Boolean(), reason: t.Optional(t.String()), suggestions: t.Optional(t.Array(t.String())) }),
         },
-        detail: says("links", "Whether a slug is free", refuses("domain_not_found")),
+        detail: says("links", "Check whether a slug is available", refuses("domain_not_found")),
       },
     )
     .post(
       "/links/bulk",
       ({ site, actor, user, permissions, ...call }) =>
-        host.create<BulkAnswer, BulkAnswer>(
-          { ...call, user },
-          async (body, beside) => {
-            const after = await batches.bulk(authorOf({ site, actor, user, permissions }), body)
-            await host.db.transaction((statements) => beside(statements, { after }))
-            return after
-          },
-          (body) => ({ status: 200 as const, body }),
+        host.batch<RowOutcome, BulkAnswer>({ ...call, user }, (body, progress) =>
+          batches.bulk(authorOf({ site, actor, user, permissions }), body, progress),
         ),
       {
         can: WRITE,
         query: NoQuery,
         body: Sent,
         response: { 200: BulkShown },
-        detail: says("links", "Change many links, each for itself", takes(BulkInput)),
+        detail: says("links", "Create, update, archive or delete many links", takes(BulkInput)),
       },
     )
     .post(
       "/links/import",
       ({ site, actor, user, permissions, ...call }) =>
-        host.create<ImportAnswer, ImportAnswer>(
-          { ...call, user },
-          async (body, beside) => {
-            const after = await batches.import(authorOf({ site, actor, user, permissions }), body)
-            await host.db.transaction((statements) => beside(statements, { after }))
-            return after
-          },
-          (body) => ({ status: 200 as const, body }),
+        host.batch<RowOutcome, ImportAnswer>({ ...call, user }, (body, progress) =>
+          batches.import(authorOf({ site, actor, user, permissions }), body, progress),
         ),
       {
         can: { permission: WRITE, read: readJsonAsSent(IMPORT_BYTES) },
         query: NoQuery,
         body: Sent,
         response: { 200: ImportShown },
-        detail: says("links", "Links of another product from a CSV text, or what would become of them", takes(ImportInput)),
+        detail: says("links", "Import links from CSV, or preview the import", takes(ImportInput)),
       },
     )
     .get("/links/:id", async ({ site, params, set }) => tagged(set, await links.get(site, params.id)), {
       can: "links:read",
       query: NoQuery,
       response: { 200: LinkShown },
-      detail: says("links", "Read a short link"),
+      detail: says("links", "Get a short link"),
     })
     .patch(
       "/links/:id",
@@ -178,7 +166,7 @@ export function linkRoutes(area: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: LinkShown },
-        detail: says("links", "Change a short link", { ...takesSome, ...refuses(...CONTENT, ...STATE, "precondition_failed") }),
+        detail: says("links", "Update a short link", { ...takesSome, ...refuses(...CONTENT, ...STATE, "precondition_failed") }),
       },
     )
     .delete(
@@ -188,9 +176,9 @@ export function linkRoutes(area: Area) {
         return status(204, undefined)
       },
       {
-        can: { permission: WRITE, find, read: leaveUnread },
+        can: { permission: WRITE, find, read: readNothing },
         query: NoQuery,
-        detail: says("links", "Delete a short link; for 30 days it can come back", refuses("precondition_failed")),
+        detail: says("links", "Delete a short link, which can be restored for 30 days", refuses("precondition_failed")),
       },
     )
     .post(
@@ -198,12 +186,12 @@ export function linkRoutes(area: Area) {
       async ({ site, params, actor, user, permissions, set }) =>
         tagged(set, await links.restore(authorOf({ site, actor, user, permissions }), params.id)),
       {
-        can: { permission: WRITE, find: findDeleted, read: leaveUnread },
+        can: { permission: WRITE, find: findDeleted, read: readNothing },
         query: NoQuery,
         response: { 200: LinkShown },
         detail: says(
           "links",
-          "Bring a deleted link back",
+          "Restore a deleted short link",
           refuses("slug_taken", "redirect_loop", "limit_reached", "domain_not_found", "domain_not_verified"),
         ),
       },

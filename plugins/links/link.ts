@@ -9,16 +9,16 @@ export type Utm = Partial<Record<(typeof UTM_KEYS)[number], string>>
 export const STATUSES = [301, 302, 307, 308] as const
 export type RedirectStatus = (typeof STATUSES)[number]
 
-/** All parts must hold; the values inside a part are alternatives. */
+/** Condition of a rule. All parts must match; the values of one part are alternatives. */
 export interface When {
   device?: readonly string[]
   os?: readonly string[]
-  /** ISO 3166-1. */
+  /** Country codes of ISO 3166-1. */
   country?: readonly string[]
-  /** `de` also stands for `de-AT`. */
+  /** Language codes. `de` includes `de-AT`. */
   language?: readonly string[]
   query?: { name: string; value?: string }
-  /** Days of the site's zone, both included, or instants. */
+  /** Days in the time zone of the site, both included, or instants. */
   date?: { from?: string; to?: string }
 }
 export interface Rule {
@@ -26,7 +26,7 @@ export interface Rule {
   destination: string
 }
 
-/** What people decide about a link. Instants in epoch ms. */
+/** Fields of a link that users set. Instants in epoch ms. */
 export interface LinkFields {
   domain_id: number | null
   slug: string
@@ -53,12 +53,12 @@ export interface Link extends LinkFields {
   password_hash: string | null
   password_version: number
   archived_at: number | null
-  /** Over the whole life of the link, as far as the clicks are folded. */
+  /** Clicks over the whole life of the link, at most about 15 seconds behind. */
   clicks_human: number
   clicks_bot: number
   clicks_qr: number
   last_click_at: number | null
-  /** Up to which record its clicks are in the three above. */
+  /** Number of the last record that the counters include. */
   counted_to: number
   created_by: number | null
   version: number
@@ -77,12 +77,10 @@ export const LIMITS = {
   destinationChars: 2_048,
   rules: 20,
   tags: 50,
-  restoreMs: 30 * 86_400_000,
   orphanSamples: 100,
-  foldMs: 15_000,
 } as const
 
-/** What a link is until somebody says otherwise. */
+/** Default values of a new link. */
 export const USUAL: Omit<LinkFields, "slug" | "destination"> = {
   domain_id: null,
   title: "",
@@ -101,7 +99,7 @@ export const USUAL: Omit<LinkFields, "slug" | "destination"> = {
   noindex: true,
 }
 
-/** Every address that a link may send somebody to. */
+/** Returns every URL that a link may redirect to. */
 export const destinationsOf = ({ destination, expired_destination, rules }: LinkFields): string[] => [
   destination,
   ...(expired_destination === null ? [] : [expired_destination]),
@@ -110,7 +108,7 @@ export const destinationsOf = ({ destination, expired_destination, rules }: Link
 
 export const isExpired = ({ expires_at }: Pick<LinkFields, "expires_at">, now: number): boolean => expires_at !== null && expires_at <= now
 
-/** In which state a list finds it. */
+/** State of a link in lists. */
 export type LinkState = "active" | "archived" | "expired"
 export function stateOf(link: Link, now: number): LinkState {
   if (link.archived_at !== null) return "archived"

@@ -1,27 +1,28 @@
 /**
- * Short links: redirects under an own host that count who follows them. The lookup is in memory, the redirect goes out first, and
- * nothing of a request decides where it leads.
+ * Short links: redirects that count their clicks. Links are looked up in memory, and the redirect is sent before the click is stored.
+ * A destination never depends on text of the request other than what the link forwards.
  */
 import { definePlugin } from "#plugin"
 import type { Area } from "./area.ts"
 import { createBatches } from "./batch.ts"
-import { createCache } from "./cache.ts"
-import { createChains } from "./chain.ts"
-import { createDomains } from "./domains.ts"
-import { createDoor } from "./door.ts"
-import { createFold, type Fold } from "./fold.ts"
-import { createLinks } from "./keeping.ts"
-import { LIMITS, type LinksHost } from "./link.ts"
+import { createDomains } from "./domains/domains.ts"
+import { domainRoutes, templateRoutes } from "./domains/routes.ts"
+import { ERRORS } from "./errors.ts"
+import type { LinksHost } from "./link.ts"
 import { linkRoutes } from "./link-routes.ts"
+import { createLinks } from "./link-writes.ts"
 import createTables from "./migrations/0001_links.sql" with { type: "text" }
-import { createOrphans } from "./orphans.ts"
-import { domainRoutes, templateRoutes } from "./place-routes.ts"
-import { reportRoutes } from "./report-routes.ts"
-import { createReports } from "./reports.ts"
+import { createReports } from "./reports/reports.ts"
+import { reportRoutes } from "./reports/routes.ts"
+import { linkTrash } from "./rows.ts"
+import { createCache } from "./serving/cache.ts"
+import { createChains } from "./serving/chain.ts"
+import { createOrphans } from "./serving/orphans.ts"
+import { createEndpoint } from "./serving/serving.ts"
 import { Settings } from "./settings.ts"
 import { createShowing } from "./shown.ts"
-import { createTemplates } from "./templates.ts"
-import { exportersOf, jobsOf, removeSite } from "./upkeep.ts"
+import { createTemplates } from "./templates/templates.ts"
+import { exportersOf, jobsOf, linkCounters, removeSite } from "./upkeep.ts"
 
 export default definePlugin({
   id: "links",
@@ -30,26 +31,27 @@ export default definePlugin({
   pages: ["/sites/:site/links", "/sites/:site/links/:link"],
   permissions: { "links:read": "viewer", "links:write": "editor" },
   migrations: [{ name: "0001_links", sql: createTables }],
+  errors: ERRORS,
   records: { link_click: { title: "Link click", kind: "clicks" } },
   settings: Settings,
   async setup(host: LinksHost) {
     const prefix = host.settings.prefix.replace(/^\//, "")
     const area = areaOf(host, prefix)
-    const { cache, chains, orphans, fold } = area
+    const { cache, chains, orphans, counters } = area
     const isDatacenter = await host.addressList("datacenters")
-    const door = createDoor(host, { cache, chains, orphans, prefix, isDatacenter, onClick: foldSoon(host, fold) })
+    const endpoint = createEndpoint(host, { cache, chains, orphans, prefix, isDatacenter, onClick: counters.soon })
     await cache.readDomains()
     return {
       routes: [linkRoutes(area), reportRoutes(area), templateRoutes(area), domainRoutes(area)],
-      doors: [
-        { at: prefix, answer: door.atPath },
-        { at: door.ownsHost, answer: door.onHost },
+      endpoints: [
+        { at: prefix, answer: endpoint.atPath },
+        { at: endpoint.ownsHost, answer: endpoint.onHost },
       ],
       jobs: jobsOf(area),
       exporters: exportersOf(area),
       onSiteDelete: (siteId) => removeSite(area, siteId),
       async stop() {
-        await fold.all()
+        await counters.run()
         await orphans.flush()
       },
     }
@@ -58,34 +60,24 @@ export default definePlugin({
 
 function areaOf(host: LinksHost, prefix: string): Area {
   let limited: () => Promise<unknown> = async () => {}
-  const cache = createCache(host.db, () => limited())
-  const fold = createFold(host, cache)
-  // A limit that a crash has left behind must be whole before the next one comes through.
+  const cache = createCache(host.db, { prefix, onReady: () => limited() })
+  const counters = linkCounters(host, cache)
+  const trash = linkTrash(host)
+  // A crash may have left clicks uncounted: count them before a link with a limit of clicks is served.
   limited = async () => {
     const siteIds = new Set([...cache.all()].filter(({ link }) => link.max_clicks !== null).map(({ link }) => link.site_id))
     for (const siteId of siteIds)
-      await fold.site(siteId).catch((error) => host.log.warn("clicks were not added up; the next run does it", { site: siteId, error }))
+      await counters.site(siteId).catch((error) => host.log.warn("clicks were not counted; the next run does it", { site: siteId, error }))
   }
   const chains = createChains(host, cache, prefix)
   const showing = createShowing(host, cache, prefix)
-  const links = createLinks(host, { cache, chains, fold })
+  const links = createLinks(host, { cache, chains, counters, trash })
   return {
-    ...{ host, cache, chains, links, fold, showing },
+    ...{ host, cache, chains, links, counters, trash, showing },
     orphans: createOrphans(host.db, host.now),
-    batches: createBatches(links, { cache, show: showing.link }),
+    batches: createBatches(links, { db: host.db, cache, show: showing.link }),
     templates: createTemplates(host),
     domains: createDomains(host, cache),
     reports: createReports(host),
-  }
-}
-
-/** One job for all clicks of a quarter of a minute. */
-function foldSoon({ jobs, now, log }: LinksHost, fold: Fold): (siteId: number) => void {
-  let plannedFor = 0
-  return (siteId) => {
-    fold.touch(siteId)
-    if (now() < plannedFor) return
-    plannedFor = now() + LIMITS.foldMs
-    jobs.enqueue("fold-clicks", { runAt: plannedFor, join: true }).catch((error) => log.warn("clicks will be added up later", { error }))
   }
 }

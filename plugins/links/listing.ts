@@ -1,7 +1,7 @@
-import { AppError, type Asked, parseId, privatePage, readPaging } from "#plugin"
-import type { Cache } from "./cache.ts"
+import { type Asked, parseId, readSortedPaging, sortedPage } from "#plugin"
 import { type Link, type LinkState, type LinksHost, type Site, stateOf } from "./link.ts"
-import type { Reports } from "./reports.ts"
+import type { Reports } from "./reports/reports.ts"
+import type { Cache } from "./serving/cache.ts"
 import type { Showing } from "./shown.ts"
 
 const STATES = ["active", "archived", "expired"] as const
@@ -14,7 +14,7 @@ export async function listLinks(
   { cache, showing, reports }: { cache: Cache; showing: Showing; reports: Reports },
   { site, query, request }: { site: Site; query: Record<string, unknown> } & Pick<Asked, "request">,
 ) {
-  const paging = readPaging(`links/${site.id}`, query, NAMES, (reader) => ({
+  const paging = readSortedPaging(`links/${site.id}`, query, NAMES, (reader) => ({
     q: (reader.text("q", { min: 0, max: 200 }) ?? "").toLowerCase(),
     tag: reader.text("tag", { min: 1, max: 40 }),
     state: reader.choice("state", STATES),
@@ -32,14 +32,7 @@ export async function listLinks(
     .ofSite(site.id)
     .map(({ link }) => link)
     .filter(fits)
-    .sort((a, b) => sizeOf(b, sort) - sizeOf(a, sort) || b.id - a.id)
-  const start = paging.after === undefined ? 0 : found.findIndex(({ id }) => id === paging.after) + 1
-  if (start === 0 && paging.after !== undefined) throw new AppError("invalid_cursor", "The row behind the cursor is gone: begin again.")
-  const page = await privatePage(
-    paging,
-    async (limit) => found.slice(start, start + limit),
-    async () => found.length,
-  )
+  const page = sortedPage(found, (link) => [-sizeOf(link, sort), -link.id], paging)
   const sparks = await reports.sparklines(site, page.data, request.signal).catch((error) => {
     // The list is worth something without them.
     log.warn("sparklines of links could not be asked for", { error })

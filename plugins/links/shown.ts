@@ -1,7 +1,7 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Instant, instantOrNull, instantText, orNull } from "#plugin"
-import type { Cache } from "./cache.ts"
 import { type Link, type LinksHost, stateOf } from "./link.ts"
+import type { Cache } from "./serving/cache.ts"
 
 export const Id = t.Integer({ minimum: 1 })
 
@@ -29,9 +29,12 @@ export const LinkShown = t.Object(
     has_password: t.Boolean(),
     rules: t.Array(t.Object({ when: t.Any(), destination: t.String() })),
     noindex: t.Boolean(),
-    state: t.String({ description: "active, archived or expired" }),
+    state: t.String({ description: "`active`, `archived` or `expired`. A link that has not started is active." }),
     archived_at: orNull(Instant),
-    clicks: t.Object({ total: t.Integer(), human: t.Integer(), bot: t.Integer(), qr: t.Integer() }, { description: "Since it was made" }),
+    clicks: t.Object(
+      { total: t.Integer(), human: t.Integer(), bot: t.Integer(), qr: t.Integer() },
+      { description: "Clicks over all time, at most about 15 seconds behind." },
+    ),
     last_click_at: orNull(Instant),
     created_by: orNull(t.Integer()),
     version: t.Integer(),

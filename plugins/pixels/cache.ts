@@ -3,16 +3,16 @@ import type { Pixel } from "./pixel.ts"
 import { listAllPixels } from "./rows.ts"
 
 /**
- * All pixels that are not deleted, in memory: a request waits for no store, and what nobody knows costs as much as what is
- * there. Changed right after the commit of each write, so that the next request sees it.
+ * All pixels that are not deleted, in memory. Requests do not wait for a store, and an unknown pixel takes as long as a known one.
+ * Each write changes the cache right after its commit, so the next request sees it.
  */
 export interface Cache {
-  /** Undefined: everything is in memory. Read once, by the first request; after a failure by the next one. */
+  /** Resolves when all pixels are in memory; undefined if they are. The first request reads them; after a failure the next one does. */
   ready(): Promise<void> | undefined
   at(slug: string): Pixel | undefined
-  /** Of all sites that have pixels. */
+  /** Returns the sites that have pixels. */
   siteIds(): Set<number>
-  /** One that was deleted leaves. */
+  /** Adds or replaces a pixel. Removes a deleted one. */
   put(pixel: Pixel): void
   remove(id: number): void
 }

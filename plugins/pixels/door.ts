@@ -1,15 +1,14 @@
-import { type Asked, isClean, type ListedSender, type Site, unescaped } from "#plugin"
+import { type Asked, type Counters, isClean, type ListedSender, type Site, unescaped } from "#plugin"
 import type { Cache } from "./cache.ts"
-import type { Folds } from "./folds.ts"
 import { type ImageKind, imageAnswer } from "./images.ts"
 import type { Orphans } from "./orphans.ts"
 import { LIMITS, OPEN_EVENT, type Pixel, type PixelsHost, paramKey } from "./pixel.ts"
 import { isProxied, type Via, viaOf } from "./via.ts"
 
-interface DoorOptions {
+interface EndpointOptions {
   cache: Cache
   orphans: Orphans
-  folds: Pick<Folds, "soon">
+  counters: Pick<Counters, "soon">
   /** First word of the paths. */
   prefix: string
   /** Whether a mail service loads ahead from there; undefined: nobody knows. */
@@ -26,7 +25,7 @@ interface Wanted {
  * Answers requests for pixels: always with a picture, and with the same one at the same cost whether the pixel is there or not,
  * for a reader must not see that it is gone. The picture goes out first; what is to be remembered is stored afterwards.
  */
-export function createDoor(host: PixelsHost, { cache, orphans, folds, prefix, isRelay }: DoorOptions) {
+export function createEndpoint(host: PixelsHost, { cache, orphans, counters, prefix, isRelay }: EndpointOptions) {
   /** Undefined for what is unknown, deleted or archived, also together with its site. */
   function known(slug: string): { pixel: Pixel; site: Site } | undefined {
     const pixel = cache.at(slug)
@@ -49,7 +48,10 @@ export function createDoor(host: PixelsHost, { cache, orphans, folds, prefix, is
     }
   }
 
-  /** A promise only before the first recipient of a site is named: its key has to be read. */
+  /**
+   * Records an open. Returns a promise that the image has to wait for: before the first recipient of a site is known, because its key has
+   * to be read, and when too many opens wait for the disk.
+   */
   function note(asked: Asked, found: ReturnType<typeof known>): Promise<void> | undefined {
     // Also of what is unknown, which must not be answered sooner.
     const sender = host.senderOf(asked)
@@ -58,30 +60,30 @@ export function createDoor(host: PixelsHost, { cache, orphans, folds, prefix, is
     const via = viaOf({ userAgent, isBot: sender.isBot, isRelay: isRelay?.(asked) ?? false })
     if (!found) {
       orphans.note()
-      return void folds.soon()
+      return void counters.soon()
     }
     const { pixel, site } = found
     const query = queryOf(asked.request)
     const recipient = pixel.recipient_mode === "hashed" && !sender.objects ? recipientIn(query) : undefined
-    const record = (hashed?: string): void => {
-      host.recordLater(asked, site, { name: OPEN_EVENT, props: propsOf(pixel, { via, query, hashed }), proxied: isProxied(via) })
-      folds.soon(site.id)
+    const record = (hashed?: string): Promise<void> | undefined => {
+      counters.soon(site.id)
+      return host.recordLater(asked, site, { name: OPEN_EVENT, props: propsOf(pixel, { via, query, hashed }), proxied: isProxied(via) })
     }
-    if (recipient === undefined) return void record()
+    if (recipient === undefined) return record()
     const hash = host.siteHash(site.id)
-    if (typeof hash === "function") return void record(hash(recipient))
+    if (typeof hash === "function") return record(hash(recipient))
     return hash.then(
       (learned) => record(learned(recipient)),
       (error) => {
         host.log.warn("an open is recorded without its recipient", { error })
-        record()
+        return record()
       },
     )
   }
 
   return function answer(asked: Asked, path: string): Response | Promise<Response> {
     const wanted = wantedIn(path.slice(prefix.length + 2))
-    if (!wanted) return new Response("Nothing is at this address.\n", { status: 404, headers: PLAIN })
+    if (!wanted) return new Response("This address does not exist.\n", { status: 404, headers: PLAIN })
     const loading = cache.ready()
     if (!loading) return serve(asked, wanted)
     return loading.then(

@@ -8,23 +8,28 @@ export const oneOf = <Name extends string>(names: readonly Name[]) => t.Unsafe<N
 const FIELDS = {
   name: t.String({ minLength: 1, maxLength: LIMITS.nameChars }),
   kind: oneOf(KINDS),
-  slug: t.Optional(t.String({ description: "Letters, digits, hyphens and underscores; generated unless it is given" })),
+  slug: t.Optional(t.String({ description: "1 to 64 letters, digits, hyphens and underscores. Default: a random slug." })),
   allowed_params: t.Optional(
     t.Array(t.String({ pattern: "^[A-Za-z0-9_-]{1,40}$" }), {
       maxItems: LIMITS.params,
       uniqueItems: true,
-      description: "Names of parameters whose values are kept",
+      description: "Names of the query parameters whose values are stored.",
     }),
   ),
   recipient_mode: t.Optional(oneOf(RECIPIENT_MODES)),
   badge_public: t.Optional(t.Boolean()),
-  force: t.Optional(t.Boolean({ description: "Takes a slug that the same organization gave up lately" })),
+  force: t.Optional(
+    t.Boolean({ description: "Take a slug that is reserved for a deleted item of the same organization. Default: false." }),
+  ),
 }
 const closed = { additionalProperties: false } as const
 
 export const PixelInput = t.Object(FIELDS, { ...closed, title: "Pixel" })
 export const PixelPatch = t.Partial(
-  t.Object({ ...FIELDS, archived: t.Boolean(), version: t.Integer({ minimum: 1, description: "The version that was read" }) }, closed),
+  t.Object(
+    { ...FIELDS, archived: t.Boolean(), version: t.Integer({ minimum: 1, description: "Version that the change is based on." }) },
+    closed,
+  ),
   { title: "PixelPatch" },
 )
 
@@ -60,6 +65,8 @@ const withoutShown = (body: unknown): unknown =>
 /** Who the recipient is goes through the hash, and through nothing else. */
 function paramFaults({ allowed_params = [] }: { allowed_params?: readonly string[] }): Fault[] {
   return allowed_params.flatMap((name, place) =>
-    name === "r" ? [fault(`/allowed_params/${place}`, "invalid_choice", "is the recipient, which is kept as a hash alone")] : [],
+    name === "r"
+      ? [fault(`/allowed_params/${place}`, "invalid_choice", "is reserved for the recipient, who is stored as a hash only")]
+      : [],
   )
 }

@@ -1,19 +1,25 @@
-import { ArgumentReader, caseKey, refuseArguments, type Site, sortedPage } from "#plugin"
+import { caseKey, readSortedPaging, type Site, sortedPage } from "#plugin"
 import { KINDS, type Pixel, type PixelsHost } from "./pixel.ts"
-import type { Asker, Reports } from "./reports.ts"
+import type { Caller, Reports } from "./reports.ts"
 import { listPixels } from "./rows.ts"
 import { RECENT_DAYS, type shownPixel } from "./shown.ts"
 
 export const SORTS = ["created", "opens", "last_open", "name"] as const
 export const STATES = ["active", "archived"] as const
-const PAGE = { min: 1, max: 200, default: 50 } as const
+const PARAMETERS = ["q", "kind", "state", "sort"]
 
 export type PixelLists = ReturnType<typeof listsOf>
 
 /** A site's pixels, a page at a time. Deleted ones are in no list. */
 export function listsOf({ db }: PixelsHost, reports: Reports, show: (pixel: Pixel) => ReturnType<typeof shownPixel>) {
-  return async (site: Site, given: Record<string, unknown>, asker: Asker) => {
-    const { q, kind, state, sort, ...paging } = readList(given)
+  return async (site: Site, given: Record<string, unknown>, caller: Caller) => {
+    const paging = readSortedPaging(`pixels/${site.id}`, given, PARAMETERS, (reader) => ({
+      q: reader.text("q", { min: 0, max: 200 }) ?? "",
+      kind: reader.choice("kind", KINDS),
+      state: reader.choice("state", STATES),
+      sort: reader.choice("sort", SORTS) ?? "created",
+    }))
+    const { q, kind, state, sort } = paging.filters
     const part = caseKey(q)
     const found = (await listPixels(db, site.id)).filter(
       (pixel) =>
@@ -21,25 +27,11 @@ export function listsOf({ db }: PixelsHost, reports: Reports, show: (pixel: Pixe
         (kind === undefined || pixel.kind === kind) &&
         (state === undefined || (state === "archived") === (pixel.archived_at !== null)),
     )
-    const list = `pixels ${site.id} ${sort} ${kind ?? ""} ${state ?? ""} ${q}`
-    const page = sortedPage(found, (pixel) => placeOf(pixel, sort), { ...paging, list })
-    const recent = await reports.recent(site, page.data, RECENT_DAYS, asker)
+    const page = sortedPage(found, (pixel) => placeOf(pixel, sort), paging)
+    const recent = await reports.recent(site, page.data, RECENT_DAYS, caller)
     const data = page.data.map((pixel) => ({ ...show(pixel), recent: { days: RECENT_DAYS, ...recent.get(pixel.id)! } })) // of all of them
     return { ...page, data }
   }
-}
-
-function readList(given: Record<string, unknown>) {
-  const reader = new ArgumentReader(given, ["limit", "cursor", "count", "q", "kind", "state", "sort"])
-  const limit = reader.integer("limit", PAGE) ?? PAGE.default
-  const cursor = reader.text("cursor", { min: 1, max: 1_000 })
-  const count = reader.choice("count", ["true", "false"]) === "true"
-  const q = reader.text("q", { min: 0, max: 200 }) ?? ""
-  const kind = reader.choice("kind", KINDS)
-  const state = reader.choice("state", STATES)
-  const sort = reader.choice("sort", SORTS) ?? "created"
-  refuseArguments(reader, "text")
-  return { limit, cursor, count, q, kind, state, sort }
 }
 
 /** Names ascending, numbers and moments descending. */

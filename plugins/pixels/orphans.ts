@@ -1,7 +1,7 @@
 import type { OwnTables } from "#plugin"
 import { addOrphans } from "./rows.ts"
 
-/** Requests for pixels that are not there, counted in memory by the day (UTC: they belong to no site) and written now and then. */
+/** Requests for unknown pixels, counted in memory per UTC day because they belong to no site, and written by a job. */
 export interface Orphans {
   note(): void
   flush(): Promise<void>
@@ -21,7 +21,7 @@ export function createOrphans(db: OwnTables, now: () => number): Orphans {
           for (const [day, count] of written) await addOrphans(statements, day, count)
         })
       } catch (error) {
-        // For the next time.
+        // Keep the counts for the next flush.
         for (const [day, count] of written) add(day, count)
         throw error
       }
@@ -29,5 +29,5 @@ export function createOrphans(db: OwnTables, now: () => number): Orphans {
   }
 }
 
-/** Of UTC. */
+/** Returns the UTC day of an instant, as YYYY-MM-DD. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)

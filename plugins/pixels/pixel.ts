@@ -9,15 +9,15 @@ export type PixelKind = (typeof KINDS)[number]
 export const RECIPIENT_MODES = ["none", "hashed"] as const
 export type RecipientMode = (typeof RECIPIENT_MODES)[number]
 
-/** What people decide about a pixel. */
+/** Fields of a pixel that users set. */
 export interface PixelFields {
   slug: string
   name: string
   kind: PixelKind
-  /** Names of parameters that are kept of a request. */
+  /** Names of the query parameters whose values are stored. */
   allowed_params: readonly string[]
   recipient_mode: RecipientMode
-  /** Whether the badge tells the opens to everybody. */
+  /** Whether the badge shows the number of opens. */
   badge_public: boolean
 }
 
@@ -25,11 +25,11 @@ export interface PixelFields {
 export interface Pixel extends PixelFields {
   id: number
   site_id: number
-  /** Over its whole life, as far as the opens are folded. Bots are in neither. */
+  /** Opens over its whole life without bots, at most about 15 seconds behind. */
   opens_total: number
   opens_direct: number
   last_open_at: number | null
-  /** Up to which record its opens are in the three above. */
+  /** Number of the last record that the counters include. */
   counted_to: number
   archived_at: number | null
   created_by: number | null
@@ -39,8 +39,6 @@ export interface Pixel extends PixelFields {
   deleted_at: number | null
 }
 
-const DAY_MS = 86_400_000
-
 export const LIMITS = {
   pixels: 1_000,
   nameChars: 100,
@@ -48,19 +46,16 @@ export const LIMITS = {
   valueChars: 100,
   recipientChars: 1_000,
   generatedChars: 10,
-  restoreMs: 30 * DAY_MS,
   orphanDays: 365,
-  /** How far counters may be behind the opens. */
-  foldMs: 15_000,
 } as const
 
-/** What a pixel is until somebody says otherwise. */
+/** Default values of a new pixel. */
 export const USUAL: Pick<PixelFields, "allowed_params" | "recipient_mode" | "badge_public"> = {
   allowed_params: [],
   recipient_mode: "none",
   badge_public: false,
 }
 
-/** As a property of an open, apart from our own ones. */
+/** Returns the property of an open that stores a query parameter. The prefix separates it from the plugin's own properties. */
 export const paramKey = (name: string): string => `param:${name}`
 export const OPEN_EVENT = "pixel_open"

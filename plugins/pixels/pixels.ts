@@ -1,19 +1,19 @@
 /**
- * Tracking pixels: pictures that tell how often a mail, a feed, a README or a foreign page was opened, and that say honestly
- * what an open means. A request always gets its picture; what it was is recorded afterwards, in no metric of the site.
+ * Tracking pixels: images that count how often an email, a feed, a README or another page is opened, with an explanation of what an
+ * open means. A request always gets its image and is recorded afterwards. Opens are not included in the metrics of the site.
  */
-import { definePlugin } from "#plugin"
-import { createCache } from "./cache.ts"
-import { createDoor } from "./door.ts"
+import { type Counters, definePlugin, type Removed, type Site, type Trash } from "#plugin"
+import { type Cache, createCache } from "./cache.ts"
+import { createEndpoint } from "./door.ts"
 import { editingOf } from "./editing.ts"
-import { createFolds, FOLD_JOB } from "./folds.ts"
+import { ERRORS } from "./errors.ts"
 import { listsOf } from "./lists.ts"
 import createPixels from "./migrations/0001_pixels.sql" with { type: "text" }
-import { createOrphans } from "./orphans.ts"
-import { OPEN_EVENT, type Pixel, type PixelsHost } from "./pixel.ts"
-import { removalOf } from "./removal.ts"
+import { createOrphans, dayOf } from "./orphans.ts"
+import { LIMITS, OPEN_EVENT, type Pixel, type PixelsHost } from "./pixel.ts"
 import { reportsOf } from "./reports.ts"
 import { memberRoutes } from "./routes.ts"
+import { addOpens, deleteOrphansBefore, type NewOpens, pixelTrash } from "./rows.ts"
 import { Settings } from "./settings.ts"
 import { shownPixel } from "./shown.ts"
 import { urlOf as addressOf } from "./snippets.ts"
@@ -25,6 +25,7 @@ export default definePlugin({
   pages: ["/sites/:site/pixels", "/sites/:site/pixels/:pixel"],
   permissions: { "pixels:read": "viewer", "pixels:write": "editor" },
   migrations: [{ name: "0001_pixels", sql: createPixels }],
+  errors: ERRORS,
   records: { [OPEN_EVENT]: { title: "Pixel open", kind: "opens" } },
   settings: Settings,
   async setup(host: PixelsHost) {
@@ -33,21 +34,75 @@ export default definePlugin({
     const show = (pixel: Pixel) => shownPixel(urlOf(pixel), pixel)
     const cache = createCache(host.db)
     const orphans = createOrphans(host.db, host.now)
-    const folds = createFolds(host, { cache, orphans })
+    const counters = pixelCounters(host, cache)
+    const trash = pixelTrash(host)
     const reports = reportsOf(host)
-    const editing = editingOf(host, cache, show)
-    const removal = removalOf(host, cache)
+    const editing = editingOf(host, { cache, trash, show })
     const isRelay = await host.addressList("relays")
+    async function count(signal?: AbortSignal): Promise<void> {
+      await orphans.flush()
+      await cache.ready()
+      await counters.run(signal)
+    }
     return {
       routes: [memberRoutes(host, { editing, reports, list: listsOf(host, reports, show), urlOf, show })],
-      doors: [{ at: prefix, answer: createDoor(host, { cache, orphans, folds, prefix, isRelay }) }],
+      endpoints: [{ at: prefix, answer: createEndpoint(host, { cache, orphans, counters, prefix, isRelay }) }],
       jobs: {
-        [FOLD_JOB]: { interrupted: "resume", schedule: { cron: "17 * * * *" }, run: ({ signal }) => folds.run(signal) },
-        "remove-deleted": { interrupted: "resume", schedule: { cron: "40 3 * * *" }, run: ({ signal }) => removal.removeOld(signal) },
+        [COUNT_JOB]: { interrupted: "resume", schedule: { cron: "17 * * * *" }, run: ({ signal }) => count(signal) },
+        "remove-deleted": {
+          interrupted: "resume",
+          schedule: { cron: "40 3 * * *" },
+          async run({ signal }) {
+            await trash.purge(signal)
+            await deleteOrphansBefore(host.db, dayOf(host.now() - LIMITS.orphanDays * 86_400_000))
+          },
+        },
       },
-      exporters: { pixels: (site) => removal.rows(site) },
-      onSiteDelete: removal.removeSite,
-      stop: () => folds.run(),
+      exporters: { pixels: (site) => exportedPixels(trash, site) },
+      async onSiteDelete(siteId): Promise<Removed> {
+        const pixels = await trash.removeSite(siteId, (removed) => {
+          for (const { id } of removed) cache.remove(id)
+        })
+        await counters.removeSite(siteId)
+        return { pixels }
+      },
+      stop: () => count(),
     }
   },
 })
+
+const COUNT_JOB = "fold-opens"
+
+/** Lifetime counters of pixels. Opens by bots are in none of them. */
+const pixelCounters = ({ counters }: PixelsHost, cache: Cache): Counters =>
+  counters<Pixel, NewOpens>({
+    kind: "opens",
+    by: ["pixel_id", "via"],
+    table: "pixels_pixels",
+    positions: "pixels_folds",
+    job: COUNT_JOB,
+    siteIds: cache.siteIds,
+    sum(groups) {
+      const sum = { total: 0, direct: 0, lastAt: 0 }
+      for (const { values, count, lastAt } of groups) {
+        const [, via] = values
+        if (via === "bot") continue
+        sum.total += count
+        if (via === "direct") sum.direct += count
+        sum.lastAt = Math.max(sum.lastAt, lastAt)
+      }
+      return sum
+    },
+    add: addOpens,
+    committed(changed) {
+      for (const { thing } of changed) cache.put(thing)
+    },
+  })
+
+/** Yields the pixels of a site for its archive, without what has a meaning on this instance only. */
+async function* exportedPixels(trash: Trash<Pixel>, site: Site): AsyncIterable<object> {
+  for await (const pixel of trash.ofSite(site)) {
+    const { url: _, created_by: __, version: ___, ...exported } = shownPixel("", pixel)
+    yield exported
+  }
+}

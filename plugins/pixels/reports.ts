@@ -1,9 +1,9 @@
-import { type Asking, type Filter, refuseChoice, refuseNames, type Site } from "#plugin"
+import { type Filter, type RecordCounts, type ReportOptions, refuseChoice, refuseNames, type Site } from "#plugin"
 import { type Pixel, type PixelsHost, paramKey } from "./pixel.ts"
-import { OPENS, ROUTE_NAMES, ROUTES, type Route, type Via } from "./via.ts"
+import { OPENS, ROUTE_NAMES, ROUTES, type Route, VIAS, type Via } from "./via.ts"
 
 /** Who asks, as far as it decides about the numbers. */
-export interface Asker {
+export interface Caller {
   signal: AbortSignal
   userId: number
 }
@@ -17,10 +17,11 @@ export interface Meta {
   notes: string[]
 }
 
-const ESTIMATE = "unique_est is an estimate: one person may have several programs, and one program may stand for several people."
-const RECIPIENTS = "unique_est counts recipients by their hash; of more than 10,000 new ones a day the rest count as one."
-const DIRECT_ONLY = "Only direct opens are in it: the place and the device of all others are those of a machine between."
-const NO_BOTS = "Opens by bots are not in it."
+const ESTIMATE =
+  "unique_est is an estimate: one person may use several programs, one program may stand for several people, and readers who send Do Not Track or GPC are not included."
+const RECIPIENTS = "unique_est counts recipients by their hash; beyond 10,000 new recipients per day, the rest count as one."
+const DIRECT_ONLY = "Direct opens only. The location and device of other opens belong to a proxy."
+const NO_BOTS = "Opens by bots are not included."
 
 /** Of the request itself, which is the reader's only when nothing stands between. */
 const OF_READERS = ["country", "region", "city", "device", "browser", "browser_version", "os", "os_version", "language"] as const
@@ -57,67 +58,59 @@ const hasRecipient: Filter = {
 export type Reports = ReturnType<typeof reportsOf>
 
 /** What is known of the opens of pixels. Bad arguments are `invalid_query`, with all faults at once. */
-export function reportsOf({ services: { stats } }: PixelsHost) {
-  const asking = ({ signal, userId }: Asker, locked: Filter): Asking => ({ form: "text", signal, userId, locked, records: "opens" })
+export function reportsOf({ services: { stats, recordReports } }: PixelsHost) {
+  const asking = ({ signal, userId }: Caller, locked: Filter): ReportOptions => ({ form: "text", signal, userId, locked, records: "opens" })
 
-  /** The same report about the opens of each route. */
-  const byRoute = <Report>(pixel: Pixel, asker: Asker, ask: (asking: Asking) => Promise<Report>): Promise<Record<Route, Report>> =>
-    allOf(ROUTE_NAMES, (route) => ask(asking(asker, opensOf([pixel], ROUTES[route]))))
+  /** All opens of a pixel, counted by `via` in one query: the parts of a total are of the same moment. */
+  const byVia = (pixel: Pixel, caller: Caller) => ({
+    ...asking(caller, isProperty("pixel_id", [pixel.id])),
+    records: "opens" as const,
+    by: { property: "via", values: VIAS },
+  })
 
-  async function recipients(site: Site, pixel: Pixel, given: Given, asker: Asker): Promise<number> {
+  async function recipients(site: Site, pixel: Pixel, given: Given, caller: Caller): Promise<number> {
     const locked: Filter = { op: "and", filters: [opensOf([pixel], OPENS), hasRecipient] }
     const question = { ...rangeOf(given), dimension: "property", property: "recipient", metrics: "events", limit: "1" }
-    return (await stats.breakdown(site, question, asking(asker, locked))).total_rows
+    return (await stats.breakdown(site, question, asking(caller, locked))).total_rows
   }
 
   return {
-    async stats(site: Site, pixel: Pixel, given: Given, asker: Asker) {
+    async stats(site: Site, pixel: Pixel, given: Given, caller: Caller) {
       refuseNames(given, ["metrics"])
-      const parts = await byRoute(pixel, asker, (asked) => stats.summary(site, { ...given, metrics: "events,visitors" }, asked))
       const isHashed = pixel.recipient_mode === "hashed"
-      const { opens_direct: direct } = parts
-      const unique = isHashed ? await recipients(site, pixel, given, asker) : (direct.metrics.visitors ?? 0)
-      const now = { ...totalled(mapped(parts, ({ metrics }) => metrics.events ?? 0)), unique_est: unique }
-      const meta = metaOf(direct, isHashed ? [ESTIMATE, RECIPIENTS] : [ESTIMATE])
-      if (!direct.comparison) return { ...now, meta }
-      const { range } = direct.comparison
-      const before = totalled(mapped(parts, ({ comparison }) => comparison?.metrics.events ?? 0))
-      // Of hours of days nobody can ask by name.
+      // The total is queried last: opens that come meanwhile are then in the total and not only among its recipients.
+      const known = isHashed ? await recipients(site, pixel, given, caller) : undefined
+      const { counts, comparison, ...facts } = await recordReports.summary(site, given, byVia(pixel, caller))
+      const now = { ...routesIn(counts), unique_est: known ?? counts.direct!.visitors }
+      const meta = metaOf(facts, isHashed ? [ESTIMATE, RECIPIENTS] : [ESTIMATE])
+      if (!comparison) return { ...now, meta }
+      const { range } = comparison
+      const before = routesIn(comparison.counts)
+      // Recipients can only be counted over whole days.
       if (isHashed && range.from_time !== undefined) return { ...now, comparison: { range, ...before }, meta }
       const days = { ...given, period: undefined, from: range.from, to: range.to }
-      const uniqueBefore = isHashed ? await recipients(site, pixel, days, asker) : (direct.comparison.metrics.visitors ?? 0)
+      const uniqueBefore = isHashed ? await recipients(site, pixel, days, caller) : comparison.counts.direct!.visitors
       return { ...now, comparison: { range, ...before, unique_est: uniqueBefore }, meta }
     },
 
-    async timeseries(site: Site, pixel: Pixel, given: Given, asker: Asker) {
+    async timeseries(site: Site, pixel: Pixel, given: Given, caller: Caller) {
       refuseNames(given, ["metrics"])
-      const parts = await byRoute(pixel, asker, (asked) => stats.timeseries(site, { ...given, metrics: "events" }, asked))
-      const { opens_direct: direct } = parts
-      const pointsOf = (points: Record<Route, readonly { time: string; partial?: boolean; events?: number }[]>) =>
-        points.opens_direct.map(({ time, partial }, place) => ({
-          time,
-          ...(partial && { partial }),
-          ...totalled(mapped(points, (list) => list[place]?.events ?? 0)),
-        }))
+      const { interval, points, comparison, ...facts } = await recordReports.timeseries(site, given, byVia(pixel, caller))
+      const shown = ({ counts, ...point }: (typeof points)[number]) => ({ ...point, ...routesIn(counts) })
       return {
-        interval: direct.interval,
-        points: pointsOf(mapped(parts, ({ points }) => points)),
-        ...(direct.comparison && {
-          comparison: {
-            range: direct.comparison.range,
-            points: pointsOf(mapped(parts, ({ comparison }) => comparison?.points ?? [])),
-          },
-        }),
-        meta: metaOf(direct, []),
+        interval,
+        points: points.map(shown),
+        ...(comparison && { comparison: { range: comparison.range, points: comparison.points.map(shown) } }),
+        meta: metaOf(facts, []),
       }
     },
 
-    async breakdown(site: Site, pixel: Pixel, given: Given, asker: Asker) {
+    async breakdown(site: Site, pixel: Pixel, given: Given, caller: Caller) {
       refuseNames(given, ["metrics", "property", "sort"])
       const named = readDimension(given.dimension)
       const locked = opensOf([pixel], named.vias)
       const question = { ...given, dimension: named.dimension, ...(named.property && { property: named.property }), metrics: "events" }
-      const { rows, total_rows, has_more, ...facts } = await stats.breakdown(site, question, asking(asker, locked))
+      const { rows, total_rows, has_more, ...facts } = await stats.breakdown(site, question, asking(caller, locked))
       return {
         dimension: named.asked,
         rows: rows.map(({ value, label, events = 0 }) => ({ value, ...(label !== undefined && { label }), opens: events })),
@@ -128,12 +121,12 @@ export function reportsOf({ services: { stats } }: PixelsHost) {
     },
 
     /** By pixel and route over the last days, of a page of a list. */
-    async recent(site: Site, pixels: readonly Pixel[], days: number, asker: Asker): Promise<Map<number, Counts>> {
+    async recent(site: Site, pixels: readonly Pixel[], days: number, caller: Caller): Promise<Map<number, Counts>> {
       const counts = new Map(pixels.map(({ id }) => [id, { opens_direct: 0, opens_proxied: 0, opens_prefetched: 0, bots: 0 }]))
       for (let from = 0; from < pixels.length; from += MOST_ROWS) {
         const some = pixels.slice(from, from + MOST_ROWS)
         const question = { period: `${days}d`, dimension: "property", property: "pixel_id", metrics: "events", limit: String(MOST_ROWS) }
-        const ask = (route: Route) => stats.breakdown(site, question, asking(asker, opensOf(some, ROUTES[route])))
+        const ask = (route: Route) => stats.breakdown(site, question, asking(caller, opensOf(some, ROUTES[route])))
         const found = await allOf(ROUTE_NAMES, ask)
         for (const route of ROUTE_NAMES) for (const { value, events = 0 } of found[route].rows) counts.get(Number(value))![route] = events // asked for
       }
@@ -171,6 +164,10 @@ const totalled = (counts: Counts): Counts & { opens_total: number } => ({
   opens_total: counts.opens_direct + counts.opens_proxied + counts.opens_prefetched,
   ...counts,
 })
+
+/** Opens by route. */
+const routesIn = (counts: RecordCounts) =>
+  totalled(mapped(ROUTES, (vias: readonly Via[]) => vias.reduce((sum, via) => sum + counts[via]!.records, 0))) // an entry for each via
 
 const metaOf = ({ range, visitor_window, notes = [] }: Omit<Meta, "notes"> & { notes?: string[] }, own: string[]): Meta => ({
   range,

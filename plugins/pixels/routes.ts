@@ -1,10 +1,10 @@
 import { type TSchema, Type as t } from "@sinclair/typebox"
-import { ArgumentReader, etagOf, leaveUnread, NoQuery, Paged, refuseArguments, Sent, type Site, versionsIn } from "#plugin"
+import { ArgumentReader, etagOf, NoQuery, Paged, readNothing, refuseArguments, Sent, type Site, versionsIn } from "#plugin"
 import type { Editing } from "./editing.ts"
 import { PixelInput, PixelPatch } from "./input.ts"
 import { type PixelLists, SORTS, STATES } from "./lists.ts"
 import { KINDS, type Pixel, type PixelsHost } from "./pixel.ts"
-import { type Asker, DIMENSIONS, MOST_ROWS, type Reports } from "./reports.ts"
+import { type Caller, DIMENSIONS, MOST_ROWS, type Reports } from "./reports.ts"
 import { Count, PixelListed, PixelShown, ROUTE_COUNTS, type shownPixel } from "./shown.ts"
 import { FORMATS, snippetOf } from "./snippets.ts"
 
@@ -24,20 +24,26 @@ const number = (minimum: number, maximum: number) => parameter({ type: "integer"
 const query = (parameters: Record<string, TSchema>) => t.Object(parameters, { additionalProperties: true })
 
 const RANGE = {
-  period: word("today, yesterday, 7d, 30d, 12mo, all …; 30d unless from and to are given"),
-  from: word("First day, YYYY-MM-DD"),
-  to: word("Last day, YYYY-MM-DD"),
-  timezone: word("IANA zone; that of the site unless another one is given"),
-  filters: word("Filters as JSON text"),
+  period: word("Period, such as `today`, `7d`, `30d`, `12mo` or `all`. Default: `30d`, unless `from` and `to` are set."),
+  from: word("First day of the range, as YYYY-MM-DD."),
+  to: word("Last day of the range, as YYYY-MM-DD."),
+  timezone: word("IANA time zone. Default: the time zone of the site."),
+  filters: word("Filters, as a JSON string."),
 }
 const COMPARED = {
   compare: choice(["none", "previous_period", "previous_year", "custom"]),
-  compare_from: word("First day of a custom comparison"),
-  compare_to: word("Its last day"),
+  compare_from: word("First day of a custom comparison, as YYYY-MM-DD."),
+  compare_to: word("Last day of a custom comparison, as YYYY-MM-DD."),
   match_weekday: parameter({ type: "boolean" }),
 }
-const PAGE = { limit: number(1, 200), cursor: word("Where the page begins"), count: choice(["true", "false"]) }
-const LIST = { ...PAGE, q: word("Part of a name or a slug"), kind: choice(KINDS), state: choice(STATES), sort: choice(SORTS) }
+const PAGE = { limit: number(1, 200), cursor: word("Cursor of the page, from `next_cursor`."), count: choice(["true", "false"]) }
+const LIST = {
+  ...PAGE,
+  q: word("Text that the name or the slug contains."),
+  kind: choice(KINDS),
+  state: choice(STATES),
+  sort: choice(SORTS),
+}
 
 const Facts = {
   meta: t.Object({
@@ -96,7 +102,7 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
 
   return host
     .siteRouter()
-    .get("/pixels", ({ site, query, ...looking }) => list(site, query, askerOf(looking)), {
+    .get("/pixels", ({ site, query, ...looking }) => list(site, query, callerOf(looking)), {
       can: "pixels:read",
       query: query(LIST),
       response: { 200: Paged(PixelListed) },
@@ -117,7 +123,7 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
         body: Sent,
         response: { 201: PixelShown },
         detail: {
-          ...says("Make a tracking pixel", PixelInput),
+          ...says("Create a tracking pixel", PixelInput),
           ...refuses("invalid_slug", "slug_reserved", "slug_taken", "slug_recently_used", "limit_reached"),
         },
       },
@@ -126,7 +132,7 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
       can: read,
       query: NoQuery,
       response: { 200: PixelShown },
-      detail: { ...says("Read a tracking pixel"), ...refuses("pixel_not_found") },
+      detail: { ...says("Get a tracking pixel"), ...refuses("pixel_not_found") },
     })
     .patch(
       "/pixels/:id",
@@ -138,7 +144,7 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
         body: Sent,
         response: { 200: PixelShown },
         detail: {
-          ...says("Change or archive a tracking pixel", PixelPatch),
+          ...says("Update or archive a tracking pixel", PixelPatch),
           ...refuses(
             ...["pixel_not_found", "version_conflict", "precondition_failed"],
             ...["invalid_slug", "slug_reserved", "slug_taken", "slug_recently_used"],
@@ -153,54 +159,54 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
         return status(204, undefined)
       },
       {
-        can: { ...write, read: leaveUnread },
+        can: { ...write, read: readNothing },
         query: NoQuery,
         detail: {
-          ...says("Delete a tracking pixel; it can be restored for 30 days"),
+          ...says("Delete a tracking pixel, which can be restored for 30 days"),
           ...refuses("pixel_not_found", "precondition_failed"),
         },
       },
     )
     .post("/pixels/:id/restore", async ({ site, params, actor, set }) => tagged(set, await editing.restore(site, params.id, actor)), {
-      can: { permission: "pixels:write", find: findingDeleted, read: leaveUnread },
+      can: { permission: "pixels:write", find: findingDeleted, read: readNothing },
       query: NoQuery,
       response: { 200: PixelShown },
       detail: { ...says("Restore a deleted tracking pixel"), ...refuses("pixel_not_found", "slug_taken", "limit_reached") },
     })
     .get(
       "/pixels/:id/stats",
-      async ({ site, params, query, ...looking }) => reports.stats(site, await editing.get(site, params.id), query, askerOf(looking)),
+      async ({ site, params, query, ...looking }) => reports.stats(site, await editing.get(site, params.id), query, callerOf(looking)),
       {
         can: read,
         query: query({ ...RANGE, ...COMPARED }),
         response: { 200: Stats },
-        detail: { ...says("Opens of a period, by the way they came"), ...refuses("pixel_not_found", "query_timeout") },
+        detail: { ...says("Get the opens of a pixel by route"), ...refuses("pixel_not_found", "query_timeout") },
       },
     )
     .get(
       "/pixels/:id/timeseries",
-      async ({ site, params, query, ...looking }) => reports.timeseries(site, await editing.get(site, params.id), query, askerOf(looking)),
+      async ({ site, params, query, ...looking }) => reports.timeseries(site, await editing.get(site, params.id), query, callerOf(looking)),
       {
         can: read,
         query: query({ ...RANGE, ...COMPARED, interval: choice(["auto", "hour", "day", "week", "month"]) }),
         response: { 200: Timeseries },
-        detail: { ...says("Opens over time"), ...refuses("pixel_not_found", "query_timeout") },
+        detail: { ...says("Get the opens of a pixel over time"), ...refuses("pixel_not_found", "query_timeout") },
       },
     )
     .get(
       "/pixels/:id/breakdown",
-      async ({ site, params, query, ...looking }) => reports.breakdown(site, await editing.get(site, params.id), query, askerOf(looking)),
+      async ({ site, params, query, ...looking }) => reports.breakdown(site, await editing.get(site, params.id), query, callerOf(looking)),
       {
         can: read,
         query: query({
-          dimension: word(`${DIMENSIONS.join(", ")} or param:<name>; via unless another one is given`),
+          dimension: word(`${DIMENSIONS.join(", ")} or param:<name>. Default: via.`),
           ...RANGE,
           order: choice(["desc", "asc"]),
           limit: number(1, MOST_ROWS),
           offset: number(0, 10_000),
         }),
         response: { 200: Breakdown },
-        detail: { ...says("Opens by one dimension"), ...refuses("pixel_not_found", "query_timeout") },
+        detail: { ...says("Get the opens of a pixel by dimension"), ...refuses("pixel_not_found", "query_timeout") },
       },
     )
     .get(
@@ -215,7 +221,7 @@ export function memberRoutes(host: PixelsHost, { editing, reports, list, urlOf, 
         can: read,
         query: query({ format: choice(FORMATS) }),
         response: { 200: Snippet },
-        detail: { ...says("What is put into a mail, a feed or a page"), ...refuses("pixel_not_found") },
+        detail: { ...says("Get the snippet of a pixel"), ...refuses("pixel_not_found") },
       },
     )
 }
@@ -227,4 +233,4 @@ function readFormat(given: Record<string, unknown>) {
   return format
 }
 
-const askerOf = ({ request, user }: { request: Request; user: { id: number } }): Asker => ({ signal: request.signal, userId: user.id })
+const callerOf = ({ request, user }: { request: Request; user: { id: number } }): Caller => ({ signal: request.signal, userId: user.id })

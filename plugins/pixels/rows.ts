@@ -1,4 +1,5 @@
-import { type FoldPosition, type OwnStatements, type Sql, SUGGESTED_CHARS, slugKey, sql } from "#plugin"
+import { type Host, type OwnStatements, type Sql, slugKey, sql, type Trash } from "#plugin"
+import { pixelError } from "./errors.ts"
 import type { Pixel, PixelFields } from "./pixel.ts"
 
 const COLUMNS = sql`id, site_id, slug, name, kind, allowed_params_json, recipient_mode, badge_public, opens_total, opens_direct,
@@ -21,6 +22,21 @@ const one = async (statements: OwnStatements, statement: Sql): Promise<Pixel | u
 }
 const many = async (statements: OwnStatements, statement: Sql): Promise<Pixel[]> => (await statements.all<PixelRow>(statement)).map(pixelOf)
 
+/** The slugs of pixels, which are unique in the whole instance. */
+export const pixelSlugs = ({ slugs }: Pick<Host, "slugs">) =>
+  slugs({ thing: "pixel", table: "pixels_pixels", reserved: "pixels_tombstones" })
+
+export const pixelTrash = (host: Pick<Host, "slugs" | "trash">): Trash<Pixel> =>
+  host.trash({
+    thing: "pixel",
+    table: "pixels_pixels",
+    columns: COLUMNS,
+    read: pixelOf,
+    label: ({ name }) => name,
+    notFound: () => pixelError("pixel_not_found", "This tracking pixel doesn't exist on the site, or it was deleted."),
+    slugs: pixelSlugs(host),
+  })
+
 /** Of all sites, by id ascending; deleted ones are left out. */
 export const listAllPixels = (statements: OwnStatements, after: number, limit: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where id > ${after} and deleted_at is null order by id limit ${limit}`)
@@ -28,17 +44,6 @@ export const listAllPixels = (statements: OwnStatements, after: number, limit: n
 /** By id ascending; deleted ones are left out. */
 export const listPixels = (statements: OwnStatements, siteId: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where site_id = ${siteId} and deleted_at is null order by id limit 1000`)
-
-/** Also those that were deleted: for the archive of a site. */
-export const listPixelsOfSite = (statements: OwnStatements, siteId: number, after: number, limit: number): Promise<Pixel[]> =>
-  many(statements, sql`select ${COLUMNS} from pixels_pixels where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
-
-/** Also one that was deleted. */
-export const pixelById = (statements: OwnStatements, siteId: number, id: number): Promise<Pixel | undefined> =>
-  one(statements, sql`select ${COLUMNS} from pixels_pixels where id = ${id} and site_id = ${siteId}`)
-
-export const pixelAt = (statements: OwnStatements, slug: string): Promise<Pixel | undefined> =>
-  one(statements, sql`select ${COLUMNS} from pixels_pixels where slug_key = ${slugKey(slug)} and deleted_at is null`)
 
 /** Those that are not deleted. */
 export const countPixels = async (statements: OwnStatements, siteId: number): Promise<number> =>
@@ -77,76 +82,26 @@ export async function updatePixel(
   return updated! // found in the same transaction
 }
 
-/** What a fold adds to the counters of a pixel. */
-export interface Added {
+/** Opens to add to the counters of a pixel. */
+export interface NewOpens {
   total: number
   direct: number
   lastAt: number
 }
 
-/** Undefined for a pixel that is gone. Its version stays: nobody has changed it. */
-export const addOpens = (statements: OwnStatements, id: number, { total, direct, lastAt }: Added, to: number): Promise<Pixel | undefined> =>
+/** Returns undefined if the pixel was removed or its counters already include these opens. Its version stays. */
+export const addOpens = (
+  statements: OwnStatements,
+  id: number,
+  { total, direct, lastAt }: NewOpens,
+  to: number,
+): Promise<Pixel | undefined> =>
   one(
     statements,
     sql`update pixels_pixels set opens_total = opens_total + ${total}, opens_direct = opens_direct + ${direct},
       last_open_at = nullif(max(ifnull(last_open_at, 0), ${lastAt}), 0), counted_to = ${to}
-    where id = ${id} returning ${COLUMNS}`,
+    where id = ${id} and counted_to < ${to} returning ${COLUMNS}`,
   )
-
-export const foldPosition = (statements: OwnStatements, siteId: number): Promise<FoldPosition | undefined> =>
-  statements.get(sql`select at, sequence from pixels_folds where site_id = ${siteId}`)
-
-export const putFoldPosition = (statements: OwnStatements, siteId: number, { at, sequence }: FoldPosition): Promise<void> =>
-  statements.run(sql`insert into pixels_folds (site_id, at, sequence) values (${siteId}, ${at}, ${sequence})
-    on conflict (site_id) do update set at = excluded.at, sequence = excluded.sequence`)
-
-export const deleteFoldPosition = (statements: OwnStatements, siteId: number): Promise<void> =>
-  statements.run(sql`delete from pixels_folds where site_id = ${siteId}`)
-
-/** A slug that was given up. */
-export interface Tombstone {
-  organization_id: number
-  pixel_id: number
-  until: number
-}
-
-export const tombstoneAt = (statements: OwnStatements, slug: string): Promise<Tombstone | undefined> =>
-  statements.get(sql`select organization_id, pixel_id, until from pixels_tombstones where slug_key = ${slugKey(slug)}`)
-
-export const putTombstone = (
-  statements: OwnStatements,
-  { slug, id }: Pick<Pixel, "slug" | "id">,
-  { organizationId, now, until }: { organizationId: number; now: number; until: number },
-): Promise<void> =>
-  statements.run(sql`insert into pixels_tombstones (slug_key, organization_id, pixel_id, freed_at, until)
-    values (${slugKey(slug)}, ${organizationId}, ${id}, ${now}, ${until})
-    on conflict (slug_key) do update set organization_id = excluded.organization_id, pixel_id = excluded.pixel_id,
-      freed_at = excluded.freed_at, until = excluded.until`)
-
-export const deleteTombstone = (statements: OwnStatements, slug: string): Promise<void> =>
-  statements.run(sql`delete from pixels_tombstones where slug_key = ${slugKey(slug)}`)
-
-export const deleteOldTombstones = async (statements: OwnStatements, now: number, limit: number): Promise<number> => {
-  const slice = sql`select slug_key from pixels_tombstones where until <= ${now} limit ${limit}`
-  return (await statements.all(sql`delete from pixels_tombstones where slug_key in (${slice}) returning slug_key`)).length
-}
-
-/** Keys of slugs that nobody can have now and that begin as a wanted one with a number behind it does. */
-export async function listSlugsLike(statements: OwnStatements, slug: string): Promise<string[]> {
-  const begin = `${slugKey(slug).slice(0, SUGGESTED_CHARS)}-`
-  const end = `${begin.slice(0, -1)}.` // the character behind the hyphen
-  const rows = await statements.all<{ slug_key: string }>(sql`
-    select slug_key from pixels_pixels where slug_key >= ${begin} and slug_key < ${end} and deleted_at is null
-    union select slug_key from pixels_tombstones where slug_key >= ${begin} and slug_key < ${end} limit 1000`)
-  return rows.map(({ slug_key }) => slug_key)
-}
-
-/** Those that can be restored no more. */
-export const listOldPixels = (statements: OwnStatements, deletedBefore: number, limit: number): Promise<Pixel[]> =>
-  many(statements, sql`select ${COLUMNS} from pixels_pixels where deleted_at is not null and deleted_at <= ${deletedBefore} limit ${limit}`)
-
-export const deletePixel = (statements: OwnStatements, id: number): Promise<void> =>
-  statements.run(sql`delete from pixels_pixels where id = ${id}`)
 
 export const addOrphans = (statements: OwnStatements, day: string, count: number): Promise<void> =>
   statements.run(sql`insert into pixels_orphans (day, count) values (${day}, ${count})

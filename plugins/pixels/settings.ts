@@ -5,7 +5,7 @@ export const Settings = t.Object({
     default: "p",
     pattern: "^/?[A-Za-z0-9][A-Za-z0-9-]{0,30}$",
     "x-key": "pixel_prefix",
-    description: "First word of the path of tracking pixels: /p/spring.gif.",
+    description: "First segment of the path of tracking pixels: `/p/spring.gif`.",
   }),
   relays: t.Optional(
     t.String({
@@ -13,7 +13,7 @@ export const Settings = t.Object({
       "x-key": "pixel_relays",
       "x-form": "a path",
       description:
-        "File with address ranges from which a mail service loads pictures ahead, one a line: opens from there are nobody's. Read again when it changes.",
+        "File with IP address ranges from which mail services prefetch images, one per line. Opens from them count as prefetched. Reloaded when it changes.",
     }),
   ),
 })

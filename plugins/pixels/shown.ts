@@ -16,7 +16,7 @@ const FIELDS = {
   badge_public: t.Boolean(),
   archived: t.Boolean(),
   archived_at: orNull(Instant),
-  opens_total: t.Integer({ minimum: 0, description: "Over its whole life, without bots; a few seconds behind" }),
+  opens_total: t.Integer({ minimum: 0, description: "Opens over all time without bots, at most about 15 seconds behind." }),
   opens_direct: Count,
   last_open_at: orNull(Instant),
   created_by: orNull(t.Integer()),

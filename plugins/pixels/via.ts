@@ -1,5 +1,5 @@
 /** On which way an open came: what of it is a person's, and what a machine's that stands between. */
-const VIAS = ["direct", "github_camo", "gmail_proxy", "yahoo_proxy", "apple_mpp", "outlook_scan", "bot"] as const
+export const VIAS = ["direct", "github_camo", "gmail_proxy", "yahoo_proxy", "apple_mpp", "outlook_scan", "bot"] as const
 export type Via = (typeof VIAS)[number]
 
 /** The groups that people are shown, and what belongs to each. Bots are in no total. */

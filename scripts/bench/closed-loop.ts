@@ -10,6 +10,8 @@ export interface LoopOptions {
   seconds: number
   /** Requests of the first so many seconds are not counted. */
   warmUpSeconds: number
+  /** Text that every answer must contain. Answers without it are counted as `unexpected` instead of by status. */
+  expects?: string
 }
 export interface LoadResult {
   /** Answers by status, over the whole run. */
@@ -21,7 +23,10 @@ export interface LoadResult {
 }
 
 /** `next` gives the bytes of a request, which are written at once. */
-export async function closedLoop({ port, connections, seconds, warmUpSeconds }: LoopOptions, next: () => Uint8Array): Promise<LoadResult> {
+export async function closedLoop(
+  { port, connections, seconds, warmUpSeconds, expects = "" }: LoopOptions,
+  next: () => Uint8Array,
+): Promise<LoadResult> {
   const counted = performance.now() + warmUpSeconds * 1_000
   const over = counted + seconds * 1_000
   const answers: Record<string, number> = {}
@@ -42,7 +47,7 @@ export async function closedLoop({ port, connections, seconds, warmUpSeconds }: 
         open: send,
         data(socket, chunk) {
           const now = performance.now()
-          const status = chunk.toString("latin1", 9, 12)
+          const status = chunk.includes(expects) ? chunk.toString("latin1", 9, 12) : "unexpected"
           answers[status] = (answers[status] ?? 0) + 1
           if (now >= counted && now < over) latencies.push(now - from)
           if (now < over) send(socket)

@@ -3,7 +3,7 @@ import bowser from "bowser"
 import { getTimezone } from "countries-and-timezones"
 import type { NewEvent } from "../../src/domain/event.ts"
 import { TRAITS, VISIT_IDLE_MS, type VisitTraits } from "../../src/domain/visit.ts"
-import { generateTraffic, type TrafficEvent } from "../../src/services/demo-data.ts"
+import { generateTraffic, type TrafficEvent } from "../../src/services/demo/data.ts"
 import { DAY_MS, type Known } from "./reports.ts"
 
 export interface BenchVisit {

@@ -1,8 +1,8 @@
 /** Footfall's own store and kernels, in this process and on one thread, as a query worker runs them. */
 import { statSync } from "node:fs"
 import type { Query, Range, SiteFacts } from "../../src/domain/query.ts"
-import { aggregate } from "../../src/query/aggregate.ts"
-import { funnel } from "../../src/query/funnel.ts"
+import { funnel } from "../../src/query/funnel/funnel.ts"
+import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import type { EventReader } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"

@@ -1,11 +1,11 @@
 /**
- * A closed loop of GET requests, each with the agent and address of one of many people. Run as a process: options as one JSON
- * argument, result as one JSON line.
+ * Closed loop of GET requests, each with the user agent and address of one of 5,000 people. Runs as a process of its own: the options are
+ * one JSON argument, the result is one line of JSON.
  */
-import { personOf } from "../../src/services/demo-people.ts"
+import { personOf } from "../../src/services/demo/people.ts"
 import { closedLoop, type LoopOptions } from "./closed-loop.ts"
 
-interface LinkLoadOptions extends LoopOptions {
+export interface LinkLoadOptions extends LoopOptions {
   path: string
 }
 

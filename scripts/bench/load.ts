@@ -2,7 +2,7 @@
  * A closed loop of page views, each under an id of its own. Run as a process: options as one JSON argument, result as one
  * JSON line.
  */
-import { personOf } from "../../src/services/demo-people.ts"
+import { personOf } from "../../src/services/demo/people.ts"
 import { closedLoop, type LoopOptions } from "./closed-loop.ts"
 
 export interface LoadOptions extends LoopOptions {

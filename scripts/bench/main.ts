@@ -1,10 +1,12 @@
 /**
- * `bun run bench [--events 100000,1000000] [--only stores,ingest,mcp,memory,pressure,sign-in,links,dashboard]`: makes its data, runs each case
- * beside its rivals in the same run, and prints tables in the form of the README's figures.
+ * Benchmarks: `bun run bench [--events 100000,1000000] [--only stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,
+ * dashboard]`.
+ * Generates the data, runs each case next to its rivals in the same run, and prints tables in the form of docs/benchmarks.md.
  */
 import { parseArgs } from "node:util"
 import { measureDashboard } from "./dashboard.ts"
 import { measureIngest } from "./ingest.ts"
+import { measureLinkBatches } from "./link-batches.ts"
 import { measureLinks } from "./links.ts"
 import { measureMcp } from "./mcp.ts"
 import { measureMemory } from "./memory.ts"
@@ -17,7 +19,7 @@ import { occasion } from "./table.ts"
 const { values } = parseArgs({
   options: {
     events: { type: "string", default: "100000,1000000,10000000" },
-    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,dashboard" },
+    only: { type: "string", default: "stores,many-sites,ingest,mcp,memory,pressure,sign-in,links,link-batches,dashboard" },
     seed: { type: "string", default: "7" },
   },
 })
@@ -44,4 +46,5 @@ if (wanted.has("memory")) await measureMemory(largest)
 if (wanted.has("pressure")) await measurePressure(largest)
 if (wanted.has("sign-in")) await measureSignIn()
 if (wanted.has("links")) await measureLinks()
+if (wanted.has("link-batches")) await measureLinkBatches()
 if (wanted.has("dashboard")) await measureDashboard({ ...year, days: 28, events: 1_000_000, sites: 1 })

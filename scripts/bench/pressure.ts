@@ -1,5 +1,5 @@
 /** Whether reports slow ingestion down: the time of an acknowledgement at a steady rate, idle and beside year-long reports. */
-import { personOf } from "../../src/services/demo-people.ts"
+import { personOf } from "../../src/services/demo/people.ts"
 import { askStats, FROM_SOURCE, serveFootfall } from "../instance.ts"
 import type { DataOptions } from "./data.ts"
 import { UNLIMITED } from "./ingest.ts"

@@ -1,15 +1,15 @@
-import { ExitFault } from "../services/exit.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
 import type { Command } from "./command.ts"
 
 export interface Arguments {
   given: Record<string, string>
-  /** Flags of settings, by key. */
+  /** Settings given as flags, by key. */
   settings: Record<string, string>
   json: boolean
   help: boolean
 }
 
-/** Finds the command by its longest words. No words at all mean `serve`. */
+/** Finds the command with the longest matching name. Without any words, returns `serve`. */
 export function findCommand(argv: readonly string[], commands: readonly Command[]): { command: Command | undefined; rest: string[] } {
   const words = argv.slice(0, 2).filter((word, index) => !word.startsWith("-") && !argv[index - 1]?.startsWith("-"))
   for (const length of [2, 1]) {
@@ -19,25 +19,25 @@ export function findCommand(argv: readonly string[], commands: readonly Command[
   return { command: words.length === 0 ? commands.find(({ name }) => name === "serve") : undefined, rest: [...argv] }
 }
 
-/** Reads what follows the words of a command. Anything unknown, missing or given twice is exit code 64. */
+/** Parses flags and arguments of a command. Throws a usage fault (exit code 64) for anything unknown, missing or repeated. */
 export function readArguments(rest: readonly string[], command: Command, settingFlags: Readonly<Record<string, string>>): Arguments {
   const read: Arguments = { given: {}, settings: {}, json: false, help: false }
-  const free: string[] = []
-  const waiting = [...rest]
-  while (waiting.length > 0) {
-    const word = waiting.shift()!
-    if (word.startsWith("--")) takeFlag(word, waiting, command, settingFlags, read)
+  const positional: string[] = []
+  const remaining = [...rest]
+  while (remaining.length > 0) {
+    const word = remaining.shift()!
+    if (word.startsWith("--")) readFlag(word, remaining, command, settingFlags, read)
     else if (word === "-h") read.help = true
-    else free.push(word)
+    else positional.push(word)
   }
   if (read.help) return read
-  takeFree(free, command, read)
+  readPositional(positional, command, read)
   const missing = Object.entries(command.flags ?? {}).find(([name, flag]) => flag.required && read.given[name] === undefined)
   if (missing) throw usageFault(command, `--${missing[0]} is missing`)
   return read
 }
 
-/** `footfall site create --name NAME …` */
+/** Returns the usage line, such as `footfall site create --name NAME …`. */
 export function usageOf({ name, takes = [], flags = {} }: Command): string {
   const words = takes.map((take) => (take.startsWith("[") ? take : `<${take}>`))
   const options = Object.entries(flags).map(([flag, { value, required }]) => {
@@ -49,9 +49,9 @@ export function usageOf({ name, takes = [], flags = {} }: Command): string {
 
 const usageFault = (command: Command, message: string): ExitFault => new ExitFault("usage", `${message}\n${usageOf(command)}`)
 
-function takeFlag(
+function readFlag(
   word: string,
-  waiting: string[],
+  remaining: string[],
   command: Command,
   settingFlags: Readonly<Record<string, string>>,
   read: Arguments,
@@ -66,7 +66,7 @@ function takeFlag(
   const [into, key] = own ? [read.given, flag] : [read.settings, flag.replaceAll("-", "_")]
   if (into[key] !== undefined) throw usageFault(command, `--${flag} is given twice`)
   if (own && !own.value) into[key] = "1"
-  else into[key] = inline ?? nextValue(flag, waiting, command)
+  else into[key] = inline ?? nextValue(flag, remaining, command)
 }
 
 function split(text: string): [flag: string, value: string | undefined] {
@@ -74,18 +74,35 @@ function split(text: string): [flag: string, value: string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-function nextValue(flag: string, waiting: string[], command: Command): string {
-  const value = waiting.shift()
+function nextValue(flag: string, remaining: string[], command: Command): string {
+  const value = remaining.shift()
   if (value === undefined || value.startsWith("--")) throw usageFault(command, `--${flag} needs a value`)
   return value
 }
 
-function takeFree(free: readonly string[], command: Command, read: Arguments): void {
+function readPositional(positional: readonly string[], command: Command, read: Arguments): void {
   const takes = command.takes ?? []
-  if (free.length > takes.length) throw usageFault(command, `unexpected ${JSON.stringify(free[takes.length])}`)
+  if (positional.length > takes.length) throw usageFault(command, `unexpected ${JSON.stringify(positional[takes.length])}`)
   for (const [index, take] of takes.entries()) {
-    const value = free[index]
+    const value = positional[index]
     if (value !== undefined) read.given[take.replace(/[[\]]/g, "")] = value
     else if (!take.startsWith("[")) throw usageFault(command, `<${take}> is missing`)
   }
 }
+
+/** Parses a whole number within bounds. Throws a usage fault (exit code 64) for anything else. */
+export function wholeNumber(text: string, name: string, { min, max }: { min: number; max: number }): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  throw new ExitFault("usage", `${name} must be a whole number from ${min} to ${max}`)
+}
+
+/** Splits a comma-separated list and drops empty items. */
+export const list = (text: string): string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+/** Formats epoch milliseconds as ISO 8601. */
+export const instant = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())

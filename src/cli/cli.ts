@@ -1,27 +1,17 @@
 import { AppError, type ErrorCode } from "../domain/error.ts"
-import { EXIT, ExitFault, type ExitName } from "../services/exit.ts"
+import { EXIT, ExitFault, type ExitName } from "../services/runtime/exit.ts"
 import { findCommand, readArguments, usageOf } from "./arguments.ts"
 import { backupCommands } from "./backup.ts"
 import type { Command, Program } from "./command.ts"
-import { configPrint } from "./config.ts"
-import { demo } from "./demo.ts"
-import { doctor } from "./doctor.ts"
-import { exportSite } from "./export.ts"
-import { health } from "./health.ts"
+import { configPrint, doctor, health, migrateCommands, retentionRun, secretsCommands, versionCommand } from "./instance.ts"
 import { keyCommands } from "./key.ts"
-import { migrateCommands } from "./migrate.ts"
-import { organizationCommands } from "./organization.ts"
-import { retentionRun } from "./retention.ts"
-import { secretsCommands } from "./secrets.ts"
-import { serve } from "./serve.ts"
-import { setup } from "./setup.ts"
+import { demo, serve } from "./serve.ts"
 import { shieldCommands } from "./shield.ts"
-import { siteCommands } from "./site.ts"
+import { exportSite, siteCommands } from "./site.ts"
 import { createTerminal, type Streams } from "./terminal.ts"
-import { userCommands } from "./user.ts"
-import { versionCommand } from "./version.ts"
+import { organizationCommands, setup, userCommands } from "./user.ts"
 
-/** In the order of the help. */
+/** All commands, in the order of the help. */
 const COMMANDS: readonly Command[] = [
   serve,
   demo,
@@ -42,7 +32,7 @@ const COMMANDS: readonly Command[] = [
   versionCommand,
 ]
 
-/** Runs the command line and returns the exit code. A failure is one line on the error stream. */
+/** Runs a command line and returns the exit code. Writes failures to the error stream, each on one line. */
 export async function runCommandLine(argv: readonly string[], program: Program, streams: Streams): Promise<number> {
   try {
     return await dispatch(argv, program, streams)
@@ -57,8 +47,8 @@ async function dispatch(argv: readonly string[], program: Program, streams: Stre
   if (argv[0] === "help" || (argv[0]?.startsWith("-") && argv.some(isHelp))) return help(argv.slice(1), terminal.line)
   const { command, rest } = findCommand(argv, COMMANDS)
   if (!command) return group(argv, terminal.line)
-  const { given, settings, json, help: asked } = readArguments(rest, command, program.settingFlags)
-  if (asked) return commandHelp(command, program, terminal.line)
+  const { given, settings, json, help: wantsHelp } = readArguments(rest, command, program.settingFlags)
+  if (wantsHelp) return commandHelp(command, program, terminal.line)
   try {
     await command.run({ given, json, terminal, program, settings })
     return EXIT.orderly
@@ -69,7 +59,7 @@ async function dispatch(argv: readonly string[], program: Program, streams: Stre
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"
 
-/** Of a word that only begins commands (`site`), those commands; of an unknown one, exit code 64. */
+/** Prints the commands that begin with a word such as `site`. Throws a usage fault for an unknown word. */
 function group(argv: readonly string[], line: (text: string) => void): number {
   const word = argv[0] ?? ""
   const inside = COMMANDS.filter(({ name }) => name.startsWith(`${word} `))
@@ -82,10 +72,10 @@ function group(argv: readonly string[], line: (text: string) => void): number {
 }
 
 function help(words: readonly string[], line: (text: string) => void): number {
-  const shown = COMMANDS.filter(({ name }) => words.length === 0 || name.split(" ")[0] === words[0])
+  const listed = COMMANDS.filter(({ name }) => words.length === 0 || name.split(" ")[0] === words[0])
   line("usage: footfall <command> [flags]\n")
-  for (const { name, about } of shown) line(`  ${name.padEnd(20)} ${about}`)
-  line("\nfootfall <command> --help tells its flags. Without a command: serve.")
+  for (const { name, about } of listed) line(`  ${name.padEnd(20)} ${about}`)
+  line("\nRun footfall <command> --help for the flags of a command. Without a command, footfall runs serve.")
   return EXIT.orderly
 }
 
@@ -93,26 +83,26 @@ function commandHelp(command: Command, program: Program, line: (text: string) =>
   line(`${usageOf(command)}\n\n${command.about}\n`)
   for (const [flag, { value, about }] of Object.entries(command.flags ?? {}))
     line(`  ${`--${flag}${value ? ` ${value}` : ""}`.padEnd(28)} ${about}`)
-  line(`  ${"--json".padEnd(28)} Print data as JSON.`)
-  line(`  ${"--config FILE".padEnd(28)} Settings file to read.`)
+  line(`  ${"--json".padEnd(28)} Print the result as JSON.`)
+  line(`  ${"--config FILE".padEnd(28)} Path of the settings file.`)
   if (command.serves) return settingsHelp(program, line)
   line(`  ${"--data-dir PATH".padEnd(28)} ${program.settingFlags["data-dir"]}`)
-  line("\nAll settings are flags as well: footfall serve --help lists them.")
+  line("\nEvery setting can also be given as a flag. Run footfall serve --help for the list.")
   return EXIT.orderly
 }
 
 function settingsHelp({ settingFlags }: Program, line: (text: string) => void): number {
-  line("\nSettings, each also as FOOTFALL_… in the environment:")
+  line("\nSettings. Each can also be set by an environment variable FOOTFALL_…:")
   for (const [flag, about] of Object.entries(settingFlags)) line(`  ${`--${flag}`.padEnd(28)} ${about}`)
   return EXIT.orderly
 }
 
-/** What the instance could not do just now; every other refusal is of what was typed. */
-const OF_THE_INSTANCE: readonly ErrorCode[] = ["unavailable", "storage_full", "storage_damaged", "query_timeout", "internal_error"]
+/** Codes of failures of the instance. All other codes mean that the input is wrong. */
+const INSTANCE_FAILURES: readonly ErrorCode[] = ["unavailable", "storage_full", "storage_damaged", "query_timeout", "internal_error"]
 
 function exitOf(error: unknown): ExitName {
   if (error instanceof ExitFault) return error.exit
-  return error instanceof AppError && !OF_THE_INSTANCE.includes(error.code) ? "usage" : "failed"
+  return error instanceof AppError && !INSTANCE_FAILURES.includes(error.code) ? "usage" : "failed"
 }
 
 function messageOf(error: unknown): string {

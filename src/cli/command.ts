@@ -1,76 +1,84 @@
-import type { Report } from "../services/control.ts"
-import type { ExitFault } from "../services/exit.ts"
-import type { CallOperation } from "../services/reach.ts"
-import type { Restored } from "../services/restore.ts"
+import type { Restored } from "../services/backup/restore.ts"
+import type { CallOperation } from "../services/instance/reach.ts"
+import type { Report } from "../services/runtime/control.ts"
+import type { ExitFault } from "../services/runtime/exit.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** One option of a command. Without `value` it is a switch. */
+/** Option of a command. An option without `value` is a switch. */
 export interface Flag {
-  /** What stands for the value in the help, such as `NAME`. */
+  /** Placeholder of the value in the help, such as `NAME`. */
   value?: string
   about: string
   required?: boolean
 }
 
-/** One command of the command line. Its words, flags and arguments are data; `run` is a few lines over a service. */
+/** Command of the command line. Its words, flags and arguments are data; `run` calls a service and prints the result. */
 export interface Command {
   /** One or two words: `site create`. */
   name: string
   about: string
-  /** Names of what follows the words; one in brackets may be left out. */
+  /** Names of the positional arguments. Names in brackets are optional. */
   takes?: readonly string[]
   flags?: Readonly<Record<string, Flag>>
-  /** All settings act on it, so its help lists them. */
+  /** Whether the command starts the server. All settings apply to it, so its help lists them. */
   serves?: true
-  /** Throws `ExitFault` for any end but an orderly one. */
+  /** Runs the command. Throws an `ExitFault` for every exit code other than 0. */
   run(call: Call): Promise<void>
 }
 
-/** What a command is given. */
+/** Parsed command line and environment of a command. */
 export interface Call {
-  /** Values by name: arguments and flags. A switch that is set is "1". */
+  /** Values of arguments and flags by name. A switch that is set has the value "1". */
   given: Readonly<Record<string, string>>
   json: boolean
   terminal: Terminal
   program: Program
-  /** Settings from the command line, by key. */
+  /** Settings given on the command line, by key. */
   settings: Readonly<Record<string, string>>
 }
 
-/** What `main.ts` wires for the commands: they see services, never the configuration or the web server. */
+/** Services that `program.ts` provides to the commands. Commands have no access to the configuration or the web server. */
 export interface Program {
   version: string
-  /** The licences of everything inside, with their texts. */
+  /** Returns the names and texts of the licences of all included software. */
   licenses(): Promise<string>
-  /** Resolves when the process is asked to end. */
+  /** Resolves when the process receives a signal to stop. */
   interrupted(): Promise<void>
-  /** Flags that settings have, with a sentence each. */
+  /** Descriptions of the settings, by flag name. */
   settingFlags: Readonly<Record<string, string>>
   describeSettings(settings: Settings): { key: string; value: unknown; source: string }[]
-  /** Runs work that needs the stores: in the serving process when there is one, else here, under the lock. */
-  withOperations<T>(settings: Settings, report: Report, work: (call: CallOperation) => Promise<T>): Promise<T>
-  /** Starts serving and resolves when it listens. `demo` fills the instance with invented traffic first. */
+  /**
+   * Runs work that needs the stores: in the serving process if there is one, otherwise in this process, under the lock. Throws
+   * if the data folder has no stores, unless the work may create them.
+   */
+  withOperations<T>(
+    settings: Settings,
+    report: Report,
+    work: (call: CallOperation) => Promise<T>,
+    options?: { mayCreateStores: boolean },
+  ): Promise<T>
+  /** Starts the server and resolves when it listens. With `demo`, fills the instance with generated traffic first. */
   serve(settings: Settings, options: { demo?: DemoShape; report: Report }): Promise<Running>
   migrate(settings: Settings, options: { backUp: boolean; report: Report }): Promise<{ migrations: string[]; backup: string | null }>
-  /** What would be migrated, and what is; changes nothing. Exit code 73 while an instance holds the folder. */
+  /** Returns the pending migrations without applying them. Throws with exit code 73 while an instance holds the folder. */
   migrationStatus(settings: Settings): Promise<{ pending: string[]; is_new: boolean }>
   restore(settings: Settings, idOrPath: string, report: Report, passphrase?: string): Promise<Restored>
-  /** Throws an `ExitFault` where there is no key that seals secrets: a command must not make one by asking for it. */
+  /** Throws an `ExitFault` if there is no key for stored secrets, so that no command creates one by reading it. */
   requireKey(settings: Settings): void
 }
 export type Settings = Readonly<Record<string, string>>
 
-/** How much traffic is made up. */
+/** Amount of generated traffic. */
 export interface DemoShape {
   days: number
-  /** Of all sites together. */
+  /** Number of events of all sites. */
   events: number
-  /** One, unless said otherwise. */
+  /** Number of sites. Default: 1. */
   sites?: number
   seed: number
 }
 
-/** What lets whoever sees the terminal set the instance up. */
+/** Address and token with which a person who reads the terminal sets up the instance. */
 export interface Invitation {
   url: string
   token: string
@@ -78,19 +86,21 @@ export interface Invitation {
   expiresAt: number
 }
 
-/** A serving instance. */
+/** Running server. */
 export interface Running {
-  /** Where it can be reached. */
+  /** URL of the server. */
   address: string
-  /** Nothing was set up yet: whoever started it wants to know how to begin. */
+  /** Absolute path of the data folder. */
+  dataDir: string
+  /** Whether the instance has no site yet, so that the first steps are printed. */
   isNew: boolean
-  /** While nobody has set the instance up: how to; `tellLater` gets each token that takes the place of an expired one. */
-  inviteToSetUp(tellLater: (invitation: Invitation) => void): Promise<Invitation | undefined>
-  /** What was made up, of a demo. */
+  /** Returns an invitation while the instance is not set up. Calls `onRenewal` with each token that replaces an expired one. */
+  inviteToSetUp(onRenewal: (invitation: Invitation) => void): Promise<Invitation | undefined>
+  /** Site, key and user of a demo. */
   demo?: { site_id: number; tracking_id: string; key: string; events: number; user: { email: string; password: string } }
-  /** Resolves when it cannot go on: the disk has lost writes. */
+  /** Resolves when the server must stop because the disk lost writes. */
   failed: Promise<ExitFault>
-  /** Resolves when it is to stop and begin anew. */
+  /** Resolves when a restart is requested. */
   restarting: Promise<void>
   stop(): Promise<void>
 }

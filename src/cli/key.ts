@@ -1,19 +1,19 @@
 import { API } from "../domain/limits.ts"
-import { ExitFault } from "../services/exit.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
+import { instant, list, wholeNumber } from "./arguments.ts"
 import type { Command } from "./command.ts"
-import { instant, list, wholeNumber } from "./values.ts"
 
 const create: Command = {
   name: "key create",
-  about: "Make an API key and print it, once.",
+  about: "Create an API key and print it once.",
   flags: {
     name: { value: "NAME", about: "What the key is for.", required: true },
-    scopes: { value: "SCOPE,…", about: "What it may do, such as stats:read,events:write.", required: true },
-    sites: { value: "all|ID,…", about: "Sites it reaches, by id (all)." },
-    expires: { value: "DAYSd|never", about: "When it ends (365d)." },
-    "ip-allow": { value: "RANGE,…", about: "Addresses and ranges it may be used from (everywhere)." },
-    "rate-limit": { value: "NUMBER", about: "Requests per minute (as the instance allows)." },
-    organization: { value: "ID|NAME", about: "Owner; not needed while there is one at most." },
+    scopes: { value: "SCOPE,…", about: "Permissions, such as stats:read,events:write.", required: true },
+    sites: { value: "all|ID,…", about: "Ids of the sites it can access. Default: all." },
+    expires: { value: "DAYSd|never", about: "When it expires. Default: 365d." },
+    "ip-allow": { value: "RANGE,…", about: "IP addresses and ranges it can be used from. Default: any." },
+    "rate-limit": { value: "NUMBER", about: "Requests per minute. Default: the limit of the instance." },
+    organization: { value: "ID|NAME", about: "Owner. Needed only if there are several organizations." },
   },
   async run({ given, json, terminal, program, settings }) {
     const input = {
@@ -27,14 +27,14 @@ const create: Command = {
     }
     const made = await program.withOperations(settings, terminal.progress, (call) => call("key.create", input))
     if (json) terminal.json(made)
-    else terminal.line(`Key ${made.id}. It is shown only now:\n\n  ${made.key}\n`)
+    else terminal.line(`Key ${made.id}. It will not be shown again:\n\n  ${made.key}\n`)
   },
 }
 
 const listAll: Command = {
   name: "key list",
   about: "List the API keys, without their secrets.",
-  flags: { organization: { value: "ID|NAME", about: "Only those of one owner." } },
+  flags: { organization: { value: "ID|NAME", about: "Only keys of this organization." } },
   async run({ given, json, terminal, program, settings }) {
     const keys = await program.withOperations(settings, terminal.progress, (call) => call("key.list", { organization: given.organization }))
     if (json) return terminal.json(keys)
@@ -53,27 +53,27 @@ const listAll: Command = {
 
 const rotate: Command = {
   name: "key rotate",
-  about: "Give an API key another secret and print it, once.",
+  about: "Replace the secret of an API key and print the new one once.",
   takes: ["id"],
-  flags: { "grace-hours": { value: "HOURS", about: "How long the old secret works on, 0 to 168 (24)." } },
+  flags: { "grace-hours": { value: "HOURS", about: "Hours during which the old secret keeps working, 0 to 168. Default: 24." } },
   async run({ given, json, terminal, program, settings }) {
     const hours = given["grace-hours"]
     const grace_hours = hours === undefined ? undefined : wholeNumber(hours, "--grace-hours", API.keyGraceHours)
     const input = { id: given.id!, ...(grace_hours !== undefined && { grace_hours }) }
     const made = await program.withOperations(settings, terminal.progress, (call) => call("key.rotate", input))
     if (json) terminal.json(made)
-    else terminal.line(`Key ${made.id} has a new secret. It is shown only now:\n\n  ${made.key}\n`)
+    else terminal.line(`Key ${made.id} has a new secret. It will not be shown again:\n\n  ${made.key}\n`)
   },
 }
 
 const revoke: Command = {
   name: "key revoke",
-  about: "End an API key at once.",
+  about: "Revoke an API key immediately.",
   takes: ["id"],
   async run({ given, json, terminal, program, settings }) {
     await program.withOperations(settings, terminal.progress, (call) => call("key.revoke", { id: given.id! }))
     if (json) terminal.json({ revoked: given.id })
-    else terminal.line(`Key ${given.id} is revoked.`)
+    else terminal.line(`Key ${given.id} was revoked.`)
   },
 }
 

@@ -1,24 +1,28 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { wholeNumber } from "./arguments.ts"
 import type { Call, Command, Invitation, Program, Running } from "./command.ts"
 import type { Terminal } from "./terminal.ts"
 
 export const serve: Command = {
   name: "serve",
-  about: "Serve: take events and answer questions, until the process is told to end.",
+  about: "Start the server and run until the process is stopped.",
   serves: true,
   async run(call) {
     const { program, settings, terminal } = call
     const running = await program.serve(settings, { report: terminal.progress })
     const invitation = await running.inviteToSetUp((later) => showInvitation(call, later))
     let outcome = await untilEnd(program, running, () => greet(call, running, invitation))
-    // In the same process and at the same address: whoever watches over it, or talks to it, finds it again.
+    // A restart keeps the process and the port, so that supervisors and clients find the instance again.
     const again = { ...settings, port: new URL(running.address).port }
     while (outcome === "restart") outcome = await untilEnd(program, await program.serve(again, { report: terminal.progress }), () => {})
   },
 }
 
 /**
- * Serves until a signal, until it cannot go on, or until it is to begin anew. Signals are listened for before `announce`: who
- * reads it may send one at once.
+ * Serves until a signal arrives, the instance fails or a restart is requested. Listens for signals before `announce`, because
+ * a reader of the announcement may send one immediately. Throws the `ExitFault` of a failed instance.
  */
 export async function untilEnd(program: Program, running: Running, announce: () => void): Promise<"end" | "restart"> {
   const interrupted = program.interrupted()
@@ -33,51 +37,85 @@ export async function untilEnd(program: Program, running: Running, announce: () 
   return outcome
 }
 
-function greet({ json, terminal, settings }: Call, { address, isNew }: Running, invitation: Invitation | undefined): void {
+function greet({ json, terminal }: Call, { address, dataDir, isNew }: Running, invitation: Invitation | undefined): void {
   if (json) {
-    terminal.json({ address, is_new: isNew, ...(invitation && { setup: shownInvitation(invitation) }) })
+    terminal.json({ address, is_new: isNew, ...(invitation && { setup: invitationJson(invitation) }) })
     return
   }
   terminal.line(`Footfall listens at ${address}`)
-  // The browser first: it is all that most people need.
+  // The browser comes first: most people need nothing else.
   if (invitation) terminal.line(setupLines(invitation))
-  if (isNew) terminal.line(howToBegin(address, settings.data_dir, invitation !== undefined))
+  if (isNew) terminal.line(howToBegin(address, dataDir, invitation !== undefined))
 }
 
-/** One that takes the place of an expired one. */
+/** Prints the invitation that replaces an expired one. */
 function showInvitation({ json, terminal }: { json: boolean; terminal: Terminal }, invitation: Invitation): void {
-  if (json) terminal.json({ setup: shownInvitation(invitation) })
+  if (json) terminal.json({ setup: invitationJson(invitation) })
   else terminal.line(setupLines(invitation))
 }
 
-const shownInvitation = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
+const invitationJson = ({ url, token, expiresAt }: Invitation) => ({ url, token, expires_at: new Date(expiresAt).toISOString() })
 
-/** Address and token on lines of their own, to be copied; the page asks for the token. */
+/** Returns the instructions for setting up in a browser. Address and token stand on separate lines, so that they can be copied. */
 const setupLines = ({ url, token, expiresAt }: Invitation): string => `
-Open this address in a browser and enter the token below it, until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC:
+Open this address in a browser and enter the token below, valid until ${new Date(expiresAt).toISOString().slice(11, 16)} UTC:
 ${url}
 ${token}`
 
-/** What stands between a fresh instance and the first number, by commands. */
-function howToBegin(address: string, dataDir: string | undefined, isNobodyThere: boolean): string {
-  const where = dataDir === undefined ? "" : ` --data-dir ${dataDir}`
+/** Returns the commands that lead from a new instance to the first report. They work in any folder. */
+function howToBegin(address: string, dataDir: string, hasNoUser: boolean): string {
+  const where = ` --data-dir ${quoted(dataDir)}`
   const steps = [
-    ...(isNobodyThere ? [setupStep(where)] : []),
+    ...(hasNoUser ? [setupStep(where)] : []),
     `footfall site create --name "My site" --hosts www.example.org${where}
-     prints the line to put on your pages:
+     prints the snippet for your pages:
      <script defer src="${address}/js/script.js" data-site="…"></script>`,
     `footfall key create --name "My key" --scopes stats:read${where}
-     prints a key, once.`,
+     prints an API key once.`,
     `curl -H "Authorization: Bearer ff_…" "${address}/api/public/v1/sites/1/stats/summary?period=today"`,
   ]
-  const lead = isNobodyThere ? "Or without a browser" : "How to begin"
+  const lead = hasNoUser ? "Or without a browser" : "Getting started"
   return `
-${lead}, in a second terminal (from source write "npx -y bun@${Bun.version} src/main.ts" for "footfall"):
+${lead}, in a second terminal (use "./footfall" if "footfall" is not on the PATH, or "npx -y bun@${Bun.version} src/main.ts" from source):
 ${steps.map((step, i) => `  ${i + 1}. ${step}`).join("\n")}
 `
 }
 
+/** Quotes a path for the shell if necessary. */
+const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+
 const setupStep = (
   where: string,
 ): string => `footfall setup --email you@example.org --name You --organization "Your organization" --password-stdin${where}
-     makes your account; the password is the first line of the standard input.`
+     creates your account. The password is read from the first line of standard input.`
+
+export const demo: Command = {
+  name: "demo",
+  about: "Start a demo with generated traffic in a temporary folder, deleted when the demo stops.",
+  serves: true,
+  flags: {
+    days: { value: "N", about: "Days of traffic up to now. Default: 90." },
+    events: { value: "N", about: "Number of events. Default: 50000." },
+    seed: { value: "N", about: "Seed of the generator: the same seed generates the same traffic. Default: 1." },
+  },
+  async run({ given, json, terminal, program, settings }) {
+    const folder = settings.data_dir ?? mkdtempSync(join(tmpdir(), "footfall-demo-"))
+    const shape = {
+      days: wholeNumber(given.days ?? "90", "--days", { min: 1, max: 3_650 }),
+      events: wholeNumber(given.events ?? "50000", "--events", { min: 1, max: 100_000_000 }),
+      seed: wholeNumber(given.seed ?? "1", "--seed", { min: 0, max: 2 ** 32 - 1 }),
+    }
+    try {
+      const running = await program.serve({ ...settings, data_dir: folder }, { demo: shape, report: terminal.progress })
+      const { address, demo: made } = running
+      await untilEnd(program, running, () => {
+        if (json) return terminal.json({ address, ...made })
+        terminal.line(
+          `A demo shop with ${shape.days} days of generated traffic is running at ${address}\nSign in as ${made?.user.email} with the password ${made?.user.password}\nOr query the API: curl -H "Authorization: Bearer ${made?.key}" "${address}/api/public/v1/sites/${made?.site_id}/stats/summary?period=30d"`,
+        )
+      })
+    } finally {
+      if (settings.data_dir === undefined) rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}

@@ -1,12 +1,13 @@
-import type { Progress } from "../services/control.ts"
+import type { Progress } from "../services/runtime/control.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
 
-/** Where commands read and write. */
+/** Input and output of the commands. */
 export interface Streams {
   out(text: string): void
   err(text: string): void
-  /** Whether a person reads `err`. */
+  /** Whether `err` is a terminal. */
   isTerminal: boolean
-  /** All of the standard input. */
+  /** Reads standard input to its end. */
   readInput(): Promise<string>
   monotonic(): number
 }
@@ -14,11 +15,11 @@ export interface Streams {
 export interface Terminal {
   line(text: string): void
   json(value: unknown): void
-  /** Rows as aligned columns under their names. */
+  /** Prints rows in aligned columns below a header. */
   table(columns: readonly string[], rows: readonly (readonly unknown[])[]): void
-  /** Shows how far something is, with an estimate, once it takes longer than a second and a person looks. */
+  /** Shows the progress with an estimate of the remaining time, on a terminal and only after one second. */
   progress(progress: Progress): void
-  /** Takes the line of progress away. */
+  /** Clears the progress line. */
   endProgress(): void
   readInput(): Promise<string>
 }
@@ -49,16 +50,16 @@ export function createTerminal(streams: Streams): Terminal {
   }
 }
 
-/** What people typed, and visitors sent, must not steer the terminal. */
+/** Formats a cell. Replaces control characters, because values from users and visitors must not control the terminal. */
 const cell = (value: unknown): string => String(value ?? "–").replace(/\p{Cc}/gu, "�")
 
 function progressLine({ err, isTerminal, monotonic }: Streams): { show(progress: Progress): void; clear(): void } {
-  let begun: number | undefined
+  let startedAt: number | undefined
   let shown = false
   return {
     show({ what, done, total }) {
-      begun ??= monotonic()
-      const elapsed = monotonic() - begun
+      startedAt ??= monotonic()
+      const elapsed = monotonic() - startedAt
       if (!isTerminal || elapsed < 1_000) return
       const share = total > 0 ? done / total : 0
       const left = share > 0.02 && share < 1 ? `, about ${Math.ceil((elapsed / share - elapsed) / 1_000)} s left` : ""
@@ -70,4 +71,11 @@ function progressLine({ err, isTerminal, monotonic }: Streams): { show(progress:
       shown = false
     },
   }
+}
+
+/** Reads the password from the first line of standard input, without the line break that `echo` appends. Throws if it is empty. */
+export async function passwordFrom(terminal: Terminal): Promise<string> {
+  const password = (await terminal.readInput()).split(/\r?\n/)[0]!
+  if (password === "") throw new ExitFault("usage", "standard input contains no password")
+  return password
 }

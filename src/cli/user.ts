@@ -1,10 +1,58 @@
+import { instant, wholeNumber } from "./arguments.ts"
 import type { Call, Command } from "./command.ts"
-import { passwordFrom } from "./setup.ts"
-import { instant, wholeNumber } from "./values.ts"
+import { passwordFrom } from "./terminal.ts"
+
+export const setup: Command = {
+  name: "setup",
+  about: "Create the first user, an instance admin, and the organization this user owns.",
+  flags: {
+    email: { value: "ADDRESS", about: "Email address the user signs in with.", required: true },
+    name: { value: "NAME", about: "Name of the user.", required: true },
+    organization: { value: "NAME", about: "Name of the first organization.", required: true },
+    "password-stdin": { about: "Read the password from standard input, the only way to pass it.", required: true },
+  },
+  async run({ given, json, terminal, program, settings }) {
+    const { email, name, organization } = given
+    const input = { email: email!, name: name!, organization: organization!, password: await passwordFrom(terminal) }
+    const made = await program.withOperations(settings, terminal.progress, (call) => call("setup", input), { mayCreateStores: true })
+    if (json) terminal.json(made)
+    else terminal.line(`${made.user.email} is an instance admin and the owner of ${made.organization}.`)
+  },
+}
+
+const createOrganization: Command = {
+  name: "organization create",
+  about: "Create an organization, the owner of sites, members and API keys.",
+  flags: {
+    name: { value: "NAME", about: "Display name.", required: true },
+    owner: { value: "ADDRESS", about: "Email address of the user who will own it.", required: true },
+  },
+  async run({ given, json, terminal, program, settings }) {
+    const input = { name: given.name!, owner: given.owner! }
+    const made = await program.withOperations(settings, terminal.progress, (call) => call("organization.create", input))
+    if (json) terminal.json(made)
+    else terminal.line(`Organization ${made.id}, ${made.name}, was created. Owner: ${input.owner}.`)
+  },
+}
+
+const listOrganizations: Command = {
+  name: "organization list",
+  about: "List the organizations.",
+  async run({ json, terminal, program, settings }) {
+    const organizations = await program.withOperations(settings, terminal.progress, (call) => call("organization.list", {}))
+    if (json) return terminal.json(organizations)
+    terminal.table(
+      ["id", "name", "created"],
+      organizations.map(({ id, name, created_at }) => [id, name, instant(created_at)]),
+    )
+  },
+}
+
+export const organizationCommands: readonly Command[] = [createOrganization, listOrganizations]
 
 const listAll: Command = {
   name: "user list",
-  about: "List those who can sign in.",
+  about: "List all users.",
   async run({ json, terminal, program, settings }) {
     const users = await program.withOperations(settings, terminal.progress, (call) => call("user.list", {}))
     if (json) return terminal.json(users)
@@ -22,14 +70,14 @@ const listAll: Command = {
 
 const create: Command = {
   name: "user create",
-  about: "Make a user. Without a password the link to choose one is mailed, or printed.",
+  about: "Create a user. Without a password, a link to choose one is emailed or, without a mail server, printed.",
   flags: {
-    email: { value: "ADDRESS", about: "With which the user signs in.", required: true },
-    name: { value: "NAME", about: "Of the user.", required: true },
-    organization: { value: "ID", about: "To belong to, with --role." },
-    role: { value: "ROLE", about: "There: owner, admin, editor or viewer." },
-    admin: { about: "Let the user administer the instance." },
-    "password-stdin": { about: "Read the password from the standard input; it is taken from nowhere else." },
+    email: { value: "ADDRESS", about: "Email address the user signs in with.", required: true },
+    name: { value: "NAME", about: "Name of the user.", required: true },
+    organization: { value: "ID", about: "Organization to join. Needs --role." },
+    role: { value: "ROLE", about: "Role in the organization: owner, admin, editor or viewer." },
+    admin: { about: "Make the user an instance admin." },
+    "password-stdin": { about: "Read the password from standard input, the only way to pass it." },
   },
   async run({ given, json, terminal, program, settings }) {
     const { email, name, organization, role, admin } = given
@@ -45,16 +93,16 @@ const create: Command = {
     }
     const made = await program.withOperations(settings, terminal.progress, (call) => call("user.create", input))
     if (json) return terminal.json(made)
-    terminal.line(`${made.user.email} is user ${made.user.id}.`)
-    if (made.link !== undefined) terminal.line(`To choose a password, within 7 days:\n${made.link}`)
+    terminal.line(`Created user ${made.user.id}, ${made.user.email}.`)
+    if (made.link !== undefined) terminal.line(`Link to choose a password, valid for 7 days:\n${made.link}`)
   },
 }
 
 const passwd: Command = {
   name: "user passwd",
-  about: "Give a user a new password. All sessions of the user end.",
+  about: "Set a new password for a user and end all of their sessions.",
   takes: ["email"],
-  flags: { "password-stdin": { about: "Read the password from the standard input; it is taken from nowhere else.", required: true } },
+  flags: { "password-stdin": { about: "Read the password from standard input, the only way to pass it.", required: true } },
   async run({ given, json, terminal, program, settings }) {
     const input = { email: given.email!, password: await passwordFrom(terminal) }
     const user = await program.withOperations(settings, terminal.progress, (call) => call("user.passwd", input))
@@ -63,15 +111,15 @@ const passwd: Command = {
   },
 }
 
-type Act = "user.disable" | "user.enable" | "user.reset-mfa" | "user.grant-admin" | "user.revoke-admin"
+type UserAction = "user.disable" | "user.enable" | "user.reset-mfa" | "user.grant-admin" | "user.revoke-admin"
 
-/** Does one thing to one user. */
-const acting = (act: Act, about: string, done: (email: string) => string): Command => ({
-  name: act.replace(".", " "),
+/** Creates a command that takes the email address of a user and runs one operation on that user. */
+const userCommand = (action: UserAction, about: string, done: (email: string) => string): Command => ({
+  name: action.replace(".", " "),
   about,
   takes: ["email"],
   async run({ given, json, terminal, program, settings }: Call) {
-    const user = await program.withOperations(settings, terminal.progress, (call) => call(act, { email: given.email! }))
+    const user = await program.withOperations(settings, terminal.progress, (call) => call(action, { email: given.email! }))
     if (json) terminal.json(user)
     else terminal.line(done(user.email))
   },
@@ -81,9 +129,17 @@ export const userCommands: readonly Command[] = [
   listAll,
   create,
   passwd,
-  acting("user.disable", "Let a user in no more. Sessions and personal keys end; memberships stay.", (email) => `${email} is disabled.`),
-  acting("user.enable", "Let a disabled user in again.", (email) => `${email} can sign in again.`),
-  acting("user.reset-mfa", "Take app, passkeys and recovery codes of a user away.", (email) => `${email} has no second factor any more.`),
-  acting("user.grant-admin", "Let a user administer the instance.", (email) => `${email} is instance admin.`),
-  acting("user.revoke-admin", "Let a user administer the instance no more.", (email) => `${email} is no instance admin any more.`),
+  userCommand(
+    "user.disable",
+    "Block a user from signing in. Ends sessions and revokes personal keys; memberships are kept.",
+    (email) => `${email} is disabled.`,
+  ),
+  userCommand("user.enable", "Allow a disabled user to sign in again.", (email) => `${email} can sign in again.`),
+  userCommand(
+    "user.reset-mfa",
+    "Remove all second factors of a user: authenticator app, passkeys and recovery codes.",
+    (email) => `${email} no longer has a second factor.`,
+  ),
+  userCommand("user.grant-admin", "Make a user an instance admin.", (email) => `${email} is now an instance admin.`),
+  userCommand("user.revoke-admin", "Revoke instance admin rights.", (email) => `${email} is no longer an instance admin.`),
 ]

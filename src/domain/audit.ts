@@ -1,12 +1,12 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { instantText } from "./moment.ts"
 
-/** Who did something. */
+/** The originator of an action: a user, an API key, the system or the command line. */
 export interface Actor {
   kind: "user" | "key" | "system" | "cli"
-  /** Of a user or a key. */
+  /** Id of the user or key; absent for the other kinds. */
   id?: number
-  /** A snapshot, which outlives the user; of a command line the name of the system's user. */
+  /** Snapshot that outlives the user. For the command line, the name of the operating system's user. */
   email: string
   impersonator?: { id: number; email: string }
   ipPrefix: string
@@ -14,18 +14,18 @@ export interface Actor {
   requestId: string
 }
 
-/** The user whom a changed row names; null where a key, a command line or the instance itself has changed it. */
-export const userBehind = ({ kind, id }: Actor): number | null => (kind === "user" ? (id ?? null) : null)
+/** Returns the id of the acting user; null when an API key, the command line or the instance itself acts. */
+export const actingUserId = ({ kind, id }: Actor): number | null => (kind === "user" ? (id ?? null) : null)
 
-/** What was done. */
-export interface Deed {
+/** An action to be recorded in the audit log. */
+export interface AuditEntry {
   /** `<area>.<thing>.<verb>` */
   action: string
   target: { type: string; id: string | number; label: string }
   organizationId?: number | undefined
   siteId?: number | undefined
   outcome?: "ok" | "failed"
-  /** By field: before and after. Secrets stand as `(redacted)`. */
+  /** Old and new value of each changed field. Secrets are recorded as `(redacted)`. */
   changes?: Readonly<Record<string, readonly [unknown, unknown]>>
 }
 
@@ -33,8 +33,8 @@ const Id = t.Integer({ minimum: 1 })
 const WordsOrNull = t.Union([t.String(), t.Null()])
 const WholeOrNull = t.Union([t.Integer(), t.Null()])
 
-/** A row of the log as every list of it answers one. */
-export const AuditRowShown = t.Object(
+/** Schema of an audit log row, as every list of the API returns it. */
+export const AuditRowResponse = t.Object(
   {
     id: Id,
     at: t.String({ format: "date-time" }),
@@ -53,21 +53,21 @@ export const AuditRowShown = t.Object(
     ip_prefix: t.String(),
     user_agent: t.String(),
     request_id: t.String(),
-    changes: t.Any({ description: "By field: before and after" }),
+    changes: t.Any({ description: "Old and new value of each changed field." }),
   },
   { title: "AuditRow" },
 )
-export type AuditRowShown = Static<typeof AuditRowShown>
+export type AuditRowResponse = Static<typeof AuditRowResponse>
 
-/** A stored row, whose moment is in epoch ms, as it is shown. */
-export const shownAuditRow = ({ at, ...row }: Omit<AuditRowShown, "at"> & { at: number }): AuditRowShown => ({
+/** Formats a stored row, whose time is in epoch milliseconds, for a response. */
+export const formatAuditRow = ({ at, ...row }: Omit<AuditRowResponse, "at"> & { at: number }): AuditRowResponse => ({
   ...row,
   at: instantText(at),
 })
 
 export const REDACTED = "(redacted)"
 
-/** Fields that differ between two states of a thing; times of change and versions say nothing of their own. */
+/** Returns the fields that differ between two states of a record. Ids, timestamps and versions are ignored. */
 export function changesBetween(before: object | undefined, after: object | undefined): Record<string, readonly [unknown, unknown]> {
   const [old, now] = [fieldsOf(before), fieldsOf(after)]
   const names = new Set([...Object.keys(old), ...Object.keys(now)])
@@ -75,7 +75,7 @@ export function changesBetween(before: object | undefined, after: object | undef
   return Object.fromEntries(changed.map((name) => [name, [old[name] ?? null, now[name] ?? null]]))
 }
 
-const SILENT = new Set(["id", "site_id", "organization_id", "created_at", "updated_at", "version"])
+const IGNORED_FIELDS = new Set(["id", "hosts_listed_at", "site_id", "organization_id", "created_at", "updated_at", "version"])
 
 const fieldsOf = (thing: object = {}): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(thing).filter(([name]) => !SILENT.has(name)))
+  Object.fromEntries(Object.entries(thing).filter(([name]) => !IGNORED_FIELDS.has(name)))

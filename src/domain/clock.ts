@@ -1,7 +1,7 @@
-/** Time is passed in, never read from the environment: only `main.ts` knows the real one. */
+/** The source of time. It is passed in, so that tests can control it; only `main.ts` creates the real one. */
 export interface Clock {
-  /** UTC epoch milliseconds by the wall clock, which may jump. */
+  /** Returns the wall clock time in UTC epoch milliseconds. It may jump. */
   now(): number
-  /** Milliseconds since some moment; never jumps. For durations. */
+  /** Returns the milliseconds since an arbitrary moment. Never jumps; use it for durations. */
   monotonic(): number
 }

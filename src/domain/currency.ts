@@ -1,6 +1,6 @@
 /**
  * The codes of ISO 4217's List One that have minor units, as published on 2026-09-17 and through amendment 180, by their
- * number of decimals. Left out is what has none: metals, bond units, special drawing rights, the codes for tests.
+ * number of decimals. Codes without minor units are left out: metals, bond units, special drawing rights, test codes.
  */
 const CODES_BY_DECIMALS = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -17,11 +17,11 @@ const DECIMALS: ReadonlyMap<string, number> = new Map(
   Object.entries(CODES_BY_DECIMALS).flatMap(([decimals, codes]) => codes.split(/\s+/).map((code) => [code, Number(decimals)] as const)),
 )
 
-/** The code in upper case; undefined for what is no active currency. */
+/** Returns the currency code in upper case, or undefined when it is not an active currency. */
 export function parseCurrency(text: string): string | undefined {
   const code = text.toUpperCase()
   return DECIMALS.has(code) ? code : undefined
 }
 
-/** How many decimals an amount in this currency has; minor units are the amount × 10 ^ decimals. */
+/** Returns the number of decimals of a currency: an amount in minor units is the amount × 10 ^ decimals. */
 export const currencyDecimals = (code: string): number | undefined => DECIMALS.get(code)

@@ -1,6 +1,15 @@
+/** The sections of each page that has several, as they appear in paths. */
+export const SITE_SETTINGS = ["general", "tracking", "goals", "shields", "privacy", "sharing", "access", "danger"] as const
+export const ACCOUNT_SECTIONS = ["profile", "security", "sessions", "preferences"] as const
+export const HELP_TOPICS = ["begin", "events", "visitors", "filters", "keyboard", "exporting", "api", "mcp"] as const
+export const ORGANIZATION_SECTIONS = [
+  ...(["members", "invitations", "membership", "keys", "mcp", "usage"] as const),
+  ...(["settings", "providers", "domains", "audit", "danger"] as const),
+] as const
+
 /**
- * Addresses of the dashboard's pages, for its router and for the server, which answers any other address with 404. `:name`
- * stands for one part. Pages of plugins are added by the plugins that bring them.
+ * The paths of the dashboard's pages. The server answers any other path with 404. `:name` stands for one path segment, `:site`
+ * and `:organization` for an id. Plugins add the paths of their own pages.
  */
 export const DASHBOARD_PATHS = [
   "/",
@@ -25,24 +34,30 @@ export const DASHBOARD_PATHS = [
   "/sites/:site/funnels/:funnel",
   "/sites/:site/journeys",
   "/sites/:site/settings",
-  "/sites/:site/settings/:section",
+  ...SITE_SETTINGS.map((section) => `/sites/:site/settings/${section}`),
   "/org",
   "/org/:organization",
-  "/org/:organization/:section",
+  ...ORGANIZATION_SECTIONS.map((section) => `/org/:organization/${section}`),
   "/account",
-  "/account/:section",
+  ...ACCOUNT_SECTIONS.map((section) => `/account/${section}`),
   "/share/s/:slug",
   "/help",
-  "/help/:topic",
-] as const
+  ...HELP_TOPICS.map((topic) => `/help/${topic}`),
+]
 
-/** Whether one of these patterns describes the path; a slash at its end does not count. */
-export function isPageOf(patterns: readonly string[], path: string): boolean {
+/** Returns whether one of the patterns matches the path. A trailing slash is ignored. */
+export function matchesPagePath(patterns: readonly string[], path: string): boolean {
   const parts = partsOf(path)
   return patterns.some((pattern) => {
     const wanted = partsOf(pattern)
-    return wanted.length === parts.length && wanted.every((part, index) => part.startsWith(":") || part === parts[index])
+    return wanted.length === parts.length && wanted.every((part, index) => matchesSegment(part, parts[index]!))
   })
 }
+
+/** The format of ids in the private API. */
+const ID = /^[1-9]\d{0,15}$/
+
+const matchesSegment = (wanted: string, part: string): boolean =>
+  [":site", ":organization"].includes(wanted) ? ID.test(part) : wanted.startsWith(":") || wanted === part
 
 const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "")

@@ -1,15 +1,15 @@
 /**
- * What one can group or filter by. The flat name is used in the flat form (REST, MCP, dashboard addresses), the query
- * names in the array form; `column` is where the value lies in the event store, `dictionary` where its text lies.
+ * The dimensions: attributes that reports group and filter by. The flat name is used in the flat form (REST, MCP, dashboard
+ * URLs), the query names in the array form; `dictionary` names the dictionary of the event store that holds its texts.
  */
 import { TRAITS } from "./visit.ts"
 
-/** Dictionaries of a site: numbers of the store to texts. Number 0 is the missing value in every one of them. */
+/** The dictionaries of a site, which map numbers in the event store to texts. Number 0 is the missing value in each of them. */
 const DICTIONARIES = ["name", "page", "hostname", "title", ...TRAITS, "property", "currency"] as const
-/** The values of one property key have a dictionary of their own, named by the key's number in `property`. */
+/** The name of a dictionary. The values of each property key have their own, named by the key's number in `property`. */
 export type DictionaryName = (typeof DICTIONARIES)[number] | `property:${number}`
 
-/** Event names with a fixed number in the dictionary `name` of every site. */
+/** Numbers that these event names have in the dictionary `name` of every site. */
 export const PAGEVIEW = 1
 export const ENGAGEMENT = 2
 export const VITALS = 3
@@ -17,10 +17,10 @@ export const FIXED_NAMES = ["", "pageview", "engagement", "vitals"] as const
 
 interface DimensionFacts {
   level: "event" | "visit"
-  /** Names in the array form; the first one is the canonical. */
+  /** Names in the array form; the first one is canonical. */
   query: readonly string[]
   dictionary: DictionaryName | undefined
-  /** In which case-insensitive operators compare by default in the flat form (metrics.md section 10). */
+  /** Whether `contains` and the like compare case-sensitively by default in the flat form (metrics.md section 10). */
   exactCase: boolean
   /** How a missing value is written in the flat form and in the array form. */
   missing: readonly [flat: string, query: string]
@@ -43,7 +43,7 @@ const event = (name: string, dictionary: DictionaryName | undefined, more: Parti
   ...more,
 })
 
-/** In the order in which they are listed to people and programs. `goal` and `property` are computed, not columns. */
+/** All dimensions, in the order in which they are listed in documents and answers. `goal` and `property` are computed, not columns. */
 export const DIMENSIONS = {
   page: event("page", "page"),
   title: event("title", "title"),
@@ -80,7 +80,7 @@ export const DIMENSIONS = {
 export type Dimension = keyof typeof DIMENSIONS
 export const dimensionFacts = (name: Dimension): DimensionFacts => DIMENSIONS[name]
 
-/** Dimensions of the flat form, in the order of the public documents. */
+/** The dimensions of the flat form, in the order of the public documentation. */
 export const FLAT_DIMENSIONS = (Object.keys(DIMENSIONS) as Dimension[]).filter(
   (name) => name !== "entry_page_hostname" && name !== "exit_page_hostname" && name !== "click_id_type",
 )

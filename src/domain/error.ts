@@ -1,4 +1,4 @@
-/** Every failure a caller can act on, by name. `http/errors.ts` gives each its status and title, `cli/` its exit code. */
+/** The codes of all failures that a caller can act on. `http/errors.ts` maps each to a status and a title, `cli/` to an exit code. */
 export const ERROR_CODES = [
   "invalid_json",
   "invalid_query",
@@ -37,14 +37,13 @@ export const ERROR_CODES = [
   "segment_not_found",
   "share_not_found",
   "shield_not_found",
-  "link_not_found",
-  "pixel_not_found",
-  "template_not_found",
   "work_not_found",
   "user_not_found",
   "invitation_not_found",
   "api_key_not_found",
   "domain_not_found",
+  "host_proof_not_found",
+  "host_dispute_not_found",
   "backup_not_found",
   "job_not_found",
   "setting_not_found",
@@ -54,7 +53,6 @@ export const ERROR_CODES = [
   "funnel_exists",
   "slug_taken",
   "slug_recently_used",
-  "domain_in_use",
   "segment_in_use",
   "idempotency_in_progress",
   "compat_id_taken",
@@ -87,11 +85,6 @@ export const ERROR_CODES = [
   "not_allowed",
   "invalid_slug",
   "slug_reserved",
-  "invalid_destination",
-  "destination_not_allowed",
-  "redirect_loop",
-  "utm_required",
-  "low_contrast",
   "backup_corrupt",
   "backup_too_new",
   "backup_foreign",
@@ -111,9 +104,14 @@ export const ERROR_CODES = [
   "storage_damaged",
   "query_timeout",
 ] as const
-export type ErrorCode = (typeof ERROR_CODES)[number]
+export type CoreErrorCode = (typeof ERROR_CODES)[number]
 
-/** One fault in what was sent. The pointer leads into the body; of a query parameter it is `/<name>`. */
+declare const ofPlugin: unique symbol
+/** Error code that a plugin declares. The plugin creates its errors with `errorsOf` of `src/plugin`. */
+export type PluginErrorCode = string & { readonly [ofPlugin]: true }
+export type ErrorCode = CoreErrorCode | PluginErrorCode
+
+/** A fault in a request. `pointer` is a JSON pointer into the body, or `/<name>` for a query parameter. */
 export interface Fault {
   pointer: string
   code: string
@@ -121,12 +119,12 @@ export interface Fault {
   allowed?: readonly (string | number)[] | { min: number; max: number }
 }
 
-/** A failure the caller can act on. Anything else that is thrown is a bug and answers `internal_error`. */
+/** A failure that the caller can act on. Any other error that is thrown is a bug and is answered with `internal_error`. */
 export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     detail: string,
-    /** `retry_after` (seconds) and `etag` become headers, the others members of the answer. */
+    /** Additional members of the error response. `retry_after` (seconds) and `etag` become headers instead. */
     readonly members: { errors?: readonly Fault[]; retry_after?: number; etag?: string; [name: string]: unknown } = {},
   ) {
     super(detail)
@@ -134,15 +132,15 @@ export class AppError extends Error {
   }
 }
 
-export const siteNotFound = () => new AppError("site_not_found", "No site with this id is visible to you")
+export const siteNotFound = () => new AppError("site_not_found", "This site doesn't exist or you don't have access to it.")
 
-/** Whoever looks for faults stops behind so many: a hostile body is made of thousands, and an answer shows 20. */
-export const COUNTED_FAULTS = 200
+/** The number of faults after which validation stops. A hostile body may contain thousands, and a response shows 20. */
+export const MAX_COUNTED_FAULTS = 200
 
-/** Throws `validation_failed` with all faults at once, at most 20; returns quietly when there are none. */
+/** Throws `validation_failed` with the first 20 faults. Does nothing when there are none. */
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return
-  const number = faults.length > COUNTED_FAULTS ? `More than ${COUNTED_FAULTS}` : faults.length
+  const number = faults.length > MAX_COUNTED_FAULTS ? `More than ${MAX_COUNTED_FAULTS}` : faults.length
   const count = faults.length === 1 ? "1 field is" : `${number} fields are`
   throw new AppError("validation_failed", `${count} not valid.`, { errors: faults.slice(0, 20) })
 }

@@ -1,4 +1,4 @@
-/** What an event carries once ingestion is done with it. Texts are final: cut, normalised; "" is the missing value. */
+/** An event as ingestion stores it. Texts are final, that is truncated and normalized; "" is the missing value. */
 export interface NewEvent {
   /** UTC epoch milliseconds. */
   at: number
@@ -7,18 +7,18 @@ export interface NewEvent {
   page: string
   hostname: string
   title: string
-  /** False: counted, but does not end a bounce. */
+  /** False for an event that is counted but does not prevent a bounce. */
   interactive: boolean
   props: readonly (readonly [key: string, value: string])[]
   /** Minor units of the currency, signed. */
   revenue?: { amount: number; currency: string }
-  /** Only of `engagement`: engaged milliseconds since the last report, largest scroll depth 0..100 (absent: unknown). */
+  /** For `engagement` only: engaged milliseconds since the last report, and the largest scroll depth, 0 to 100 (absent when unknown). */
   engagement?: { engagedMs: number; scrollDepth?: number }
-  /** Only of `vitals`. */
+  /** For `vitals` only. */
   vitals?: Vitals
 }
 
-/** Web vitals: whole milliseconds; `cls` without unit, three decimals. */
+/** Web vitals in whole milliseconds. `cls` has no unit and three decimals. */
 export interface Vitals {
   lcp?: number
   inp?: number
@@ -27,9 +27,10 @@ export interface Vitals {
   cls?: number
 }
 
-/** Why an event is refused, in the order in which the rules apply (metrics.md section 19.1). */
+/** The reasons for dropping an event, in the order in which the rules are applied (metrics.md section 19.1). */
 export const DROP_REASONS = [
   "unknown_site",
+  "host_disputed",
   "invalid",
   "rate",
   "prefetch",
@@ -48,16 +49,16 @@ export const DROP_REASONS = [
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]
 
-/** What became of an event that arrived: stored, dropped by a rule, or refused because it could not be stored. */
+/** The possible outcomes for a received event: stored, dropped by a rule, or refused because it could not be stored. */
 export const INGEST_OUTCOMES = ["accepted", ...DROP_REASONS, "refused_storage", "refused_queue"] as const
 export type IngestOutcome = (typeof INGEST_OUTCOMES)[number]
 
-/** Things counted beside the drops: the event was kept, a part of it was not. */
+/** Counters of partial losses: the event was stored, but a part of it was discarded. */
 const COUNTERS = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"] as const
 export type Counter = (typeof COUNTERS)[number]
 
-/** Names of what the tracker and areas record themselves: nobody else may send an event of these. */
+/** Event names that are reserved for the tracker and for areas. Other events with these names are refused. */
 export const REFUSED_NAMES: readonly string[] = ["engagement", "vitals", "link_click", "pixel_open"]
 
-/** The form of an event's own id; the same id on the same site within 24 hours of arrival is stored once. */
+/** The format of the event id that a sender may add. The same id on the same site is stored once within 24 hours of arrival. */
 export const EVENT_ID = /^[A-Za-z0-9_-]{8,64}$/

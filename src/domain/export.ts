@@ -1,6 +1,6 @@
 import { FLAT_DIMENSIONS } from "./dimension.ts"
 
-/** What a site's data can be taken away as (api.md section 10). */
+/** The file formats of an export (api.md section 10). */
 export const EXPORT_FORMATS = ["csv", "json", "ndjson"] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
@@ -10,11 +10,11 @@ export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: "application/x-ndjson",
 }
 
-/** Raw rows, two reports, or a breakdown by one of the dimensions. */
+/** The exportable data: raw rows, two reports, and a breakdown by each dimension. */
 export const EXPORT_TYPES = ["events", "visits", "timeseries", "goals", ...FLAT_DIMENSIONS] as const
 export type ExportType = (typeof EXPORT_TYPES)[number]
 
-/** Raw rows, which are limited by the hour. */
+/** The export types that consist of raw rows. Their number is limited per hour. */
 const ROW_TYPES = ["events", "visits"] as const
 export type RowType = (typeof ROW_TYPES)[number]
 export const isRowType = (type: ExportType): type is RowType => ROW_TYPES.some((known) => known === type)
@@ -22,10 +22,10 @@ export const isRowType = (type: ExportType): type is RowType => ROW_TYPES.some((
 const ACQUISITION = ["referrer", "source", "channel", "utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term"] as const
 const PLACE = ["country", "region", "city"] as const
 const DEVICE = ["device", "size", "browser", "browser_version", "os", "os_version", "language"] as const
-/** What an exported event and an exported visit have of the visit's first event. */
+/** The columns that exported events and visits take from the visit's first event. */
 export const EXPORTED_TRAITS = [...ACQUISITION, ...PLACE, ...DEVICE] as const
 
-/** Columns of raw rows, in their order. */
+/** The columns of raw rows, in order. */
 export const ROW_COLUMNS: Readonly<Record<RowType, readonly string[]>> = {
   events: [
     ...["at", "name", "page", "hostname", "title", "visitor", "visit"],

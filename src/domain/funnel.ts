@@ -3,7 +3,7 @@ import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
 import { inDocumentOrder, inspect, mergedWith } from "./shape.ts"
-import { cutTo } from "./text.ts"
+import { truncate } from "./text.ts"
 import type { Versioned } from "./version.ts"
 
 const FunnelStepInput = t.Object(
@@ -23,17 +23,19 @@ const STEPS = {
   "x-codes": { too_few: "too_few_steps", too_many: "too_many_steps" },
 }
 
-/** What a caller may send of a funnel: ordered steps that visitors take. */
+/** The writable fields of a funnel: ordered steps that visitors take. */
 export const FunnelInput = t.Object(
   {
     name: ThingName,
     steps: t.Array(FunnelStepInput, STEPS),
     order: t.Optional(
-      t.Union([t.Literal("sequential"), t.Literal("strict")], { description: "strict: no other activity between two steps" }),
+      t.Union([t.Literal("sequential"), t.Literal("strict")], {
+        description: "`sequential` allows other activity between two steps, `strict` does not. Default: `sequential`.",
+      }),
     ),
     window_hours: t.Optional(
       t.Union([t.Integer({ minimum: THINGS.windowHours.min, maximum: THINGS.windowHours.max }), t.Null()], {
-        description: "Longest time from the first to the last step; null = the whole range",
+        description: "Maximum number of hours from the first to the last step. null means the whole range. Default: null.",
       }),
     ),
   },
@@ -41,7 +43,7 @@ export const FunnelInput = t.Object(
 )
 export type FunnelInput = Static<typeof FunnelInput>
 
-/** A step of a saved funnel, complete. */
+/** A step of a saved funnel, with all defaults filled in. */
 export interface SavedStep {
   type: FunnelStepInput["type"]
   match: NonNullable<FunnelStepInput["match"]>
@@ -49,16 +51,16 @@ export interface SavedStep {
   name: string
 }
 
-/** What of a funnel a caller decides, complete. */
+/** The writable fields of a funnel, with all defaults filled in. */
 export interface FunnelFields {
   name: string
   steps: readonly SavedStep[]
   order: NonNullable<FunnelInput["order"]>
-  /** Null: the whole range. */
+  /** Null means the whole range. */
   window_hours: number | null
 }
 
-/** Times are epoch milliseconds. */
+/** A stored funnel. Times are epoch milliseconds. */
 export interface Funnel extends FunnelFields, Versioned {
   id: number
   site_id: number
@@ -66,26 +68,26 @@ export interface Funnel extends FunnelFields, Versioned {
   updated_at: number
 }
 
-export const funnelNotFound = () => new AppError("funnel_not_found", "The site has no funnel with this id")
+export const funnelNotFound = () => new AppError("funnel_not_found", "This site has no funnel with this id.")
 
-/** Steps are looked at one by one, so that one bad step hides no other. */
+/** The shape of a funnel without its steps, which are validated one by one, so that all faults are reported. */
 const FunnelShape = t.Object({ ...FunnelInput.properties, steps: t.Array(t.Unknown(), STEPS) }, { additionalProperties: false })
 
-/** Throws `validation_failed` with all faults at once. Fills in what the caller left out. */
+/** Reads a funnel from a request body and fills in the defaults. Throws `validation_failed` with all faults at once. */
 export function parseFunnel(body: unknown, rules: PageRules): FunnelFields {
   const { fields, faults } = inspect(FunnelShape, body)
   const steps = (fields.steps ?? []).map((step, i) => inspectStep(step, rules, `/steps/${i}`))
   refuseFaults(inDocumentOrder([...faults, ...steps.flatMap((step) => step.faults)], body))
   return {
-    name: fields.name!, // no fault: it is there
-    // Without faults the fields of each step are a whole input.
+    name: fields.name!, // present, because no fault was found
+    // The fields of each step are complete, because no fault was found.
     steps: steps.map((step) => completeStep(step.fields as FunnelStepInput)),
     order: fields.order ?? "sequential",
     window_hours: fields.window_hours ?? null,
   }
 }
 
-/** The funnel with a merge patch applied, by the same rules as a new one. */
+/** Applies a merge patch to a funnel and validates the result like a new one. */
 export function patchFunnel({ name, steps, order, window_hours }: FunnelFields, patch: unknown, rules: PageRules): FunnelFields {
   return parseFunnel(mergedWith({ name, steps, order, window_hours }, patch), rules)
 }
@@ -98,7 +100,7 @@ function inspectStep(step: unknown, rules: PageRules, pointer: string): { fields
   return { fields, faults: [...faults, ...matcherFaults({ of: type, match, value }, rules, `${pointer}/value`)] }
 }
 
-const completeStep = ({ type, match = "exact", value, name = cutTo(value, THINGS.nameChars) }: FunnelStepInput): SavedStep => ({
+const completeStep = ({ type, match = "exact", value, name = truncate(value, THINGS.nameChars) }: FunnelStepInput): SavedStep => ({
   type,
   match,
   value,

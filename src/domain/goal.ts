@@ -3,21 +3,27 @@ import { AppError, type Fault, refuseFaults } from "./error.ts"
 import { COLLECT, THINGS } from "./limits.ts"
 import { Match, MatchValue, matcherFaults, type PageRules, ThingName } from "./match.ts"
 import { fault, type Inspected, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
-import { cutTo } from "./text.ts"
+import { truncate } from "./text.ts"
 import type { Versioned } from "./version.ts"
 
-/** What a caller may send of a goal: a definition of something worth counting. */
+/** The writable fields of a goal: a definition of an event or page worth counting. */
 export const GoalInput = t.Object(
   {
     kind: t.Union([t.Literal("event"), t.Literal("page"), t.Literal("scroll")]),
     match: t.Optional(Match),
     value: MatchValue,
     name: t.Optional(ThingName),
-    threshold: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: "Scroll depth in percent, of kind scroll" })),
+    threshold: t.Optional(
+      t.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: "Minimum scroll depth in percent. Required for kind `scroll`, not allowed for other kinds.",
+      }),
+    ),
     props: t.Optional(
       t.Record(t.String(), t.String({ minLength: 1, maxLength: COLLECT.propValueBytes }), {
         maxProperties: 3,
-        description: "Properties that must all have these values",
+        description: "Property values that an event must have, by key. Not allowed for kind `scroll`.",
       }),
     ),
   },
@@ -25,19 +31,19 @@ export const GoalInput = t.Object(
 )
 export type GoalInput = Static<typeof GoalInput>
 
-/** What of a goal a caller decides, complete. */
+/** The writable fields of a goal, with all defaults filled in. */
 export interface GoalFields {
   kind: GoalInput["kind"]
   match: NonNullable<GoalInput["match"]>
   value: string
   name: string
-  /** Of kind `scroll` alone. */
+  /** Only for kind `scroll`. */
   threshold?: number
-  /** Absent without any; keys in order, so that equal properties are equal text. */
+  /** Absent when empty. The keys are sorted, so that equal properties have equal JSON. */
   props?: Readonly<Record<string, string>>
 }
 
-/** Times are epoch milliseconds. */
+/** A stored goal. Times are epoch milliseconds. */
 export interface Goal extends GoalFields, Versioned {
   id: number
   site_id: number
@@ -45,13 +51,13 @@ export interface Goal extends GoalFields, Versioned {
   updated_at: number
 }
 
-export const goalNotFound = () => new AppError("goal_not_found", "The site has no goal with this id")
+export const goalNotFound = () => new AppError("goal_not_found", "This site has no goal with this id.")
 
-/** Throws `validation_failed` with all faults at once. Fills in what the caller left out. */
+/** Reads a goal from a request body and fills in the defaults. Throws `validation_failed` with all faults at once. */
 export function parseGoal(body: unknown, rules: PageRules): GoalFields {
   const inspected = inspect(GoalInput, body)
   refuseFaults(inDocumentOrder([...inspected.faults, ...meaningFaults(inspected, rules)], body))
-  // Without faults the fields are a whole input.
+  // The fields are complete, because no fault was found.
   const input = inspected.fields as GoalInput
   const { kind, match = "exact", value, threshold, name = defaultName(input) } = input
   const props = Object.entries(input.props ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -65,13 +71,13 @@ export function parseGoal(body: unknown, rules: PageRules): GoalFields {
   }
 }
 
-/** The goal with a merge patch applied, by the same rules as a new one. A new kind leaves behind what only the old one has. */
+/** Applies a merge patch to a goal and validates the result like a new one. When the kind changes, fields of the old kind are dropped. */
 export function patchGoal(goal: GoalFields, patch: unknown, rules: PageRules): GoalFields {
   const { kind, match, value, name, threshold, props } = goal
   const merged = mergedWith({ kind, match, value, name }, patch)
   const wanted = typeof merged === "object" && merged !== null && "kind" in merged ? merged.kind : kind
-  const kept = { ...(wanted === "scroll" ? { threshold } : {}), ...(wanted === "scroll" ? {} : { props }) }
-  return parseGoal(mergedWith({ kind, match, value, name, ...kept }, patch), rules)
+  const fieldsOfKind = { ...(wanted === "scroll" ? { threshold } : {}), ...(wanted === "scroll" ? {} : { props }) }
+  return parseGoal(mergedWith({ kind, match, value, name, ...fieldsOfKind }, patch), rules)
 }
 
 function meaningFaults({ fields, faults }: Inspected<GoalInput>, rules: PageRules): Fault[] {
@@ -82,17 +88,18 @@ function meaningFaults({ fields, faults }: Inspected<GoalInput>, rules: PageRule
   if (value !== undefined && isMatchKnown)
     found.push(...matcherFaults({ of: kind === "event" ? "event" : "page", match, value }, rules, "/value"))
   if (kind !== "scroll" && threshold !== undefined)
-    found.push(fault("/threshold", "unsupported_combination", "is for goals of kind scroll"))
+    found.push(fault("/threshold", "unsupported_combination", "is only allowed for goals of kind scroll"))
   if (kind === "scroll" && threshold === undefined && !faults.some(({ pointer }) => pointer === "/threshold"))
     found.push(fault("/threshold", "required", "is required"))
   if (kind === "scroll" && Object.keys(props).length > 0)
-    found.push(fault("/props", "unsupported_combination", "is not for goals of kind scroll"))
+    found.push(fault("/props", "unsupported_combination", "is not allowed for goals of kind scroll"))
   const isKey = (key: string) => key !== "" && Buffer.byteLength(key) <= COLLECT.propKeyBytes
-  if (!Object.keys(props).every(isKey)) found.push(fault("/props", "too_long", `has a name of no or over ${COLLECT.propKeyBytes} bytes`))
+  if (!Object.keys(props).every(isKey))
+    found.push(fault("/props", "too_long", `has a name that is empty or longer than ${COLLECT.propKeyBytes} bytes`))
   return found
 }
 
 function defaultName({ kind, value, threshold }: GoalInput): string {
   const name = kind === "event" ? value : kind === "page" ? `Visit ${value}` : `Scroll ${threshold} % on ${value}`
-  return cutTo(name, THINGS.nameChars)
+  return truncate(name, THINGS.nameChars)
 }

@@ -1,6 +1,6 @@
 const ID = /^[1-9][0-9]{0,15}$/
 
-/** The number that a path names; undefined for what is no id, which a caller treats as an id that nobody has. */
+/** Parses the id in a path. Returns undefined for anything else, which callers treat like an unknown id. */
 export function parseId(named: string | number | undefined): number | undefined {
   const text = String(named)
   if (!ID.test(text)) return undefined

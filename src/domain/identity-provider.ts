@@ -3,40 +3,40 @@ import { Value } from "@sinclair/typebox/value"
 import type { Role } from "./organization.ts"
 import { isObject } from "./shape.ts"
 
-/** Who says who somebody is. */
+/** An identity provider (OpenID Connect) that signs users in. */
 export interface IdentityProvider {
-  /** A slug, part of its addresses. */
+  /** Slug, part of its URLs. */
   id: string
-  /** The only organization it speaks for; null: for the whole instance. */
+  /** The organization that the provider belongs to. Null for a provider of the whole instance. */
   organizationId: number | null
   name: string
   issuer: string
   clientId: string
   clientSecret: string | undefined
   scopes: string
-  /** Domains of addresses for which new users are made. */
+  /** Email domains for which new users are created. */
   allowedDomains: readonly string[]
-  /** Whether users are made when they first come. */
+  /** Whether an account is created at the first sign-in of an unknown user. */
   jit: boolean
   roleMap: RoleMap
-  /** It stands in the environment or the file of whoever runs the instance. */
+  /** Whether the provider is defined in the configuration of the instance. */
   byOperator: boolean
 }
 
-/** What membership of a group gives; `*` is everybody. An owner is never made by a map. */
+/** The role for each group; `*` stands for all users. A map never assigns the role owner. */
 export type RoleMap = Readonly<Record<string, MappedRole>>
 export interface MappedRole {
   role: Exclude<Role, "owner">
-  /** Sites that a guest sees. */
+  /** Sites that a guest has access to. */
   siteIds: readonly number[]
-  /** Of a provider of the whole instance; absent: the first one there is. */
+  /** Only for a provider of the whole instance. Default: the first organization. */
   organizationId: number | undefined
 }
 
-/** From the least to the most. */
+/** Roles that a map can assign, from lowest to highest. */
 const ROLES = ["guest", "viewer", "editor", "admin"] as const
 
-/** What a map gives for one group, as it is written. */
+/** Schema of the role for one group. */
 export const MappedEntry = t.Object(
   {
     role: t.Union(ROLES.map((role) => t.Literal(role))),
@@ -46,33 +46,36 @@ export const MappedEntry = t.Object(
   { additionalProperties: false },
 )
 
-/** Undefined for anything that is no map: `{"analysts": {"role": "viewer"}, "agency": {"role": "guest", "site_ids": [3]}}`. */
+/** Reads a role map. Returns undefined for anything else. Example: `{"analysts": {"role": "viewer"}, "agency": {"role": "guest", "site_ids": [3]}}`. */
 export function readRoleMap(value: unknown): RoleMap | undefined {
   if (!isObject(value)) return undefined
   const entries = Object.entries(value)
   if (!entries.every(([, entry]) => Value.Check(MappedEntry, entry))) return undefined
   return Object.fromEntries(
     entries.map(([group, entry]) => {
-      const { role, site_ids = [], organization_id } = entry as { role: MappedRole["role"]; site_ids?: number[]; organization_id?: number } // just checked
+      const { role, site_ids = [], organization_id } = entry as { role: MappedRole["role"]; site_ids?: number[]; organization_id?: number } // checked above
       return [group, { role, siteIds: site_ids, organizationId: organization_id }]
     }),
   )
 }
 
-/** What somebody's groups give in each organization: the highest role, and the sites of all. `first` stands for none named. */
+/**
+ * Returns what the groups of a user give in each organization: the highest role, and the sites of all matching groups. Entries
+ * without an organization apply to the organization `first`.
+ */
 export function mappedRoles(map: RoleMap, groups: readonly string[], first: number): Map<number, Omit<MappedRole, "organizationId">> {
   const own = Object.entries(map).filter(([group]) => group === "*" || groups.includes(group))
   const byOrganization = Map.groupBy(own, ([, { organizationId }]) => organizationId ?? first)
   return new Map(
     [...byOrganization].map(([organizationId, entries]) => {
       const roles = entries.map(([, { role }]) => role)
-      const role = ROLES.findLast((each) => roles.includes(each))! // there is an entry
+      const role = ROLES.findLast((each) => roles.includes(each))! // every group has at least one entry
       return [organizationId, { role, siteIds: [...new Set(entries.flatMap(([, { siteIds }]) => siteIds))] }]
     }),
   )
 }
 
-/** The part behind the last @, as domains are compared. */
+/** Returns the domain of an email address in normalized form. */
 export const domainOf = (email: string): string =>
   email
     .slice(email.lastIndexOf("@") + 1)

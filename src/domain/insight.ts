@@ -3,7 +3,7 @@ import { FLAT_DIMENSIONS } from "./dimension.ts"
 import { COLLECT, THINGS } from "./limits.ts"
 import { Breakdown, FunnelReport, METRICS, REPORT_FACTS, Realtime, ReportRange } from "./report.ts"
 
-/** Answers of the statistics that the dashboard alone asks (areas/10 section 2). */
+/** Schemas of the statistics that only the dashboard requests (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
 const SHOWN = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
 
@@ -31,7 +31,7 @@ export type RealtimePanel = Static<typeof RealtimePanel>
 const Row = Breakdown.properties.rows.items
 const SHARED = { ...METRICS, share: t.Optional(t.Number()) }
 
-/** A breakdown; with `compare` each row says what it was then, and the value that did not occur then is all zeros. */
+/** A breakdown. With `compare`, each row contains its metrics in the compared range, all zero for a value that did not occur then. */
 export const ComparedBreakdown = t.Object(
   {
     ...Breakdown.properties,
@@ -41,7 +41,9 @@ export const ComparedBreakdown = t.Object(
         comparison: t.Optional(
           t.Object({
             metrics: t.Object(SHARED),
-            change_percent: t.Object(METRICS, { description: "Without a key where nothing was before" }),
+            change_percent: t.Object(METRICS, {
+              description: "Relative change of each metric in percent. Metrics that were 0 in the compared range are left out.",
+            }),
           }),
         ),
       }),
@@ -58,7 +60,7 @@ export type Suggestions = Static<typeof Suggestions>
 export const BusyHours = t.Object(
   {
     ...REPORT_FACTS,
-    grid: t.Array(t.Array(Count), { description: "Visits by weekday from Monday and hour of the day in which they start" }),
+    grid: t.Array(t.Array(Count), { description: "Number of visits by weekday (Monday first) and hour of the day in which they started." }),
   },
   { title: "BusyHours" },
 )
@@ -92,7 +94,7 @@ export const CampaignMatrix = t.Object(
         campaign: t.String(),
         visitors: Count,
         conversions: Count,
-        conversion_rate: t.Number({ description: "Among the visitors of the row" }),
+        conversion_rate: t.Number({ description: "Converting visitors in percent of the visitors of the row." }),
       }),
     ),
     total_rows: Count,
@@ -102,7 +104,7 @@ export const CampaignMatrix = t.Object(
 )
 export type CampaignMatrix = Static<typeof CampaignMatrix>
 
-/** Journeys: what is asked. Exactly one of `start` and `end`. */
+/** An item of a journey: a page or a custom event. */
 const Item = t.Object(
   {
     page: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes })),
@@ -110,18 +112,20 @@ const Item = t.Object(
   },
   { additionalProperties: false },
 )
-const { min: leastSteps, max: mostSteps } = THINGS.journeySteps
-const Pin = t.Object({ column: t.Integer({ minimum: 1, maximum: mostSteps - 1 }), ...Item.properties }, { additionalProperties: false })
+const { min: minSteps, max: maxSteps } = THINGS.journeySteps
+const Pin = t.Object({ column: t.Integer({ minimum: 1, maximum: maxSteps - 1 }), ...Item.properties }, { additionalProperties: false })
 export const JourneyInput = t.Object(
   {
     start: t.Optional(Item),
     end: t.Optional(Item),
-    steps: t.Optional(t.Integer({ minimum: leastSteps, maximum: mostSteps, description: "Columns, that of the anchor included" })),
+    steps: t.Optional(
+      t.Integer({ minimum: minSteps, maximum: maxSteps, description: "Number of columns, including that of the start or end." }),
+    ),
     top: t.Optional(t.Integer({ minimum: THINGS.journeyTop.min, maximum: THINGS.journeyTop.max })),
     collapse_query: t.Optional(t.Boolean()),
     group: t.Optional(t.Union([t.Literal("page"), t.Literal("directory")])),
-    events: t.Optional(t.Boolean({ description: "Custom events are items too" })),
-    pins: t.Optional(t.Array(Pin, { maxItems: mostSteps - 1 })),
+    events: t.Optional(t.Boolean({ description: "Whether custom events are items, too. Default: false." })),
+    pins: t.Optional(t.Array(Pin, { maxItems: maxSteps - 1 })),
   },
   { additionalProperties: false, title: "JourneyInput" },
 )
@@ -137,7 +141,7 @@ export const Journeys = t.Object(
       t.Array(
         t.Object({
           kind: t.Union([t.Literal("page"), t.Literal("event"), t.Literal("other"), t.Literal("exit"), t.Literal("entry")]),
-          page: t.String({ description: "Of kind event its name" }),
+          page: t.String({ description: "Path of the page. For kind `event`, the name of the event." }),
           visits: Count,
           conversion_rate: t.Number(),
         }),
@@ -148,13 +152,14 @@ export const Journeys = t.Object(
         column: Count,
         from: t.String(),
         to: t.String(),
-        from_node: t.Integer({ description: "Its place in the column" }),
-        to_node: t.Integer({ description: "Its place in the next column" }),
+        from_node: t.Integer({ description: "Index of the source node in its column." }),
+        to_node: t.Integer({ description: "Index of the target node in the next column." }),
         visits: Count,
       }),
     ),
     dropped: t.Array(t.Array(Count), {
-      description: "Visits that ended at a node, by column and place; of the last column they are not known",
+      description:
+        "Number of visits that ended at each node, by column and index. The last column is left out, because it is unknown there.",
     }),
     sample_visits: Count,
     sparse: t.Optional(t.Boolean()),
@@ -192,7 +197,7 @@ export const FunnelInsight = t.Object(
 )
 export type FunnelInsight = Static<typeof FunnelInsight>
 
-/** Of the flat form, those that a visit has one value of. */
+/** The dimensions of the flat form that have one value per visit. */
 export const VISIT_DIMENSIONS = FLAT_DIMENSIONS.filter(
   (name) => name !== "page" && name !== "title" && name !== "hostname" && name !== "event" && name !== "goal" && name !== "property",
 )

@@ -1,12 +1,12 @@
-/** Work in the background: a row that says how far it is, whoever looks and whatever restarts. */
+/** The states of a background job. A job is a stored row, so its state survives a restart. */
 export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const
 export type JobState = (typeof JOB_STATES)[number]
 
 export interface JobProgress {
-  /** What it does now, in a word. */
+  /** Current phase, in one word. */
   phase: string
   done: number
-  /** Where it is known. */
+  /** Absent when it is unknown. */
   total?: number
 }
 
@@ -14,19 +14,19 @@ export interface Job {
   id: number
   /** `<id>.<verb-noun>` */
   kind: string
-  /** Of a kind and key one runs at a time. */
+  /** Only one job of the same kind and key runs at a time. */
   key: string
-  /** The moment a schedule was due; each is made once. */
+  /** Time at which the schedule was due. Only one job is created for each. */
   slot: string | null
   organization_id: number | null
   site_id: number | null
   state: JobState
-  /** What it has to do, and from where it goes on. */
+  /** The task, and the position from which it continues. */
   payload: unknown
   progress: JobProgress | null
-  /** How often it was begun. */
+  /** Number of starts. */
   attempts: number
-  /** Not before this moment. */
+  /** Earliest start. */
   run_at: number
   created_by: number | null
   created_at: number
@@ -36,13 +36,14 @@ export interface Job {
   error_message: string | null
 }
 
-/** Progress as answers have it (areas/00 section 12): the share and the seconds left, where the end is known. */
-export interface ShownProgress extends JobProgress {
+/** The progress in responses (areas/00 section 12), with the completed fraction and the seconds left where the total is known. */
+export interface ProgressResponse extends JobProgress {
   fraction?: number
   eta_s?: number
 }
 
-export function shownProgress({ progress, state, started_at }: Job, now: number): ShownProgress | null {
+/** Formats the progress of a job for a response. Returns null for a job without progress. */
+export function formatProgress({ progress, state, started_at }: Job, now: number): ProgressResponse | null {
   if (!progress) return null
   const { done, total } = progress
   if (total === undefined || total <= 0) return progress
@@ -51,4 +52,5 @@ export function shownProgress({ progress, state, started_at }: Job, now: number)
   return { ...progress, fraction, eta_s: Math.max(0, Math.round(((now - started_at) * (1 - fraction)) / fraction / 1_000)) }
 }
 
-export const isOver = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "cancelled"
+/** Returns whether a job is done, failed or cancelled. */
+export const isFinished = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "cancelled"

@@ -1,15 +1,15 @@
 import { type ApiKey, impliedBy, type Scope } from "./key.ts"
 import { type Permissions, permissionsOnSite, type SiteRole, type Standing } from "./permission.ts"
 
-/** Who made a key, as a member of its organization. */
+/** The creator of a key, as a member of its organization. */
 export interface Creator extends Pick<Standing, "role" | "grants" | "denies"> {
-  /** The rows of the organization's sites, by site. */
+  /** Site-specific roles, by site id. */
   siteRoles: ReadonlyMap<number, SiteRole>
 }
 
 /**
- * What a member must be allowed to do on every site that a key with this scope reaches. Goals open funnels too. Whoever
- * decides what counts may add to what is counted. Statistics show revenue, and exports show rows of visitors.
+ * The permissions that a member needs, on every site that a key reaches, to grant it a scope. `goals:write` also covers funnels.
+ * A member who can define goals can also send events. Statistics contain revenue, and exports contain rows of visitors.
  */
 const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "sites:read": ["site:read"],
@@ -24,30 +24,30 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   "annotations:read": ["site:read"],
   "annotations:write": ["annotations:write"],
 }
-/** A key for all sites makes and deletes some. */
+/** Additional permissions for a key that reaches all sites: it can create and delete sites. */
 const NEEDED_FOR_ALL: { readonly [scope in Scope]?: readonly string[] } = { "sites:write": ["site:create", "site:delete"] }
 
 type Reach = Pick<ApiKey, "scopes" | "site_ids">
 
-/** The first permission that a member lacks to have a key do this; undefined: none. */
-export function lackedFor(key: Reach, creator: Creator, all: Permissions): string | undefined {
+/** Returns the first permission that a member lacks to create such a key, or undefined. */
+export function missingPermissionFor(key: Reach, creator: Creator, all: Permissions): string | undefined {
   const sets = permissionSets(key.site_ids, creator, all)
   const isLacking = (name: string): boolean => sets.some((set) => !set.has(name))
-  // Of a list with no sites only the whole organization can be asked.
-  if (sets.length === 0) return lackedFor({ ...key, site_ids: null }, creator, all)
+  // A list without sites is checked like all sites of the organization.
+  if (sets.length === 0) return missingPermissionFor({ ...key, site_ids: null }, creator, all)
   return isLacking("site:read") ? "site:read" : key.scopes.flatMap((scope) => neededFor(scope, key.site_ids)).find(isLacking)
 }
 
 /**
- * A key as far as its creator's permissions carry it: sites that the creator cannot see are out of reach, a scope that goes
- * too far leaves those that it implies.
+ * Restricts a key to the permissions of its creator: sites that the creator cannot see are removed, and a scope that exceeds the
+ * permissions is replaced by the scopes that it implies.
  */
 export function cappedKey(key: ApiKey, creator: Creator, all: Permissions): ApiKey {
   const named = key.site_ids ?? (creator.role === "guest" ? [...creator.siteRoles.keys()] : null)
   const site_ids = named?.filter((id) => onSite(creator, id, all).has("site:read")) ?? null
   const sets = permissionSets(site_ids, creator, all)
-  const isCarried = (scope: Scope): boolean => neededFor(scope, site_ids).every((name) => sets.every((set) => set.has(name)))
-  const scopes = key.scopes.flatMap((scope) => (isCarried(scope) ? [scope] : impliedBy(scope).filter(isCarried)))
+  const isGranted = (scope: Scope): boolean => neededFor(scope, site_ids).every((name) => sets.every((set) => set.has(name)))
+  const scopes = key.scopes.flatMap((scope) => (isGranted(scope) ? [scope] : impliedBy(scope).filter(isGranted)))
   return { ...key, site_ids, scopes: [...new Set(scopes)] }
 }
 
@@ -56,7 +56,7 @@ const neededFor = (scope: Scope, siteIds: readonly number[] | null): readonly st
   ...(siteIds === null ? (NEEDED_FOR_ALL[scope] ?? []) : []),
 ]
 
-/** What a member may do, by each site that a key reaches; sites without a row are all alike. */
+/** Returns the permissions of a member on each site that a key reaches. Sites without a site-specific role share one set. */
 const permissionSets = (siteIds: readonly number[] | null, creator: Creator, all: Permissions): Set<string>[] =>
   siteIds === null
     ? [undefined, ...creator.siteRoles.keys()].map((id) => onSite(creator, id, all))

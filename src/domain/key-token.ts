@@ -1,6 +1,6 @@
 /**
- * The text of an API key: `ff_`, 8 characters of public key id, `_`, 43 characters of secret (256 bits), 6 characters of
- * CRC-32 over all before. The checksum lets a mistyped key be refused without touching the store.
+ * The format of an API key: `ff_`, 8 characters of public key id, `_`, 43 characters of secret (256 bits), and 6 characters of
+ * CRC-32 over everything before. The checksum allows rejecting a mistyped key without reading the catalog.
  */
 const TOKEN = /^ff_([0-9A-Za-z]{8})_[0-9A-Za-z]{49}$/
 const ID_CHARACTERS = 8
@@ -8,17 +8,17 @@ const SECRET_CHARACTERS = 43
 const CHECK_CHARACTERS = 6
 
 export const KEY_PREFIX = "ff_"
-/** Random bytes that a key is made of: 16 for the public id, 32 for the secret. */
+/** The number of random bytes in a key: 16 for the public id, 32 for the secret. */
 export const KEY_RANDOM_BYTES = 48
 
-/** A key with an id of its own, or with that of a key whose secret is replaced. */
+/** Creates a key from random bytes, with a new id, or with `idToKeep` when the secret of a key is replaced. */
 export function composeKey(random: Uint8Array, idToKeep?: string): { keyId: string; token: string } {
   const keyId = idToKeep ?? base62(random.subarray(0, KEY_RANDOM_BYTES - 32), ID_CHARACTERS)
   const text = `${KEY_PREFIX}${keyId}_${base62(random.subarray(KEY_RANDOM_BYTES - 32), SECRET_CHARACTERS)}`
   return { keyId, token: text + checksum(text) }
 }
 
-/** The public key id of a well-formed key whose checksum is right; undefined for anything else. */
+/** Returns the public key id of a well-formed key with a valid checksum, or undefined. */
 export function keyIdOf(token: string): string | undefined {
   const [, keyId] = TOKEN.exec(token) ?? []
   const text = token.slice(0, -CHECK_CHARACTERS)
@@ -27,7 +27,7 @@ export function keyIdOf(token: string): string | undefined {
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** The bytes as a number, its last `length` digits: 43 hold all of 32 bytes. */
+/** Encodes bytes as a number in base 62 and returns its last `length` digits: 43 digits hold 32 bytes. */
 function base62(bytes: Uint8Array, length: number): string {
   let rest = BigInt(`0x${bytes.toHex()}`)
   let text = ""
@@ -44,7 +44,7 @@ function checksum(text: string): string {
   return base62(check, CHECK_CHARACTERS)
 }
 
-/** The CRC-32 of zip files, over ASCII text. */
+/** Computes the CRC-32 of ASCII text, with the polynomial of zip files. */
 function crc32(text: string): number {
   let crc = 0xffff_ffff
   for (let i = 0; i < text.length; i++) {

@@ -1,4 +1,4 @@
-/** All bounds of the product (reliability.md section 10). Routes, documents and tests read them from here. */
+/** All limits of the product (reliability.md section 10). Routes, documentation and tests read them from here. */
 
 export const COLLECT = {
   bodyBytes: 64 << 10,
@@ -19,9 +19,9 @@ export const COLLECT = {
   languageChars: 35,
   userIdChars: 256,
   utmChars: 200,
-  /** The age a browser may state for its event. */
+  /** Maximum age that a browser may state for an event. */
   ageMs: 6 * 3_600_000,
-  /** A server's timestamp may lie this far in the future before it is set to now. */
+  /** A server's timestamp that lies further in the future than this is set to the current time. */
   futureMs: 60_000,
   queueEvents: 20_000,
   queueBytes: 16 << 20,
@@ -31,13 +31,13 @@ export const COLLECT = {
   siteEventsPerSecond: 1_000,
   siteBurst: 10_000,
   instanceEventsPerSecond: 20_000,
-  /** How long an event id is remembered, from arrival. */
+  /** Time for which an event id is remembered, from its arrival. */
   eventIdHours: 24,
-  /** How long counts of drops are kept. */
+  /** Retention of drop counts. */
   dropDays: 90,
 } as const
 
-/** New distinct values per site and local day of the event; beyond it the value is stored as `(other)`. */
+/** Maximum number of new distinct values per site and local day of the event. Values beyond it are stored as `(other)`. */
 export const NEW_VALUES_PER_DAY = {
   page: 10_000,
   title: 10_000,
@@ -56,23 +56,23 @@ export const NEW_VALUES_PER_DAY = {
   city: 2_000,
   region: 2_000,
   country: 300,
-  /** Of the texts of all new values together, which stay in memory: 100 properties with 10,000 values of 2,000 bytes are 2 GB. */
+  /** Total bytes of the texts of new values, which stay in memory: 100 properties with 10,000 values of 2,000 bytes take 2 GB. */
   bytes: 32 << 20,
 } as const
 
 export const API = {
   bodyBytes: 64 << 10,
   jsonDepth: 10,
-  /** Of a question in the array form, so that four nested operators fit: each takes two levels. */
+  /** For a query in the array form: allows four nested operators, each of which takes two levels. */
   queryJsonDepth: 12,
   requestsPerMinute: 600,
   failedAuthPerMinute: 60,
   keysPerOrganization: 100,
-  /** Life of a key unless chosen otherwise. */
+  /** Default lifetime of a key. */
   keyDays: 365,
   keyRanges: 20,
   keyRateLimit: { minimum: 1, maximum: 100_000 },
-  /** How long the secret before a rotation works on. */
+  /** Time for which the old secret remains valid after a rotation. */
   keyGraceHours: { min: 0, max: 168, default: 24 },
   listLimit: { min: 1, max: 100, default: 50 },
   searchChars: 200,
@@ -92,41 +92,43 @@ export const ORGANIZATION = {
   openInvitations: 50,
   invitationsPerDay: 50,
   invitationDays: 7,
-  /** A mail is not sent again before. */
+  /** Minimum pause before an invitation is sent again. */
   invitationPauseMs: 5 * 60_000,
   domains: 50,
-  /** Identity providers of one organization, and groups that the map of one names. */
+  /** Host proofs (TXT records). */
+  hostProofs: 500,
+  /** Identity providers per organization, and groups per role map. */
   providers: 20,
   providerGroups: 100,
   keySites: 500,
   policyDays: { minimum: 1, maximum: 3_650 },
   breakGlassUsers: 20,
-  /** Counts of a key's requests are kept this long. */
+  /** Retention of a key's request counts. */
   keyUsageDays: 90,
 } as const
 
-/** Requests to the outside (areas/00 section 16). */
+/** Outgoing requests (areas/00 section 16). */
 export const OUTBOUND = {
-  /** In all, redirects included. */
+  /** Total time, including redirects. */
   timeoutMs: 10_000,
   answerBytes: 1 << 20,
   hops: 3,
-  /** Of an answer's text that people are shown. */
+  /** Maximum length of a response body that is shown to people. */
   excerptBytes: 2_048,
 } as const
 
-/** Work in the background (areas/00 section 12). */
+/** Background jobs (areas/00 section 12). */
 export const JOBS = {
   atOnce: 8,
-  /** Unless the kind says otherwise. */
+  /** Default for kinds of jobs without their own limit. */
   atOnceOfKind: 2,
-  /** Jobs that are looked at in one round. */
+  /** Due jobs that are read at a time. */
   looked: 50,
   leaseMs: 60_000,
-  /** Progress is stored this often at most. */
+  /** Minimum interval between two writes of the progress. */
   progressMs: 1_000,
   keptDays: 30,
-  /** What runs is waited for when the process ends. */
+  /** Maximum time to wait for running jobs when the process stops. */
   stopMs: 3_000,
 } as const
 
@@ -146,7 +148,7 @@ export const QUERY = {
   flatValues: 50,
   metrics: 20,
   leaves: 50,
-  /** Operators around a condition. */
+  /** Nested operators around a condition. */
   filterDepth: 4,
   clauses: 100,
   orders: 5,
@@ -175,7 +177,7 @@ export const QUERY = {
 
 export const THINGS = {
   sitesPerOrganization: 1_000,
-  /** How long a deleted site can be brought back. */
+  /** Time for which a deleted site can be restored. */
   siteRestoreDays: 30,
   hosts: 100,
   goals: 200,
@@ -195,17 +197,19 @@ export const THINGS = {
   shares: 20,
   shareOrigins: 10,
   sharePassword: { min: 8, max: 256 },
-  /** How long a password that was right opens a view. */
+  /** Time for which a shared view stays unlocked after the correct password. */
   shareUnlockMs: 3_600_000,
-  /** Wrong passwords a minute, from one network. */
+  /** Wrong passwords for a shared view, per minute and network. */
   shareTries: 5,
+  /** Attempts to unlock any shared view, including successful ones and unknown URLs, per minute and network. */
+  shareUnlocks: 60,
   journeySteps: { min: 2, max: 6, default: 4 },
   journeyTop: { min: 1, max: 20, default: 8 },
-  /** Fewer visits say little of the ways that people take. */
+  /** Minimum number of visits for a meaningful journey report. */
   journeySample: 20,
   allowedQueryParams: 20,
   queryParamChars: 100,
-  /** Of each product. */
+  /** Per product. */
   compatIds: 100,
   compatIdChars: 253,
   shieldsOfKind: 100,
@@ -214,5 +218,5 @@ export const THINGS = {
   shieldNameChars: 200,
 } as const
 
-/** Of a password that somebody chooses, in characters. */
+/** Length of a user-chosen password, in characters. */
 export const PASSWORD = { min: 12, max: 256 } as const

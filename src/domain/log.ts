@@ -1,8 +1,8 @@
-/** From the least important to the most. */
+/** The log levels, from least to most important. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Where the process says what it does. Fields hold no address of a visitor and no secret. */
+/** The log of the process. Fields must not contain visitor IP addresses or secrets. */
 export interface Log {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void

@@ -12,7 +12,7 @@ const SiteRoleInput = t.Union([t.Literal("admin"), t.Literal("editor"), t.Litera
 const UserId = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const Names = t.Array(t.String(), { maxItems: 100, uniqueItems: true })
 
-/** What the list says besides may be sent back. */
+/** A merge patch of a member. Read-only fields of the list are accepted and ignored. */
 export const MemberPatch = t.Object(
   {
     role: t.Optional(RoleInput),
@@ -28,12 +28,12 @@ export const MemberPatch = t.Object(
   { additionalProperties: false, title: "MemberPatch" },
 )
 
-/** What of a membership decides. */
+/** The fields of a membership that determine permissions. */
 export type Position = Pick<Standing, "role" | "grants" | "denies">
 
 /**
- * A member after a change. Owners and guests have no exceptions: an owner cannot be denied anything, a guest has what the
- * rows of sites give. Throws `validation_failed`.
+ * Applies a merge patch to a member. Owners and guests have no grants or denies: an owner has all permissions, a guest has those
+ * of site-specific roles. Throws `validation_failed`.
  */
 export function patchMember(member: Position, body: unknown, permissions: Permissions): Position & { version: number | undefined } {
   const { fields, faults } = inspect(MemberPatch, body)
@@ -41,9 +41,9 @@ export function patchMember(member: Position, body: unknown, permissions: Permis
   const isPlain = role === "owner" || role === "guest"
   const wrong = (["grants", "denies"] as const).flatMap((list) =>
     (fields[list] ?? []).flatMap((name, i) => {
-      if (isPlain) return [fault(`/${list}/${i}`, "invalid_choice", `cannot be for ${role === "owner" ? "an owner" : "a guest"}`, [])]
+      if (isPlain) return [fault(`/${list}/${i}`, "invalid_choice", `is not allowed for ${role === "owner" ? "an owner" : "a guest"}`, [])]
       const known = Object.keys(permissions)
-      return Object.hasOwn(permissions, name) ? [] : [fault(`/${list}/${i}`, "invalid_choice", "must be a permission", known)]
+      return Object.hasOwn(permissions, name) ? [] : [fault(`/${list}/${i}`, "invalid_choice", "must be the name of a permission", known)]
     }),
   )
   refuseFaults(inDocumentOrder([...faults, ...wrong], body))
@@ -52,50 +52,52 @@ export function patchMember(member: Position, body: unknown, permissions: Permis
 }
 
 /**
- * Nobody gives a role above their own, or a permission they lack, be it by a grant or by the role; owners alone appoint,
- * change and remove owners. Throws `forbidden`. Without an `after` the member goes.
+ * Prevents privilege escalation: a member cannot assign a role above their own or a permission that they lack, and only owners
+ * can appoint, change and remove owners. `after` is undefined when the member is removed. Throws `forbidden`.
  */
-export function refuseBeyond(giver: Standing, before: Position, after: Position | undefined, permissions: Permissions): void {
+export function refuseEscalation(giver: Standing, before: Position, after: Position | undefined, permissions: Permissions): void {
   const owns = giver.role === "owner"
-  if (!owns && (before.role === "owner" || after?.role === "owner")) throw lacking("org:delete", "Only owners decide who is an owner.")
-  if (isAbove(before.role, giver.role)) throw new AppError("forbidden", "The member's role is above your own.")
+  if (!owns && (before.role === "owner" || after?.role === "owner"))
+    throw missingPermission("org:delete", "Only owners can appoint, change or remove owners.")
+  if (isAbove(before.role, giver.role)) throw new AppError("forbidden", "You can't change a member whose role is above your own.")
   if (!after) return
-  if (isAbove(after.role, giver.role)) throw new AppError("forbidden", "The role is above your own.")
+  if (isAbove(after.role, giver.role)) throw new AppError("forbidden", "This role is higher than your own.")
   const gained = allPermissions(after, permissions).difference(allPermissions(before, permissions))
-  refuseUnheld(new Set(givenBetween(before, after)).union(gained), allPermissions(giver, permissions))
+  refuseUnheldPermissions(new Set(grantedBetween(before, after)).union(gained), allPermissions(giver, permissions))
 }
 
-/** Throws `forbidden` when somebody would give what they do not hold themself. */
-export function refuseUnheld(given: ReadonlySet<string>, held: ReadonlySet<string>): void {
+/** Throws `forbidden` when a member tries to grant a permission that they do not have. */
+export function refuseUnheldPermissions(given: ReadonlySet<string>, held: ReadonlySet<string>): void {
   const lacked = [...given].find((name) => !held.has(name))
-  if (lacked !== undefined) throw lacking(lacked, `You cannot give ${lacked}, which you do not have.`)
+  if (lacked !== undefined) throw missingPermission(lacked, `You can't grant ${lacked} because you don't have it yourself.`)
 }
 
-/** What a role gives to whoever has it without exceptions; a guest has what a row of a site gives. */
-export const givenByRole = (role: Role, permissions: Permissions): Set<string> =>
+/** Returns the permissions of a role without grants and denies. For a guest, those on a site with role viewer. */
+export const permissionsOfRole = (role: Role, permissions: Permissions): Set<string> =>
   role === "guest"
     ? sitePermissions({ role, grants: [], denies: [], siteRole: "viewer" }, permissions)
     : allPermissions({ role, grants: [], denies: [] }, permissions)
 
-/** Whether a member may give a role: it is not above their own, and gives nothing that is denied to them. */
-export const mayGive = (giver: Standing, role: Role, permissions: Permissions): boolean =>
-  !isAbove(role, giver.role) && givenByRole(role, permissions).isSubsetOf(allPermissions(giver, permissions))
+/** Returns whether a member can assign a role: it is not above their own and contains no permission that they lack. */
+export const canAssignRole = (giver: Standing, role: Role, permissions: Permissions): boolean =>
+  !isAbove(role, giver.role) && permissionsOfRole(role, permissions).isSubsetOf(allPermissions(giver, permissions))
 
-/** Exceptions that add something: new grants, and denies that are lifted. */
-const givenBetween = (before: Position, after: Position): string[] => [
+/** Returns the permissions that a change adds explicitly: new grants and lifted denies. */
+const grantedBetween = (before: Position, after: Position): string[] => [
   ...after.grants.filter((name) => !before.grants.includes(name)),
-  // To an owner nothing is denied anyway, and who may make one has been asked.
+  // Denies do not apply to owners, and whether the caller may appoint one was checked before.
   ...(after.role === "owner" ? [] : before.denies.filter((name) => !after.denies.includes(name))),
 ]
 
+/** Returns whether a role is above another one. */
 export const isAbove = (role: Role, other: Role): boolean => role !== "guest" && !isAtLeast(other, role)
 
-export const lacking = (permission: string, detail = `This needs ${permission}.`) =>
+export const missingPermission = (permission: string, detail = `This requires the permission ${permission}.`) =>
   new AppError("forbidden", detail, { required_permission: permission })
 
 const Removal = t.Object({ transfer_to: t.Optional(UserId) }, { additionalProperties: false, title: "MemberRemoval" })
 
-/** Who gets what belonged to a member alone. Throws `validation_failed` for somebody who does not stay. */
+/** Reads to which member the belongings of a removed member are transferred. Throws `validation_failed` unless that member stays. */
 export function parseRemoval(body: unknown, staying: ReadonlySet<number>): { transfer_to: number | undefined } {
   const { fields, faults } = inspect(Removal, body)
   const { transfer_to } = fields
@@ -106,36 +108,36 @@ export function parseRemoval(body: unknown, staying: ReadonlySet<number>): { tra
 
 const Transfer = t.Object({ user_id: UserId }, { additionalProperties: false, title: "OwnershipTransfer" })
 
-/** Throws `validation_failed`; `heirs` are those who can be owner. */
-export function parseTransfer(body: unknown, heirs: ReadonlySet<number>): { user_id: number } {
+/** Reads the new owner from a request body. `candidates` are the members who can become owner. Throws `validation_failed`. */
+export function parseTransfer(body: unknown, candidates: ReadonlySet<number>): { user_id: number } {
   const { fields, faults } = inspect(Transfer, body)
-  const isStranger = fields.user_id !== undefined && !heirs.has(fields.user_id)
+  const isStranger = fields.user_id !== undefined && !candidates.has(fields.user_id)
   refuseFaults(
-    isStranger ? [fault("/user_id", "invalid_choice", "must be another active member of the organization, and no guest")] : faults,
+    isStranger ? [fault("/user_id", "invalid_choice", "must be another active member of the organization who is not a guest")] : faults,
   )
-  return { user_id: fields.user_id! } // no fault: it is there
+  return { user_id: fields.user_id! } // present, because no fault was found
 }
 
 export const SiteMemberInput = t.Object({ role: SiteRoleInput }, { additionalProperties: false, title: "SiteMemberInput" })
 
-/** Throws `validation_failed`. */
+/** Reads a site-specific role from a request body. Throws `validation_failed`. */
 export function parseSiteMember(body: unknown): { role: SiteRole } {
   const { fields, faults } = inspect(SiteMemberInput, body)
   refuseFaults(faults)
-  return { role: fields.role! } // no fault: it is there
+  return { role: fields.role! } // present, because no fault was found
 }
 
-export const userNotFound = () => new AppError("user_not_found", "No member of the organization has this id")
-export const lastOwner = () => new AppError("last_owner", "The organization would be without an owner. Make somebody else one first.")
+export const userNotFound = () => new AppError("user_not_found", "This organization has no member with this id.")
+export const lastOwner = () => new AppError("last_owner", "An organization needs at least one owner. Make another member an owner first.")
 
 export const tooManyGuests = () =>
-  new AppError("limit_reached", `A site may have ${ORGANIZATION.guestsPerSite} guests`, {
+  new AppError("limit_reached", `A site can have at most ${ORGANIZATION.guestsPerSite} guests.`, {
     limit: ORGANIZATION.guestsPerSite,
     resource: "guests",
   })
 
 export const tooManyMembers = () =>
-  new AppError("limit_reached", `An organization may have ${ORGANIZATION.members} members`, {
+  new AppError("limit_reached", `An organization can have at most ${ORGANIZATION.members} members.`, {
     limit: ORGANIZATION.members,
     resource: "members",
   })

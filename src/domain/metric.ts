@@ -1,4 +1,4 @@
-/** Metrics of the engine (metrics.md section 5). The flat form calls `total_revenue` `revenue`. */
+/** The metrics of the query engine (metrics.md section 5). The flat form calls `total_revenue` `revenue`. */
 export const METRICS = [
   "visitors",
   "visits",
@@ -26,7 +26,7 @@ export const METRICS = [
 ] as const
 export type Metric = (typeof METRICS)[number]
 
-/** Metric names of the flat form, in the order of the public documents. */
+/** The metric names of the flat form, in the order of the public documentation. */
 export const FLAT_METRICS = [
   "visitors",
   "visits",
@@ -45,7 +45,7 @@ export const FLAT_METRICS = [
 ] as const
 export type FlatMetric = (typeof FLAT_METRICS)[number]
 
-/** Of a mean or a rate: the count that it is divided by. Where that is 0 answers say 0, but there is no value. */
+/** The divisor of each mean and rate. When it is 0, answers contain 0 although there is no value. */
 export const DIVISORS: Readonly<Record<string, FlatMetric>> = {
   views_per_visit: "visits",
   bounce_rate: "visits",

@@ -13,7 +13,7 @@ export interface Organization {
   version: number
 }
 
-/** What an organization demands of its members. Null: as the instance has it. */
+/** The policy of an organization for its members. Null means the setting of the instance. */
 export interface OrganizationPolicy {
   require_mfa: boolean
   public_links: "allowed" | "password_required" | "off"
@@ -22,7 +22,7 @@ export interface OrganizationPolicy {
   session_idle_days: number | null
   session_absolute_days: number | null
   sso_only: boolean
-  /** Owners who may use a password under `sso_only`. */
+  /** Owners who can sign in with a password despite `sso_only`. */
   break_glass_user_ids: readonly number[]
 }
 
@@ -40,23 +40,25 @@ export const DEFAULT_POLICY: OrganizationPolicy = {
 /** A member's rank in an organization. */
 export type Role = "owner" | "admin" | "editor" | "viewer" | "guest"
 
-const name = t.String({ minLength: 1, maxLength: THINGS.siteNameChars })
+const name = t.String({ minLength: 1, maxLength: THINGS.siteNameChars, description: "Name of the organization." })
 const days = t.Integer(ORGANIZATION.policyDays)
-const daysOrNull = (holds: string) => t.Union([days, t.Null()], { description: `null = ${holds}` })
+const daysOrNull = (description: string) => t.Union([days, t.Null()], { description })
 
 export const PolicyInput = t.Object(
   {
-    require_mfa: t.Boolean(),
-    public_links: t.Union([t.Literal("allowed"), t.Literal("password_required"), t.Literal("off")]),
-    key_default_days: days,
-    key_max_days: daysOrNull("keys may be without end"),
-    session_idle_days: daysOrNull("as the instance has it"),
-    session_absolute_days: daysOrNull("as the instance has it"),
-    sso_only: t.Boolean(),
+    require_mfa: t.Boolean({ description: "Whether members must use two-factor authentication." }),
+    public_links: t.Union([t.Literal("allowed"), t.Literal("password_required"), t.Literal("off")], {
+      description: "Whether sites can be shared by a public link.",
+    }),
+    key_default_days: t.Integer({ ...ORGANIZATION.policyDays, description: "Default lifetime of API keys, in days." }),
+    key_max_days: daysOrNull("Maximum lifetime of API keys, in days. null means unlimited."),
+    session_idle_days: daysOrNull("Days without a request after which a session expires. null means the setting of the instance."),
+    session_absolute_days: daysOrNull("Days after sign-in when a session expires. null means the setting of the instance."),
+    sso_only: t.Boolean({ description: "Whether members must sign in through an identity provider." }),
     break_glass_user_ids: t.Array(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
       maxItems: ORGANIZATION.breakGlassUsers,
       uniqueItems: true,
-      description: "Owners who may use a password under sso_only",
+      description: "Ids of owners who can sign in with a password despite `sso_only`.",
     }),
   },
   { additionalProperties: false },
@@ -64,7 +66,7 @@ export const PolicyInput = t.Object(
 
 export const OrganizationInput = t.Object({ name }, { additionalProperties: false, title: "OrganizationInput" })
 
-/** What GET says besides may be sent back. */
+/** A merge patch of an organization. Read-only fields of the GET response are accepted and ignored. */
 export const OrganizationPatch = t.Object(
   {
     name: t.Optional(name),
@@ -76,14 +78,14 @@ export const OrganizationPatch = t.Object(
   { additionalProperties: false, title: "OrganizationPatch" },
 )
 
-/** Throws `validation_failed`. */
+/** Reads a new organization from a request body. Throws `validation_failed`. */
 export function parseOrganization(body: unknown): { name: string } {
   const { fields, faults } = inspect(OrganizationInput, body)
   refuseFaults(inDocumentOrder(faults, body))
-  return { name: fields.name! } // no fault: it is there
+  return { name: fields.name! } // present, because no fault was found
 }
 
-/** What an organization is after a change. `owners` are those who may be named for breaking the glass. Throws `validation_failed`. */
+/** Applies a merge patch to an organization. `owners` are the users allowed in `break_glass_user_ids`. Throws `validation_failed`. */
 export function patchOrganization(
   organization: Organization,
   body: unknown,
@@ -100,19 +102,19 @@ export function patchOrganization(
 
 const Confirmation = t.Object({ confirm: t.String() }, { additionalProperties: false, title: "Confirmation" })
 
-/** What is gone for ever is named once more. Throws `validation_failed` for another name. */
+/** Checks that a permanent deletion was confirmed by the name. Throws `validation_failed` for another name. */
 export function parseConfirmation(body: unknown, name: string): void {
   const { fields, faults } = inspect(Confirmation, body)
   const isOther = fields.confirm !== undefined && fields.confirm !== name
-  refuseFaults(isOther ? [fault("/confirm", "invalid_choice", "must be the name as it stands")] : faults)
+  refuseFaults(isOther ? [fault("/confirm", "invalid_choice", "must be exactly the name")] : faults)
 }
 
-/** How long keys of an organization live, in days: unless something else is said, and at most. Null: for ever. */
+/** Returns the default and the maximum lifetime of keys in an organization, in days. Null means unlimited. */
 export function keyLife(
   { key_default_days, key_max_days }: OrganizationPolicy,
   instanceMax: number | null,
-): { usual: number; most: number | null } {
+): { default: number; maximum: number | null } {
   const bounds = [key_max_days, instanceMax].filter((bound) => bound !== null)
-  const most = bounds.length === 0 ? null : Math.min(...bounds)
-  return { usual: most === null ? key_default_days : Math.min(key_default_days, most), most }
+  const maximum = bounds.length === 0 ? null : Math.min(...bounds)
+  return { default: maximum === null ? key_default_days : Math.min(key_default_days, maximum), maximum }
 }

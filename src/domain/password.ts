@@ -1,42 +1,43 @@
 import { type Fault, refuseFaults } from "./error.ts"
 import { PASSWORD } from "./limits.ts"
 import { fault } from "./shape.ts"
-import { caseKey, characters, composed } from "./text.ts"
+import { caseKey, countCharacters, normalizeUnicode } from "./text.ts"
 
-/** Whether a password is one of those that everybody tries first; it is given without capital letters. */
+/** Returns whether a password, given in lower case, is on the list of common passwords. */
 export type IsCommon = (password: string) => boolean
 
-/** What a password is judged by beside itself. */
+/** The context in which a password is validated. */
 export interface PasswordTerms {
   isCommon: IsCommon
-  /** Of whoever chooses it. */
+  /** Email address of the user, which the password must not equal. */
   email?: string | undefined
-  /** Where it stands in the body. */
+  /** JSON pointer to the password in the body. Default: `/password`. */
   pointer?: string
 }
 
 const PRODUCT = /^(footfall)+$/
 
-/** Throws `validation_failed`. Any characters will do; equal texts are equal whatever keyboard they came from. */
+/** Validates and normalizes a new password. All characters are allowed. Throws `validation_failed`. */
 export function parsePassword(password: unknown, terms: PasswordTerms): string {
   refuseFaults(passwordFaults(password, terms))
-  return normalPassword(String(password))
+  return normalizePassword(String(password))
 }
 
-export const normalPassword = (password: string): string => composed(password)
+/** Normalizes a password, so that it is the same on every keyboard. */
+export const normalizePassword = (password: string): string => normalizeUnicode(password)
 
-/** Taken as it was typed: the rules for other texts are not for it. */
+/** Returns the faults of a new password. The password is not trimmed like other texts. */
 export function passwordFaults(password: unknown, { isCommon, email = "", pointer = "/password" }: PasswordTerms): Fault[] {
   if (password === undefined) return [fault(pointer, "required", "is required")]
   if (typeof password !== "string") return [fault(pointer, "invalid_type", "must be text")]
-  const length = characters(normalPassword(password))
-  if (length < PASSWORD.min) return [fault(pointer, "too_short", `needs at least ${PASSWORD.min} characters`)]
-  if (length > PASSWORD.max) return [fault(pointer, "too_long", `may have ${PASSWORD.max} characters`)]
-  if (!password.isWellFormed()) return [fault(pointer, "invalid_characters", "holds characters that no text may have")]
+  const length = countCharacters(normalizePassword(password))
+  if (length < PASSWORD.min) return [fault(pointer, "too_short", `must have at least ${PASSWORD.min} characters`)]
+  if (length > PASSWORD.max) return [fault(pointer, "too_long", `must have at most ${PASSWORD.max} characters`)]
+  if (!password.isWellFormed()) return [fault(pointer, "invalid_characters", "contains invalid characters")]
   const key = caseKey(password)
-  if (key === caseKey(email)) return [fault(pointer, "password_too_common", "must not be the e-mail address")]
-  // Figures and signs around the name of the product are what everybody adds to it.
+  if (key === caseKey(email)) return [fault(pointer, "password_too_common", "must not be the email address")]
+  // The name of the product with added digits and punctuation is as easy to guess as the name alone.
   if (PRODUCT.test(key.replace(/[^a-z]/g, ""))) return [fault(pointer, "password_too_common", "must not be the name of the product")]
-  if (isCommon(key)) return [fault(pointer, "password_too_common", "is one of the passwords that are tried first")]
+  if (isCommon(key)) return [fault(pointer, "password_too_common", "is on the list of common passwords, which attackers try first")]
   return []
 }

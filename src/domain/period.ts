@@ -1,4 +1,4 @@
-/** Periods a person picks by name (metrics.md section 9.1). */
+/** The named periods (metrics.md section 9.1). */
 export const PERIODS = [
   "today",
   "yesterday",
@@ -17,5 +17,5 @@ export const PERIODS = [
 ] as const
 export type Period = (typeof PERIODS)[number]
 
-/** What a range is compared with. */
+/** The ranges that a period can be compared with. */
 export const COMPARISONS = ["none", "previous_period", "previous_year", "custom"] as const

@@ -1,12 +1,12 @@
 import type { Role } from "./organization.ts"
 
-/** A role that a permission can ask for, from the least to the highest. A guest has none in the organization. */
+/** The roles that a permission can require, from lowest to highest. A guest has no rank in the organization. */
 export const RANKS = ["viewer", "editor", "admin", "owner"] as const
 export type Rank = (typeof RANKS)[number]
-/** A member's role on one site, where it differs from that in the organization. */
+/** A member's site-specific role, which differs from their role in the organization. */
 export type SiteRole = "admin" | "editor" | "viewer"
 
-/** What a route can ask for, with the least role that has it. On a site, or on the organization as a whole. */
+/** A permission: the lowest role that has it, and whether it applies to a site or to the organization as a whole. */
 export interface PermissionFacts {
   least: Rank
   on: "site" | "organization"
@@ -37,47 +37,51 @@ export const CORE_PERMISSIONS = {
 /** All permissions of an instance, by name: the core's and those of its plugins. */
 export type Permissions = Readonly<Record<string, PermissionFacts>>
 
-/** What of a member decides about permissions. Grants and denies are exceptions from the role. */
+/** The facts about a member that determine permissions. Grants and denies are exceptions from the role. */
 export interface Standing {
   role: Role
   grants: readonly string[]
   denies: readonly string[]
-  /** The role in the row of the site that is asked about. */
+  /** The site-specific role on the site in question. */
   siteRole?: SiteRole
 }
 
+/** Returns whether a role has at least a rank. */
 export const isAtLeast = (role: Role | SiteRole, least: Rank): boolean => rankOf(role) >= RANKS.indexOf(least)
 
-/** A guest is below every rank. */
+/** Returns the index of a role among the ranks; -1 for a guest, who is below every rank. */
 const rankOf = (role: Role | SiteRole): number => (role === "guest" ? -1 : RANKS.indexOf(role))
 
-/** The role on a site: that of the site's row, else that of the organization; owners and admins cannot be lowered. Undefined for a guest without a row. */
+/**
+ * Returns the effective role on a site: the site-specific role, else that in the organization. Owners and admins keep theirs.
+ * Returns undefined for a guest without a site-specific role.
+ */
 export function roleOnSite({ role, siteRole }: Standing): Rank | undefined {
   if (role === "owner" || role === "admin") return role
   return siteRole ?? (role === "guest" ? undefined : role)
 }
 
-/** What a member may do on the organization as a whole: never by the row of a site, and nothing as a guest. */
+/** Returns the permissions of a member on the organization as a whole. Site-specific roles do not count, and a guest has none. */
 export const organizationPermissions = (standing: Standing, all: Permissions): Set<string> =>
   standing.role === "guest" ? new Set() : permitted(standing, standing.role, only(all, "organization"))
 
-/** Whoever is admin of a site by its row decides who else has one: the only thing of the organization that a row gives. */
-const OF_SITE_ADMINS = ["members:read", "members:write"]
+/** The permissions of the organization that a site-specific admin has on that site: they manage its members. */
+const SITE_ADMIN_PERMISSIONS = ["members:read", "members:write"]
 
-/** What a member may do on a site. Exceptions of a membership are not a guest's. */
+/** Returns the permissions of a member on a site. Grants and denies do not apply to guests. */
 export function sitePermissions(standing: Standing, all: Permissions): Set<string> {
   const role = roleOnSite(standing)
   if (role === undefined) return new Set()
   const exceptions = standing.role === "guest" ? { ...standing, grants: [], denies: [] } : standing
-  const ofRow = standing.siteRole === "admin" ? OF_SITE_ADMINS.filter((name) => !exceptions.denies.includes(name)) : []
-  return permitted(exceptions, role, only(all, "site")).union(new Set(ofRow))
+  const ofSiteRole = standing.siteRole === "admin" ? SITE_ADMIN_PERMISSIONS.filter((name) => !exceptions.denies.includes(name)) : []
+  return permitted(exceptions, role, only(all, "site")).union(new Set(ofSiteRole))
 }
 
-/** What a member may ask for where a path names a site: also what the organization as a whole gives. */
+/** Returns the permissions of a member on routes of a site, including those on the organization as a whole. */
 export const permissionsOnSite = (standing: Standing, all: Permissions): Set<string> =>
   sitePermissions(standing, all).union(organizationPermissions(standing, all))
 
-/** All that a member may do, on sites without a row of their own. */
+/** Returns all permissions of a member, for sites without a site-specific role. */
 export const allPermissions = ({ role, grants, denies }: Standing, all: Permissions): Set<string> =>
   permissionsOnSite({ role, grants, denies }, all)
 

@@ -19,12 +19,12 @@ const ProfilePatch = t.Object(
   { additionalProperties: false },
 )
 
-/** What people choose about themselves. Null: as the browser or the instance has it. */
+/** The preferences of a user. Null means the setting of the browser or the instance. */
 export type Profile = Pick<User, "name" | "locale" | "time_format" | "theme" | "shortcuts" | "start_page">
 
 const CHOICES = { time_format: ["12h", "24h"], theme: ["auto", "light", "dark"] } as const
 
-/** The profile with a merge patch applied, and the version that the patch names. Throws `validation_failed`. */
+/** Applies a merge patch to a profile. Returns it with the version that the patch names. Throws `validation_failed`. */
 export function patchProfile(user: User, patch: unknown): { profile: Profile; version: number | undefined } {
   const { fields, faults } = inspect(ProfilePatch, patch)
   const { version, ...changes } = fields

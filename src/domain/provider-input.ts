@@ -7,37 +7,39 @@ import { fault, inDocumentOrder, inspect, isObject } from "./shape.ts"
 
 const RoleMapInput = t.Record(t.String(), MappedEntry, {
   maxProperties: ORGANIZATION.providerGroups,
-  description: "Role by group of the claim `groups`; `*` is everybody",
+  description: "Role by group of the claim `groups`. `*` stands for all users.",
 })
 
-/** An identity provider of an organization, as its admins write it. */
+/** The writable fields of an identity provider of an organization. */
 export const ProviderInput = t.Object(
   {
-    name: t.String({ minLength: 1, maxLength: 100, description: "What the button says" }),
-    issuer: t.String({ minLength: 1, maxLength: 2_000, description: "As its discovery document says it, to the letter" }),
-    client_id: t.String({ minLength: 1, maxLength: 255 }),
+    name: t.String({ minLength: 1, maxLength: 100, description: "Label of the sign-in button." }),
+    issuer: t.String({ minLength: 1, maxLength: 2_000, description: "Issuer URL, exactly as in the discovery document of the provider." }),
+    client_id: t.String({ minLength: 1, maxLength: 255, description: "Client id of this instance at the provider." }),
     client_secret: t.Optional(
       t.Union([t.String({ minLength: 1, maxLength: 1_024 }), t.Null()], {
-        description: "Write only; absent keeps it, null takes it away: then PKCE alone proves the client",
+        description: "Client secret. Write-only. Absent keeps the secret, null removes it: then PKCE alone authenticates the client.",
       }),
     ),
-    scopes: t.Optional(t.String({ minLength: 1, maxLength: 500, default: "openid email profile" })),
+    scopes: t.Optional(
+      t.String({ minLength: 1, maxLength: 500, default: "openid email profile", description: "Requested scopes, separated by spaces." }),
+    ),
     allowed_domains: t.Optional(
       t.Array(t.String({ minLength: 1, maxLength: 253 }), {
         maxItems: ORGANIZATION.domains,
         uniqueItems: true,
-        description: "Domains of verified addresses whose owners become users when they first come, with `jit`",
+        description: "Email domains for which `jit` creates accounts. Only verified email addresses count.",
       }),
     ),
-    jit: t.Optional(t.Boolean({ default: false, description: "Whether whoever comes for the first time becomes a user" })),
+    jit: t.Optional(t.Boolean({ default: false, description: "Whether an account is created at the first sign-in of an unknown user." })),
     role_map: t.Optional(RoleMapInput),
-    sso_only: t.Optional(t.Boolean({ default: false, description: "While it is on, members come through it alone" })),
-    enabled: t.Optional(t.Boolean({ default: true })),
+    sso_only: t.Optional(t.Boolean({ default: false, description: "Whether members can sign in through this provider only." })),
+    enabled: t.Optional(t.Boolean({ default: true, description: "Whether users can sign in through the provider." })),
   },
   { additionalProperties: false, title: "ProviderInput" },
 )
 
-/** What a provider is set to, but for its secret. */
+/** The settings of a provider, without its secret. */
 export interface ProviderFields {
   name: string
   issuer: string
@@ -50,14 +52,14 @@ export interface ProviderFields {
   enabled: boolean
 }
 
-/** Of a body: the secret is undefined where it stays, null where it goes. */
+/** The content of a request body. The secret is undefined when it stays as it is, null when it is removed. */
 export interface ReadProvider {
   fields: ProviderFields
   secret: string | null | undefined
   version: number | undefined
 }
 
-const USUAL: Pick<ProviderFields, "scopes" | "allowed_domains" | "jit" | "role_map" | "sso_only" | "enabled"> = {
+const DEFAULTS: Pick<ProviderFields, "scopes" | "allowed_domains" | "jit" | "role_map" | "sso_only" | "enabled"> = {
   scopes: "openid email profile",
   allowed_domains: [],
   jit: false,
@@ -66,13 +68,13 @@ const USUAL: Pick<ProviderFields, "scopes" | "allowed_domains" | "jit" | "role_m
   enabled: true,
 }
 
-/** What answers say besides may be sent back. */
-const TOLD = ["redirect_uri", "identities"]
+/** Read-only fields of responses, which are accepted and ignored. */
+const READ_ONLY_FIELDS = ["redirect_uri", "identities"]
 const Version = t.Optional(t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
 /**
- * Reads a new provider, or a merge patch of the one there is. `refusesUrl` says whether an issuer may be asked at all;
- * `ownSites` are those that a map may name. Throws `validation_failed`.
+ * Reads a new provider, or a merge patch of the existing provider `before`. `refusesUrl` returns whether requests to an issuer
+ * are blocked; `ownSites` are the sites allowed in a role map. Throws `validation_failed`.
  */
 export function readProvider(
   body: unknown,
@@ -83,15 +85,15 @@ export function readProvider(
   const schema = before
     ? t.Object({ ...t.Partial(ProviderInput).properties, version: Version }, { additionalProperties: false })
     : t.Object(properties, { additionalProperties: false })
-  const { fields, faults } = inspect(schema, isObject(body) ? withoutTold(body) : body)
+  const { fields, faults } = inspect(schema, isObject(body) ? withoutReadOnlyFields(body) : body)
   const { client_secret, version, ...sent } = fields as typeof fields & { version?: number }
   const domains = (sent.allowed_domains ?? []).map((text) => parseHost(text))
   const wrong = [
     ...(sent.issuer !== undefined && (!isIssuer(sent.issuer) || refusesUrl(sent.issuer))
-      ? [fault("/issuer", "blocked_address", "must be an address of the outside world, without query and fragment")]
+      ? [fault("/issuer", "blocked_address", "must be a public URL without query and fragment")]
       : []),
     ...(sent.scopes !== undefined && !sent.scopes.split(" ").includes("openid")
-      ? [fault("/scopes", "invalid_choice", "must hold openid")]
+      ? [fault("/scopes", "invalid_choice", "must contain openid")]
       : []),
     ...domains.flatMap((domain, i) =>
       domain?.includes(".") && !domain.startsWith("*.")
@@ -101,8 +103,8 @@ export function readProvider(
     ...mapFaults(sent.role_map ?? {}, ownSites),
   ]
   refuseFaults(inDocumentOrder([...faults, ...wrong], body))
-  const merged = { ...USUAL, ...before, ...sent, ...(sent.allowed_domains && { allowed_domains: domains as string[] }) } // each is one
-  return { fields: fieldsOf(merged as ProviderFields), secret: client_secret, version } // complete: no fault was found
+  const merged = { ...DEFAULTS, ...before, ...sent, ...(sent.allowed_domains && { allowed_domains: domains as string[] }) } // all are valid domains
+  return { fields: fieldsOf(merged as ProviderFields), secret: client_secret, version } // complete, because no fault was found
 }
 
 const fieldsOf = ({ name, issuer, client_id, scopes, allowed_domains, jit, role_map, sso_only, enabled }: ProviderFields) => ({
@@ -117,11 +119,13 @@ const fieldsOf = ({ name, issuer, client_id, scopes, allowed_domains, jit, role_
   enabled,
 })
 
-/** A secret as answers show it is no secret: it says that there is one. */
-const withoutTold = (body: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(body).filter(([name, value]) => !TOLD.includes(name) && !(name === "client_secret" && isObject(value))))
+/** Removes read-only fields, and the object by which responses state that a secret is set. */
+const withoutReadOnlyFields = (body: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => !READ_ONLY_FIELDS.includes(name) && !(name === "client_secret" && isObject(value))),
+  )
 
-/** An issuer has no query and no fragment (OpenID Connect Discovery 2). */
+/** Returns whether a URL can be an issuer: without user, query and fragment (OpenID Connect Discovery 2). */
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { search, hash, username } = new URL(text)
@@ -132,10 +136,10 @@ function mapFaults(map: ProviderFields["role_map"], ownSites: ReadonlySet<number
   return Object.entries(map).flatMap(([group, { role, site_ids = [], organization_id }]) => {
     const at = `/role_map/${group.replaceAll("~", "~0").replaceAll("/", "~1")}`
     const strange = site_ids.flatMap((id, i) =>
-      ownSites.has(id) ? [] : [fault(`${at}/site_ids/${i}`, "invalid_choice", "must be a site")],
+      ownSites.has(id) ? [] : [fault(`${at}/site_ids/${i}`, "invalid_choice", "must be a site of the organization")],
     )
     if (organization_id !== undefined) return [fault(`${at}/organization_id`, "unknown_field", "does not exist")]
     if (role === "guest" && site_ids.length === 0) return [fault(`${at}/site_ids`, "required", "is required for a guest")]
-    return role !== "guest" && site_ids.length > 0 ? [fault(`${at}/site_ids`, "invalid_choice", "is for guests")] : strange
+    return role !== "guest" && site_ids.length > 0 ? [fault(`${at}/site_ids`, "invalid_choice", "is only allowed for guests")] : strange
   })
 }

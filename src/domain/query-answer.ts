@@ -1,13 +1,13 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 
-/** Answers of the statistics in the array form (api.md 7.6). */
+/** An amount of money in answers of the array form (api.md 7.6). */
 const Money = t.Object({
-  value: t.Number({ description: "In major units" }),
-  currency: t.String(),
-  short: t.String({ description: "€500.2M" }),
-  long: t.String({ description: "€500,200,700.25" }),
+  value: t.Number({ description: "Amount in major units." }),
+  currency: t.String({ description: "ISO 4217 currency code." }),
+  short: t.String({ description: "Abbreviated amount with currency symbol, such as €500.2M." }),
+  long: t.String({ description: "Full amount with currency symbol, such as €500,200,700.25." }),
 })
-const AnswerValue = t.Union([t.Number(), t.Null(), Money], { description: "null where nothing was measured" })
+const AnswerValue = t.Union([t.Number(), t.Null(), Money], { description: "Value of a metric. null when nothing was measured." })
 export type AnswerValue = Static<typeof AnswerValue>
 
 const Values = t.Array(AnswerValue)
@@ -16,15 +16,19 @@ const AnswerRow = t.Object({
   metrics: Values,
   comparison: t.Optional(
     t.Object({
-      dimensions: t.Array(t.Union([t.String(), t.Null()]), { description: "null for a time bucket that the compared range does not have" }),
+      dimensions: t.Array(t.Union([t.String(), t.Null()]), {
+        description: "Dimension values of the compared row. null for a time bucket that the compared range does not have.",
+      }),
       metrics: Values,
-      change: t.Array(t.Union([t.Number(), t.Null()]), { description: "Percent; null when the old value is 0 or null" }),
+      change: t.Array(t.Union([t.Number(), t.Null()]), {
+        description: "Relative change of each metric in percent. null when the old value is 0 or null.",
+      }),
     }),
   ),
 })
 export type AnswerRow = Static<typeof AnswerRow>
 
-const Instants = t.Tuple([t.String(), t.String()], { description: "First and last second, with offsets" })
+const Instants = t.Tuple([t.String(), t.String()], { description: "First and last second of the range, as RFC 3339 times with offsets." })
 
 export const QueryAnswer = t.Object(
   {
@@ -36,7 +40,7 @@ export const QueryAnswer = t.Object(
       metric_warnings: t.Optional(t.Record(t.String(), t.Object({ code: t.String(), warning: t.String() }))),
       time_labels: t.Optional(t.Array(t.String())),
       total_rows: t.Optional(t.Integer({ minimum: 0 })),
-      visitor_window: t.Optional(t.String({ description: "For how long a visitor is counted once" })),
+      visitor_window: t.Optional(t.String({ description: "Period within which a visitor is counted once." })),
       notes: t.Optional(t.Array(t.String())),
     }),
     query: t.Object(
@@ -63,7 +67,7 @@ export const QueryAnswer = t.Object(
         pagination: t.Object({ limit: t.Integer(), offset: t.Integer() }),
         timezone: t.String(),
       },
-      { description: "The query as it was resolved" },
+      { description: "The resolved query, with all defaults filled in." },
     ),
   },
   { title: "QueryAnswer" },

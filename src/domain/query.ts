@@ -3,7 +3,7 @@ import type { Filter } from "./filter.ts"
 import type { Metric } from "./metric.ts"
 import type { RecordKind } from "./record.ts"
 
-/** Half-open, UTC epoch milliseconds. */
+/** A half-open range in UTC epoch milliseconds. */
 export interface Range {
   from: number
   to: number
@@ -12,17 +12,17 @@ export interface Range {
 export const INTERVALS = ["minute", "hour", "day", "week", "month"] as const
 export type Interval = (typeof INTERVALS)[number]
 
-/** One way of grouping: by the value of a dimension, or by time bucket (at most one of these). */
+/** A grouping: by the value of a dimension, or by time bucket (at most one per query). */
 export type Grouping = DimensionGrouping | { by: "time"; interval: Interval }
 
 export interface DimensionGrouping {
   by: "dimension"
   dimension: Dimension
-  /** The key, of dimension `property` alone. */
+  /** The property key. Only for dimension `property`. */
   property?: string
-  /** Keys are English names instead of codes; of dimension `country` alone. */
+  /** Whether the keys are English names instead of codes. Only for dimension `country`. */
   named?: boolean
-  /** What a missing value is ordered as: the text it will be shown as. Default that of the flat form. */
+  /** The text as which a missing value is sorted and shown. Default: that of the flat form. */
   missing?: string
 }
 
@@ -37,27 +37,27 @@ export interface GoalRule {
   props?: Readonly<Record<string, string>>
 }
 
-/** What the engine must know of a site beside its events. */
+/** The settings of a site that the query engine needs. */
 export interface SiteFacts {
   id: number
-  /** 0 = off: a visit with at least that many engaged seconds is no bounce. */
+  /** Engaged seconds from which a visit is not a bounce. 0 turns the rule off. */
   bounceEngagedSeconds: number
   revenueCurrency: string
   goals: readonly GoalRule[]
 }
 
 /**
- * A question: metrics over a range, by 0 to 3 groupings. A plain value (it travels to a worker); nothing behind the
- * parsers knows whether it came from REST, MCP, the dashboard or the array form.
+ * A query: metrics over a range, by 0 to 3 groupings. It is a plain value, because it is sent to a worker. Only the parsers know
+ * whether it came from REST, MCP, the dashboard or the array form.
  */
 export interface Query {
   site: SiteFacts
-  /** Of these records in place of visits and events. */
+  /** Kind of records to query instead of visits and events. */
   records?: RecordKind
   range: Range
-  /** IANA zone of bucket boundaries. */
+  /** IANA time zone of bucket boundaries. */
   timezone: string
-  /** The moment of asking: `current_visitors`, running buckets. */
+  /** Time of the query, for `current_visitors` and unfinished buckets. */
   now: number
   metrics: readonly Metric[]
   groupings: readonly Grouping[]
@@ -66,13 +66,13 @@ export interface Query {
   order: readonly { by: "metric" | "grouping"; index: number; descending: boolean }[]
   limit: number
   offset: number
-  /** Time buckets without data are rows too, with zeros. Only with a single time grouping. */
+  /** Whether time buckets without data become rows with zeros. Only with a single time grouping. */
   fillBuckets: boolean
-  /** Only the rows with these keys, and all of them: `order`, `limit` and `offset` are left aside. */
+  /** Returns exactly the rows with these keys; `order`, `limit` and `offset` are ignored. */
   only?: readonly (readonly Key[])[]
-  /** Rows by value that count fewer visitors are left out, as if they were not there; `Table.smallRows` says how many. */
-  leastVisitors?: number
-  /** `visitors` counts visitors with any event, engagement included (date range `realtime`, metrics.md section 14). */
+  /** Rows of a dimension value with fewer visitors are left out; `Table.smallRows` is their number. */
+  minVisitors?: number
+  /** Whether `visitors` includes visitors with engagement events only (date range `realtime`, metrics.md section 14). */
   anyEvent?: boolean
 }
 
@@ -89,9 +89,9 @@ export interface Table {
   rows: Row[]
   /** Rows before paging. */
   totalRows: number
-  /** Of a question with `leastVisitors`: the rows that were left out. */
+  /** Number of rows that `minVisitors` left out. */
   smallRows?: number
-  /** Currencies other than the site's that occurred among the events asked for; their amounts are in no sum. */
+  /** Currencies other than the site's among the events. Their amounts are not included in any sum. */
   otherCurrencies: string[]
 }
 
@@ -106,16 +106,16 @@ export interface FunnelQuery {
   range: Range
   steps: readonly FunnelStep[]
   order: "sequential" | "strict"
-  /** Longest time from the first to the last step; absent = the whole range. */
+  /** Maximum time from the first to the last step. Absent means the whole range. */
   windowMs?: number
-  /** Tested on the first step's event and its visit only. */
+  /** Applied to the event of the first step and its visit only. */
   filter?: Filter
-  /** Only visits whose visitor has a person key count (a window longer than the rotating identity). */
+  /** Whether only visits of visitors with a person key count, for windows longer than the rotating identity. */
   identifiedOnly?: boolean
 }
 
 export interface FunnelResult {
-  /** Per step. `medianSeconds` is absent at the first step and where nobody came. */
+  /** Results per step. `medianSeconds` is absent for the first step and for steps without visitors. */
   steps: { visitors: number; medianSeconds?: number }[]
 }
 
@@ -123,9 +123,9 @@ export interface RealtimeQuery {
   site: SiteFacts
   now: number
   limit: number
-  /** Only events that satisfy it, and their visitors. */
+  /** Only matching events and their visitors are counted. */
   filter?: Filter
-  /** How many of the last counted events to tell of; absent: none. */
+  /** Number of latest counted events to return. Default: 0. */
   latest?: number
 }
 
@@ -148,52 +148,52 @@ export interface RealtimeResult {
   countries: { value: string | null; visitors: number }[]
   /** The last 30 minutes, oldest first. */
   minutes: { from: number; visitors: number; pageviews: number }[]
-  /** The youngest first; absent when none were asked for. */
+  /** Newest first. Absent when none were requested. */
   events?: LatestEvent[]
 }
 
-/** Raw rows: all visits that start in the range, each with all of its events, that have an event satisfying the filter. */
+/** A query for raw rows: the visits that start in the range and have a matching event, each with all of its events. */
 export interface RowsQuery {
   site: SiteFacts
-  /** Of these records in place of visits. */
+  /** Kind of records to return instead of visits. */
   records?: RecordKind
   range: Range
   filter?: Filter
 }
 
-/** How many records there are, told apart by what their properties say. */
+/** A query for the number of records, grouped by the values of properties. */
 export interface TallyQuery {
   site: SiteFacts
   records: RecordKind
   range: Range
-  /** Only records whose sequence is higher: those stored since somebody looked. */
+  /** Only records with a higher sequence number count, that is those stored since the previous query. */
   after: number
-  /** And not higher than that. */
+  /** Maximum sequence number. */
   upTo?: number
-  /** Keys of the properties. */
+  /** Keys of the properties to group by. */
   by: readonly string[]
 }
 export interface Tally {
   groups: TallyGroup[]
-  /** The highest sequence of those counted; `after` when there are none. */
+  /** Highest sequence number among the counted records; `after` when there are none. */
   sequence: number
 }
 export interface TallyGroup {
   /** In the order of the keys; "" for records without the property. */
   values: string[]
   count: number
-  /** Epoch ms of the latest. */
+  /** Time of the latest record, in epoch milliseconds. */
   lastAt: number
 }
 
-/** Whether a site is alive. */
+/** A query for the current activity of a site. */
 export interface PulseQuery {
   site: { id: number }
   now: number
 }
 export interface PulseResult {
   visitors: number
-  /** Of any name; absent without any. */
+  /** Time of the latest event of any name. Absent when there is none. */
   lastAt?: number
 }
 
@@ -202,7 +202,7 @@ export interface LastMatchQuery {
   goal: GoalRule
 }
 
-/** Whole visits, and their pageviews and custom events. */
+/** The number of whole visits, and of their pageviews and custom events. */
 export interface VisitsWeight {
   visits: number
   events: number
@@ -215,7 +215,7 @@ export interface PropertyKeysQuery {
 }
 export interface PropertyKeyCount {
   property: string
-  /** Events that carry it. */
+  /** Number of events that have the property. */
   events: number
 }
 
@@ -225,28 +225,28 @@ export interface PathAnchor {
   value: string
 }
 
-/** Paths inside visits that start in the range, from an item on or up to one (metrics.md section 13). */
+/** A query for the paths within visits that start in the range, starting or ending at an item (metrics.md section 13). */
 export interface PathsQuery {
   site: SiteFacts
   range: Range
   filter?: Filter
-  /** `start`: from the anchor's first occurrence on; `end`: from its last one backwards. */
+  /** `start` follows the path from the first occurrence of the anchor, `end` goes backwards from its last one. */
   mode: "start" | "end"
   anchor: PathAnchor
-  /** Columns, that of the anchor included. */
+  /** Number of columns, including that of the anchor. */
   steps: number
-  /** Items shown in each column. */
+  /** Number of items per column. */
   top: number
-  /** Items that narrow the columns behind them to the visits that took them. Column 0 is that of the anchor. */
+  /** Items that restrict the following columns to visits that contain them. Column 0 is that of the anchor. */
   pins: readonly (PathAnchor & { column: number })[]
   group: "page" | "directory"
-  /** What stands behind `?` is no part of a page. */
+  /** Whether query parameters are ignored. */
   collapseQuery: boolean
-  /** Custom events are items too. */
+  /** Whether custom events are items, too. */
   withEvents: boolean
 }
 
-/** `other` stands for the items that are not shown, `end` for the visits that went no further. */
+/** A node of a column. `other` stands for the items that are not shown, `end` for the visits that ended before. */
 export interface PathNode {
   kind: "page" | "event" | "other" | "end"
   /** "" for `other` and `end`. */
@@ -255,11 +255,11 @@ export interface PathNode {
 }
 
 export interface PathsResult {
-  /** With the anchor. */
+  /** Number of visits that contain the anchor. */
   visits: number
   columns: PathNode[][]
-  /** From a node of a column to one of the next, by their places there. */
+  /** Edges from a node of a column to a node of the next one, by their indexes. */
   edges: { column: number; from: number; to: number; visits: number }[]
-  /** Visits that ended at a node, by column (but the last one) and place. */
+  /** Number of visits that ended at a node, by column (except the last one) and index. */
   ended: number[][]
 }

@@ -2,10 +2,9 @@ import { type Static, type TNumber, type TOptional, Type as t } from "@sinclair/
 import { FLAT_METRICS, type FlatMetric } from "./metric.ts"
 
 /**
- * Answers of the statistics in the flat form (api.md section 6.4): of REST, of the tools of MCP and of the dashboard. What
- * has no value is left out. Rows and points carry metrics by name beside what is written here.
+ * The schemas of statistics in the flat form (api.md section 6.4), which REST, the MCP tools and the dashboard share. Fields
+ * without a value are left out. Rows and points contain the requested metrics by name.
  */
-// An entry for each metric.
 export const METRICS = Object.fromEntries(FLAT_METRICS.map((metric) => [metric, t.Optional(t.Number())])) as Record<
   FlatMetric,
   TOptional<TNumber>
@@ -13,15 +12,15 @@ export const METRICS = Object.fromEntries(FLAT_METRICS.map((metric) => [metric, 
 const Metrics = t.Object(METRICS)
 const Count = t.Integer({ minimum: 0 })
 
-/** What was really used. Days are local, both included; the times are there when the range is cut to hours. */
+/** The resolved range. Days are local and inclusive; the times are present when the range does not consist of whole days. */
 export const ReportRange = t.Object(
   {
-    from: t.String(),
-    to: t.String(),
-    timezone: t.String(),
-    includes_today: t.Boolean(),
-    from_time: t.Optional(t.String()),
-    to_time: t.Optional(t.String()),
+    from: t.String({ description: "First day, YYYY-MM-DD." }),
+    to: t.String({ description: "Last day (inclusive), YYYY-MM-DD." }),
+    timezone: t.String({ description: "IANA time zone of the days." }),
+    includes_today: t.Boolean({ description: "Whether the range includes the current day." }),
+    from_time: t.Optional(t.String({ description: "Start of the range. Present only when it does not consist of whole days." })),
+    to_time: t.Optional(t.String({ description: "End of the range. Present only when it does not consist of whole days." })),
   },
   { title: "ReportRange" },
 )
@@ -29,7 +28,7 @@ export type ReportRange = Static<typeof ReportRange>
 
 const VisitorWindow = t.Union(
   [t.Literal("day"), t.Literal("week"), t.Literal("month"), t.Literal("identified"), t.Literal("persistent"), t.Literal("mixed")],
-  { description: "For how long a visitor is counted once; mixed when that changed inside the range" },
+  { description: "Period within which a visitor is counted once. `mixed` when it changed within the range." },
 )
 
 export const REPORT_FACTS = {
@@ -40,7 +39,7 @@ export const REPORT_FACTS = {
   revenue_currency: t.Optional(t.String()),
 }
 export const ReportFacts = t.Object(REPORT_FACTS)
-/** What every report about a range says. */
+/** The fields that every report about a range contains. */
 export type ReportFacts = Static<typeof ReportFacts>
 
 export const Summary = t.Object(

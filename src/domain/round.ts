@@ -1,6 +1,6 @@
 /**
- * numerator / denominator, rounded once, half away from zero, to so many decimals; 0 without a denominator (metrics.md
- * 5.2). Exact for whole numbers: the half is decided by the remainder, not by a quotient that is itself rounded.
+ * Returns numerator / denominator, rounded half away from zero to a number of decimals; 0 for a zero denominator (metrics.md
+ * 5.2). Exact for whole numbers: the remainder decides about the half, not a quotient that is itself rounded.
  */
 export function roundedRatio(numerator: number, denominator: number, decimals: number): number {
   if (denominator === 0) return 0
@@ -15,7 +15,7 @@ function quotient(size: number, denominator: number): number {
   return (size - rest) / denominator + (rest * 2 >= denominator ? 1 : 0)
 }
 
-/** Sums of money in small units come beyond the whole numbers that are exact. */
+/** Divides with BigInt, for sums of money in minor units that exceed the safe integers. */
 function largeQuotient(numerator: number, denominator: number, scale: number): number {
   const [size, by] = [BigInt(Math.abs(numerator)) * BigInt(scale), BigInt(denominator)]
   return Number((2n * size + by) / (2n * by))

@@ -1,4 +1,4 @@
-/** Query parameters that carry secrets or name people: no site can have them in its pages (metrics.md 6.1). Lower case. */
+/** Query parameters that contain secrets or identify people, in lower case. No site can allow them in its page values (metrics.md 6.1). */
 export const SECRET_PARAMETERS: ReadonlySet<string> = new Set([
   "access_token",
   "api_key",

@@ -3,25 +3,30 @@ import { AppError } from "./error.ts"
 import { THINGS } from "./limits.ts"
 import type { Versioned } from "./version.ts"
 
-/** Whose a thing of a site is: that of one person, or of everybody who may see the site. */
-const SCOPES_OF_THINGS = ["personal", "site"] as const
-export type ThingScope = (typeof SCOPES_OF_THINGS)[number]
-export const ScopeInput = t.Union([t.Literal("personal"), t.Literal("site")], { description: "personal: seen by you alone" })
+/** The possible scopes of an annotation or segment: visible to its owner only, or to everyone with access to the site. */
+const THING_SCOPES = ["personal", "site"] as const
+export type ThingScope = (typeof THING_SCOPES)[number]
+export const ScopeInput = t.Union([t.Literal("personal"), t.Literal("site")], {
+  description: "`personal` is visible to you only, `site` to everyone with access to the site. Default: `site`.",
+})
 
-/** A filter of the flat form as it is kept. */
-export interface KeptFilter {
+/** A filter of the flat form as it is stored. */
+export interface SavedFilter {
   dimension: string
   property?: string
   operator?: string
   values: readonly (string | number)[]
 }
 
-/** What a caller may send of a segment: a saved set of filters. */
+/** The writable fields of a segment: a saved set of filters. */
 export const SegmentInput = t.Object(
   {
-    name: t.String({ minLength: 1, maxLength: THINGS.segmentNameChars }),
+    name: t.String({ minLength: 1, maxLength: THINGS.segmentNameChars, description: "Name of the segment." }),
     scope: t.Optional(ScopeInput),
-    filters: t.Array(t.Unknown(), { minItems: 1, description: "As in the statistics; not of dimension segment or cohort" }),
+    filters: t.Array(t.Unknown(), {
+      minItems: 1,
+      description: "Filters as in statistics requests. The dimensions `segment` and `cohort` are not allowed.",
+    }),
   },
   { additionalProperties: false, title: "SegmentInput" },
 )
@@ -30,17 +35,18 @@ export type SegmentInput = Static<typeof SegmentInput>
 export interface SegmentFields {
   name: string
   scope: ThingScope
-  filters: readonly KeptFilter[]
+  filters: readonly SavedFilter[]
 }
 
-/** Times are epoch milliseconds. */
+/** A stored segment. Times are epoch milliseconds. */
 export interface Segment extends SegmentFields, Versioned {
   id: number
   site_id: number
-  /** Null: the user is gone. */
+  /** Null when the user was deleted. */
   owner_user_id: number | null
   created_at: number
   updated_at: number
 }
 
-export const segmentNotFound = () => new AppError("segment_not_found", "The site has no segment with this id that is visible to you")
+export const segmentNotFound = () =>
+  new AppError("segment_not_found", "This segment doesn't exist on this site or you don't have access to it.")

@@ -1,27 +1,27 @@
-import type { Static, TObject, TSchema } from "@sinclair/typebox"
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox"
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
-import { COUNTED_FAULTS, type Fault } from "./error.ts"
-import { characters, isClean, tidied } from "./text.ts"
+import { type Fault, MAX_COUNTED_FAULTS, refuseFaults } from "./error.ts"
+import { countCharacters, isClean, normalizeText } from "./text.ts"
 
-/** What an untrusted body holds of a schema. */
+/** The result of validating an untrusted body against a schema. */
 export interface Inspected<T> {
-  /** The fields, with tidied texts, that have no fault in or below them. */
+  /** The fields without a fault in or below them, with normalized texts. */
   fields: Partial<T>
   faults: Fault[]
 }
 
-/** Set by the server alone, and ignored at the top of a body, so that what GET gave can be sent back. */
+/** Fields that only the server sets. They are ignored at the top level of a body, so that a GET response can be sent back. */
 const SERVER_SET = ["id", "site_id", "created_at", "updated_at", "tracking_id", "snippet", "first_event_at"]
 
 /**
- * Finds all faults of form at once: missing and unknown fields, types, choices, lengths, bounds, unclean texts. Rules about
- * meaning go on with `fields`. Lengths count after trimming, and in characters. A body that is made to be refused costs little:
- * behind more faults than are counted, or in a list or object that is absurdly full, nothing is looked at, and no field is
- * taken for sound.
+ * Validates the shape of a body and returns all faults at once: missing and unknown fields, types, choices, lengths, bounds,
+ * invalid characters. Rules about meaning are then applied to `fields`. Lengths are counted in characters, after trimming. A
+ * hostile body is cheap to reject: validation stops after the maximum number of faults, or at an oversized list or object, and
+ * then returns no fields.
  *
- * `ignored` are fields that the server sets; none where a body names things by their ids.
+ * `ignored` are fields that the server sets. Pass an empty list for a body that refers to other records by id.
  *
- * A schema may name its own code for a fault: `"x-codes": { too_few: "too_few_steps" }`.
+ * A schema may define its own code for a fault: `"x-codes": { too_few: "too_few_steps" }`.
  */
 export function inspect<T extends TObject>(
   schema: T,
@@ -30,74 +30,80 @@ export function inspect<T extends TObject>(
   ignored: readonly string[] = SERVER_SET,
 ): Inspected<Static<T>> {
   if (!isObject(body)) return { fields: {}, faults: [fault(pointer, "invalid_type", "must be an object")] }
-  const overfull = overfullAt(body)
-  if (overfull !== undefined) return { fields: {}, faults: [fault(pointer + overfull, "too_many", `may have ${MOST_ENTRIES} entries`)] }
+  const oversized = oversizedAt(body)
+  if (oversized !== undefined)
+    return { fields: {}, faults: [fault(pointer + oversized, "too_many", `must have at most ${MAX_ENTRIES} entries`)] }
   const sent = Object.entries(body).filter(([name]) => pointer !== "" || !ignored.includes(name))
-  const tidy = tidiedValue(Object.fromEntries(sent))
-  const faults = firstPerPointer(formFaults(schema, tidy, pointer))
-  if (faults.length > COUNTED_FAULTS) return { fields: {}, faults }
+  const normalized = normalizeTexts(Object.fromEntries(sent))
+  const faults = firstPerPointer(formFaults(schema, normalized, pointer))
+  if (faults.length > MAX_COUNTED_FAULTS) return { fields: {}, faults }
   const faulty = new Set(faults.map((found) => found.pointer.slice(pointer.length + 1).split("/")[0]))
-  // Every field left fits its part of the schema, as just shown.
-  const fields = Object.fromEntries(Object.entries(tidy).filter(([name]) => !faulty.has(escaped(name)))) as Partial<Static<T>>
+  // Every remaining field is valid, because it has no fault.
+  const fields = Object.fromEntries(Object.entries(normalized).filter(([name]) => !faulty.has(escaped(name)))) as Partial<Static<T>>
   return { fields, faults }
 }
 
-/** A fault with a sentence that begins with the field's name: `fault("/steps/0/value", "required", "is required")`. */
-export function fault(pointer: string, code: string, says: string, allowed?: Fault["allowed"]): Fault {
-  return { pointer, code, detail: `${nameOf(pointer)} ${says}.`, ...(allowed ? { allowed } : {}) }
+const Nothing = Type.Object({}, { additionalProperties: false })
+
+/** Accepts an object without fields. Throws `validation_failed` for anything else. */
+export const parseEmptyBody = (body: unknown): void => refuseFaults(inspect(Nothing, body).faults)
+
+/** Creates a fault. The detail is the field's name and a predicate: `fault("/steps/0/value", "required", "is required")`. */
+export function fault(pointer: string, code: string, predicate: string, allowed?: Fault["allowed"]): Fault {
+  return { pointer, code, detail: `${nameOf(pointer)} ${predicate}.`, ...(allowed ? { allowed } : {}) }
 }
 
-/** Of an item of a list its number, as people count; in a list without a name where it stands. */
+/** Returns the name of the field for a message. For a list item, its number counted from 1. */
 function nameOf(pointer: string): string {
   const [list = "", name = ""] = pointer.split("/").slice(-2)
   if (/^\d+$/.test(list) && /^\d+$/.test(name)) return pointer.slice(1)
   return /^\d+$/.test(name) ? `Item ${Number(name) + 1} of ${list}` : name || (pointer === "" ? "The body" : "A field without a name")
 }
 
-/** As the fields stand in the body; what is missing comes after what is there. */
+/** Sorts faults by the position of their fields in the body. Missing fields come last. */
 export function inDocumentOrder(faults: readonly Fault[], body: unknown): Fault[] {
-  const placesIn = rememberedPlaces()
+  const placesIn = cachedPlaces()
   const places = faults.map((found) => ({ found, place: placeOf(found.pointer, body, placesIn) }))
   return places.sort((a, b) => comparePlaces(a.place, b.place)).map(({ found }) => found)
 }
 
 /**
- * A merge patch applied to what is there, with the fields of the patch first and in its order, which is that of their faults.
- * A patch that is no object stays what it is, and is refused as that.
+ * Applies a merge patch. The fields of the patch come first, in their order, which determines the order of faults. A patch that
+ * is not an object is returned unchanged, so that validation rejects it.
  */
-export const mergedWith = (present: object, patch: unknown): unknown => (isObject(patch) ? { ...patch, ...present, ...patch } : patch)
+export const mergedWith = (current: object, patch: unknown): unknown => (isObject(patch) ? { ...patch, ...current, ...patch } : patch)
 
-/** A JSON object: no list, and not null. */
+/** Returns whether a value is a JSON object, neither an array nor null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A name as a step of a JSON pointer. */
+/** Escapes a name for use in a JSON pointer. */
 export const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1")
 const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~")
 
-function tidiedValue<T>(value: T): T
-function tidiedValue(value: unknown): unknown {
-  if (typeof value === "string") return tidied(value)
-  if (Array.isArray(value)) return value.map((item) => tidiedValue(item))
+function normalizeTexts<T>(value: T): T
+function normalizeTexts(value: unknown): unknown {
+  if (typeof value === "string") return normalizeText(value)
+  if (Array.isArray(value)) return value.map((item) => normalizeTexts(item))
   if (!isObject(value)) return value
-  const present = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  return Object.fromEntries(present.map(([name, inner]) => [name, tidiedValue(inner)]))
+  const defined = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return Object.fromEntries(defined.map(([name, inner]) => [name, normalizeTexts(inner)]))
 }
 
-/** More than any schema lets a list or an object have. */
-const MOST_ENTRIES = 2_000
+/** The maximum number of entries of any list or object. No schema allows more. */
+const MAX_ENTRIES = 2_000
 
-/** Where the first list or object stands that has more. */
-function overfullAt(value: object): string | undefined {
-  if ((Array.isArray(value) ? value : Object.keys(value)).length > MOST_ENTRIES) return ""
+/** Returns the pointer to the first list or object with more entries, or undefined. */
+function oversizedAt(value: object): string | undefined {
+  if ((Array.isArray(value) ? value : Object.keys(value)).length > MAX_ENTRIES) return ""
   for (const [name, inner] of Object.entries(value)) {
-    const below = typeof inner === "object" && inner !== null ? overfullAt(inner) : undefined
+    const below = typeof inner === "object" && inner !== null ? oversizedAt(inner) : undefined
     if (below !== undefined) return `/${escaped(name)}${below}`
   }
   return undefined
 }
 
-/** Found as they are asked for: nobody asks for thousands. */
+/** Yields faults one by one, so that the caller can stop early. */
 function* formFaults(schema: TSchema, value: unknown, pointer: string): Iterable<Fault> {
   yield* uncleanTexts(value, pointer)
   yield* shapeFaults(schema, value, pointer)
@@ -105,77 +111,77 @@ function* formFaults(schema: TSchema, value: unknown, pointer: string): Iterable
 
 function* uncleanTexts(value: unknown, pointer: string): Iterable<Fault> {
   if (holdsCleanTexts(value)) return
-  if (!isObject(value) && !Array.isArray(value)) yield fault(pointer, "invalid_characters", UNCLEAN)
-  else if (!Object.keys(value).every(isClean)) yield fault(pointer, "invalid_characters", UNCLEAN)
+  if (!isObject(value) && !Array.isArray(value)) yield fault(pointer, "invalid_characters", INVALID_CHARACTERS)
+  else if (!Object.keys(value).every(isClean)) yield fault(pointer, "invalid_characters", INVALID_CHARACTERS)
   else
     for (const [name, inner] of Object.entries(value))
       if (!holdsCleanTexts(inner)) yield* uncleanTexts(inner, `${pointer}/${escaped(name)}`)
 }
 
-const UNCLEAN = "holds characters that no text may have"
+const INVALID_CHARACTERS = "contains control characters or invalid Unicode"
 
-/** Names count as texts: those of properties are stored. */
+/** Returns whether all texts are clean, including names of properties, which are stored, too. */
 function holdsCleanTexts(value: unknown): boolean {
   if (typeof value === "string") return isClean(value)
   if (Array.isArray(value)) return value.every(holdsCleanTexts)
   return !isObject(value) || Object.entries(value).every(([name, inner]) => isClean(name) && holdsCleanTexts(inner))
 }
 
-/** The first of each, and one more than are counted. */
+/** Returns the first fault for each pointer, and stops one after the maximum number. */
 export function firstPerPointer(faults: Iterable<Fault>): Fault[] {
   const found = new Map<string, Fault>()
   for (const each of faults) {
     if (!found.has(each.pointer)) found.set(each.pointer, each)
-    if (found.size > COUNTED_FAULTS) break
+    if (found.size > MAX_COUNTED_FAULTS) break
   }
   return [...found.values()]
 }
 
-/** Faults of form alone, one after the other. */
+/** Yields the faults that TypeBox finds. */
 export function* shapeFaults(schema: TSchema, value: unknown, pointer: string): Generator<Fault, undefined> {
   for (const error of Value.Errors(schema, value)) yield* toFaults(error, pointer)
 }
 
-/** What TypeBox reports, in our words and without the value that was sent: it may be a secret. */
+/** Converts an error of TypeBox to faults. The details do not contain the value, which may be a secret. */
 export function toFaults(error: ValueError, pointer: string): Iterable<Fault> {
   const at = pointer + error.path
   const { schema, value } = error
   if (error.type === ValueErrorType.Union) return unionFaults(schema, value, at)
-  if (error.type === ValueErrorType.StringMaxLength && characters(String(value)) <= schema.maxLength) return []
-  const known = WORDS[error.type]
-  if (!known || isNoInteger(value)) return [fault(at, "invalid_type", `must be ${typeName(schema)}`)]
-  const [code, says] = known(schema)
+  if (error.type === ValueErrorType.StringMaxLength && countCharacters(String(value)) <= schema.maxLength) return []
+  const message = MESSAGES[error.type]
+  if (!message || isUnsafeInteger(value)) return [fault(at, "invalid_type", `must be ${typeName(schema)}`)]
+  const [code, predicate] = message(schema)
   const allowed = code === "out_of_range" ? { min: schema.minimum, max: schema.maximum } : undefined
-  return [fault(at, schema["x-codes"]?.[code] ?? code, says, allowed)]
+  return [fault(at, schema["x-codes"]?.[code] ?? code, predicate, allowed)]
 }
 
-/** A closed list of texts, or something that may be null. */
+/** Yields the faults of a union: a closed list of texts, or a nullable type. */
 function unionFaults({ anyOf }: TSchema, value: unknown, at: string): Iterable<Fault> {
   const choices = (anyOf as TSchema[]).map((choice) => choice.const)
   if (choices.every((choice) => typeof choice === "string")) {
-    const says = `must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
-    return [fault(at, typeof value === "string" ? "invalid_choice" : "invalid_type", says, choices)]
+    const predicate = `must be ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`
+    return [fault(at, typeof value === "string" ? "invalid_choice" : "invalid_type", predicate, choices)]
   }
   return shapeFaults((anyOf as TSchema[])[0]!, value, at)
 }
 
-/** Beyond 2^53 a number is not the one that was sent. */
-const isNoInteger = (value: unknown): boolean => typeof value === "number" && !Number.isSafeInteger(value)
+/** Returns whether a number is not a safe integer. Beyond 2^53, it may differ from the number that was sent. */
+const isUnsafeInteger = (value: unknown): boolean => typeof value === "number" && !Number.isSafeInteger(value)
 
-const WORDS: { [type in ValueErrorType]?: (schema: TSchema) => [code: string, says: string] } = {
+const MESSAGES: { [type in ValueErrorType]?: (schema: TSchema) => [code: string, predicate: string] } = {
   [ValueErrorType.ObjectRequiredProperty]: () => ["required", "is required"],
-  [ValueErrorType.ObjectAdditionalProperties]: () => ["unknown_field", "does not exist"],
-  [ValueErrorType.ObjectMaxProperties]: ({ maxProperties }) => ["too_many", `may have ${maxProperties} entries`],
+  [ValueErrorType.ObjectAdditionalProperties]: () => ["unknown_field", "is not a known field"],
+  [ValueErrorType.ObjectMaxProperties]: ({ maxProperties }) => ["too_many", `must have at most ${maxProperties} entries`],
   [ValueErrorType.StringMinLength]: ({ minLength }) => [
     "too_short",
-    minLength > 1 ? `needs at least ${minLength} characters` : "must not be empty",
+    minLength > 1 ? `must have at least ${minLength} characters` : "must not be empty",
   ],
-  [ValueErrorType.StringMaxLength]: ({ maxLength }) => ["too_long", `may have ${maxLength} characters`],
-  [ValueErrorType.ArrayMinItems]: ({ minItems }) => ["too_few", `needs at least ${minItems} item${minItems === 1 ? "" : "s"}`],
-  [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => ["too_many", `may have ${maxItems} items`],
-  [ValueErrorType.ArrayUniqueItems]: () => ["not_unique", "holds the same item twice"],
-  [ValueErrorType.IntegerMinimum]: ({ minimum, maximum }) => ["out_of_range", `must lie between ${minimum} and ${maximum}`],
-  [ValueErrorType.IntegerMaximum]: ({ minimum, maximum }) => ["out_of_range", `must lie between ${minimum} and ${maximum}`],
+  [ValueErrorType.StringMaxLength]: ({ maxLength }) => ["too_long", `must have at most ${maxLength} characters`],
+  [ValueErrorType.ArrayMinItems]: ({ minItems }) => ["too_few", `must have at least ${minItems} item${minItems === 1 ? "" : "s"}`],
+  [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => ["too_many", `must have at most ${maxItems} items`],
+  [ValueErrorType.ArrayUniqueItems]: () => ["not_unique", "contains the same item twice"],
+  [ValueErrorType.IntegerMinimum]: ({ minimum, maximum }) => ["out_of_range", `must be between ${minimum} and ${maximum}`],
+  [ValueErrorType.IntegerMaximum]: ({ minimum, maximum }) => ["out_of_range", `must be between ${minimum} and ${maximum}`],
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -187,8 +193,8 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 }
 const typeName = ({ type }: TSchema): string => TYPE_NAMES[type] ?? "of another type"
 
-/** The position of each step of a pointer among its neighbours. */
-function placeOf(pointer: string, body: unknown, placesIn: ReturnType<typeof rememberedPlaces>): number[] {
+/** Returns the position of each step of a pointer within its object or list. */
+function placeOf(pointer: string, body: unknown, placesIn: ReturnType<typeof cachedPlaces>): number[] {
   let inner = body
   return pointer
     .split("/")
@@ -201,8 +207,8 @@ function placeOf(pointer: string, body: unknown, placesIn: ReturnType<typeof rem
     })
 }
 
-/** Where a name stands in an object. Looked at once for all faults: a body may be made of thousands of wrong fields. */
-function rememberedPlaces() {
+/** Returns a function for the position of a name in an object. Positions are cached: a body may have thousands of invalid fields. */
+function cachedPlaces() {
   const known = new Map<object, Map<string, number>>()
   return (of: object) => {
     if (Array.isArray(of)) return (name: string) => (Object.hasOwn(of, name) && name !== "length" ? Number(name) : undefined)

@@ -1,22 +1,22 @@
-import type { FlatCondition } from "./condition.ts"
 import { DIMENSIONS, type Dimension } from "./dimension.ts"
+import type { FlatCondition } from "./filter.ts"
 import type { Versioned } from "./version.ts"
 
-/** In the order of the drop reasons they lead to. */
+/** The kinds of shields, in the order of the drop reasons they cause. */
 export const SHIELD_KINDS = ["ip", "country", "page", "hostname", "referrer", "rule"] as const
 export type ShieldKind = (typeof SHIELD_KINDS)[number]
 
-/** A rule for drops of a site or of the instance (metrics.md 19.1). Kind `hostname` drops as `host`, `referrer` as `spam`. */
+/** A rule of a site or of the instance that drops events (metrics.md 19.1). Kind `hostname` uses the drop reason `host`, `referrer` uses `spam`. */
 export interface Shield {
   id: number
   kind: ShieldKind
-  /** What is compared; of kind `rule` its name. Drops are counted under it. */
+  /** The value to compare, or the name of a shield of kind `rule`. Drops are counted by this value. */
   value: string
-  /** Of kind `rule` alone: all must hold. */
+  /** Only for kind `rule`. All conditions must hold. */
   conditions?: readonly RuleCondition[]
   note: string
   enabled: boolean
-  /** Counts its changes; absent before the first one. */
+  /** Version number. Absent before the first change. */
   version?: number
 }
 
@@ -26,13 +26,13 @@ export interface InstanceShield extends Omit<Shield, "version">, Versioned {
   updated_at: number
 }
 
-/** Where a visit began and ends, and which goals exist, is not told by an event that comes in. */
-const OF_A_VISIT = ["entry_page", "exit_page", "entry_page_hostname", "exit_page_hostname", "goal"] as const
-export type RuleDimension = Exclude<Dimension, (typeof OF_A_VISIT)[number]>
+/** Dimensions that are unknown when an event is received: the entry and exit pages of its visit, and its goals. */
+const UNAVAILABLE_DIMENSIONS = ["entry_page", "exit_page", "entry_page_hostname", "exit_page_hostname", "goal"] as const
+export type RuleDimension = Exclude<Dimension, (typeof UNAVAILABLE_DIMENSIONS)[number]>
 
-/** What a rule can look at, in the order in which dimensions are listed everywhere. */
+/** The dimensions available to rules, in the usual order of dimensions. */
 export const RULE_DIMENSIONS = (Object.keys(DIMENSIONS) as Dimension[]).filter(
-  (name): name is RuleDimension => !OF_A_VISIT.some((other) => other === name),
+  (name): name is RuleDimension => !UNAVAILABLE_DIMENSIONS.some((other) => other === name),
 )
 
 export type RuleCondition = FlatCondition & { dimension: RuleDimension }

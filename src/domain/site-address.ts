@@ -1,8 +1,8 @@
 /**
- * The address of a site's page is its whole state: period, comparison, filters, and what is open. The same text is read by
- * the browser and by the server, which asks the first questions before the browser does.
+ * The URL of a site's page contains its whole state: period, comparison, filters and open tabs. Both the browser and the server
+ * read it; the server runs the first queries before the browser requests them.
  *
- * A part that is unknown or malformed is left out and named, never refused: old bookmarks go on working.
+ * Unknown and malformed parts are ignored and reported, never refused, so that old bookmarks keep working.
  */
 import { type Dimension, FLAT_DIMENSIONS } from "./dimension.ts"
 import { OPERATORS, type Operator } from "./filter.ts"
@@ -11,14 +11,14 @@ import { COMPARISONS, PERIODS, type Period } from "./period.ts"
 
 export const ADDRESS_INTERVALS = ["auto", "hour", "day", "week", "month"] as const
 export type AddressInterval = (typeof ADDRESS_INTERVALS)[number]
-// As the reports take them, written out: the browser loads this file first. A test holds them against `limits.ts`.
-export const MOST_FILTERS = 10
-export const MOST_VALUES = 50
-export const MOST_VALUE_CHARACTERS = 2_000
-export const MOST_KEY_CHARACTERS = 300
-const MOST_CHARACTERS = 4_096
+// Copies of the limits of reports: the browser loads this file first, without `limits.ts`. A test compares the two.
+export const MAX_FILTERS = 10
+export const MAX_VALUES = 50
+export const MAX_VALUE_CHARACTERS = 2_000
+export const MAX_KEY_CHARACTERS = 300
+const MAX_CHARACTERS = 4_096
 
-/** A condition as people write it; `property` names the key where the dimension is `property`. */
+/** A condition in a URL. `property` is the key for dimension `property`. */
 export interface AddressFilter {
   dimension: Dimension
   property?: string
@@ -28,7 +28,7 @@ export interface AddressFilter {
 
 export interface SiteAddress {
   period: Period | "custom"
-  /** Local days, both included; of period `custom` alone. */
+  /** Local days, inclusive. Only for period `custom`. */
   from?: string
   to?: string
   compare: (typeof COMPARISONS)[number]
@@ -41,7 +41,7 @@ export interface SiteAddress {
   segment?: number | undefined
   cohort?: number | undefined
   imports: boolean
-  /** The tab of each card that is not on its first one. */
+  /** The open tab of each card, unless it is the first one. */
   cards: Record<string, string>
 }
 
@@ -58,17 +58,17 @@ export const DEFAULT_ADDRESS: SiteAddress = {
 
 export interface ReadAddress {
   address: SiteAddress
-  /** Parts of the query that were not understood, as they stood there. */
+  /** Parts of the query string that were not recognized. */
   leftOut: string[]
-  /** Whether the period is named, or the default. */
+  /** Whether the URL names the period, as opposed to the default. */
   namesPeriod: boolean
 }
 
-/** Reads the query of an address, with or without its question mark. */
+/** Reads the query string of a URL, with or without its question mark. */
 export function readSiteAddress(search: string): ReadAddress {
   const leftOut: string[] = []
   const address: SiteAddress = { ...DEFAULT_ADDRESS, filters: [], cards: {} }
-  if (search.length > MOST_CHARACTERS) return { address, leftOut: ["the address is too long"], namesPeriod: false }
+  if (search.length > MAX_CHARACTERS) return { address, leftOut: ["the URL is too long"], namesPeriod: false }
   const query = new URLSearchParams(search)
   const choose = <Name extends string>(key: string, choices: readonly Name[], set: (name: Name) => void) => {
     const value = query.get(key)
@@ -103,7 +103,7 @@ export function readSiteAddress(search: string): ReadAddress {
     else leftOut.push(`${key} ${value}`)
   }
   for (const text of query.getAll("f")) {
-    const filter = address.filters.length < MOST_FILTERS ? readFilter(text) : undefined
+    const filter = address.filters.length < MAX_FILTERS ? readFilter(text) : undefined
     if (filter) address.filters.push(filter)
     else leftOut.push(text)
   }
@@ -148,7 +148,7 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
 }
 
-/** `dimension:operator:value[|value…]`, `property:<key>:operator:value…`; undefined when it is not that. */
+/** Parses `dimension:operator:value[|value…]` or `property:<key>:operator:value…`. Returns undefined for anything else. */
 export function readFilter(text: string): AddressFilter | undefined {
   const [dimension, ...rest] = text.split(":")
   if (!dimension || !(FLAT_DIMENSIONS as readonly string[]).includes(dimension)) return undefined
@@ -156,11 +156,11 @@ export function readFilter(text: string): AddressFilter | undefined {
   const [operator, ...valueParts] = rest
   if (property === "" || !(OPERATORS as readonly string[]).includes(operator ?? "")) return undefined
   const values = valueParts.join(":").split("|").map(plain)
-  if (values.length > MOST_VALUES || values.some((value) => value === undefined || value === "")) return undefined
+  if (values.length > MAX_VALUES || values.some((value) => value === undefined || value === "")) return undefined
   if (dimension === "property" && property === undefined) return undefined
-  // What no report answers: those of the page would all be refused.
+  // No report supports other operators for goals, so every report of the page would be refused.
   if (dimension === "goal" && operator !== "is" && operator !== "contains") return undefined
-  if ((property?.length ?? 0) > MOST_KEY_CHARACTERS || values.some((value) => value!.length > MOST_VALUE_CHARACTERS)) return undefined
+  if ((property?.length ?? 0) > MAX_KEY_CHARACTERS || values.some((value) => value!.length > MAX_VALUE_CHARACTERS)) return undefined
   return {
     dimension: dimension as Dimension, // just looked up
     ...(property !== undefined && { property }),
@@ -184,13 +184,13 @@ export function writeFilter({ dimension, property, operator, values }: AddressFi
   return `${name}:${operator}:${values.map(escaped).join("|")}`
 }
 
-/** The query of an address, with its question mark where there is anything to say. What is as usual is not written. */
+/** Formats the query string of a URL, with its question mark unless it is empty. Default values are left out. */
 export function writeSiteAddress(address: SiteAddress): string {
   const query = new URLSearchParams()
   const put = (key: string, value: string | number | boolean | undefined, usual?: string | boolean) => {
     if (value !== undefined && value !== usual) query.append(key, String(value))
   }
-  // Always: what a page shows must not depend on who opens it.
+  // The period is always written, so that a link shows the same to everyone.
   put("period", address.period)
   if (address.period === "custom") {
     put("from", address.from)
@@ -210,15 +210,15 @@ export function writeSiteAddress(address: SiteAddress): string {
   put("imports", address.imports, true)
   const cards = Object.entries(address.cards).map(([card, tab]) => `${card}:${tab}`)
   put("cards", cards.length === 0 ? undefined : cards.join(","))
-  // Written plainly where the address bar allows it: people read and share these.
+  // These characters are not escaped, because people read and share the URLs.
   const text = query.toString().replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%7C", "|").replaceAll("%2C", ",")
   return text === "" ? "" : `?${text}`
 }
 
-/** Arguments of the flat form, as JSON takes them. */
+/** Arguments of the flat form, as a JSON object. */
 export type FlatArguments = Record<string, unknown>
 
-/** Range and filters of an address, for every report. */
+/** Returns the range and filters of a URL, which every report uses. */
 export function rangeArguments(address: SiteAddress): FlatArguments {
   const filters: object[] = [...address.filters]
   if (address.segment !== undefined) filters.push({ dimension: "segment", operator: "is", values: [String(address.segment)] })
@@ -230,17 +230,17 @@ export function rangeArguments(address: SiteAddress): FlatArguments {
   }
 }
 
-/** The earlier range; nothing where there is no earlier one. */
+/** Returns the arguments of the comparison. Empty when there is no range to compare with. */
 export function comparisonArguments({ period, compare, compareFrom, compareTo, match }: SiteAddress): FlatArguments {
   if (compare === "none" || (period === "all" && compare !== "custom")) return {}
   if (compare === "custom") return { compare, compare_from: compareFrom, compare_to: compareTo }
   return { compare, ...(match === "weekday" && { match_weekday: true }) }
 }
 
-/** What the figure strip asks. */
+/** The metrics of the figure strip. */
 export const STRIP_METRICS = ["visitors", "visits", "pageviews", "views_per_visit", "bounce_rate", "visit_duration"] as const
 
-/** What a strip without filters has besides, where there is any of it: a question of its own, because it says more than the strip may show. */
+/** Returns the additional metrics of a strip without filters. They are a separate query, because only those with a value are shown. */
 export const moreMetrics = (seesRevenue: boolean): FlatMetric[] => [
   "conversion_rate",
   ...(seesRevenue ? (["revenue"] as const) : []),
@@ -253,7 +253,7 @@ export const summaryArguments = (address: SiteAddress, metrics: readonly string[
   metrics: [...metrics],
 })
 
-/** Behind the metric stands what it is divided by, so that a point of nothing is told from one of 0. */
+/** Returns the arguments of the timeseries. They include the divisor of the metric, to distinguish points without data from 0. */
 export const timeseriesArguments = (address: SiteAddress): FlatArguments => ({
   ...rangeArguments(address),
   ...comparisonArguments(address),

@@ -3,59 +3,67 @@ import { parseCurrency } from "./currency.ts"
 import { type Fault, refuseFaults } from "./error.ts"
 import { hostOfUrl, parseHost } from "./host.ts"
 import { THINGS } from "./limits.ts"
+import { parseTimezone } from "./moment.ts"
 import { fault, inDocumentOrder, inspect, mergedWith } from "./shape.ts"
 import type { Site } from "./site.ts"
-import { parseTimezone } from "./timezone.ts"
 
 const { min: minimum, max: maximum } = THINGS.retentionDays
 
-/** What a caller may send of a site. */
+/** The writable fields of a site. */
 export const SiteInput = t.Object(
   {
-    name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars }),
-    hosts: t.Array(t.String(), { minItems: 1, maxItems: THINGS.hosts, description: "Host names; a leading *. means all subdomains" }),
-    timezone: t.Optional(t.String({ description: "IANA zone; default of the instance" })),
+    name: t.String({ minLength: 1, maxLength: THINGS.siteNameChars, description: "Name of the site." }),
+    hosts: t.Array(t.String(), {
+      minItems: 1,
+      maxItems: THINGS.hosts,
+      description: "Host names of the site. A leading *. includes all subdomains.",
+    }),
+    timezone: t.Optional(t.String({ description: "IANA time zone of the site's days. Default: the setting of the instance." })),
     retention_days: t.Optional(
-      t.Union([t.Integer({ minimum, maximum }), t.Null()], { description: "null = for ever; default of the instance" }),
+      t.Union([t.Integer({ minimum, maximum }), t.Null()], {
+        description: "Number of days that events are kept. null means forever. Default: the setting of the instance.",
+      }),
     ),
-    revenue_currency: t.Optional(t.String({ description: "ISO 4217 code; default of the instance" })),
+    revenue_currency: t.Optional(
+      t.String({ description: "ISO 4217 code of the currency in which revenue is shown. Default: the setting of the instance." }),
+    ),
   },
   { additionalProperties: false, title: "SiteInput" },
 )
 export type SiteInput = Static<typeof SiteInput>
 
-/** What stands for the fields a caller left out. */
+/** The defaults for optional fields. */
 export type SiteDefaults = Pick<Site, "timezone" | "retention_days" | "revenue_currency">
-/** The fields of a site that a caller decides. */
+/** The writable fields of a site, with all defaults filled in. */
 export type SiteFields = Pick<Site, "name" | "hosts"> & SiteDefaults
 
-/** Items are looked at one by one, so that one bad host hides no other. */
+/** The shape of a site without its hosts, which are validated one by one, so that all faults are reported. */
 const SiteShape = t.Object(
   { ...SiteInput.properties, hosts: t.Array(t.Unknown(), { minItems: 1, maxItems: THINGS.hosts }) },
   { additionalProperties: false },
 )
 
-/** Throws `validation_failed` with all faults at once. */
+/** Reads a new site from a request body. Throws `validation_failed` with all faults at once. */
 export function parseSite(body: unknown, defaults: SiteDefaults): SiteFields {
   const { fields, faults } = readSite(body, defaults)
   refuseFaults(faults)
   return fields
 }
 
-/** The site with a merge patch applied, by the same rules as a new one. */
+/** Applies a merge patch to a site and validates the result like a new one. */
 export function patchSite(site: SiteFields, patch: unknown): SiteFields {
   const { fields, faults } = readSitePatch(site, patch)
   refuseFaults(faults)
   return fields
 }
 
-/** What `patchSite` gives, with the faults that it throws; the fields are sound when there are none. */
+/** Applies a merge patch and returns the faults instead of throwing them. The fields are valid only when there are none. */
 export function readSitePatch(site: SiteFields, patch: unknown): { fields: SiteFields; faults: Fault[] } {
   const { name, hosts, timezone, retention_days, revenue_currency } = site
   return readSite(mergedWith({ name, hosts, timezone, retention_days, revenue_currency }, patch), site)
 }
 
-/** What `parseSite` gives, with the faults that it throws; the fields are sound when there are none. */
+/** Reads a site and returns the faults instead of throwing them. The fields are valid only when there are none. */
 export function readSite(body: unknown, defaults: SiteDefaults): { fields: SiteFields; faults: Fault[] } {
   const { fields, faults } = inspect(SiteShape, body)
   const hosts = (fields.hosts ?? []).map((item, i) => readHost(item, `/hosts/${i}`))
@@ -65,7 +73,7 @@ export function readSite(body: unknown, defaults: SiteDefaults): { fields: SiteF
   if (!timezone) meaning.push(fault("/timezone", "invalid_timezone", "must be an IANA zone such as Europe/Berlin"))
   if (!currency) meaning.push(fault("/revenue_currency", "invalid_currency", "must be an active ISO 4217 code such as EUR"))
   const read: SiteFields = {
-    name: fields.name!, // without a fault it is there
+    name: fields.name!, // present when there is no fault
     hosts: [...new Set(hosts.filter((host) => typeof host === "string"))],
     timezone: timezone!,
     retention_days: fields.retention_days === undefined ? defaults.retention_days : fields.retention_days,
@@ -79,5 +87,9 @@ function readHost(item: unknown, pointer: string): string | Fault {
   const host = parseHost(item)
   if (host !== undefined) return host
   const meant = hostOfUrl(item)
-  return { pointer, code: "invalid_host", detail: meant ? `A host name is needed: did you mean ${meant}?` : "This is not a host name." }
+  return {
+    pointer,
+    code: "invalid_host",
+    detail: meant ? `Enter a host name, not a URL. Did you mean ${meant}?` : "This is not a valid host name.",
+  }
 }

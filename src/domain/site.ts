@@ -1,34 +1,35 @@
+import type { HostDispute } from "./host-claim.ts"
 import type { Shield } from "./shield.ts"
 import type { Versioned } from "./version.ts"
 import type { IdentityMode } from "./visit.ts"
 
-/** What of a site's behaviour can be set. Kept as one JSON value; a setting that is absent has its default. */
+/** The settings of a site. They are stored as one JSON value; absent settings have their defaults. */
 export interface SiteSettings {
   strict_origin: boolean
   accept_any_host: boolean
   identity_mode: IdentityMode
   persistent_days: number
   store_user_ids: boolean
-  /** What holds of a visitor who has said nothing yet. */
+  /** The consent of visitors who have neither given nor denied it. */
   consent_default: "granted" | "denied"
   respect_gpc: boolean
   drop_bots: boolean
   drop_spam: boolean
   drop_probes: boolean
   drop_datacenters: boolean
-  /** Smaller groups of people are not shown to strangers. */
+  /** Minimum number of visitors in a row of a shared view. Smaller groups are hidden. */
   min_group: number
   bounce_engaged_seconds: number
   allowed_query_params: readonly string[]
   hash_routing: boolean
-  /** Lower case; each unique on the instance. */
+  /** In lower case. Each id is unique on the instance. */
   compat_ids: Readonly<Record<CompatProduct, readonly string[]>>
   shields: readonly Shield[]
-  /** Everybody may look at the site, through a shared view of its own. */
+  /** Whether anyone can see the statistics, through a shared view created for this purpose. */
   public: boolean
 }
 
-/** Other products whose ids for a site are understood, so that their trackers go on counting. */
+/** The other products whose site ids are accepted, so that their trackers keep working. */
 export const COMPAT_PRODUCTS = ["plausible", "umami", "goatcounter"] as const
 export type CompatProduct = (typeof COMPAT_PRODUCTS)[number]
 
@@ -53,12 +54,14 @@ export const DEFAULT_SETTINGS: SiteSettings = {
   public: false,
 }
 
-/** A zone and mode by which a site's visitors were told apart from a moment on. */
+/** The time zone and identity mode that applied to a site from a moment on. */
 export interface IdentityPhase {
-  /** Epoch milliseconds; 0 for what held from the beginning. */
+  /** Start in epoch milliseconds; 0 for the first phase. */
   from: number
   timezone: string
   identity_mode: IdentityMode
+  /** The site's local days, such as `2026-11-21`, on which the mode was changed during this phase. Oldest first. */
+  mode_changed_on?: readonly string[]
 }
 
 /** A measured property. Times are epoch milliseconds. */
@@ -67,29 +70,38 @@ export interface Site extends Versioned {
   organization_id: number
   name: string
   hosts: readonly string[]
+  /** The time since when the site has claimed each host (`claimedHosts`), in epoch milliseconds. Missing hosts have been claimed since the creation of the site. */
+  hosts_listed_at: Readonly<Record<string, number>>
   timezone: string
-  /** Null: for ever. */
+  /** Null means forever. */
   retention_days: number | null
   revenue_currency: string
   tracking_id: string
   settings: SiteSettings
-  /** Oldest first; the last one may still have to begin. Empty while zone and mode have never changed. */
+  /** Oldest first. The last phase may lie in the future. Empty while time zone and mode have never changed. */
   identity_history: readonly IdentityPhase[]
   created_at: number
   updated_at: number
 }
 
-/** Finds the site an event belongs to; always up to date, never waits. */
+/** The directory that finds the site of an event. It is in memory and always up to date. */
 export interface SiteDirectory {
   byId(id: number): Site | undefined
   byTrackingId(id: string): Site | undefined
-  /** In any case. */
+  /** Ignores case. */
   byCompatId(product: CompatProduct, id: string): Site | undefined
-  /** Exact before `*.`; of several the lowest id, and none when they belong to several organizations (metrics.md 18.1). */
+  /**
+   * Returns the site that lists a host. An exact entry precedes `*.`, then the lowest id. For a disputed host, only sites of its
+   * owner count; without an owner, the result is undefined (metrics.md 18.1).
+   */
   byHost(host: string): Site | undefined
+  /** Returns the dispute over a host, or undefined unless sites of several organizations claim it. */
+  disputeOver(host: string): HostDispute | undefined
+  /** Returns all disputes by host, or those that involve `site`. */
+  disputes(site?: Site): HostDispute[]
 }
 
-/** Whether a host (lower case, no port) is in a list of hosts; a leading `www.` is ignored on both sides, `*.` means all subdomains. */
+/** Returns whether a list of hosts covers a host (lower case, no port). `www.` is ignored on both sides; `*.` means all subdomains. */
 export function coversHost(hosts: readonly string[], host: string): boolean {
   const plain = withoutWww(host)
   return hosts.some((entry) => (entry.startsWith("*.") ? plain.endsWith(entry.slice(1)) : withoutWww(entry) === plain))

@@ -1,32 +1,48 @@
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose.
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-// Control and format characters, line separators, variation selectors and tags: what changes or hides text without being seen.
+// Invisible characters that change or hide text: control and format characters, line separators, tags.
 const HIDDEN = /[\u034f\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
 
-/** Without characters that are not seen: texts of visitors must not pass for something else. */
+/** Removes invisible characters, so that a text sent by a visitor cannot imitate another one. */
 export const visibleText = (text: string): string => text.replace(HIDDEN, "")
 
-/** More marks on one letter than any writing has; Unicode's own limit for texts that are read as they come (UAX 15). */
+/** More combining marks on one letter than any script uses; the limit is that of Unicode's stream-safe text format (UAX 15). */
 const OVERLOADED = /\p{M}{31}/u
 
 /**
- * In the one Unicode form that compares well. That form has the marks of a letter in order, which takes the square of their
- * number: a minute for a body full of them. What has so many on one letter is no writing, and stays as it is.
+ * Normalizes a text to Unicode form NFC, so that equal texts compare as equal. Sorting the marks of a letter takes quadratic time:
+ * a minute for a body full of them. A text with too many marks on one letter is therefore returned unchanged.
  */
-export const composed = (text: string): string => (OVERLOADED.test(text) ? text : text.normalize("NFC"))
+export const normalizeUnicode = (text: string): string => (OVERLOADED.test(text) ? text : text.normalize("NFC"))
 
-/** As every text of a body is kept: trimmed and composed. */
-export const tidied = (text: string): string => composed(text.trim())
+/** Trims a text and normalizes it to NFC. Every text of a request body is stored in this form. */
+export const normalizeText = (text: string): string => normalizeUnicode(text.trim())
 
-/** Without control characters and halves of characters, so that any store, log and screen can hold it. */
+/** Returns whether a text has no control characters and no lone surrogates, so that any store, log and screen can hold it. */
 export const isClean = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed()
 
-/** Length as people count: an emoji is one character. */
-export const characters = (text: string): number => [...text].length
+/** Returns the length of a text in code points: an emoji is one character. */
+export const countCharacters = (text: string): number => [...text].length
 
-export const cutTo = (text: string, length: number): string =>
-  characters(text) <= length ? text : [...text].slice(0, length).join("").trimEnd()
+/** Truncates a text to a number of characters. */
+export const truncate = (text: string, length: number): string =>
+  countCharacters(text) <= length ? text : [...text].slice(0, length).join("").trimEnd()
 
-/** Equal for texts that differ by case alone. */
-export const caseKey = (text: string): string => composed(text.toLowerCase())
+/** Returns a key that is equal for texts that differ only in case. */
+export const caseKey = (text: string): string => normalizeUnicode(text.toLowerCase())
+
+/** Compares two texts by code point: in the order of UTF-16 units, with surrogates after all other units. */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const [one, other] = [a.charCodeAt(i), b.charCodeAt(i)]
+    if (one !== other) return place(one) - place(other)
+  }
+  return a.length - b.length
+}
+
+function place(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}

@@ -7,7 +7,7 @@ import { EmailText, emailFaults, NameText } from "./user.ts"
 
 const Id = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
-/** What an instance admin says of a new user; a password stands beside it and is judged for itself. */
+/** The fields of a new user that an instance admin creates. The password is validated separately. */
 const NewUserInput = t.Object(
   {
     email: EmailText,
@@ -20,8 +20,8 @@ const NewUserInput = t.Object(
   { additionalProperties: false, title: "NewUserInput" },
 )
 
-/** Fields of GET may be sent back. */
-const ECHOED = ["status", "organizations", "mfa", "auth", "last_login_at", "last_seen_at", "sessions", "api_keys"] as const
+/** Read-only fields of the GET response, which are accepted and ignored. */
+const READ_ONLY_FIELDS = ["status", "organizations", "mfa", "auth", "last_login_at", "last_seen_at", "sessions", "api_keys"] as const
 
 const UserPatch = t.Object(
   {
@@ -29,7 +29,10 @@ const UserPatch = t.Object(
     email: t.Optional(EmailText),
     is_instance_admin: t.Optional(t.Boolean()),
     version: t.Optional(Id),
-    ...(Object.fromEntries(ECHOED.map((name) => [name, t.Optional(t.Unknown())])) as Record<string, ReturnType<typeof t.Unknown>>),
+    ...(Object.fromEntries(READ_ONLY_FIELDS.map((name) => [name, t.Optional(t.Unknown())])) as Record<
+      string,
+      ReturnType<typeof t.Unknown>
+    >),
   },
   { additionalProperties: false, title: "UserPatch" },
 )
@@ -40,22 +43,23 @@ export interface NewUserFields {
   is_instance_admin: boolean
   send_invitation: boolean
   membership: { organizationId: number; role: Role } | undefined
-  /** As it was typed, and not judged yet; undefined: the user chooses one. */
+  /** The password as it was typed, not validated yet. Undefined when the user chooses one later. */
   password: unknown
 }
 
-/** Throws `validation_failed`. An organization and a role come together; a guest is made by an invitation, with sites. */
+/** Reads a new user from a request body. An organization requires a role and vice versa; guests must be invited. Throws `validation_failed`. */
 export function parseNewUser(body: unknown): NewUserFields {
   const { password, ...rest } = isObject(body) ? body : {}
   const { fields, faults } = inspect(NewUserInput, isObject(body) ? rest : body)
   const { organization_id, role } = fields
   const found = [...faults, ...emailFaults(fields.email)]
-  if (organization_id !== undefined && role === undefined) found.push(fault("/role", "required", "is required beside organization_id"))
-  if (role !== undefined && organization_id === undefined) found.push(fault("/organization_id", "required", "is required beside role"))
-  if (role === "guest") found.push(fault("/role", "invalid_choice", "must be a role in the whole organization: a guest is invited"))
+  if (organization_id !== undefined && role === undefined) found.push(fault("/role", "required", "is required with organization_id"))
+  if (role !== undefined && organization_id === undefined) found.push(fault("/organization_id", "required", "is required with role"))
+  if (role === "guest")
+    found.push(fault("/role", "invalid_choice", "must be a role in the whole organization: guests are invited to single sites instead"))
   refuseFaults(inDocumentOrder(found, body))
   return {
-    email: fields.email!, // no fault: they are there
+    email: fields.email!, // present, because no fault was found
     name: fields.name!,
     is_instance_admin: fields.is_instance_admin ?? false,
     send_invitation: fields.send_invitation ?? true,
@@ -64,11 +68,11 @@ export function parseNewUser(body: unknown): NewUserFields {
   }
 }
 
-/** Throws `validation_failed`. */
+/** Reads a merge patch of a user. Throws `validation_failed`. */
 export function parseUserPatch(body: unknown): { name?: string; email?: string; is_instance_admin?: boolean; version?: number } {
   const { fields, faults } = inspect(UserPatch, body)
   refuseFaults(inDocumentOrder([...faults, ...emailFaults(fields.email as string | undefined)], body))
-  const { name, email, is_instance_admin, version } = fields as ReturnType<typeof parseUserPatch> // their schemas say so
+  const { name, email, is_instance_admin, version } = fields as ReturnType<typeof parseUserPatch> // the types of their schemas
   return {
     ...(name !== undefined && { name }),
     ...(email !== undefined && { email }),
@@ -82,7 +86,7 @@ const Removal = t.Object(
   { additionalProperties: false, title: "UserRemoval" },
 )
 
-/** Who owns what a user owns alone: user by organization. Throws `validation_failed`. */
+/** Reads the new owners of organizations of which a removed user is the only owner: user id by organization id. Throws `validation_failed`. */
 export function parseUserRemoval(body: unknown): Map<number, number> {
   const { fields, faults } = inspect(Removal, body)
   refuseFaults(faults)

@@ -1,41 +1,45 @@
 import { AppError } from "./error.ts"
 
-/** A thing that counts its changes, from 1. */
+/** A record with a version number, which starts at 1 and increases with each change. */
 export interface Versioned {
   version: number
 }
 
-/** Versions that the caller of a change or a deletion still takes it to have (`If-Match`); undefined: any. */
+/** The versions that a change or deletion accepts (`If-Match`). Undefined means any version. */
 export type Expected = readonly number[] | undefined
 
 /**
- * Throws `version_conflict` when a body names another version than the present one (areas/00 section 8); undefined names none.
- * `current` tells the caller the thing as it is now, so it is made as answers show it.
+ * Throws `version_conflict` when a body names a version other than the current one (areas/00 section 8). Undefined means any
+ * version. `current` formats the record for the error response, which contains its current state.
  */
 export function refuseStaleBody<Thing extends Versioned>(thing: Thing, named: number | undefined, current: (thing: Thing) => object): void {
   if (named !== undefined && named !== thing.version)
-    throw new AppError("version_conflict", "Somebody has changed it since it was read.", { current: current(thing) })
+    throw new AppError("version_conflict", "Someone else changed this since you loaded it. Reload it and try again.", {
+      current: current(thing),
+    })
 }
 
 /**
- * The versions that a header `If-Match` names; undefined without one and for `*`, which only asks that the thing exists. A weak
- * tag, and what is no tag of ours, fits no version.
+ * Returns the versions in an `If-Match` header; undefined without a header and for `*`, which only requires that the record
+ * exists. Weak tags and tags of another format match no version.
  */
 export function versionsIn(ifMatch: string | null): Expected {
   const given = ifMatch?.trim()
   if (given === undefined || given === "*") return undefined
   return given.split(",").flatMap((tag) => {
-    // Behind the dot a site's tag says more than its version.
+    // The tag of a site contains more than its version after a dot.
     const version = /^"([1-9]\d{0,14})(\.[0-9a-z]+)?"$/.exec(tag.trim())?.[1]
     return version === undefined ? [] : [Number(version)]
   })
 }
 
-/** The strong entity tag of a thing's present version. */
+/** Returns the strong entity tag of the current version. */
 export const etagOf = ({ version }: Versioned): string => `"${version}"`
 
-/** Throws `precondition_failed` for a thing that somebody has changed since. */
+/** Throws `precondition_failed` when the current version is not one of those expected. */
 export function refuseOtherVersion(thing: Versioned, expected: Expected): void {
   if (expected && !expected.includes(thing.version))
-    throw new AppError("precondition_failed", "Somebody has changed it since it was read.", { etag: etagOf(thing) })
+    throw new AppError("precondition_failed", "Someone else changed this since you loaded it. Reload it and try again.", {
+      etag: etagOf(thing),
+    })
 }

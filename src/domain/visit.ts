@@ -1,4 +1,4 @@
-/** What a visit keeps from its first event, frozen. */
+/** The attributes that a visit takes from its first event. They do not change afterwards. */
 export const TRAITS = [
   "source",
   "referrer",
@@ -23,16 +23,16 @@ export const TRAITS = [
 /** "" is the missing value. */
 export type VisitTraits = Record<(typeof TRAITS)[number], string>
 
-/** How the visitor of a visit is known: by the rotating id, by a stored random id, by the site's own user id. */
+/** How the visitor of a visit is recognized: by the rotating id, by a stored random id, or by the site's own user id. */
 export const VISITOR_KINDS = ["rotating", "device", "user"] as const
 export type VisitorKind = (typeof VISITOR_KINDS)[number]
 
 export const IDENTITY_MODES = ["daily", "weekly", "monthly", "identified", "persistent"] as const
 export type IdentityMode = (typeof IDENTITY_MODES)[number]
 
-/** A new visit begins after more than this without an event. */
+/** The maximum pause between two events of a visit. */
 export const VISIT_IDLE_MS = 30 * 60_000
-/** A visit's events lie within this time. */
+/** The maximum length of a visit. */
 export const VISIT_LENGTH_MS = 24 * 3_600_000
-/** Events of any name; a fuller visit is closed. */
+/** The maximum number of events per visit, of any name. */
 export const VISIT_EVENTS = 10_000

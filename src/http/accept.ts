@@ -1,4 +1,4 @@
-/** Whether `Accept` admits a media type; the most specific range that fits decides, and `q=0` is a refusal. */
+/** Returns whether `Accept` admits a media type. The most specific matching range decides, and `q=0` excludes it. */
 export function accepts(request: Request, type: string): boolean {
   const header = request.headers.get("accept")?.trim()
   if (!header) return true
@@ -7,7 +7,7 @@ export function accepts(request: Request, type: string): boolean {
   return (fitting.find((range) => range !== undefined)?.quality ?? 0) > 0
 }
 
-/** Whether a person reads the answer: browsers name HTML when they go to a page, `*` is what programs send. */
+/** Returns whether the client prefers a web page. Browsers list HTML explicitly when they navigate; programs send `*`. */
 export const wantsPage = (request: Request): boolean =>
   (request.headers.get("accept") ?? "").toLowerCase().includes("text/html") && accepts(request, "text/html")
 

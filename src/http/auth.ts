@@ -3,11 +3,11 @@ import { AppError } from "../domain/error.ts"
 import { type ApiKey, hasScope, type Scope } from "../domain/key.ts"
 import { API } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
-import type { Read } from "../plugin/body.ts"
-import { type Call, guard } from "../plugin/guard.ts"
-import type { Keys } from "../services/keys.ts"
-import { type Maintenance, refuseWrites } from "../services/maintenance.ts"
-import { tokenBuckets } from "../services/token-buckets.ts"
+import type { Keys } from "../services/api-keys/api-keys.ts"
+import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
+import { type Maintenance, refuseWrites } from "../services/instance/maintenance.ts"
+import type { Read } from "../web/body.ts"
+import { type Call, guard } from "../web/guard.ts"
 import { accepts } from "./accept.ts"
 import { addressPrefix, callerName } from "./caller.ts"
 import type { ApiLimits } from "./limits.ts"
@@ -17,35 +17,35 @@ export interface AuthOptions {
   serverName: string
   now(): number
   keys: Pick<Keys, "find">
-  /** Told of each request that comes with a live key. */
+  /** Called for each request with a valid key. */
   onKey(request: Request, key: ApiKey): void
   sites: { visible(key: ApiKey, id: string | undefined): Promise<Site> }
   limits: ApiLimits
-  /** Of the client, behind trusted proxies. */
+  /** Returns the address of the client behind trusted proxies. */
   addressOf(call: Call): string | undefined
-  /** While it is on, what people manage cannot be changed; events go on coming in. */
+  /** Returns the maintenance mode, during which nothing but events can be written. */
   maintenance(): Maintenance
 }
 
-/** What a route asks of a key: a scope, or more than that. */
+/** Requirements of a route for an API key: a scope, or several conditions. */
 export type Wanted = Scope | WantedFacts
 interface WantedFacts {
-  /** Any one of them is enough. */
+  /** Scopes of which one is enough. */
   scopes: readonly Scope[]
-  /** Only a key for all sites of the organization will do. */
+  /** Whether the key must have access to all sites of the organization. */
   unrestricted?: boolean
-  /** Throws when what else the path names below a site is not there: a caller learns that before anything of the rest. */
+  /** Throws if a resource in the path below the site does not exist. Runs before all later checks. */
   finds?(site: Site, call: Call): Promise<unknown>
-  /** Turns the body into a value; of JSON unless something else is said. */
+  /** Parser of the body. Default: JSON. */
   read?: Read
-  /** Media types of the answer; JSON unless something else is said. */
+  /** Media types of the response. Default: JSON. */
   produces?: readonly string[]
 }
 
 export type ApiKeyAuth = ReturnType<typeof apiKeyAuth>
 export type KeyGate = ReturnType<typeof keyGate>
 
-/** Checks 3 to 6 of api.md section 2: whether a request's key is there, valid, sufficient, and not used too often. */
+/** Creates checks 3 to 6 of api.md section 2: the key exists, is valid, has the scope and is within its rate limit. */
 export function keyGate(options: AuthOptions) {
   const find = keyFinder(options)
 
@@ -61,13 +61,13 @@ export function keyGate(options: AuthOptions) {
 }
 
 /**
- * Public routes name what they ask of a key, and their handlers get it. `scope` stands on routes of the organization,
- * `siteScope` on those below `/sites/:site_id`, whose handlers also get the site. Of several scopes any one is enough.
+ * Creates the macros with which public routes declare their requirements. Handlers receive the key. `scope` is for routes of the
+ * organization, `siteScope` for routes below `/sites/:site_id`, whose handlers also receive the site. One of several scopes is enough.
  */
 export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   return new Elysia({ name: "apiKeyAuth" }).macro({
     scope: (wanted: Wanted) => ({
-      detail: toldOf(wanted),
+      detail: describeRequirements(wanted),
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
         refuseFormat(call, factsOf(wanted))
@@ -75,7 +75,7 @@ export function apiKeyAuth({ admit, siteOf }: KeyGate) {
       }, factsOf(wanted).read),
     }),
     siteScope: (wanted: Wanted) => ({
-      detail: toldOf(wanted),
+      detail: describeRequirements(wanted),
       ...guard(async (call) => {
         const apiKey = await admit(call, wanted)
         const site = await siteOf(apiKey, call)
@@ -87,18 +87,18 @@ export function apiKeyAuth({ admit, siteOf }: KeyGate) {
   })
 }
 
-/** What the documents say of it. */
-function toldOf(wanted: Wanted): object {
+/** Describes the requirements for the documentation. */
+function describeRequirements(wanted: Wanted): object {
   const { scopes, unrestricted } = factsOf(wanted)
   return { "x-required-scopes": scopes, ...(unrestricted && { "x-unrestricted-key": true }) }
 }
 
 const factsOf = (wanted: Wanted): WantedFacts => (typeof wanted === "string" ? { scopes: [wanted] } : wanted)
 
-/** Who guesses keys is slowed down by address; a valid key behind the same address is not. */
+/** Creates the lookup of keys. Failed attempts are limited by address; valid keys from the same address are not affected. */
 function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
   const failures = tokenBuckets(API.failedAuthPerMinute, now)
-  // Of a name of any text, what a quoted header value may hold.
+  // Replaces characters of the name that a quoted header value must not contain.
   const realm = `Bearer realm="${serverName.replace(/[^ !#-[\]-~]/g, "_")}"`
 
   return async function find(call: Call): Promise<ApiKey> {
@@ -112,14 +112,14 @@ function keyFinder({ serverName, now, keys, addressOf, onKey }: AuthOptions) {
     }
     const failed = token === undefined ? undefined : failures.take(callerName(address))
     if (failed?.taken === false)
-      throw new AppError("rate_limited", "Too many requests with keys that are not valid.", { retry_after: failed.retryAfter })
+      throw new AppError("rate_limited", "Too many requests with invalid keys.", { retry_after: failed.retryAfter })
     call.set.headers["www-authenticate"] = failed ? `${realm}, error="invalid_token"` : realm
-    if (!failed) throw new AppError("missing_api_key", "Send an API key: Authorization: Bearer ff_…")
+    if (!failed) throw new AppError("missing_api_key", "Send an API key in the header: Authorization: Bearer <API key>.")
     throw new AppError("invalid_api_key", "The key is unknown, revoked, expired, or used from an address outside its list.")
   }
 }
 
-/** Changes what people manage. Questions are asked by POST too, and events are collected. */
+/** Returns whether a request changes managed data. Queries and events also use POST, but do not count. */
 const isManaging = ({ request }: Call, { scopes }: WantedFacts): boolean =>
   request.method !== "GET" && request.method !== "HEAD" && scopes.some((scope) => scope.endsWith(":write") && scope !== "events:write")
 
@@ -128,9 +128,10 @@ function refuseScope(key: ApiKey, { scopes, unrestricted }: WantedFacts, { set }
     set.headers["www-authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`
     throw new AppError("insufficient_scope", `The key needs ${scopes.join(" or ")}.`, { required_scopes: scopes })
   }
-  if (unrestricted && key.site_ids !== null) throw new AppError("unrestricted_key_required", "The key is limited to chosen sites.")
+  if (unrestricted && key.site_ids !== null) throw new AppError("unrestricted_key_required", "This key is limited to selected sites.")
 }
 
 function refuseFormat({ request }: Call, { produces = ["application/json"] }: Pick<WantedFacts, "produces">): void {
-  if (!produces.some((type) => accepts(request, type))) throw new AppError("not_acceptable", `The answer is ${produces.join(" or ")}.`)
+  if (!produces.some((type) => accepts(request, type)))
+    throw new AppError("not_acceptable", `The response is only available as ${produces.join(" or ")}.`)
 }

@@ -1,6 +1,6 @@
-import { readAddress } from "../ingest/client-address.ts"
+import { readAddress } from "../ingest/address/client-address.ts"
 
-/** The /24 of an IPv4 address, the /48 of an IPv6 one; empty for none. What may be kept of somebody who signs in. */
+/** Returns the /24 of an IPv4 address or the /48 of an IPv6 address, or "" without an address. Only this prefix of a signed-in user is stored. */
 export function addressPrefix(address: string | undefined): string {
   const bytes = readAddress(address ?? "")?.bytes
   if (!bytes) return ""
@@ -9,13 +9,13 @@ export function addressPrefix(address: string | undefined): string {
   return `${groups.join(":")}::/48`
 }
 
-/** The name under which a client is counted that is known by its address alone; IPv6 by its first 64 bits, for one client has them all. */
+/** Returns the key for limits of a client known only by its address. For IPv6 the first 64 bits, because a client controls the rest. */
 export function callerName(address: string | undefined): string {
   const bytes = readAddress(address ?? "")?.bytes
   return bytes ? bytes.slice(0, bytes.length === 4 ? 4 : 8).join(".") : "unknown"
 }
 
-/** The neighbourhood a client is counted with: the /24 of an IPv4 address, the /64 of an IPv6 one. */
+/** Returns the key for limits per network: the /24 of an IPv4 address, the /64 of an IPv6 address. */
 export function networkName(address: string | undefined): string {
   const bytes = readAddress(address ?? "")?.bytes
   return bytes ? bytes.slice(0, bytes.length === 4 ? 3 : 8).join(".") : "unknown"

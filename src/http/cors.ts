@@ -1,18 +1,18 @@
 const METHODS = "GET, HEAD, POST, PATCH, DELETE"
 const REQUEST_HEADERS = "authorization, content-type, idempotency-key, if-match, if-none-match, x-request-id"
-/** What a page may read of an answer beside its body. */
-const ANSWER_HEADERS =
+/** Response headers that pages can read. */
+const RESPONSE_HEADERS =
   "etag, location, idempotency-replayed, retry-after, x-request-id, ratelimit, ratelimit-policy, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset"
 
-/** Lets pages of chosen origins call the public API from a browser, never with credentials (api.md 4.9). */
+/** CORS rules: pages of configured origins can call the public API, never with credentials (api.md 4.9). */
 export interface Cors {
-  /** The answer to a preflight; undefined for a request that is none, or of an origin that is not chosen. */
+  /** Returns the response to a preflight, or undefined for other requests and other origins. */
   preflight(request: Request, path: string, headers: Readonly<Record<string, string>>): Response | undefined
-  /** The answer, readable by the page that asked. */
+  /** Adds the headers that let the requesting page read the response. */
   allow(request: Request, path: string, answer: Response): Response
 }
 
-/** `origins` are exact; without any there is no preflight and no header. */
+/** Creates the CORS rules for exact origins. Without origins there are no preflights and no headers. */
 export function crossOrigin(origins: readonly string[]): Cors {
   const chosen = new Set(origins)
   const originOf = (request: Request, path: string): string | undefined => {
@@ -42,12 +42,12 @@ export function crossOrigin(origins: readonly string[]): Cors {
       if (chosen.size > 0 && isPublic(path)) answer.headers.append("vary", "origin")
       if (origin === undefined) return answer
       answer.headers.set("access-control-allow-origin", origin)
-      answer.headers.set("access-control-expose-headers", ANSWER_HEADERS)
+      answer.headers.set("access-control-expose-headers", RESPONSE_HEADERS)
       return answer
     },
   }
 }
 
-/** MCP has a rule of its own about origins. Routes answer with a slash behind them too. */
+/** Returns whether CORS applies to a path. MCP has its own origin rule. Routes also accept a trailing slash. */
 const isPublic = (path: string): boolean =>
   (path.startsWith("/api/public/v1/") && !/^\/api\/public\/v1\/mcp\/?$/.test(path)) || /^\/api\/v2\/query\/?$/.test(path)

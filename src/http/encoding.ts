@@ -1,4 +1,4 @@
-/** The best encoding that the client takes; `q=0` is a refusal. */
+/** Returns the best encoding that the client accepts. `q=0` excludes an encoding. */
 export function encodingOf(request: Request): "zstd" | "gzip" | undefined {
   const header = request.headers.get("accept-encoding") ?? ""
   const accepted = header.split(",").filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))

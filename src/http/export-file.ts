@@ -2,9 +2,9 @@ import { AppError } from "../domain/error.ts"
 import { EXPORT_FORMATS, isRowType, MEDIA_TYPES } from "../domain/export.ts"
 import { API } from "../domain/limits.ts"
 import type { Log } from "../domain/log.ts"
-import type { Peers } from "../plugin/guard.ts"
-import type { Export } from "../services/exports.ts"
-import { tokenBuckets } from "../services/token-buckets.ts"
+import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
+import type { Export } from "../services/export/export.ts"
+import type { Peers } from "../web/guard.ts"
 import { accepts } from "./accept.ts"
 import { toFailure } from "./errors.ts"
 import { allowPauses } from "./quiet-connections.ts"
@@ -20,28 +20,28 @@ interface Asked {
   opened: Export
   request: Request
   server: Peers | null
-  /** Whose limits it counts against. */
+  /** Caller to whose limits the export counts. */
   caller: string
   requestId: string
-  /** Ends the file before its end. */
+  /** Signal that stops the export. */
   signal?: AbortSignal
-  /** Called once, when the file is over or there is none. */
+  /** Called once after the file is complete, stopped or could not be created. */
   onEnd?(): void
 }
 
-/** Exports as answers: files that are made while they are read, so many of a caller at a time. */
+/** Creates responses that stream exports, with limits per caller. */
 export function exportAnswers({ log, now }: ExportAnswerOptions): (asked: Asked) => Promise<Response> {
   const limits = exportLimits(now)
   return async ({ opened, request, server, caller, requestId, signal = request.signal, onEnd = () => {} }) => {
     const headers = fileHeaders(opened)
-    // Its length and its failures are known to nobody who does not ask for it.
+    // HEAD creates no file, so its length and failures are unknown.
     if (request.method === "HEAD") {
       onEnd()
       return new Response(null, { headers })
     }
     allowPauses(request, server)
     const release = limits.take(caller, isRowType(opened.type))
-    // What callers can act on is for them; anything else is for the log, which this writes.
+    // Writes unexpected failures to the log.
     const onFailure = (thrown: unknown) => void toFailure(thrown, requestId, log)
     const finish = () => {
       release()
@@ -51,7 +51,7 @@ export function exportAnswers({ log, now }: ExportAnswerOptions): (asked: Asked)
   }
 }
 
-/** Once the format is known to be one; whether it is comes later in the order of checks. */
+/** Throws `not_acceptable` if `Accept` excludes the requested format. Unknown formats are rejected later in the order of checks. */
 export function refuseOtherFormats(request: Request, given: unknown): void {
   const format = EXPORT_FORMATS.find((known) => known === (given ?? "csv"))
   if (format && !accepts(request, MEDIA_TYPES[format])) throw new AppError("not_acceptable", `The answer is ${MEDIA_TYPES[format]}.`)
@@ -62,16 +62,17 @@ const fileHeaders = ({ format, fileName }: Export): Record<string, string> => ({
   "content-disposition": `attachment; filename="${fileName}"`,
 })
 
-/** How many exports a caller may run at once, and of raw rows begin in an hour. Returns what to call when the export is over. */
+/** Limits the concurrent exports of a caller and exports of raw rows per hour. `take` returns a function to call at the end. */
 function exportLimits(now: () => number) {
   const hourly = tokenBuckets(API.rowExportsPerHour, now, HOUR_MS)
   const running = new Map<string, number>()
   return {
     take(caller: string, isOfRows: boolean): () => void {
       const count = running.get(caller) ?? 0
-      if (count >= API.exportsAtOnce) throw limited(`${API.exportsAtOnce} exports are running already.`, 5)
+      if (count >= API.exportsAtOnce)
+        throw limited(`You already have ${API.exportsAtOnce} running exports. Wait until one has finished.`, 5)
       const level = isOfRows ? hourly.take(caller) : undefined
-      if (level?.taken === false) throw limited(`Raw rows may be exported ${API.rowExportsPerHour} times an hour.`, level.retryAfter)
+      if (level?.taken === false) throw limited(`You can export raw rows ${API.rowExportsPerHour} times per hour.`, level.retryAfter)
       running.set(caller, count + 1)
       return () => {
         const left = running.get(caller)! - 1
@@ -85,18 +86,18 @@ function exportLimits(now: () => number) {
 const limited = (detail: string, retry_after: number) => new AppError("rate_limited", detail, { retry_after })
 
 interface FileEvents {
-  /** Called once, when the file is over, cut off or left by its reader. */
+  /** Called once when the file is complete, stopped or abandoned by the client. */
   release(): void
   onFailure(thrown: unknown): void
 }
 
-/** The export as a body that is made as it is taken. Resolves with the first piece made; what fails then is thrown. */
+/** Streams an export. Resolves after the first chunk is created and throws if that fails. */
 async function fileOf(opened: Export, signal: AbortSignal, { release, onFailure }: FileEvents): Promise<ReadableStream<Uint8Array>> {
   const left = new AbortController()
   const pieces = opened.read(AbortSignal.any([signal, left.signal]))
   const finish = onceOnly(() => {
     left.abort()
-    // Ends what waits for its next taker; why it ends no longer matters to anybody.
+    // Ends the generator. Errors no longer matter.
     pieces.return(undefined).catch(() => {})
     release()
   })
@@ -116,19 +117,19 @@ async function fileOf(opened: Export, signal: AbortSignal, { release, onFailure 
           next = undefined
           if (!piece.done) return controller.enqueue(piece.value)
           finish()
-          // Given up: what came so far is no whole file, and must not look like one.
+          // The export was stopped: an incomplete file must not look complete.
           if (signal.aborted) return controller.error(new AppError("session_required", "The session has ended."))
           controller.close()
         } catch (thrown) {
           finish()
           onFailure(thrown)
-          // The connection ends before the regular end of the body: what came so far is no whole file.
+          // Closes the connection before the end of the body, so that an incomplete file does not look complete.
           controller.error(thrown)
         }
       },
       cancel: finish,
     },
-    // Nothing is made ahead of its reader.
+    // Chunks are only created on demand.
     { highWaterMark: 0 },
   )
 }

@@ -1,18 +1,18 @@
 import { getDomain } from "tldts"
 
-/** Header sets by the kind of answer. `X-Request-Id` comes on top of each. */
+/** Header sets by kind of response, without `X-Request-Id`. */
 export interface HeaderSets {
-  /** Public API, health, every problem outside the open paths. */
+  /** Headers of the public API, health and problems outside the open paths. */
   api: Readonly<Record<string, string>>
-  /** What any page may load or post to, without credentials: collect paths, tracker, pixel. */
+  /** Headers of paths that any page can use without credentials: events, tracker, pixel. */
   open: Readonly<Record<string, string>>
-  /** Pages of the dashboard. Those of a shared view may be embedded by the origins its owner named. */
+  /** Returns the headers of dashboard pages. Shared views can be embedded by the given origins. */
   page(embedOrigins?: readonly string[]): Readonly<Record<string, string>>
-  /** Scripts, styles and pictures of the dashboard. */
+  /** Headers of scripts, styles and images of the dashboard. */
   asset: Readonly<Record<string, string>>
 }
 
-/** Everything a page loads comes from its own origin, and no text becomes markup or code. */
+/** Content security policy: pages only load from their own origin, and text never becomes markup or code. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +25,7 @@ const PAGE_POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ")
 
-/** An empty base URL stands for one that is not set. */
+/** Creates the header sets. An empty base URL means that none is set. */
 export function headerSets({ baseUrl, hsts }: { baseUrl: string; hsts: boolean }): HeaderSets {
   const all = {
     "x-content-type-options": "nosniff",
@@ -52,17 +52,17 @@ export function headerSets({ baseUrl, hsts }: { baseUrl: string; hsts: boolean }
     open: {
       ...all,
       "access-control-allow-origin": "*",
-      // Else the tracker cannot read when it may try again.
+      // The tracker needs this header to know when to retry.
       "access-control-expose-headers": "retry-after",
       "cross-origin-resource-policy": "cross-origin",
     },
   }
 }
 
-/** On a registrable domain itself, subdomains are other people's business. */
+/** Returns the HSTS value. On a registrable domain it excludes subdomains, which can belong to others. */
 const strictTransport = (host: string): string => (getDomain(host) === host ? "max-age=31536000" : "max-age=31536000; includeSubDomains")
 
-/** The caller's own id of a request when it is a plain word, else a new one. */
+/** Returns the request id sent by the caller if it is valid, otherwise a new one. */
 export function requestId(request: Request): string {
   const given = request.headers.get("x-request-id")
   return given !== null && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : Bun.randomUUIDv7()

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia"
-import type { Health } from "../services/health.ts"
+import type { Health } from "../services/runtime/health.ts"
 
-/** For restart probes and for load balancers. Neither asks for a key, names a site or tells a version. */
+/** Creates the health routes for restart probes and load balancers. They need no key and reveal neither sites nor the version. */
 export const healthRoutes = (health: Health) =>
   new Elysia()
     .get("/health/live", () => ({ status: "ok" }), { detail: { hide: true } })

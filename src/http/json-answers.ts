@@ -1,23 +1,23 @@
 import { Elysia, ElysiaCustomStatusResponse } from "elysia"
 import { encodingOf } from "./encoding.ts"
 
-/** Smaller answers fit one packet anyway. */
-const WORTH_COMPRESSING = 1_024
+/** Minimum length of compressed responses, in characters. Smaller ones fit into one packet. */
+const MIN_COMPRESSED_LENGTH = 1_024
 
-/** ETag and compression for JSON answers to GET and HEAD. Bun does neither for what a handler returns. */
+/** Adds ETag and compression to JSON responses of GET and HEAD, which Bun does not do for handlers. */
 export const jsonAnswers = new Elysia({ name: "jsonAnswers" }).mapResponse({ as: "global" }, ({ request, responseValue, set }) => {
   if (request.method !== "GET" && request.method !== "HEAD") return
   if (typeof responseValue !== "object" || responseValue === null || responseValue instanceof Response) return
-  // `status(404, …)` arrives wrapped: taken for a value, it would answer 200.
+  // `status(404, …)` is wrapped. Treated as a value, it would become a 200 response.
   if (responseValue instanceof ElysiaCustomStatusResponse) return
 
   const json = JSON.stringify(responseValue)
   const status = Number(set.status ?? 200)
-  // Header values of ours are text; the type also allows numbers.
+  // Our header values are text. The type also allows numbers.
   const headers = new Headers(set.headers as Record<string, string>)
   headers.append("vary", "accept-encoding")
   if (status === 200) {
-    // A resource with a version brings its own strong tag.
+    // A versioned resource already has a strong tag.
     if (!headers.has("etag")) headers.set("etag", `W/"${Bun.hash(json).toString(36)}"`)
     if (isKnown(request, headers.get("etag")!)) return new Response(null, { status: 304, headers })
   }
@@ -25,7 +25,7 @@ export const jsonAnswers = new Elysia({ name: "jsonAnswers" }).mapResponse({ as:
   return new Response(encoded(json, request, headers), { status, headers })
 })
 
-/** `If-None-Match` compares weakly and may name several tags. */
+/** Returns whether `If-None-Match` contains the tag. Tags are compared weakly, and the header can list several. */
 function isKnown(request: Request, etag: string): boolean {
   const given = request.headers.get("if-none-match")
   if (given === null) return false
@@ -34,7 +34,7 @@ function isKnown(request: Request, etag: string): boolean {
 }
 
 function encoded(json: string, request: Request, headers: Headers): string | Uint8Array<ArrayBuffer> {
-  const encoding = json.length < WORTH_COMPRESSING ? undefined : encodingOf(request)
+  const encoding = json.length < MIN_COMPRESSED_LENGTH ? undefined : encodingOf(request)
   if (encoding === undefined) return json
   headers.set("content-encoding", encoding)
   return encoding === "zstd" ? new Uint8Array(Bun.zstdCompressSync(json)) : Bun.gzipSync(json)

@@ -1,7 +1,7 @@
 import type { ApiKey } from "../domain/key.ts"
-import type { KeyUsage } from "../services/key-usage.ts"
+import type { KeyUsage } from "../services/api-keys/key-usage.ts"
 
-/** Counts the answers to requests that came with a key, by what they asked for. */
+/** Counts responses to requests with a key, by route and status. */
 export function keyRequests(usage: Pick<KeyUsage, "count">) {
   const keys = new WeakMap<Request, number>()
   return {
@@ -13,6 +13,6 @@ export function keyRequests(usage: Pick<KeyUsage, "count">) {
   }
 }
 
-/** Only paths that exist come this far, and what they name are numbers. */
+/** Returns the route for the statistics, with ids replaced. Only existing paths reach this point, and their ids are numbers. */
 const routeOf = ({ method, url }: Request): string =>
   `${method} ${new URL(url).pathname.replace(/\/$/, "").replace(/\/\d+(?=\/|$)/g, "/:id")}`

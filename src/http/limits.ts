@@ -1,19 +1,19 @@
 import { AppError } from "../domain/error.ts"
 import type { ApiKey } from "../domain/key.ts"
-import { type Level, tokenBuckets } from "../services/token-buckets.ts"
+import { type Level, tokenBuckets } from "../services/api-keys/token-buckets.ts"
 
-/** What of a key its limit hangs on. */
+/** Members of a key that determine its limit. */
 type Limited = Pick<ApiKey, "id" | "rate_limit">
 
-/** The limit of the public API per key. It writes the `RateLimit` headers into `headers`. */
+/** Rate limit of the public API per key. Writes the `RateLimit` headers into `headers`. */
 export interface ApiLimits {
-  /** Only says what is left: for answers that fail before the limit is due. */
+  /** Writes the headers without counting, for responses that fail before the limit is checked. */
   show(key: Limited, headers: Record<string, unknown>): void
-  /** Counts one request. Throws `rate_limited` when none is left. */
+  /** Counts one request. Throws `rate_limited` if no request is left. */
   take(key: Limited, headers: Record<string, unknown>): void
 }
 
-/** `usual` requests per minute for keys without a rate of their own; 0 = no limit, and no headers. */
+/** Creates the limit. `usual` is the default number of requests per minute; 0 disables the limit and its headers. */
 export function apiLimits(usual: number, now: () => number): ApiLimits {
   const buckets = tokenBuckets(usual, now)
   const sizeOf = ({ rate_limit }: Limited): number => rate_limit ?? usual
@@ -23,14 +23,14 @@ export function apiLimits(usual: number, now: () => number): ApiLimits {
     headers.ratelimit = `"default";r=${level.remaining};t=60`
     headers["x-ratelimit-limit"] = String(size)
     headers["x-ratelimit-remaining"] = String(level.remaining)
-    // After a minute without requests the bucket is full again, whatever was left.
+    // After a minute without requests the bucket is full again.
     headers["x-ratelimit-reset"] = String(Math.ceil(now() / 1_000) + 60)
   }
 
   return {
     show(key, headers) {
       const size = sizeOf(key)
-      if (size > 0) write(buckets.look(String(key.id), size), size, headers)
+      if (size > 0) write(buckets.peek(String(key.id), size), size, headers)
     },
     take(key, headers) {
       const size = sizeOf(key)

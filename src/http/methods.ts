@@ -1,6 +1,6 @@
 import type { AnyElysia } from "elysia"
 
-/** Which methods a path has, from the routes of the running app: Elysia answers 404 where 405 is due. */
+/** Returns a function that lists the methods of a path, because Elysia answers 404 instead of 405. */
 export function methodTable(app: AnyElysia): (path: string) => readonly string[] {
   const methods = new Map<string, string[]>()
   for (const { path, method } of app.routes)

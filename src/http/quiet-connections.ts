@@ -1,13 +1,13 @@
 import { QUERY } from "../domain/limits.ts"
-import type { Peers } from "../plugin/guard.ts"
+import type { Peers } from "../web/guard.ts"
 
-/** Longer than the longest report: the server would close a connection on which nothing moves meanwhile. */
+/** Idle timeout during a report. Longer than the longest report, because the server closes idle connections. */
 const ANSWER_SECONDS = (2 * QUERY.timeoutMs) / 1_000 + 10
-/** A reader of a file may pause for so long; what is left of it waits without cost. */
+/** Idle timeout of a download. A paused download costs nothing. */
 const PAUSE_SECONDS = 120
 
-/** A question has sent all there is of it: the connection is quiet while the report runs, and must outlive it. */
+/** Extends the idle timeout of a request beyond the duration of a report. */
 export const outliveReport = (request: Request, server: Peers | null): void => server?.timeout?.(request, ANSWER_SECONDS)
 
-/** Of a file that is made, or read, while it is sent. */
+/** Extends the idle timeout of a streamed file, so that the client can pause. */
 export const allowPauses = (request: Request, server: Peers | null): void => server?.timeout?.(request, PAUSE_SECONDS)

@@ -8,20 +8,22 @@ import { openApiDocument } from "./openapi/document.ts"
 import { refuseUndescribed } from "./openapi/private-document.ts"
 import { describedRoutes } from "./openapi/route.ts"
 import { referenceRoutes } from "./public/reference.ts"
+import { typedQueries } from "./typed-query.ts"
 
 export interface RouterOptions {
   baseUrl: string
   log: Log
-  /** On every answer of the routes. */
+  /** Headers of every response of the routes. */
   headers: Readonly<Record<string, string>>
 }
 
 /**
- * The root of all routes, whose options undo what Elysia does by default: unknown fields of bodies are not taken out in
- * silence, and the path is not looked for behind a host name of usual length.
+ * Creates the root of all routes. Its options change two defaults of Elysia: unknown fields of bodies are not removed silently, and
+ * the start of the path does not depend on the length of the host name.
  */
 export function router({ baseUrl, log, headers }: RouterOptions, routes: readonly AnyElysia[]): AnyElysia {
-  // The type stands here, because `table` is made from the very app that uses it.
+  // Declared with a type, because `convert` and `table` are created from the app that uses them.
+  const convertQuery: ReturnType<typeof typedQueries> = (method, route, query) => convert(method, route, query)
   const methodsAt = (path: string): readonly string[] => table(path)
   const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onRequest(({ request, set }) => {
@@ -29,18 +31,20 @@ export function router({ baseUrl, log, headers }: RouterOptions, routes: readonl
     })
     .use(errors({ baseUrl, log, methodsAt }))
     .use(jsonAnswers)
+    .onTransform({ as: "global" }, ({ request, route, query }) => convertQuery(request.method, route, query))
   for (const group of routes) app.use(group)
   app.use(referenceRoutes(() => openApiDocument(app.routes, { baseUrl })))
   requireGuards(app)
-  // Throws for a route that is missing in the documents.
+  // Throws if a route is missing in the documentation.
   describedRoutes(app.routes)
   refuseUndescribed(app.routes)
   const table = methodTable(app)
-  // Now, not while the first caller waits.
+  const convert = typedQueries(app)
+  // Compiles now instead of during the first request.
   return app.compile()
 }
 
-/** A route that nobody guards stops the start. Elysia takes macro names off a mounted route, but keeps its `detail`. */
+/** Throws if an API route has no access rule. Elysia removes macro names from a mounted route but keeps its `detail`. */
 function requireGuards(app: AnyElysia): void {
   for (const { method, path, hooks } of app.routes)
     if (
@@ -48,5 +52,5 @@ function requireGuards(app: AnyElysia): void {
       !hooks?.detail?.["x-permission"] &&
       (path.startsWith("/api/private/") || !hooks?.detail?.["x-required-scopes"])
     )
-      throw new Error(`${method} ${path} names nothing that it asks of its caller`)
+      throw new Error(`${method} ${path} has no access rule`)
 }

@@ -1,9 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { THINGS } from "../domain/limits.ts"
-import type { Call } from "../plugin/guard.ts"
-import type { PrivateRouter } from "../plugin/router.ts"
-import type { ShareVisits, Visit } from "../services/share-visits.ts"
+import type { ShareVisits, Visit } from "../services/sharing/share-visits.ts"
+import type { Call } from "../web/guard.ts"
+import type { PrivateRouter } from "../web/router.ts"
 import { networkName } from "./caller.ts"
 import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "./export-file.ts"
 import { ListQuery } from "./private/tagged.ts"
@@ -11,15 +11,15 @@ import { NoQuery, Sent, takes } from "./public/things.ts"
 
 export interface ShareRoutesOptions extends ExportAnswerOptions {
   shareVisits: ShareVisits
-  /** Whether the dashboard is reached by https. */
+  /** Whether the dashboard uses HTTPS. */
   isSecure: boolean
   addressOf(call: Call): string | undefined
 }
 
-const says = (summary: string) => ({ summary, tags: ["shared views"] })
+const operation = (summary: string) => ({ summary, tags: ["shared views"] })
 const UnlockInput = t.Object({ password: t.String() }, { title: "Unlock" })
 
-/** Shared views of sites, open to whoever has their address: that is the only secret they have, beside a password. */
+/** Creates the routes of shared views. The slug, and the password if any, are the only secrets that viewers need. */
 export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addressOf, ...files }: ShareRoutesOptions) {
   const answer = exportAnswers(files)
   const cookieName = (id: number) => `${isSecure ? "__Host-" : ""}unlock-${id}`
@@ -45,7 +45,7 @@ export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addr
     .get("/:slug", ({ params, request }) => shareVisits.view(visitOf(params.slug, request)), {
       open: true,
       query: NoQuery,
-      detail: says("What a shared view shows"),
+      detail: operation("Get a shared view"),
     })
     .post(
       "/:slug/unlock",
@@ -55,12 +55,17 @@ export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addr
         set.headers["set-cookie"] = cookieOf(shareId, token)
         return status(204, undefined)
       },
-      { open: true, query: NoQuery, body: Sent, detail: { ...says("Open a view with its password, for an hour"), ...takes(UnlockInput) } },
+      {
+        open: true,
+        query: NoQuery,
+        body: Sent,
+        detail: { ...operation("Unlock a shared view with its password for one hour"), ...takes(UnlockInput) },
+      },
     )
     .get(
       "/:slug/stats/:report",
       ({ params, query, request }) => shareVisits.report(visitOf(params.slug, request), params.report, query, request.signal),
-      { open: true, query: ListQuery, detail: says("A report of a shared view") },
+      { open: true, query: ListQuery, detail: operation("Get a report of a shared view") },
     )
     .get(
       "/:slug/export",
@@ -69,6 +74,6 @@ export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addr
         const opened = await shareVisits.export(visitOf(params.slug, request), query)
         return answer({ opened, request, server, caller: params.slug, requestId: String(set.headers["x-request-id"]) })
       },
-      { open: true, query: ListQuery, detail: says("A report of a shared view as a file") },
+      { open: true, query: ListQuery, detail: operation("Export a report of a shared view") },
     )
 }

@@ -1,18 +1,21 @@
 import { trackerScript } from "../tracker/bundle.ts" with { type: "macro" }
 import { COLLECT_PATH, SCRIPT_NAME } from "../tracker/bundle.ts"
-import type { Door } from "./collect.ts"
+import type { Call } from "../web/guard.ts"
+import type { RequestHandler } from "./collect/response.ts"
 import { encodingOf } from "./encoding.ts"
-import { methodNotAllowed, problem } from "./errors.ts"
+import { baseUrlFor, methodNotAllowed, problem } from "./errors.ts"
 import { requestId } from "./headers.ts"
 
 export interface TrackerOptions {
   baseUrl: string
-  /** Where the scripts send events, and an additional path of the native one, when the instance has names of its own. */
+  /** Path to which scripts send events, and an additional path of the native script, if configured. */
   collectPath: string | undefined
   scriptPath: string | undefined
-  /** Told of every page that asks for a script, by what it says of itself. */
-  onScript?(referer: string): void
-  /** Any page may load a script. */
+  /** Called for every request of a script, with its `Referer` and the address of the client. */
+  onScript?(referer: string, address: string | undefined): void
+  /** Returns the address of the client behind trusted proxies. */
+  addressOf?(call: Pick<Call, "request" | "server">): string | undefined
+  /** Headers that let any page load a script. */
   headers: Readonly<Record<string, string>>
 }
 
@@ -22,7 +25,7 @@ const UMAMI = trackerScript("umami")
 const GOATCOUNTER = trackerScript("goatcounter")
 
 const EXTENSIONS = "hash|outbound-links|file-downloads|tagged-events|pageview-props|revenue|exclusions|compat|local|manual"
-/** What the script itself reads of its name; the other extensions ask for what every script does. */
+/** Extensions in the name of the script that change its behaviour. The others are always active. */
 const READ = ["hash", "local", "manual", "outbound-links", "file-downloads"]
 const EXTENDED = new RegExp(`^/js/(?:script|plausible)((?:\\.(?:${EXTENSIONS}))*)\\.js$`)
 const WITH_ID = /^\/js\/(pa-[A-Za-z0-9_-]{1,64})\.js$/
@@ -30,16 +33,16 @@ const METHODS = ["GET", "HEAD", "OPTIONS"]
 const SCRIPT = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=86400", vary: "accept-encoding" }
 const PREFLIGHT = { "access-control-allow-methods": METHODS.join(", "), "access-control-max-age": "86400" }
 
-/** The door for a script's path, or undefined. Scripts of a name without an id are prepared once, as there are few. */
-export function trackerDoors(options: TrackerOptions): (path: string) => Door | undefined {
+/** Returns a function that finds the request handler for the path of a script. Scripts without an id are prepared once. */
+export function trackerHandlers(options: TrackerOptions): (path: string) => RequestHandler | undefined {
   const prepared = new Map<string, Script>()
   return (path) => {
     const wanted = wantedScript(path, options.scriptPath)
     if (!wanted) return undefined
     const script = prepared.get(wanted.name) ?? prepare(wanted, options.collectPath)
     if (!wanted.name.startsWith("pa-")) prepared.set(wanted.name, script)
-    return async (request) => {
-      options.onScript?.(request.headers.get("referer") ?? "")
+    return async (request, server) => {
+      options.onScript?.(request.headers.get("referer") ?? "", options.addressOf?.({ request, server }))
       return answer(request, script, options)
     }
   }
@@ -54,7 +57,7 @@ function wantedScript(path: string, scriptPath: string | undefined): Wanted | un
   if (path === "/js/script.js" || path === scriptPath) return { name: "", text: NATIVE }
   if (path === "/script.js") return { name: "umami", text: UMAMI }
   if (path === "/count.js") return { name: "count", text: GOATCOUNTER }
-  // Every other request of an instance passes here too.
+  // All other requests of the instance pass through here, too.
   if (!path.startsWith("/js/")) return undefined
   const id = WITH_ID.exec(path)?.[1]
   if (id) return { name: id, text: PLAUSIBLE }
@@ -77,7 +80,8 @@ function prepare({ name, text }: Wanted, collectPath: string | undefined): Scrip
 function answer(request: Request, script: Script, { headers, baseUrl }: TrackerOptions): Response {
   const own = { ...headers, "x-request-id": requestId(request) }
   if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { ...own, ...PREFLIGHT } })
-  if (!METHODS.includes(request.method)) return problem(methodNotAllowed(METHODS), baseUrl, { ...own, allow: METHODS.join(", ") })
+  if (!METHODS.includes(request.method))
+    return problem(methodNotAllowed(METHODS), baseUrlFor(request, baseUrl), { ...own, allow: METHODS.join(", ") })
   const cached = { ...own, ...SCRIPT, etag: script.etag }
   if (isKnown(request, script.etag)) return new Response(null, { status: 304, headers: cached })
   const encoding = encodingOf(request)
@@ -85,7 +89,7 @@ function answer(request: Request, script: Script, { headers, baseUrl }: TrackerO
   return new Response(bodyOf(script, encoding), { headers: encoded })
 }
 
-/** Whether the caller has this text already. A proxy may have made a strong tag of the weak one. */
+/** Returns whether the client has this version. A proxy can turn the weak tag into a strong one. */
 function isKnown(request: Request, etag: string): boolean {
   const tags = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim())
   return tags.some((tag) => tag === "*" || tag === etag || `W/${tag}` === etag)

@@ -1,15 +1,19 @@
+import type { Fault } from "../domain/error.ts"
 import type { Counter, DropReason, NewEvent } from "../domain/event.ts"
+import type { RecordKind } from "../domain/record.ts"
 import type { Site } from "../domain/site.ts"
 import type { VisitTraits } from "../domain/visit.ts"
-import { type Agent, NO_AGENT } from "./agent.ts"
-import type { ClientAddress } from "./client-address.ts"
-import type { Identity, VisitorKeys } from "./identity.ts"
+import type { DropSample } from "../store/events/writer.ts"
+import type { ClientAddress } from "./address/client-address.ts"
+import type { DropNote } from "./commit/outcomes.ts"
+import { NO_REFERRER, type Referrer } from "./enrich/referrer.ts"
+import type { Shields } from "./enrich/shields.ts"
+import type { Identity, VisitorKeys } from "./identity/identity.ts"
 import type { Incoming } from "./payloads/incoming.ts"
-import { NOWHERE, type Place } from "./places.ts"
-import { NO_REFERRER, type Referrer } from "./referrer.ts"
-import type { Shields } from "./shields.ts"
+import { NOWHERE, type Place } from "./place/place.ts"
+import { type Agent, NO_AGENT } from "./request/agent.ts"
 
-/** What a request tells beside its body. Texts are "" when missing. */
+/** Facts of a request other than its body. A missing text is "". */
 export interface RequestFacts {
   /** At most 512 characters. */
   userAgent: string
@@ -21,16 +25,16 @@ export interface RequestFacts {
   fetchDestination: string
   /** `Sec-GPC: 1` or `DNT: 1`. */
   objects: boolean
-  /** The country a trusted proxy names. */
+  /** Country code from a trusted proxy. */
   country: string
 }
 
-/** Who sent an event: a script, the picture of a page without scripts, or a server with a key, which vouches for it. */
+/** Sender of an event: the script, the pixel of a page without scripts, or a server with an API key, which is trusted. */
 export type Sender = "script" | "pixel" | "server"
 
 /**
- * An event on its way through the pipeline. The steps write into it, for it is this one event's: a copy a step took as long
- * as the steps themselves.
+ * An event on its way through the pipeline. The steps modify it, because a copy per step would take as long as the steps
+ * themselves.
  */
 export interface Draft {
   readonly site: Site
@@ -40,12 +44,12 @@ export interface Draft {
   /** Epoch ms. */
   readonly at: number
   readonly hostname: string
-  /** Gone once the visitor is set. */
+  /** Undefined once the visitor is set. */
   address: ClientAddress | undefined
   readonly keys: VisitorKeys
   readonly shields: Shields
   agent: Agent
-  /** Not the site's own. */
+  /** Never the site itself. */
   referrer: Referrer
   page: string
   place: Place
@@ -64,24 +68,31 @@ export type Acquisition = Pick<
   "source" | "channel" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type"
 >
 
-/** Why an event is refused, and what caused it: a host, a page, a shield's value. */
-export interface Drop {
-  dropped: DropReason
+/** Result of an event. Without a reason it was accepted: it was stored, or it is valid and has nothing to store. */
+export interface Outcome {
+  reason?: DropReason
+  /** Value that caused the drop: a host, a page, or the value of a shield. */
   entry?: string
+  /** Faults of an invalid event. */
+  faults?: readonly Fault[]
+  /** Seconds until the rate limit allows another event. */
+  retryAfter?: number
+  /** Notes to count the drop by. More than one when several sites are shown the same drop. */
+  notes?: readonly DropNote[]
 }
 
-/** Notes that something of the event was left out. */
+/** Counts that a part of the event was left out. */
 export function addCounter(draft: Draft, counter: Counter): void {
   draft.counters = [...draft.counters, counter]
 }
 
-/** A step that may drop the event, and says why. */
-export type Refusal = (draft: Draft) => Drop | undefined
+/** A step that may drop the event. Returns the reason. */
+export type Refusal = (draft: Draft) => Outcome | undefined
 
 /** A step that writes a value into the draft. */
 export type Setter = (draft: Draft) => void
 
-/** What is known when an event arrives. */
+/** The values of a draft that are known when an event arrives. */
 export type Arrival = Pick<Draft, "site" | "incoming" | "sender" | "request" | "at" | "hostname" | "address" | "keys">
 
 export const newDraft = ({ site, incoming, sender, request, at, hostname, address, keys }: Arrival, shields: Shields): Draft => ({
@@ -118,3 +129,98 @@ const NO_ACQUISITION: Acquisition = {
   utm_content: "",
   click_id_type: "",
 }
+
+/** An event that passed all steps, ready for its visit. */
+export interface Candidate {
+  siteId: number
+  /** The site's local day of the event. */
+  day: string
+  event: NewEvent
+  traits: VisitTraits
+  identity: Identity
+  /** Id that the sender gave the event; "" without one. */
+  id: string
+  /** Order id of a sale; "" without one. A refund is not a sale, so it never counts as a repeated order. */
+  orderId: string
+  counters: readonly Counter[]
+  /** Set for records of areas, which do not join a visit. */
+  records?: RecordKind
+  /** For records: the visitor objects to tracking and gets no identity. */
+  isNobody?: boolean
+  /** Whether nothing is stored and the open visit only gets its visitor identified. */
+  identifies: boolean
+}
+
+/** Property that contains the order id of a sale. */
+const ORDER_PROPERTY = "order_id"
+
+/** Returns whether an event passed the pipeline. */
+export const isCandidate = (result: Candidate | Outcome): result is Candidate => "event" in result
+
+export function candidateOf(draft: Draft, day: string): Candidate {
+  const { site, incoming, identity } = draft
+  if (!identity) throw new Error("The pipeline ended without a visitor")
+  return {
+    siteId: site.id,
+    day,
+    event: eventOf(draft),
+    traits: traitsOf(draft),
+    identity,
+    id: incoming.id,
+    orderId: isSale(draft) ? (draft.props.find(([key]) => key === ORDER_PROPERTY)?.[1] ?? "") : "",
+    counters: draft.counters,
+    identifies: incoming.identifies === true,
+  }
+}
+
+const isSale = ({ revenue }: Draft): boolean => revenue !== undefined && revenue.amount >= 0
+
+function eventOf({ at, incoming, page, hostname, title, props, revenue }: Draft): NewEvent {
+  const { name, interactive, engagement, vitals } = incoming
+  return {
+    at,
+    name,
+    page,
+    hostname,
+    title,
+    interactive,
+    props,
+    ...(revenue && { revenue }),
+    ...(engagement && { engagement }),
+    ...(vitals && { vitals }),
+  }
+}
+
+function traitsOf({ acquisition, referrer, place, agent, size, language }: Draft): VisitTraits {
+  return {
+    source: acquisition.source,
+    referrer: referrer.text,
+    channel: acquisition.channel,
+    utm_source: acquisition.utm_source,
+    utm_medium: acquisition.utm_medium,
+    utm_campaign: acquisition.utm_campaign,
+    utm_term: acquisition.utm_term,
+    utm_content: acquisition.utm_content,
+    click_id_type: acquisition.click_id_type,
+    country: place.country,
+    region: place.region,
+    city: place.city,
+    device: agent.device,
+    size,
+    browser: agent.browser,
+    browser_version: agent.browser_version,
+    os: agent.os,
+    os_version: agent.os_version,
+    language,
+  }
+}
+
+/** Returns a dropped event as the owner of the site sees it. Values of later steps are empty. */
+export const sampleOf = (reason: DropReason, { at, hostname, page, agent, place }: Draft): DropSample => ({
+  at,
+  reason,
+  hostname,
+  page,
+  browser: agent.browser,
+  country: place.country,
+})

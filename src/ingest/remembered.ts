@@ -1,21 +1,22 @@
-/** Longer texts are no value that comes again: kept, they would let anybody fill the memory. */
-const LONGEST = 512
+/** Longer texts are not cached: they rarely repeat and would let a client fill the memory. */
+const MAX_CHARS = 512
 
 /**
- * The same function, with its latest answers kept by text. Only for texts that may stay in memory: never for an address or
- * an id of a visitor.
+ * Memoizes a function of a text for its latest `max` arguments. Only for texts that may stay in memory, never for an address or the
+ * id of a visitor.
  *
- * Two generations instead of an order of use: a hit costs one look-up, and what is asked for again outlives the turn.
+ * Two generations instead of a least-recently-used order: a hit costs one look-up, and repeated texts survive the change of
+ * generations.
  */
-export function remembered<Answer>(most: number, compute: (text: string) => Answer): (text: string) => Answer {
+export function remembered<Answer>(max: number, compute: (text: string) => Answer): (text: string) => Answer {
   let young = new Map<string, Answer>()
   let old = new Map<string, Answer>()
   return (text) => {
-    if (text.length > LONGEST) return compute(text)
+    if (text.length > MAX_CHARS) return compute(text)
     const found = young.get(text)
     if (found !== undefined) return found
     const answer = old.get(text) ?? compute(text)
-    if (young.size >= most / 2) {
+    if (young.size >= max / 2) {
       old = young
       young = new Map()
     }

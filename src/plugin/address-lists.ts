@@ -1,19 +1,19 @@
-import { parseAddressList } from "../ingest/address-list.ts"
-import type { Collector } from "../ingest/collect.ts"
-import { openOperatorFile, tellingOnce } from "../ingest/operator-file.ts"
+import { parseAddressList } from "../ingest/address/address-list.ts"
+import { openOperatorFile, tellingOnce } from "../ingest/address/operator-file.ts"
+import type { ClientFacts } from "../ingest/collect/clients.ts"
 import type { AnyPlugin } from "./contract.ts"
 import type { Host } from "./host.ts"
 import type { HostOptions } from "./hosts.ts"
 import { requestOf } from "./recording.ts"
 
-/** Lists of addresses that the operator gives to plugins. */
+/** Address lists that the operator configures for plugins. */
 export interface AddressLists {
   forPlugin(plugin: AnyPlugin, values: Readonly<Record<string, unknown>>): Pick<Host, "addressList">
-  /** Reads those whose file has changed. What cannot be read stays as it was, and is told of once in the log. */
+  /** Reads lists whose file has changed. An unreadable file leaves the previous list in use and is logged once. */
   refresh(): Promise<void>
 }
 
-export function addressLists({ collector, log }: Pick<HostOptions, "log"> & { collector: Pick<Collector, "comesFrom"> }): AddressLists {
+export function addressLists({ collector, log }: Pick<HostOptions, "log"> & { collector: Pick<ClientFacts, "comesFrom"> }): AddressLists {
   const watched: (() => Promise<void>)[] = []
   return {
     forPlugin: ({ id, settings }, values) => ({
@@ -27,7 +27,7 @@ export function addressLists({ collector, log }: Pick<HostOptions, "log"> & { co
         if (fault !== undefined) throw new Error(`${setting}: ${path}: ${fault}`)
         const warn = (cause: string) => log.warn("a list of addresses cannot be read; the old one stays in use", { setting, path, cause })
         watched.push(tellingOnce(read, warn))
-        return (asked) => collector.comesFrom(file.content()!, requestOf(asked)) // read just now, and kept from then on
+        return (asked) => collector.comesFrom(file.content()!, requestOf(asked)) // read above, and kept from then on
       },
     }),
     async refresh() {
@@ -38,6 +38,6 @@ export function addressLists({ collector, log }: Pick<HostOptions, "log"> & { co
 
 const listIn = (bytes: ArrayBuffer) => parseAddressList(new TextDecoder().decode(bytes))
 
-/** The system's own words name the path once more. */
+/** Returns the cause without the path, which the system's message repeats. */
 const faultText = (fault: (Error & { code?: string }) | undefined): string | undefined =>
   fault?.code === undefined ? fault?.message : `cannot be read (${fault.code})`

@@ -3,10 +3,10 @@ import type { Permissions } from "../domain/permission.ts"
 import { claimOpen, pluginFault } from "./check.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
 
-/** What a route may name besides a permission. */
+/** Access rules that a route can have instead of a permission. */
 const MARKERS: ReadonlySet<unknown> = new Set(["open", "self", "instance_admin", "member"])
 
-/** The open paths of every plugin, those from its settings included. Throws when two of them meet. */
+/** Returns the open paths of every plugin, including those from its settings. Throws if two paths overlap. */
 export function openPaths(plugins: readonly AnyPlugin[], settings: Readonly<Record<string, object>>): Map<string, string[]> {
   const claims = new Map<string, string>()
   return new Map(
@@ -25,7 +25,7 @@ export function openPaths(plugins: readonly AnyPlugin[], settings: Readonly<Reco
   )
 }
 
-/** A path as people write it in a setting: `/go` is `go`. */
+/** Normalizes a path from a setting: `/go` becomes `go`. */
 const settingOf = (settings: object | undefined, name: string): string =>
   String(Object.entries(settings ?? {}).find(([key]) => key === name)?.[1] ?? "").replace(/^\/+|\/+$/g, "")
 
@@ -34,7 +34,7 @@ interface Allowed {
   permissions: Permissions
 }
 
-/** Looks at what a plugin would mount: every route below its own words, every private one with what it asks of its caller. */
+/** Checks the routes of a plugin: all below its own paths, and each private route with an access rule. Throws a plugin fault. */
 export function checkRoutes(
   { id, paths = {} }: AnyPlugin,
   { routes = [], openRoutes = [] }: Contribution,
@@ -47,7 +47,7 @@ export function checkRoutes(
   for (const { method, path, asks, summary } of listed(routes)) {
     const named = `${method} ${path}`
     if (!isBelow(path, bases)) throw pluginFault(id, `${named} is below none of its path words`)
-    if (typeof asks !== "string") throw pluginFault(id, `${named} names nothing that it asks of its caller`)
+    if (typeof asks !== "string") throw pluginFault(id, `${named} has no access rule`)
     if (!MARKERS.has(asks) && !Object.hasOwn(permissions, asks)) throw pluginFault(id, `${named} asks for ${asks}, which nobody declares`)
     if (typeof summary !== "string") throw pluginFault(id, `${named} has no summary: the documents show it`)
   }
@@ -58,7 +58,7 @@ export function checkRoutes(
   }
 }
 
-/** Elysia takes macro names off a route, but keeps its `detail`. */
+/** Returns the access rule of a route. Elysia removes macro names from a mounted route but keeps its `detail`. */
 const listed = (groups: readonly AnyElysia[]) =>
   groups.flatMap(({ routes }) =>
     routes.map(({ method, path, hooks }) => ({

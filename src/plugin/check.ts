@@ -1,21 +1,22 @@
+import { ERROR_CODES } from "../domain/error.ts"
 import { CORE_PERMISSIONS, RANKS } from "../domain/permission.ts"
 import { RECORD_KINDS } from "../domain/record.ts"
-import { ExitFault } from "../services/exit.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
 import { foreignMigration } from "../store/own-tables.ts"
 import type { AnyPlugin } from "./contract.ts"
 import { CORE_TABLES, CORE_WORDS } from "./words.ts"
 
-/** What is wrong with a plugin: the one line with which the start ends. */
+/** Creates the error that stops the start because of a faulty plugin. Its message is one line. */
 export const pluginFault = (id: string, says: string): ExitFault => new ExitFault("configuration", `The plugin ${id}: ${says}`)
 
-/** Looks at the fixed fields of all plugins before anything is opened. Throws what is wrong with the first one. */
+/** Checks the fixed fields of all plugins before the stores are opened. Throws the fault of the first faulty plugin. */
 export function checkPlugins(plugins: readonly AnyPlugin[]): void {
   const claims = new Map<string, string>()
   for (const plugin of plugins) {
     const refuse = (says: string): never => {
       throw pluginFault(plugin.id, says)
     }
-    /** Nobody else may have claimed it. */
+    /** Claims a name. Throws if another plugin has claimed it. */
     const claim = (what: string): void => {
       const owner = claims.get(what)
       if (owner !== undefined) refuse(`${what} is that of the plugin ${owner} already`)
@@ -26,6 +27,7 @@ export function checkPlugins(plugins: readonly AnyPlugin[]): void {
     checkWords(plugin, claims, claim, refuse)
     checkPermissions(plugin, claim, refuse)
     checkRecords(plugin, claim, refuse)
+    checkErrors(plugin, claim, refuse)
     checkMigrations(plugin, refuse)
   }
 }
@@ -54,7 +56,7 @@ function checkWords({ paths = {} }: AnyPlugin, claims: ReadonlyMap<string, strin
   for (const path of paths.open ?? []) if (typeof path === "string") claimOpen(path, claims, claim, refuse)
 }
 
-/** Also of those that come from the settings. */
+/** Checks an open path, including paths from the settings. */
 export function claimOpen(path: string, claims: ReadonlyMap<string, string>, claim: Claim, refuse: Refuse): void {
   if (!OPEN_WORDS.test(path)) refuse(`${path} is no open path: one to three words of letters, digits and hyphens`)
   const core = CORE_WORDS.open.find((taken) => overlaps(taken, path))
@@ -64,7 +66,7 @@ export function claimOpen(path: string, claims: ReadonlyMap<string, string>, cla
   claim(other ?? open + path)
 }
 
-/** One of them lies below the other. */
+/** Returns whether one path is below the other. */
 const overlaps = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`)
 
 function checkPermissions({ permissions = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
@@ -81,6 +83,16 @@ function checkRecords({ records = {} }: AnyPlugin, claim: Claim, refuse: Refuse)
     if (!/^[a-z]+(_[a-z]+)+$/.test(name)) refuse(`the record ${name} is not of the form <thing>_<what_happened>`)
     if (!RECORD_KINDS.includes(kind)) refuse(`the record ${name} needs a kind of ${RECORD_KINDS.join(", ")}`)
     claim(`the record ${name}`)
+  }
+}
+
+function checkErrors({ errors = {} }: AnyPlugin, claim: Claim, refuse: Refuse): void {
+  for (const [code, { status, title, meaning }] of Object.entries(errors)) {
+    if (!/^[a-z]+(_[a-z]+)*$/.test(code)) refuse(`the error code ${code} is not in snake_case`)
+    if (ERROR_CODES.some((known) => known === code)) refuse(`the error code ${code} is the core's`)
+    if (!(status >= 400 && status < 500) || title === "" || meaning === "")
+      refuse(`the error code ${code} needs a status from 400 to 499, a title and a meaning`)
+    claim(`the error code ${code}`)
   }
 }
 

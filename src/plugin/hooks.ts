@@ -1,10 +1,10 @@
-import type { DataHooks, Removed } from "../services/data-hooks.ts"
-import type { AreaFile } from "../services/takeout.ts"
+import type { DataHooks, Removed } from "../services/erasure/data-hooks.ts"
+import type { AreaFile } from "../services/export/takeout.ts"
 import type { Contribution } from "./contract.ts"
 
 /**
- * The data hooks of all plugins as one. Each is called whatever became of the others, and whether its plugin is on; what failed
- * is thrown in the end, so that the work is done again.
+ * Combines the data hooks of all plugins, including disabled ones. Every hook runs even if another one fails. Throws all failures
+ * at the end, so that the work is repeated.
  */
 export function allHooks(contributions: readonly { id: string; contribution: Contribution }[]): DataHooks {
   async function each(name: string, call: (contribution: Contribution) => Promise<Removed> | undefined): Promise<Removed> {
@@ -36,6 +36,6 @@ export function allHooks(contributions: readonly { id: string; contribution: Con
   }
 }
 
-/** The files that a plugin adds to the archive of a site. */
+/** Returns the files that plugins add to the archive of a site. */
 export const areaFilesOf = ({ id, contribution: { exporters = {} } }: { id: string; contribution: Contribution }): AreaFile[] =>
   Object.entries(exporters).map(([name, rows]) => ({ name: `${id}_${name}`, rows }))

@@ -2,22 +2,22 @@ import type { RecordKind } from "../domain/record.ts"
 import type { EventStore } from "../store/events/events.ts"
 import type { ImportedVisit } from "../store/events/import.ts"
 
-/** Visits from elsewhere, in segments of their own import: every filter, report, goal and funnel works on them. */
+/** Imported visits, stored in separate segments per import. All filters, reports, goals and funnels include them. */
 export interface ImportWriters {
-  /** One batch. Each call adds: a caller that was cut off drops the import and begins anew, or knows where it was. */
+  /** Adds a batch of visits. After an interruption, the caller deletes the import and restarts, or continues at a known position. */
   addVisits(place: ImportTarget, visits: Iterable<ImportedVisit>): Promise<void>
-  /** The same of records, each a visit of one event: they count where records do, and in no metric of the site. */
+  /** Adds a batch of records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
   addRecords(place: ImportTarget & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
-  /** All of an import goes, with the texts that nothing else refers to. */
+  /** Deletes an import and all texts that nothing else references. */
   drop(siteId: number, importId: number): Promise<void>
-  /** Takes part in answers, or not, from the next one on. */
+  /** Includes an import in reports, or excludes it, from the next report on. */
   hide(siteId: number, importId: number, hidden: boolean): void
 }
 
 export interface ImportTarget {
   siteId: number
   importId: number
-  /** Kept by the caller between calls: a visitor of the same name is then one visitor in all of them. */
+  /** State that the caller keeps between calls, so that visitors with the same name are one visitor in all batches. */
   visitors?: Map<string, number>
 }
 

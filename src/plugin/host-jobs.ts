@@ -1,31 +1,30 @@
-import { isOver, type Job, type JobState, type ShownProgress, shownProgress } from "../domain/job.ts"
-import type { JobKind } from "../services/job-kinds.ts"
-import type { Jobs, NewJob } from "../services/jobs.ts"
-import type { Recurring, Schedules } from "../services/schedules.ts"
+import { formatProgress, isFinished, type Job, type JobState, type ProgressResponse } from "../domain/job.ts"
+import type { JobKind, Jobs, NewJob } from "../services/jobs/jobs.ts"
+import type { Recurring, Schedules } from "../services/jobs/schedules.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
 import { pluginFault } from "./check.ts"
 import type { Asked } from "./host.ts"
 import { type OwnStatements, statementsBehind } from "./own-tables.ts"
 import { progressStream } from "./progress.ts"
 
-/** A kind of job that a plugin brings; with a schedule one is made whenever it is due. */
-// The payload of a kind is its own business: it comes back as it was saved.
+/** Kind of job of a plugin. With a schedule, a job is created whenever it is due. */
+// The payload can have any type. It is passed to the job as it was saved.
 // biome-ignore lint/suspicious/noExplicitAny: a list of kinds holds payloads of all types
 export type PluginJob<Payload = any> = JobKind<Payload> & { schedule?: Recurring }
 
-/** A plugin's own jobs, by the names it gave them. */
+/** Jobs of a plugin, by the names it gave them. */
 export interface PluginJobs {
-  /** With statements it is part of their transaction. Undefined when the slot has had its job. */
+  /** Creates a job, in the transaction of the given statements if any. Returns undefined if the slot already has a job. */
   enqueue(name: string, job?: Omit<NewJob, "kind">, statements?: OwnStatements | Statements): Promise<Job | undefined>
-  /** Undefined for one of somebody else. */
+  /** Returns a job of the plugin, or undefined. */
   get(id: number): Promise<Job | undefined>
-  /** The newest first, those before an id. */
+  /** Returns jobs with an id below the given one, newest first. */
   list(filter: { name?: string; state?: JobState; siteId?: number }, page: { before?: number; limit: number }): Promise<Job[]>
   cancel(id: number): Promise<Job | undefined>
-  /** As answers have it. */
-  progressOf(job: Job): ShownProgress | null
-  isOver(job: Job): boolean
-  /** How far it is, as a stream of events: the answer to a request. */
+  /** Returns a job in the form of responses. */
+  progressOf(job: Job): ProgressResponse | null
+  isFinished(job: Job): boolean
+  /** Creates the response that streams the progress of a job. */
   stream(job: Job, asked: Asked, show: (job: Job) => object): Response
 }
 
@@ -38,7 +37,7 @@ export function pluginJobs(jobs: Jobs, id: string, now: () => number): PluginJob
     async list({ name, ...filter }, { before = Number.MAX_SAFE_INTEGER, limit }) {
       if (name !== undefined) return jobs.list({ ...filter, kind: `${id}.${name}` }, { before, limit })
       const found: Job[] = []
-      // Of all kinds, so those of others are passed over.
+      // The list contains jobs of all plugins. Others are skipped.
       for (let last = before; found.length < limit; ) {
         const some = await jobs.list(filter, { before: last, limit: 200 })
         found.push(...some.filter(own))
@@ -48,13 +47,13 @@ export function pluginJobs(jobs: Jobs, id: string, now: () => number): PluginJob
       return found.slice(0, limit)
     },
     cancel: async (jobId) => ((await get(jobId)) ? jobs.cancel(jobId) : undefined),
-    progressOf: (job) => shownProgress(job, now()),
-    isOver,
+    progressOf: (job) => formatProgress(job, now()),
+    isFinished,
     stream: (job, asked, show) => progressStream(jobs, job, asked, show),
   }
 }
 
-/** Makes the jobs of a plugin known under `<id>.<verb-noun>`. They begin only while it is on. */
+/** Registers the jobs of a plugin as `<id>.<verb-noun>`. They start only while the plugin is enabled. */
 export function defineJobs(
   { jobs, schedules }: { jobs: Jobs; schedules: Schedules },
   id: string,

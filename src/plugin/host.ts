@@ -1,35 +1,39 @@
-import type { Actor, Deed } from "../domain/audit.ts"
+import type { Actor, AuditEntry } from "../domain/audit.ts"
 import type { Log } from "../domain/log.ts"
 import type { Site } from "../domain/site.ts"
-import type { SenderFacts } from "../ingest/records.ts"
-import type { Engine } from "../query/engine.ts"
-import { type Audit, recorded } from "../services/audit.ts"
-import type { Console } from "../services/console/console.ts"
-import type { Erasure } from "../services/erasure.ts"
-import type { Exclusive } from "../services/exclusive.ts"
-import type { Exports } from "../services/exports.ts"
-import type { Instance } from "../services/instance.ts"
-import type { Mail } from "../services/mail-port.ts"
-import type { Outbound } from "../services/outbound.ts"
-import type { Outbox, ProductEvent } from "../services/outbox.ts"
-import type { Passwords } from "../services/passwords.ts"
-import type { SecretPlace } from "../services/secrets.ts"
-import type { Alongside } from "../services/site-things.ts"
-import type { Stats } from "../services/stats.ts"
-import type { StoredSecrets } from "../services/stored-secrets.ts"
-import type { UnlockTokens } from "../services/unlock-tokens.ts"
+import type { SenderFacts } from "../ingest/collect/records.ts"
+import type { Engine } from "../query/engine/engine.ts"
+import { type Audit, recorded } from "../services/audit/audit.ts"
+import type { Alongside } from "../services/definitions/site-things.ts"
+import type { Erasure } from "../services/erasure/erasure.ts"
+import type { Exports } from "../services/export/export.ts"
+import type { Console } from "../services/instance/console.ts"
+import type { Instance } from "../services/instance/instance.ts"
+import type { Outbox, ProductEvent } from "../services/jobs/outbox.ts"
+import type { StoredSecrets } from "../services/key-rotation/stored-secrets.ts"
+import type { Mail } from "../services/mail/mail.ts"
+import type { Outbound } from "../services/outbound/outbound.ts"
+import type { Exclusive } from "../services/runtime/tasks.ts"
+import type { SecretPlace } from "../services/secrets/secrets.ts"
+import type { UnlockTokens } from "../services/sharing/unlock-tokens.ts"
+import type { Hashes } from "../services/sign-in/passwords.ts"
+import type { RecordReports } from "../services/stats/record-reports.ts"
+import type { Stats } from "../services/stats/stats.ts"
 import type { Statements } from "../store/catalog/catalog.ts"
-import type { Call } from "./guard.ts"
-import type { PluginCreation } from "./host-creation.ts"
+import type { Call } from "../web/guard.ts"
+import type { CounterOptions, Counters } from "./host-counters.ts"
+import type { PluginBatch, PluginCreation } from "./host-creation.ts"
 import type { ImportWriters } from "./host-imports.ts"
 import type { PluginJobs } from "./host-jobs.ts"
+import type { OwnSlugs, SlugTables } from "./host-slugs.ts"
+import type { Deletable, Trash, TrashOptions } from "./host-trash.ts"
 import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, statementsBehind } from "./own-tables.ts"
 import type { InstanceRouter, OpenRouter, SiteRouter } from "./routers.ts"
 import type { SiteHash } from "./site-hash.ts"
 import type { KnownWidget } from "./widgets.ts"
 
-/** Services of the core that areas build on. Whoever calls has been let in by a route, or works for the instance itself. */
+/** Core services for plugins. They do not check permissions: the caller is authorized by a route or works for the instance. */
 export interface HostServices
   extends Pick<
     Instance,
@@ -37,114 +41,130 @@ export interface HostServices
   > {
   backups: Instance["backups"]
   health: Instance["health"]
-  /** Of the whole instance: for the area of instance admins alone. */
+  /** Console of the whole instance. Only for the plugin of instance admins. */
   console: Console
   stats: Stats
+  recordReports: RecordReports
   exports: Exports
   erasure: Erasure
 }
 
-/** What a plugin's handler knows of a request, as the framework gives it. */
+/** Request as passed to handlers of plugins. */
 export type Asked = Pick<Call, "request" | "server">
 
-/** What a plugin gets of the house. */
+/** Interface of the core for one plugin. */
 export interface Host<Settings = object> {
   readonly id: string
-  /** Its section of the configuration, checked. */
+  /** Validated section of the configuration. */
   readonly settings: Settings
   readonly services: HostServices
   readonly db: OwnTables
   readonly rows: OwnRows
-  /** Every report of the product is one of its questions. */
+  /** The slugs of one kind of thing, in tables of the plugin: unique, and reserved for 90 days after a deletion. */
+  slugs(tables: SlugTables): OwnSlugs
+  /** Deleted things of one kind, which can be restored for 30 days. */
+  trash<Row, Thing extends Deletable>(options: TrashOptions<Row, Thing>): Trash<Thing>
+  /** Lifetime counters of things, summed from the plugin's records in a job. */
+  counters<Thing, Added>(options: CounterOptions<Thing, Added>): Counters
+  /** Query engine that runs all reports. */
   readonly engine: Omit<Engine, "close">
   readonly audit: PluginAudit
   readonly jobs: PluginJobs
   readonly imports: ImportWriters
-  /** Work on both stores: one at a time in the whole instance, and none while a backup copies. */
+  /** Runs work on both stores. Only one runs at a time in the whole instance, and none during a backup. */
   exclusively: Exclusive["run"]
-  /** For a POST that makes something. */
+  /** Creates the helper for a POST that creates a resource. */
   readonly create: PluginCreation
+  /** Creates the helper for a POST that writes many independent rows. */
+  readonly batch: PluginBatch
   readonly outbox: PluginOutbox
   readonly secrets: PluginSecrets
   readonly mail: Mail
   readonly log: Log
-  /** The one way to the outside: `check` when a URL is saved, the rest with each request. */
+  /** Outgoing requests, only possible through this client. Call `check` when a URL is saved. */
   readonly outbound: Pick<Outbound, "enabled" | "check">
   readonly fetch: Outbound["fetch"]
-  /** Epoch ms. Nothing else tells the time. */
+  /** Returns the current time in epoch milliseconds. The only clock for plugins. */
   now(): number
-  /** From the system's generator. */
+  /** Returns random bytes from the generator of the system. */
   random(bytes: number): Uint8Array
-  /** What a request tells of who sent it, without who that is. */
+  /** Returns facts about the client of a request that do not identify the person. */
   senderOf(asked: Asked): SenderFacts
   /**
-   * Address ranges in the file that a setting of the plugin names, one a line; undefined unless it is set. For `setup`: throws
-   * what is wrong with the file, by its line, and the start ends with it. The file is read again when it changes; then a new one
-   * that is wrong leaves the old list in use, and the log says so.
+   * Reads address ranges, one per line, from the file that a setting of the plugin names. Returns undefined if the setting is
+   * missing. Only for `setup`: throws the first fault of the file with its line, which stops the start. The file is read again
+   * when it changes. A faulty new version leaves the old list in use and is logged.
    */
   addressList(setting: string): Promise<ListedSender | undefined>
   /**
-   * Records that a visitor did one of the plugin's `records`; the core finds out who it is by the site's own rule. On disk when
-   * it resolves. Whoever objects is stored without visitor and place. Ask for records with `records` in a query of the engine.
+   * Records that a visitor did one of the plugin's `records`; the core finds out who it is by the site's own rule. Resolves once it is on
+   * disk, together with all records before it. A visitor who objects is stored without identity and place, as an anonymous record. Query
+   * records with `services.recordReports`, or with `records` in a query of the engine.
    */
   record(asked: Asked, site: Site, event: PluginRecord): Promise<void>
-  /** The same for a request that is answered first: takes what it needs of it now. What cannot be stored is counted, and told to nobody. */
-  recordLater(asked: Asked, site: Site, event: PluginRecord): void
   /**
-   * What a text of a visitor of the site is kept as: the first 64 bits of its HMAC-SHA-256 with the site key, in hex. Equal texts
-   * are equal, and nobody reads them back. A promise only before the first use on a site.
+   * Records a request that is answered first, within 20 ms. Returns a promise when too many answered records wait for the disk: the
+   * answer has to wait for it. A record that cannot be stored is counted and reported to no one.
+   */
+  recordLater(asked: Asked, site: Site, event: PluginRecord): Promise<void> | undefined
+  /**
+   * Returns the stored form of a text of a visitor: the first 64 bits of its HMAC-SHA-256 with the site key, in hex. Equal texts
+   * have equal hashes, which cannot be reversed. Returns a promise only for the first use on a site.
    */
   siteHash(siteId: number): SiteHash | Promise<SiteHash>
-  /** Counts what one client does: so many at once, refilled evenly over the time. The client's address stays with the core. */
+  /** Creates a rate limit per client with a burst and an even refill. The address of the client is not visible to plugins. */
   throttle(most: number, refillMs: number): Throttle
-  /** Proofs that somebody knew the password of a thing, for cookies: they are good for an hour, and for that password alone. */
+  /** Tokens for cookies that prove knowledge of a password. They are valid for one hour and for that password only. */
   readonly unlocks: UnlockTokens
-  /** What passwords of things are made of and checked with: slow, few at a time. */
-  readonly passwords: Pick<Passwords, "hash" | "verify">
-  /** The address under which people and pages reach the instance, without a slash at its end. */
+  /**
+   * Hashes and verifies passwords. Each hash is slow and gives precedence to sign-ins, so check limits and everything else that can
+   * reject the request first.
+   */
+  readonly passwords: Pick<Hashes, "hash" | "verify">
+  /** Returns the base URL of the instance, without a trailing slash. */
   baseUrl(): string
-  /** Whether the dashboard is reached at a host, by its own name or another one. */
+  /** Returns whether a host serves the dashboard. */
   isOwnHost(host: string): boolean
-  /** The texts of a name in the DNS; rejects when nobody answers, or when nothing may leave the instance. */
+  /** Resolves the TXT records of a name. Rejects if DNS does not answer or outgoing requests are disabled. */
   txtRecords(name: string): Promise<readonly string[]>
-  /** Widgets of all plugins; whole once every plugin is set up. */
+  /** Widgets of all plugins. Complete after every plugin is set up. */
   widgets(): readonly KnownWidget[]
-  /** Routes below `/api/private/sites/:site`, each with the permission it asks for: `{ can: "links:write" }`. */
+  /** Creates a router below `/api/private/sites/:site`, whose routes name their permission: `{ can: "links:write" }`. */
   siteRouter(): SiteRouter
-  /** Routes below `/api/private`. */
+  /** Creates a router below `/api/private`. */
   instanceRouter(): InstanceRouter
-  /** Routes open to the world. */
+  /** Creates a router for public routes. */
   openRouter(): OpenRouter
 }
 
-/** Whether a request came from an address of a list. The address stays with the core. */
+/** Returns whether a request came from an address in a list. The address is not visible to plugins. */
 export type ListedSender = (asked: Asked) => boolean
 
 export interface PluginRecord {
-  /** A name of the plugin's `records`. */
+  /** Name of one of the plugin's `records`. */
   name: string
-  /** What it is about, by key: what reports filter and group by. What is undefined is left out. */
+  /** Properties by which reports filter and group. Undefined values are ignored. */
   props: Readonly<Record<string, string | number | undefined>>
-  /** The request came through somebody else (a mail program): place, device, browser and system are not the visitor's. */
+  /** Whether the request came through a relay such as a mail client, so that location, device, browser and system are not those of the visitor. */
   proxied?: boolean
 }
 
 export interface Throttle {
-  /** Throws `rate_limited`. `what` counts apart from others: a link, a hook. */
+  /** Counts one use. Throws `rate_limited`. Each `what`, such as a link or a hook, has a separate limit. */
   take(asked: Asked, what?: string | number): void
 }
 
-/** Product events: the only way in which two plugins meet. Those that begin with `internal.` never leave the process. */
+/** Product events, the only connection between plugins. Events that begin with `internal.` never leave the process. */
 export interface PluginOutbox {
-  /** In the transaction of the change; consumers are woken after its commit. */
+  /** Publishes an event in the transaction of the change. Consumers run after its commit. */
   write(statements: OwnStatements | Statements, event: ProductEvent): Promise<void>
-  /** Of a change in row tables: after it. */
+  /** Publishes an event after a change of row tables. */
   writeAlone(event: ProductEvent): Promise<void>
 }
 
-/** Sealed values of the plugin's own rows. What is stored is never told again: `shown` is what answers say of it. */
+/** Encrypted values of the plugin's rows. Responses never contain a secret, only its `shown` form. */
 export interface PluginSecrets extends Pick<StoredSecrets, "open" | "shown"> {
-  /** In the transaction of the row that keeps the id. */
+  /** Stores a secret in the transaction of the row that keeps its id. */
   put(statements: OwnStatements, place: SecretPlace, text: string): Promise<number>
   replace(statements: OwnStatements, id: number, text: string): Promise<void>
   remove(statements: OwnStatements, id: number): Promise<void>
@@ -166,27 +186,27 @@ export const pluginSecrets = (secrets: StoredSecrets, id: string): PluginSecrets
   remove: (statements, secretId) => secrets.remove(statementsBehind(statements), secretId),
 })
 
-/** Every write leaves one row. Actions begin with the plugin's id: `links.link.update`. */
+/** Audit log. Every write adds one entry. Actions begin with the id of the plugin: `links.link.update`. */
 export interface PluginAudit {
-  /** Who does what a job does. */
+  /** Returns the actor of jobs. */
   readonly system: Actor
-  /** In the transaction of the change. */
-  write(statements: OwnStatements | Statements, actor: Actor, deed: Deed): Promise<void>
-  /** Of work that has no transaction in the catalog: before it and after it. */
-  writeAlone(actor: Actor, deed: Deed): Promise<void>
-  /** For the services of the core that take `alongside`. */
-  recorded<Thing extends object>(actor: Actor, describe: (thing: Thing) => Deed): Alongside<Thing>
+  /** Writes an entry in the transaction of the change. */
+  write(statements: OwnStatements | Statements, actor: Actor, deed: AuditEntry): Promise<void>
+  /** Writes entries before and after work without a transaction in the catalog. */
+  writeAlone(actor: Actor, deed: AuditEntry): Promise<void>
+  /** Returns the `alongside` statements for core services. */
+  recorded<Thing extends object>(actor: Actor, describe: (thing: Thing) => AuditEntry): Alongside<Thing>
 }
 
 export function pluginAudit(audit: Audit, id: string): PluginAudit {
-  const own = (deed: Deed): Deed => {
+  const own = (deed: AuditEntry): AuditEntry => {
     if (!deed.action.startsWith(`${id}.`))
       throw new Error(`The plugin ${id} writes the audit action ${deed.action}: it must begin with ${id}.`)
     return deed
   }
   return {
     system: { kind: "system", email: `plugin ${id}`, ipPrefix: "", userAgent: "", requestId: "" },
-    // Refused by rejecting, as everything else that a transaction does.
+    // Rejects instead of throwing, like everything else in a transaction.
     write: async (statements, actor, deed) => audit.write(statementsBehind(statements), actor, own(deed)),
     writeAlone: async (actor, deed) => audit.writeAlone(actor, own(deed)),
     recorded: (actor, describe) => recorded(audit, actor, (thing) => own(describe(thing))),

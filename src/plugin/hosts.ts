@@ -1,22 +1,26 @@
 import type { Clock } from "../domain/clock.ts"
 import { AppError, type ErrorCode } from "../domain/error.ts"
 import type { Log } from "../domain/log.ts"
-import type { Collector } from "../ingest/collect.ts"
-import type { Engine } from "../query/engine.ts"
-import type { Console } from "../services/console/console.ts"
-import type { Erasure } from "../services/erasure.ts"
-import type { Exports } from "../services/exports.ts"
-import type { Instance } from "../services/instance.ts"
-import type { ResolveTxt } from "../services/mail-domains.ts"
-import type { Random } from "../services/secrets.ts"
-import type { Stats } from "../services/stats.ts"
-import { createUnlockTokens } from "../services/unlock-tokens.ts"
+import type { Collector } from "../ingest/collect/collect.ts"
+import type { Engine } from "../query/engine/engine.ts"
+import type { Erasure } from "../services/erasure/erasure.ts"
+import type { Exports } from "../services/export/export.ts"
+import type { Console } from "../services/instance/console.ts"
+import type { Instance } from "../services/instance/instance.ts"
+import type { ResolveTxt } from "../services/oidc/mail-domains.ts"
+import type { Random } from "../services/secrets/secrets.ts"
+import { createUnlockTokens } from "../services/sharing/unlock-tokens.ts"
+import type { RecordReports } from "../services/stats/record-reports.ts"
+import type { Stats } from "../services/stats/stats.ts"
 import type { AddressLists } from "./address-lists.ts"
 import type { AnyPlugin } from "./contract.ts"
 import { type Host, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
-import { pluginCreation } from "./host-creation.ts"
+import { ownCounters } from "./host-counters.ts"
+import { pluginBatch, pluginCreation } from "./host-creation.ts"
 import { importWriters } from "./host-imports.ts"
 import { pluginJobs } from "./host-jobs.ts"
+import { ownSlugs } from "./host-slugs.ts"
+import { ownTrash } from "./host-trash.ts"
 import type { LateAuthorize } from "./late-authorize.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
@@ -26,30 +30,31 @@ import { siteHashes } from "./site-hash.ts"
 import type { LateThrottle } from "./throttle.ts"
 import type { KnownWidget } from "./widgets.ts"
 
-/** What hosts are made of. */
+/** Dependencies of the hosts. */
 export interface HostOptions {
-  /** Of the answer to a refusal. */
+  /** Returns the HTTP status of an error code. */
   statusOf(code: ErrorCode): number
   collector: Pick<Collector, "record" | "recordLater" | "senderOf" | "comesFrom">
   lists: Pick<AddressLists, "forPlugin">
   engine: Engine & RowReader
-  /** Sections of the configuration by plugin. */
+  /** Sections of the configuration, by plugin. */
   settings: Readonly<Record<string, Record<string, unknown>>>
   instance: Instance
   console: Console
   stats: Stats
+  recordReports: RecordReports
   exports: Exports
   clock: Pick<Clock, "now">
   log: Log
   random: Random
-  /** Where people and pages reach the instance. */
+  /** Returns the base URL of the instance. */
   publicUrl(): string
-  /** Hosts of the dashboard besides. */
+  /** Additional hosts of the dashboard. */
   allowedHosts: readonly string[]
   resolveTxt: ResolveTxt
 }
 
-/** What is there only when all plugins are set up. */
+/** Parts that exist only after all plugins are set up. */
 interface LateParts {
   authorize: Pick<LateAuthorize, "forPlugin">
   throttle: Pick<LateThrottle, "make">
@@ -57,7 +62,7 @@ interface LateParts {
   widgets(): readonly KnownWidget[]
 }
 
-/** What each plugin gets of the house: everything under its own name, and nothing of the others. */
+/** Creates the host of a plugin, limited to the names and data of that plugin. */
 export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlugin) => Host<Record<string, unknown>> {
   const { instance } = options
   const siteHash = siteHashes(instance.siteKeys)
@@ -65,22 +70,39 @@ export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlug
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
     const gate = late.authorize.forPlugin(id, isOn)
+    const db = ownTables(instance.catalog, id)
+    const audit = pluginAudit(instance.audit, id)
+    const jobs = pluginJobs(instance.jobs, id, options.clock.now)
+    const log = logOf(options.log, id)
+    const own = { id, db, audit, jobs, log, engine: options.engine, now: options.clock.now, random: options.random }
+    const { directory } = instance.sites
     return {
       id,
       settings: options.settings[id] ?? {},
-      services: { ...instance, console: options.console, stats: options.stats, exports: options.exports, erasure: late.erasure },
-      db: ownTables(instance.catalog, id),
+      services: {
+        ...instance,
+        console: options.console,
+        stats: options.stats,
+        recordReports: options.recordReports,
+        exports: options.exports,
+        erasure: late.erasure,
+      },
+      db,
       rows: ownRows(instance.events, options.engine, id),
       engine: options.engine,
-      audit: pluginAudit(instance.audit, id),
-      jobs: pluginJobs(instance.jobs, id, options.clock.now),
+      slugs: ownSlugs(own),
+      trash: ownTrash({ ...own, directory }),
+      counters: ownCounters({ ...own, directory }),
+      audit,
+      jobs,
       exclusively: instance.exclusive.run,
       imports: importWriters(instance.events, options.clock.now),
       create: pluginCreation(instance.idempotency, options.statusOf),
+      batch: pluginBatch(instance.idempotency, options.statusOf),
       outbox: pluginOutbox(instance.outbox),
       secrets: pluginSecrets(instance.secretsOf(id), id),
       mail: instance.accounts.mail,
-      log: logOf(options.log, id),
+      log,
       outbound: instance.outbound,
       fetch: instance.outbound.fetch,
       now: options.clock.now,
@@ -90,11 +112,11 @@ export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlug
       ...recording(options.collector, plugin),
       ...options.lists.forPlugin(plugin, options.settings[id] ?? {}),
       unlocks: createUnlockTokens({ kind: id, clock: options.clock, cookieSecrets: instance.cookieSecrets }),
-      passwords: instance.accounts.passwords,
+      passwords: instance.accounts.passwords.lowPriority,
       baseUrl: () => options.publicUrl().replace(/\/+$/, ""),
       isOwnHost: (host) => host === hostOfUrl(options.publicUrl()) || options.allowedHosts.includes(host),
       txtRecords: async (name) => {
-        if (!instance.outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+        if (!instance.outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
         return options.resolveTxt(name)
       },
       widgets: late.widgets,
@@ -105,7 +127,7 @@ export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlug
   }
 }
 
-/** Says which plugin speaks. */
+/** Returns a log that adds the id of the plugin. */
 function logOf(log: Log, plugin: string): Log {
   const at =
     (level: keyof Log): Log[keyof Log] =>
@@ -116,7 +138,7 @@ function logOf(log: Log, plugin: string): Log {
 
 let latest: { url: string; host: string | undefined } | undefined
 
-/** Asked for at every redirect, of one address that changes when an operator changes it. */
+/** Memoizes the host of the base URL, which is needed for every redirect and changes only with the configuration. */
 function hostOfUrl(url: string): string | undefined {
   if (latest?.url !== url) latest = { url, host: URL.parse(url)?.hostname }
   return latest.host

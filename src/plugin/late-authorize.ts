@@ -1,18 +1,18 @@
 import { AppError } from "../domain/error.ts"
-import type { Authorize } from "./router.ts"
+import type { Authorize } from "../web/router.ts"
 
-/** A plugin makes its routes before the server that decides who may use them. */
+/** Authorization for routes that plugins create before the server exists. */
 export interface LateAuthorize {
-  /** For the routes of one plugin: all of them hang on its switch. */
+  /** Returns the authorization for the routes of one plugin, which also requires that the plugin is enabled. */
   forPlugin(id: string, isOn: () => boolean): Authorize
-  /** From now on this one decides. */
+  /** Sets the authorization of the server. */
   bind(authorize: Authorize): void
 }
 
 export function lateAuthorize(): LateAuthorize {
   let bound: Authorize | undefined
   const real = (): Authorize => {
-    if (!bound) throw new Error("A route was called before the server was made")
+    if (!bound) throw new Error("A route was called before the server was created")
     return bound
   }
   return {
@@ -20,9 +20,9 @@ export function lateAuthorize(): LateAuthorize {
       bound = authorize
     },
     forPlugin(feature, isOn) {
-      /** Of callers who need not be let in: a stranger learns no more of what is off than of what is on. */
+      /** Checks the switch after the authorization, so that strangers cannot learn whether a feature is enabled. */
       const whenOn = <Caller>(caller: Caller): Caller => {
-        if (!isOn()) throw new AppError("feature_disabled", "This area is switched off.")
+        if (!isOn()) throw new AppError("feature_disabled", "This feature is disabled.")
         return caller
       }
       return {

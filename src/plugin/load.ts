@@ -1,24 +1,25 @@
 import type { AnyElysia } from "elysia"
 import type { Permissions } from "../domain/permission.ts"
-import type { SwitchedStep } from "../ingest/steps/areas.ts"
-import type { DataHooks } from "../services/data-hooks.ts"
-import { createErasure, type Erasure } from "../services/erasure.ts"
-import type { PluginFacts } from "../services/plugins.ts"
-import type { AreaFile } from "../services/takeout.ts"
-import type { Takeouts } from "../services/takeouts.ts"
-import type { Task } from "../services/timers.ts"
+import type { SwitchedStep } from "../ingest/pipeline/areas.ts"
+import type { DataHooks } from "../services/erasure/data-hooks.ts"
+import { createErasure, type Erasure } from "../services/erasure/erasure.ts"
+import type { AreaFile } from "../services/export/takeout.ts"
+import type { Takeouts } from "../services/export/takeouts.ts"
+import type { PluginFacts } from "../services/runtime/plugins.ts"
+import type { Task } from "../services/runtime/tasks.ts"
+import type { Call } from "../web/guard.ts"
+import type { Authorize } from "../web/router.ts"
 import { addressLists } from "./address-lists.ts"
 import { checkPlugins, pluginFault } from "./check.ts"
 import { checkRoutes, openPaths } from "./check-routes.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
-import { type AskDoors, allDoors } from "./doors.ts"
-import type { Call } from "./guard.ts"
+import { type AnswerAtEndpoint, combineEndpoints } from "./endpoints.ts"
+import { declareErrors } from "./errors.ts"
 import { allHooks, areaFilesOf } from "./hooks.ts"
 import type { Host } from "./host.ts"
 import { defineJobs } from "./host-jobs.ts"
 import { type HostOptions, hostsOf } from "./hosts.ts"
 import { lateAuthorize } from "./late-authorize.ts"
-import type { Authorize } from "./router.ts"
 import { lateThrottle } from "./throttle.ts"
 import { allWidgets, type KnownWidget } from "./widgets.ts"
 
@@ -27,39 +28,39 @@ export interface LoadOptions extends Omit<HostOptions, "lists"> {
   takeouts: Pick<Takeouts, "drop">
 }
 
-/** What the server tells the routes of plugins once it is there. */
+/** Functions of the server that the routes of plugins need. */
 export interface Mount {
   authorize: Authorize
   addressOf(call: Pick<Call, "request" | "server">): string | undefined
 }
 
-/** How the server gets the routes of plugins. */
+/** Routes of plugins, as passed to the server. */
 export interface PluginRoutes {
   mountPlugins(mount: Mount): AnyElysia[]
-  /** What answers before any router. */
-  askDoors: AskDoors
+  /** Answers requests at endpoints of plugins, before the routers. */
+  answerAtEndpoint: AnswerAtEndpoint
 }
 
 export interface LoadedPlugins extends PluginRoutes {
-  /** Addresses of the dashboard's pages, of the plugins that are switched on. */
+  /** Returns the paths of dashboard pages of enabled plugins. */
   pages(): readonly string[]
-  /** Of all plugins, those that are off included. */
+  /** Data hooks of all plugins, including disabled ones. */
   hooks: DataHooks
   erasure: Erasure
-  /** Of all plugins too: what is off keeps its data. */
+  /** Archive files of all plugins, including disabled ones, which keep their data. */
   areaFiles: readonly AreaFile[]
-  /** Of all plugins; each knows whether its plugin is on. */
+  /** Ingestion steps of all plugins. Each checks whether its plugin is enabled. */
   areaSteps(): readonly SwitchedStep[]
-  /** What the house does for plugins again and again. */
+  /** Periodic tasks for plugins. */
   tasks: readonly Task[]
   stop(): Promise<void>
 }
 
 const STOP_MS = 1_000
-/** In seconds. */
+/** Interval in seconds. */
 const MINUTE = 60
 
-/** Checks the list and says of each plugin what the services have to know. Before anything is opened. */
+/** Checks the list of plugins and returns the facts that services need. Runs before the stores are opened. */
 export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
   checkPlugins(plugins)
   return plugins.map(({ id, title, permissions = {}, migrations = [], rowMigrations = [] }) => ({
@@ -71,7 +72,7 @@ export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
   }))
 }
 
-/** Sets every plugin of the list up, in its order. Throws what is wrong with the first one. */
+/** Sets up all plugins in the order of the list. Throws the fault of the first faulty plugin. */
 export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> {
   const { instance, plugins } = options
   const authorize = lateAuthorize()
@@ -85,6 +86,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   const hostOf = hostsOf({ ...options, lists }, { authorize, throttle, erasure, widgets: () => widgets })
 
   for (const plugin of plugins) {
+    declareErrors(plugin.errors ?? {})
     const contribution = await setUp(plugin, hostOf(plugin))
     checkRoutes(plugin, contribution, { open: open.get(plugin.id) ?? [], permissions: instance.permissions })
     const { id } = plugin
@@ -98,14 +100,14 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   widgets = allWidgets(contributions, { permissions: instance.permissions, isOn: instance.plugins.isOn })
   const steps = contributions.flatMap(({ isOn, contribution: { ingest = [] } }) => ingest.map((step) => ({ step, isOn })))
 
-  const askDoors = allDoors(
-    contributions.map(({ id, isOn, contribution: { doors = [] } }) => ({ id, doors, open: open.get(id) ?? [], isOn })),
+  const answerAtEndpoint = combineEndpoints(
+    contributions.map(({ id, isOn, contribution: { endpoints = [] } }) => ({ id, endpoints, open: open.get(id) ?? [], isOn })),
   )
 
   return {
     hooks,
     erasure,
-    askDoors,
+    answerAtEndpoint,
     areaSteps: () => steps,
     areaFiles: contributions.flatMap(areaFilesOf),
     tasks: [{ name: "refresh-address-lists", every: MINUTE, run: lists.refresh }],
@@ -126,7 +128,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadedPlugins> 
   }
 }
 
-/** Whatever goes wrong in it ends the start with the plugin's name. */
+/** Runs the setup of a plugin. Converts any failure to a plugin fault, which stops the start. */
 async function setUp(plugin: AnyPlugin, host: Host<Record<string, unknown>>): Promise<Contribution> {
   try {
     return await plugin.setup(host)

@@ -1,10 +1,10 @@
 import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import type { Sql } from "../store/catalog/sql.ts"
-import { foreignTable } from "../store/own-tables.ts"
+import { forbiddenTable } from "../store/own-tables.ts"
+import type { Sql } from "../store/sql.ts"
 
 /**
- * A plugin's own tables in the catalog. A statement touches no other table, is one of `select`, `insert`, `update`, `delete`,
- * and is short, for it runs on the event loop: it reads at most 1,000 rows, longer lists go in slices.
+ * Tables of a plugin in the catalog. A statement is a `select`, `insert`, `update` or `delete` on these tables only. It must be short,
+ * because it runs on the event loop: it reads at most 1,000 rows. Read longer lists in slices.
  */
 export interface OwnStatements {
   all<Row>(statement: Sql): Promise<Row[]>
@@ -14,19 +14,19 @@ export interface OwnStatements {
 
 export interface OwnTables extends OwnStatements {
   /**
-   * All or nothing, with what is written beside it: `host.audit`, `host.outbox`, `host.jobs` and `host.secrets` take these
-   * statements. Inside, use the given ones only. `committed` runs right after the commit and before any later statement: the
-   * place to change what is kept in memory.
+   * Runs a transaction. `host.audit`, `host.outbox`, `host.jobs` and `host.secrets` accept its statements to write in the same
+   * transaction. Use only the given statements inside. `committed` runs directly after the commit and before any later statement,
+   * for updating state in memory.
    */
   transaction<T>(work: (statements: OwnStatements) => Promise<T>, committed?: (result: T) => void): Promise<T>
 }
 
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 
-/** The statements behind those of a plugin, for services that write in the same transaction. */
+/** Core statements by statements of plugins, for services that write in the same transaction. */
 const behind = new WeakMap<OwnStatements, Statements>()
 
-/** What a service of the core writes with: plugins hand on their own statements, or those a core service gave them. */
+/** Returns the statements with which a core service writes. Plugins pass their own statements or those of a core service. */
 export const statementsBehind = (given: OwnStatements | Statements): Statements => behind.get(given) ?? (given as Statements)
 
 export function ownTables(catalog: Catalog, pluginId: string): OwnTables {
@@ -37,13 +37,13 @@ export function ownTables(catalog: Catalog, pluginId: string): OwnTables {
   }
 }
 
-/** A statement that reaches further is a bug of the plugin, so it is no `AppError`. */
+/** Checks that a statement only uses tables of the plugin. Other statements are a bug, so this is not an `AppError`. */
 function limited(statements: Statements, pluginId: string): OwnStatements {
   const all = async <Row>(statement: Sql): Promise<Row[]> => {
-    const fault = foreignTable(statement.text, `${pluginId}_`)
+    const fault = forbiddenTable(statement.text, `${pluginId}_`)
     if (fault !== undefined) throw new Error(`A statement of the plugin ${pluginId} was refused: ${fault}`)
     const rows = await statements.all<Row>(statement)
-    if (rows.length > MOST_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MOST_ROWS} rows: read slices`)
+    if (rows.length > MAX_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MAX_ROWS} rows: read slices`)
     return rows
   }
   const own: OwnStatements = {

@@ -1,13 +1,13 @@
-import { isOver, type Job } from "../domain/job.ts"
-import type { Jobs } from "../services/jobs.ts"
+import { isFinished, type Job } from "../domain/job.ts"
+import type { Jobs } from "../services/jobs/jobs.ts"
 import type { Asked } from "./host.ts"
 
 const PROGRESS_MS = 500
 const COMMENT_MS = 15_000
 
 /**
- * How far a job is, as a stream of events (areas/00 section 12): `progress` at most twice a second, `end` with the last of it,
- * a comment every 15 s so that no proxy takes the line for dead. `show` says what of a job is told.
+ * Creates the response that streams the progress of a job (areas/00 section 12): `progress` at most twice a second, `end` with the
+ * final state, and a comment every 15 s so that proxies keep the connection open. `show` selects the members of the job.
  */
 export function progressStream(
   jobs: Pick<Jobs, "get" | "watch">,
@@ -15,7 +15,7 @@ export function progressStream(
   { request, server }: Asked,
   show: (job: Job) => object,
 ): Response {
-  // The line may be quiet for longer than usual.
+  // The connection can be idle for longer than usual.
   server?.timeout?.(request, 0)
   const ended = new AbortController()
   const body = new ReadableStream<Uint8Array>({
@@ -47,12 +47,12 @@ async function follow(
   const comments = setInterval(() => write(": still there\n\n"), COMMENT_MS)
   left.addEventListener("abort", () => wake())
   try {
-    // What happened before anybody watched.
+    // State before the stream was opened.
     latest = (await jobs.get(first.id)) ?? first
     while (!left.aborted) {
       const job = latest
       latest = undefined
-      if (job && isOver(job)) return tell("end", job)
+      if (job && isFinished(job)) return tell("end", job)
       if (job) tell("progress", job)
       await Bun.sleep(PROGRESS_MS)
       if (latest === undefined && !left.aborted) await new Promise<void>((resolve) => (wake = resolve))

@@ -1,19 +1,19 @@
-import type { Collector } from "../ingest/collect.ts"
-import type { NewRecord } from "../ingest/records.ts"
-import type { CollectRequest } from "../ingest/request.ts"
+import type { RecordCollector } from "../ingest/collect/collect.ts"
+import type { NewRecord } from "../ingest/collect/records.ts"
+import type { CollectRequest } from "../ingest/request/request.ts"
 import type { AnyPlugin } from "./contract.ts"
 import type { Asked, Host, PluginRecord } from "./host.ts"
 
 const NOTHING = new Uint8Array()
 
-/** What a plugin does with requests of visitors: the core alone looks at where they come from. */
+/** Recording of requests of visitors. Only the core reads where a request comes from. */
 export function recording(
-  collector: Pick<Collector, "record" | "recordLater" | "senderOf">,
+  collector: Pick<RecordCollector, "record" | "recordLater" | "senderOf">,
   { id, records = {} }: AnyPlugin,
 ): Pick<Host, "record" | "recordLater" | "senderOf"> {
   function declared({ name, props, proxied }: PluginRecord): NewRecord {
     const known = records[name]
-    if (!known) throw new Error(`The plugin ${id} records ${name}, which is none of its records`)
+    if (!known) throw new Error(`The plugin ${id} records ${name}, which is not in its list of records`)
     const texts: [key: string, value: string][] = []
     for (const key in props) if (props[key] !== undefined) texts.push([key, String(props[key])])
     return { name, kind: known.kind, props: texts, proxied: proxied ?? false }
@@ -25,10 +25,10 @@ export function recording(
   }
 }
 
-/** Of a visitor, as collection takes it. */
+/** Converts a request of a visitor for ingestion. */
 export const requestOf = (asked: Asked): CollectRequest => new AskedRequest(asked)
 
-/** Reads nothing before it is asked for: a click is looked at twice, and the address of a peer costs as much as five headers. */
+/** Creates a request that reads its parts lazily, because a click is processed twice and the peer address is expensive to read. */
 class AskedRequest implements CollectRequest {
   readonly body = NOTHING
   readonly #asked: Asked

@@ -1,20 +1,20 @@
 import { Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
-import { leaveUnread } from "./body.ts"
-import { guard } from "./guard.ts"
-import { type Authorize, privateRouter } from "./router.ts"
+import { leaveUnread } from "../web/body.ts"
+import { guard } from "../web/guard.ts"
+import { type Authorize, privateRouter } from "../web/router.ts"
 
-/** Below every site: the handler of a route with `can` gets `site`, `role`, `permissions`, `user`, `session` and `actor`. */
+/** Creates a router below a site. Handlers of routes with `can` receive `site`, `role`, `permissions`, `user`, `session` and `actor`. */
 export const siteRouter = (authorize: Authorize, name: string) =>
   new Elysia({ prefix: "/api/private/sites/:site" }).use(privateRouter(authorize, name))
 
-/** Below the instance: `instanceAdmin`, `signedIn`, `canOrganization`, or `open` for the return from somewhere else. */
+/** Creates a router of the instance. Its routes have `instanceAdmin`, `signedIn`, `canOrganization`, or `open` for callbacks. */
 export const instanceRouter = (authorize: Authorize, name: string) =>
   new Elysia({ prefix: "/api/private" }).use(privateRouter(authorize, name))
 
 /**
- * Open to the world, below the plugin's own words. Nobody is asked who they are, and bodies are left unread: `readBytes` takes
- * one with a limit. While the plugin is off, nothing is at these addresses.
+ * Creates a router for public routes below the plugin's paths. Callers are not identified, and bodies are not read: use `readBytes`
+ * with a limit. While the plugin is disabled, these paths return 404.
  */
 export function openRouter(isOn: () => boolean) {
   const { parse, transform } = guard(async () => refuseOff(isOn), leaveUnread)
@@ -23,7 +23,7 @@ export function openRouter(isOn: () => boolean) {
 
 async function refuseOff(isOn: () => boolean): Promise<object> {
   if (isOn()) return {}
-  throw new AppError("not_found", "Nothing is at this address.")
+  throw new AppError("not_found", "This address does not exist.")
 }
 
 export type SiteRouter = ReturnType<typeof siteRouter>

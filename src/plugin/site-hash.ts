@@ -1,10 +1,10 @@
-import type { SiteKeys } from "../services/site-keys.ts"
+import type { SiteKeys } from "../services/sites/site-keys.ts"
 
 export type SiteHash = (text: string) => string
 
 const BITS_IN_HEX = 16
 
-/** Keeps the hash of a site in memory once its key was read: the key never changes, and goes no further than this. */
+/** Caches the hash function of each site. The key of a site never changes and does not leave this file. */
 export function siteHashes(keys: Pick<SiteKeys, "siteKey">): (siteId: number) => SiteHash | Promise<SiteHash> {
   const known = new Map<number, SiteHash>()
   async function learn(siteId: number): Promise<SiteHash> {

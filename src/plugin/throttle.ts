@@ -1,16 +1,16 @@
 import { AppError } from "../domain/error.ts"
-import { readAddress } from "../ingest/client-address.ts"
-import { tokenBuckets } from "../services/token-buckets.ts"
+import { readAddress } from "../ingest/address/client-address.ts"
+import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
 import type { Asked, Throttle } from "./host.ts"
 import type { Mount } from "./load.ts"
 
 export interface LateThrottle {
   make(most: number, refillMs: number): Throttle
-  /** From now on this tells where requests come from. */
+  /** Sets the function that returns the address of a client. */
   bind(addressOf: Mount["addressOf"]): void
 }
 
-/** A client is known by its address, an IPv6 one by the first half of it; the address goes no further. */
+/** Creates rate limits per client, identified by the IPv4 address or the first half of the IPv6 address. Plugins never see addresses. */
 export function lateThrottle(now: () => number): LateThrottle {
   let addressOf: Mount["addressOf"] = () => undefined
   const clientOf = (asked: Asked): string => {

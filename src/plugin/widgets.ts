@@ -1,54 +1,66 @@
 import type { Static, TObject } from "@sinclair/typebox"
+import { Value } from "@sinclair/typebox/value"
+import { refuseFaults } from "../domain/error.ts"
 import type { Permissions } from "../domain/permission.ts"
+import { inspect } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
-import type { Asking } from "../services/open-report.ts"
+import type { ReportOptions } from "../services/stats/open-report.ts"
 import { pluginFault } from "./check.ts"
 import type { AnyPlugin, Contribution } from "./contract.ts"
 
-/** What a widget is asked for: a site, and arguments of the flat form (range, filters, comparison) as the statistics take them. */
+/** Request for a widget: a site, and flat arguments (range, filters, comparison) as for reports. */
 export interface WidgetQuestion {
   site: Site
   given: Readonly<Record<string, unknown>>
-  /** Who looks: what they may see, and what a shared view locks. */
-  asking: Asking
+  /** Viewer with permissions and the fixed arguments of a shared view. */
+  asking: ReportOptions
 }
 
 export interface WidgetAnswer {
   data: object
-  /** What is needed to read the numbers. */
+  /** Services for reading data. */
   meta?: object
 }
 
-/** A card of a saved dashboard (areas/03 section 2). */
+/** Card of a saved dashboard (areas/03 section 2). */
 export interface Widget<Config extends TObject = TObject> {
   title: string
   description: string
-  /** In cells of a board of 12 columns. */
+  /** Size in cells of a grid with 12 columns. */
   size: { min_w: number; min_h: number; w: number; h: number }
-  /** What it is set up with beside range, filters and comparison. */
+  /** Configuration in addition to range, filters and comparison. */
   config: Config
-  /** The permission on the site that whoever looks must have. */
+  /** Permission on the site that viewers need. */
   needs: string
-  /** Whether strangers with the address of a shared board may see it, on this site. */
+  /** Returns whether viewers of a shared dashboard can see the widget on this site. */
   shareable(site: Site): boolean
-  /** An `AppError` fails this card alone. */
+  /** Returns the data of the widget. `config` is already validated. An `AppError` affects only this card. */
   resolve(question: WidgetQuestion, config: Static<Config>): Promise<WidgetAnswer>
 }
 
-/** Gives the type, and nothing else. */
-export const defineWidget = <Config extends TObject>(widget: Widget<Config>): Widget => widget as unknown as Widget // the config is checked before
+/** Returns the widget unchanged. Only adds the type. */
+export const defineWidget = <Config extends TObject>(widget: Widget<Config>): Widget => widget as unknown as Widget // the host validates the config before it calls `resolve`
 
-/** A widget with whose it is. One of a plugin that is off is not available. */
+/** Widget with its plugin. Widgets of disabled plugins are not available. */
 export interface KnownWidget extends Widget {
   type: string
   plugin: string
   isAvailable(): boolean
 }
 
+/** Adds defaults and validates the config. Throws `validation_failed` with all problems, below `/config`. */
+function checkingConfig({ config: schema, resolve }: Widget): Widget["resolve"] {
+  return async (question, config) => {
+    const { fields, faults } = inspect(schema, Value.Default(schema, structuredClone(config)), "/config")
+    refuseFaults(faults)
+    return resolve(question, fields)
+  }
+}
+
 const COLUMNS = 12
 const ROWS = 12
 
-/** The widgets of all plugins, in the order of the list. Throws what is wrong with the first one. */
+/** Collects the widgets of all plugins in the order of the list. Throws the fault of the first faulty widget. */
 export function allWidgets(
   contributions: readonly { id: AnyPlugin["id"]; contribution: Contribution }[],
   { permissions, isOn }: { permissions: Permissions; isOn(id: string): boolean },
@@ -60,7 +72,7 @@ export function allWidgets(
       const other = known.find((each) => each.type === type)
       if (fault !== undefined) throw pluginFault(id, `the widget ${type} ${fault}`)
       if (other) throw pluginFault(id, `the widget ${type} is that of the plugin ${other.plugin} already`)
-      known.push({ ...widget, type, plugin: id, isAvailable: () => isOn(id) })
+      known.push({ ...widget, type, plugin: id, isAvailable: () => isOn(id), resolve: checkingConfig(widget) })
     }
   }
   return known

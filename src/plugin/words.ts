@@ -1,7 +1,7 @@
 import { CATALOG_SCHEMA } from "../store/catalog/schema.ts"
 import { EVENT_SCHEMA } from "../store/events/database.ts"
 
-/** Path words of the core (areas/00 section 1), which no plugin can have. */
+/** Path segments reserved for the core (areas/00 section 1). */
 export const CORE_WORDS = {
   site: words(`members api-keys settings stats goals funnels segments annotations shields drops erase live export takeout shares
     restore transfer pin reset retention-preview`),
@@ -16,11 +16,11 @@ function words(list: string): readonly string[] {
   return list.split(/\s+/)
 }
 
-/** The core's own tables. A plugin `site` would take `site_keys` for its own. */
+/** Prefixes of core tables. Without this list a plugin `site` could claim the table `site_keys`. */
 export const CORE_TABLES: readonly string[] = [
   ...[CATALOG_SCHEMA, EVENT_SCHEMA]
     .flatMap(({ migrations }) => migrations)
     .flatMap(({ sql }) => [...sql.matchAll(/create table (?:if not exists )?(\w+)/gi)].map(([, name]) => name!)),
-  "event_ids_", // one an hour
+  "event_ids_", // one table per hour
   "migrations",
 ]

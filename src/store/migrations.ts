@@ -1,7 +1,19 @@
 import { StoreFault } from "./events/fault.ts"
-import { StoreRefusal } from "./refusal.ts"
 
-/** One change of a schema, as plain SQL. Forward only: a released one is never edited, moved or removed. */
+/** The refusal to open a store file: it belongs to another program, was written by a newer version, or a migration failed. */
+export class StoreRefusal extends Error {
+  constructor(
+    readonly reason: "foreign" | "newer" | "migration",
+    message: string,
+  ) {
+    super(message)
+    this.name = "StoreRefusal"
+  }
+}
+
+export const foreignFile = (path: string) => new StoreRefusal("foreign", `${path} belongs to another program`)
+
+/** A change of a schema, as plain SQL. A released migration is never edited, moved or removed. */
 export interface Migration {
   name: string
   sql: string
@@ -13,14 +25,14 @@ export interface MigrationList {
   migrations: readonly Migration[]
 }
 
-/** A migration that a store has had, and the version of Footfall that ran it. */
+/** A migration that was applied to a store, and the version of Footfall that ran it. */
 export interface AppliedMigration {
   owner: string
   name: string
   version: string
 }
 
-/** What a run of migrations is recorded with. */
+/** The version and time that are recorded with applied migrations. */
 export interface MigrationStamp {
   version: string
   now: number
@@ -29,28 +41,31 @@ export interface MigrationStamp {
 export type Pending = Migration & { owner: string }
 
 /**
- * The rule for every store: what the lists have and the store has not, in order. Throws `StoreRefusal` when the store has
- * had a migration that the lists do not know, because a newer version wrote it then. An owner that has no list at all is a
- * plugin that was taken out, unless a version later than this one put it in: its tables stay as they are.
+ * Returns the migrations in the lists that were not applied yet, in order. Throws `StoreRefusal` when the store has a migration
+ * that is not in the lists, which means that a newer version wrote it. An owner without a list is a removed plugin, whose tables
+ * stay as they are, unless a version later than this one added it.
  */
 export function pendingOf(lists: readonly MigrationList[], applied: readonly AppliedMigration[], ours: string): Pending[] {
   const known = lists.flatMap(({ owner, migrations }) => migrations.map((migration) => ({ owner, ...migration })))
-  const isTakenOut = (done: AppliedMigration) => !lists.some(({ owner }) => owner === done.owner) && !isLater(done.version, ours)
-  const unknown = applied.filter((done) => !known.some((migration) => isSame(migration, done)) && !isTakenOut(done)).at(-1)
+  const isRemoved = (done: AppliedMigration) => !lists.some(({ owner }) => owner === done.owner) && !isLater(done.version, ours)
+  const unknown = applied.filter((done) => !known.some((migration) => isSame(migration, done)) && !isRemoved(done)).at(-1)
   if (unknown) {
     const { owner, name, version } = unknown
-    throw new StoreRefusal("newer", `The store has the migration ${owner}/${name} of a newer version: install Footfall ${version} or later`)
+    throw new StoreRefusal(
+      "newer",
+      `The store was written by a newer version (migration ${owner}/${name}). Install Footfall ${version} or later`,
+    )
   }
   return known.filter((migration) => !applied.some((done) => isSame(migration, done)))
 }
 
-/** What went wrong with a migration, behind its name. Faults of the disk are told as they are. */
+/** Converts an error of a migration to a refusal that names it. Faults of the disk are returned unchanged. */
 export function toMigrationFault(error: unknown, { owner, name }: Pending): unknown {
   if (error instanceof StoreFault || !(error instanceof Error)) return error
-  return new StoreRefusal("migration", `The migration ${owner}/${name} cannot be run: ${error.message}`)
+  return new StoreRefusal("migration", `The migration ${owner}/${name} failed: ${error.message}`)
 }
 
-/** Of what names no version nobody knows. */
+/** Returns whether a version is later than this one. An unknown version counts as later. */
 const isLater = (version: string, ours: string): boolean => version === "" || ours === "" || Bun.semver.order(version, ours) > 0
 
 const isSame = (a: { owner: string; name: string }, b: { owner: string; name: string }): boolean => a.owner === b.owner && a.name === b.name

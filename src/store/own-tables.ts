@@ -1,12 +1,12 @@
 /**
- * Which tables a statement touches, from its text: how a plugin is held to its own ones. It guards against slips, not against
- * malice: a plugin is part of the program. What it cannot follow it refuses.
+ * Checks from the text of a statement that a plugin uses only its own tables. This prevents mistakes, not malice: a plugin is part
+ * of the program. Statements that cannot be analysed are refused.
  */
 
-/** What is wrong with a statement, in words; undefined when it touches only tables that begin with the prefix. */
-export const foreignTable = (text: string, prefix: string): string | undefined => remembered(text, prefix, judgeStatement)
+/** Returns what is wrong with a statement, or undefined when it uses only tables that begin with the prefix. */
+export const forbiddenTable = (text: string, prefix: string): string | undefined => remembered(text, prefix, judgeStatement)
 
-/** The same for a migration: several statements, which make and change only objects that begin with the prefix. */
+/** Returns what is wrong with a migration, or undefined when its statements create and change only objects that begin with the prefix. */
 export function foreignMigration(text: string, prefix: string): string | undefined {
   for (const statement of statementsOf(tokensOf(text))) {
     const fault = judgeMigration(statement, prefix)
@@ -16,7 +16,7 @@ export function foreignMigration(text: string, prefix: string): string | undefin
 }
 
 interface Token {
-  /** Words in lower case; names as they stand, without their quotes. */
+  /** Words in lower case; names unchanged, without their quotes. */
   text: string
   kind: "word" | "quoted" | "string" | "number" | "sign"
 }
@@ -55,16 +55,16 @@ function judgeStatement(text: string, prefix: string): string | undefined {
   return firstForeign(statement, prefix)
 }
 
-/** Words after which a table is named. */
+/** The words that are followed by a table name. */
 const BEFORE_TABLE = new Set(["from", "join", "into", "update", "table", "references"])
-/** Words that may stand between them and the name. */
+/** The words that may occur between these and the name. */
 const SKIPPED = new Set(["or", "replace", "rollback", "abort", "fail", "ignore", "if", "not", "exists"])
-/** Words that end a list of tables. What follows `on` is still inside it. */
+/** The words that end a list of tables. A list continues after `on`. */
 const ENDS = new Set(["where", "group", "order", "having", "limit", "set", "returning", "values", "select", "union", "except", "intersect"])
 const NOTHING: ReadonlySet<string> = new Set()
 const TABLE_FUNCTIONS = new Set(["json_each", "json_tree"])
 
-/** Walks through a statement and looks at each place where a table is named. */
+/** Checks each place in a statement where a table is named. */
 function firstForeign(tokens: readonly Token[], prefix: string): string | undefined {
   const known = commonTables(tokens)
   if (known === undefined) return "a WITH may only stand at its beginning"
@@ -130,7 +130,7 @@ function commonTables(tokens: readonly Token[]): ReadonlySet<string> | undefined
   return names
 }
 
-/** Whether the word before a table says that it is changed. */
+/** Returns whether the word before a table means that the table is changed. */
 function isTarget(tokens: readonly Token[], at: number): boolean {
   const word = wordAt(tokens, at)
   return word === "into" || word === "update" || (word === "from" && wordAt(tokens, at - 1) === "delete")
@@ -184,7 +184,7 @@ function judgeTable(tokens: readonly Token[], prefix: string): string | undefine
   return firstForeign([{ kind: "word", text: "table" }, { kind: "quoted", text: prefix }, ...tokens], prefix)
 }
 
-/** The texts of statements stand in source code, so there are not many. */
+/** Caches the results by text. Statements are literals of the source code, so there are few. */
 const MOST = 2_000
 const judged = new Map<string, string | undefined>()
 

@@ -1,6 +1,6 @@
 export type Value = string | number | bigint | boolean | Uint8Array | null
 
-/** A statement with its values. Only the `sql` tag and the two functions below make one. */
+/** An SQL statement with its values. */
 export class Sql {
   constructor(
     readonly text: string,
@@ -8,7 +8,7 @@ export class Sql {
   ) {}
 }
 
-/** Values become `?`; a nested `Sql` is spliced in. Text can only come from our own source. */
+/** Creates a statement from a template. Values become `?` parameters; a nested `Sql` is inserted as text. */
 export function sql(parts: TemplateStringsArray, ...holes: readonly (Value | undefined | Sql)[]): Sql {
   const values: Value[] = []
   let text = parts[0]!
@@ -20,5 +20,5 @@ export function sql(parts: TemplateStringsArray, ...holes: readonly (Value | und
   return new Sql(text, values)
 }
 
-/** Text as it stands: for literals of our own source only, never for anything that was sent. */
+/** Creates a statement from unescaped text. For literals of the source code only, never for input. */
 export const raw = (text: string): Sql => new Sql(text, [])

@@ -1,7 +1,7 @@
-/** `native` is `/js/script.js`; `plausible` is served under the names of Plausible's scripts, `umami` as `/script.js`, `goatcounter` as `/count.js`. */
+/** Variants of the tracker: `native` is served as `/js/script.js`, `plausible` under the names of Plausible's scripts, `umami` as `/script.js`, `goatcounter` as `/count.js`. */
 export type Variant = "native" | "plausible" | "umami" | "goatcounter"
 
-/** What the server replaces in the text of a script: where events go, and under which name a variant was asked for. */
+/** Placeholders that the server replaces in a script: the endpoint for events and the requested script name. */
 export const COLLECT_PATH = '"/api/event"'
 export const SCRIPT_NAME = "{name}"
 

@@ -1,18 +1,18 @@
 import { SCRIPT_NAME, trackerScript, type Variant } from "./bundle.ts"
 
-/** Bytes of each script after gzip −9 (metrics.md 17.1): every visitor of every site loads one. */
+/** Maximum size of each script in bytes after gzip −9 (metrics.md 17.1). */
 const SIZE_LIMITS: Readonly<Record<Variant, number>> = { native: 2_048, plausible: 2_560, umami: 2_560, goatcounter: 2_560 }
 
-/** The longest names a script is served under; the name stands in its text. */
+/** The longest name of each script. The name is part of the script's text and so of its size. */
 const LONGEST_NAMES = ["script.hash.local.manual.outbound-links.file-downloads", "pa-00112233-4455-6677-8899-aabbccddeeff"]
 
-/** Bytes of the script as it is served, under its least favourable name. */
+/** Returns the size of a script as it is served under its longest name, in bytes. */
 export function scriptSize(variant: Variant): number {
   const text = trackerScript(variant)
   return Math.max(...LONGEST_NAMES.map((name) => Bun.gzipSync(text.replaceAll(SCRIPT_NAME, name), { level: 9 }).byteLength))
 }
 
-/** The build stops here when a script has outgrown its limit. Gives a line to print. */
+/** Returns a line with the sizes for the build output. Throws if a script exceeds its limit. */
 export function checkScriptSizes(): string {
   const sizes = (["native", "plausible", "umami", "goatcounter"] as const).map((variant) => ({
     variant,

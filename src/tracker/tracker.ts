@@ -1,12 +1,12 @@
 /**
- * What runs on visitors' pages: it counts page views, engagement and what people do, and by default stores nothing.
+ * The script on visitors' pages. It records page views, engagement and events, and stores nothing by default.
  *
  * One source gives `/js/script.js`, the variant under Plausible's script names, Umami's `/script.js` and GoatCounter's `/count.js`: `bundle.ts` sets
  * `VARIANT`, and the bundler leaves out the branches of the others. Every byte is paid by every visitor (`size.ts`), so this file is terser than the rest of
- * the house: short keys of the payload (metrics.md 18.2), one handler where events overlap, no guard against what cannot happen.
+ * the code: short keys of the payload (metrics.md 18.2), one handler where events overlap, no guard against what cannot happen.
  */
 declare const VARIANT: "native" | "plausible" | "goatcounter" | "umami"
-/** What stands before `.js` in the Plausible script's name, put in by the server: `script.hash.local`, `pa-<id>`. */
+/** Name of the Plausible script without `.js`, inserted by the server: `script.hash.local`, `pa-<id>`. */
 declare const NAME: string
 
 type Props = Record<string, unknown>
@@ -17,7 +17,7 @@ interface Options {
   url?: string
   callback?: Done | undefined
 }
-/** `status` 0: handed to the browser, whose answer nobody sees. */
+/** Result of sending. `status` is 0 if the browser took over the request and hides the response. */
 interface Result {
   status?: number | undefined
   error?: unknown
@@ -31,7 +31,7 @@ interface Call {
   (name: string, options?: Options): void
   identify(id?: string): void
   consent(state: "granted" | "denied"): void
-  /** Calls made before this script was there. */
+  /** Calls made before this script was loaded. */
   q?: [string, Options?][]
   /** Plausible's: takes options; its stub keeps them in `o`. */
   init?(options?: PlausibleOptions): void
@@ -59,7 +59,7 @@ interface Counted {
   referrer?: Given
   event?: boolean
 }
-/** Settings of the page, and the calls that the script adds. */
+/** Settings of the page, and the functions that the script adds. */
 interface Goatcounter extends Counted {
   no_onload?: boolean
   no_events?: boolean
@@ -108,14 +108,14 @@ declare global {
   }
 }
 
-/** GoatCounter's: the page may set and change it at any time. */
+/** GoatCounter's settings, which the page may change at any time. */
 const goat = (VARIANT === "goatcounter" && window.goatcounter) || ({} as Goatcounter)
-/** What the next event has instead of the page's own values. */
+/** Values that replace the page's own in the next event. */
 let instead: object | undefined
-/** Whether clicks on marked elements count. */
+/** Whether clicks on marked elements are recorded. */
 let bound: boolean
 
-// Only a classic script element runs this, and such an element is the current script.
+// The tracker is loaded by a classic script element, so `currentScript` is set.
 const script = document.currentScript as HTMLScriptElement
 const data: DOMStringMap = VARIANT === "native" ? script.dataset : { ...script.dataset }
 /** The options of Plausible's name; undefined while a script with an id waits for `plausible.init`. */
@@ -124,7 +124,7 @@ const early: [string, Options?][] = []
 
 const tracks = (what: string) => (data.track ? data.track.includes(what) : data.site)
 const page = () => location.pathname + ("hash" in data ? location.hash : "")
-/** Whole milliseconds of a clock that nobody sets. */
+/** Returns whole milliseconds of the monotonic clock. */
 const now = () => performance.now() | 0
 
 let user: string | undefined
@@ -133,7 +133,7 @@ let leaving: boolean
 /** The page last counted, and the URL of the page view that engagement belongs to. */
 let counted: string
 let viewed: string
-/** Engaged milliseconds not yet reported, and since when time runs; 0: it stands still. */
+/** Engaged milliseconds not yet reported, and the time since which the page is in use; 0 while it is not. */
 let engaged: number
 let since: number
 let height: number
@@ -143,7 +143,7 @@ let reported: number | undefined
 
 let ignored: unknown = navigator.webdriver || window._phantom || window.__nightmare || window.Cypress
 try {
-  // Each throws where it is forbidden.
+  // Each of these throws where it is forbidden.
   device = /footfall_id=(\w+)/.exec(document.cookie)?.[1]
   const flag = "footfall_ignore"
   if (location.hash === "#footfall-ignore") {
@@ -226,7 +226,7 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
   }
   if (
     ignored ||
-    // GoatCounter has a rule of its own.
+    // GoatCounter has its own rule.
     (VARIANT !== "goatcounter" && !("local" in data) && /^(localhost|127\..*|\[::1]|)$/.test(location.hostname)) ||
     !matches(data.include || "*") ||
     matches(data.exclude)
@@ -250,7 +250,7 @@ const track = ((name, { url = location.href, props: own, revenue, interactive, c
       fields = plausible.transformRequest({ d: data.site, ...fields })
       if (!fields) return callback?.({ error: "ignored" })
     }
-    // The title of a single-page view is set after its address.
+    // Single-page applications set the title after the URL.
     if (view && reported != null) setTimeout(send, 100, fields, callback, now())
     else send(fields, callback)
     if (view) {
@@ -285,11 +285,11 @@ const measure = (times: number) => {
   if (times) setTimeout(measure, 200, times - 1)
 }
 
-/** Counts the page unless it is the one last counted. */
+/** Records a page view unless it is the page recorded last. */
 const navigated = () => {
   setTimeout(measure, 200, 14)
   if (VARIANT === "plausible" && !plausible) return
-  // A page is counted once it is seen.
+  // A prerendered page is recorded once it is visible.
   if (VARIANT === "goatcounter" && document.hidden) return
   if (!("manual" in data) && !document.prerendering && counted !== page()) {
     counted = page()
@@ -307,7 +307,7 @@ const changed = ({ type, persisted }: Partial<PageTransitionEvent>) => {
   attend()
   // Of these events only `blur` and `visibilitychange` have a b.
   if (leaving || (!since && /b/.test(type as string))) report()
-  // Shown again from the back-forward cache.
+  // The page was restored from the back-forward cache.
   if (persisted && !leaving) counted = ""
   navigated()
 }
@@ -373,7 +373,7 @@ const tagged = (element: Element | null, form: boolean, link: HTMLAnchorElement 
 }
 
 const UMAMI_EVENT = "data-umami-event"
-/** An element that is marked for Umami. */
+/** Handles an element that is marked for Umami. */
 const told = (element: Element) => {
   const found: Props = {}
   for (const { name, value } of element.attributes) {
@@ -383,7 +383,7 @@ const told = (element: Element) => {
   window.umami!.track(element.getAttribute(UMAMI_EVENT)!, found)
 }
 
-/** An element that is marked for GoatCounter. */
+/** Handles an element that is marked for GoatCounter. */
 const clicked = (element: HTMLButtonElement | null) => {
   if (!element) return
   const { goatcounterClick, goatcounterTitle, goatcounterReferrer, goatcounterReferral } = element.dataset
@@ -402,7 +402,7 @@ track.consent = (state) => {
   // Nobody who stays with Plausible's names calls this, and its bytes are needed there.
   if (VARIANT !== "native") return
   const granted = state === "granted" && "consent" in data
-  // An id lives from the first consent on: to say it again does not prolong it.
+  // The id's lifetime starts with the first consent; repeated consent does not extend it.
   if (granted && device) return
   device = granted ? crypto.randomUUID().replace(/-/g, "") : ""
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not everywhere

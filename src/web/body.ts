@@ -1,18 +1,18 @@
 import { AppError } from "../domain/error.ts"
 import { API } from "../domain/limits.ts"
-import { isObject } from "../domain/shape.ts"
-import { readWithin } from "../services/bounded-read.ts"
+import { isObject, parseEmptyBody } from "../domain/shape.ts"
+import { readWithin } from "../services/runtime/files.ts"
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * The body of a request, never more than `limit` bytes of it in memory. Bun's own limit answers 413 with an empty body, so
- * it is only the outer wall.
+ * Reads the body of a request with at most `limit` bytes. Throws `body_too_large`. Bun's own limit is much higher, because its 413
+ * response has no body.
  */
 export function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const length = request.headers.get("content-length")
   if (Number(length) > limit) return Promise.reject(tooLarge(limit))
-  // With a length the server reads no more than that. Without one (chunked) we count.
+  // With Content-Length the server reads no more than that. Chunked bodies are counted here.
   if (length !== null || request.body === null) return request.bytes()
   return readChunks(request.body, limit)
 }
@@ -23,10 +23,10 @@ async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Prom
   return bytes
 }
 
-/** Turns the body of a request into a value. The content type is without parameters and in lower case. */
+/** Parser of a request body. The content type has no parameters and is in lower case. */
 export type Read = (request: Request, contentType: string | undefined) => Promise<unknown>
 
-/** Null when there is no body; nested as deep as bodies may be unless something else is said. In the order that callers can observe: size, media type, syntax. */
+/** Creates a reader of JSON bodies, which returns null without a body. Checks size, media type and syntax, in this documented order. */
 export const readJson =
   (limit: number, depth?: number): Read =>
   async (request, contentType) => {
@@ -34,13 +34,22 @@ export const readJson =
     return (await readJsonAsSent(limit, depth)(request, contentType)).value
   }
 
-/** Of a route that takes no body. */
+/** Skips the body. The handler can still read it. */
 export const leaveUnread: Read = async () => null
 
-/** What browsers send for a form, without asking first. */
+/** Reads the body of a route without a body: nothing or an empty object. Throws `validation_failed` for fields. */
+export const readNothing: Read = async (request, contentType) => {
+  const bytes = request.body === null ? new Uint8Array() : await readBytes(request, API.privateBodyBytes)
+  if (bytes.length === 0) return null
+  refuseOtherTypes(request.method, contentType)
+  parseEmptyBody(parseJson(bytes))
+  return null
+}
+
+/** Media types that browsers send for forms without a preflight. */
 const FORMS = ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"]
 
-/** Also of a body that nobody reads: a page of somebody else's must not get anything done by a form. */
+/** Throws `unsupported_media_type` for forms, so that foreign pages cannot trigger writes with a form. Applies to unread bodies, too. */
 export const refusingForms =
   (read: Read): Read =>
   async (request, contentType) => {
@@ -48,23 +57,23 @@ export const refusingForms =
     return read(request, contentType)
   }
 
-/** A body with the bytes it came as. */
+/** Parsed body with its raw bytes. */
 export interface SentJson {
   value: unknown
   bytes: Uint8Array
 }
 
-/** The same, for a body that must be there, with its bytes. */
+/** Creates a reader of required JSON bodies, which also returns the raw bytes. */
 export const readJsonAsSent =
   (limit: number, depth?: number): ((request: Request, contentType: string | undefined) => Promise<SentJson>) =>
   async (request, contentType) => {
-    if (request.body === null) throw new AppError("invalid_json", "The body is missing")
+    if (request.body === null) throw new AppError("invalid_json", "The body is missing.")
     const bytes = await readBytes(request, limit)
     refuseOtherTypes(request.method, contentType)
     return { value: parseJson(bytes, depth), bytes }
   }
 
-/** The same for a body that may be left out: nothing at all is an empty object. */
+/** Creates a reader of optional JSON bodies. A missing body is an empty object. */
 export const readOptionalJson = (limit: number): Read => {
   const read = readJsonAsSent(limit)
   return async (request, contentType) => {
@@ -74,8 +83,8 @@ export const readOptionalJson = (limit: number): Read => {
 }
 
 /**
- * The same for a list that may also come one item per line: lines become `{[name]: items}`, empty ones are skipped. Of a
- * list with more than `most` items one more is handed on, so that it is refused for its length and nobody looks at the rest.
+ * Creates a reader of lists in JSON or with one item per line: lines become `{[name]: items}`, empty lines are skipped. Reads at most
+ * one item more than `most`, so that longer lists are rejected for their length without parsing the rest.
  */
 export const readJsonOrLines = (limit: number, name: string, most: number): Read => {
   const asJson = readJson(limit)
@@ -97,22 +106,22 @@ function refuseOtherTypes(method: string, type: string | undefined): void {
   if (!isJson) throw otherType()
 }
 
-const otherType = () => new AppError("unsupported_media_type", "Send the body as application/json")
+const otherType = () => new AppError("unsupported_media_type", "Send the body as application/json.")
 
-/** Throws `invalid_json` for what is no UTF-8, no JSON, or nested too deep. */
+/** Parses JSON. Throws `invalid_json` if it is not UTF-8, not JSON or nested too deeply. */
 export const parseJson = (bytes: Uint8Array, depth?: number): unknown => parseText(textOf(bytes), depth)
 
 function textOf(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes)
   } catch {
-    throw new AppError("invalid_json", "The body is not UTF-8")
+    throw new AppError("invalid_json", "The body is not valid UTF-8.")
   }
 }
 
 function parseText(text: string, depth: number = API.jsonDepth): unknown {
   const value = jsonOf(text)
-  if (!nestsWithin(value, depth)) throw new AppError("invalid_json", `The body is nested deeper than ${depth} levels`)
+  if (!nestsWithin(value, depth)) throw new AppError("invalid_json", `The body is nested deeper than ${depth} levels.`)
   return value
 }
 
@@ -120,14 +129,14 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError("invalid_json", "The body is not valid JSON")
+    throw new AppError("invalid_json", "The body is not valid JSON.")
   }
 }
 
-/** Goes no deeper than asked, so hostile nesting cannot exhaust the stack here. */
+/** Returns whether nesting is within the depth. Stops there, so that hostile nesting cannot exhaust the stack. */
 const nestsWithin = (value: unknown, levels: number): boolean =>
   !isNested(value) || (levels > 0 && (Array.isArray(value) ? value : Object.values(value)).every((inner) => nestsWithin(inner, levels - 1)))
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null
 
-const tooLarge = (limit: number) => new AppError("body_too_large", `The body may have ${limit} bytes`, { limit_bytes: limit })
+const tooLarge = (limit: number) => new AppError("body_too_large", `The body can have at most ${limit} bytes.`, { limit_bytes: limit })

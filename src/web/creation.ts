@@ -1,10 +1,10 @@
 import { AppError, type ErrorCode } from "../domain/error.ts"
 import type { ApiKey } from "../domain/key.ts"
-import type { Idempotency, KeptAnswer } from "../services/idempotency.ts"
-import type { Alongside } from "../services/site-things.ts"
+import type { Idempotency, StoredResponse } from "../services/api-keys/idempotency.ts"
+import type { Alongside } from "../services/definitions/site-things.ts"
 import type { SentJson } from "./body.ts"
 
-/** What of a request a creation needs. It comes with a key, or from somebody who is signed in. */
+/** Parts of a request that a creation needs. The caller is an API key or a signed-in user. */
 export interface Creating {
   apiKey?: ApiKey
   user?: { id: number }
@@ -13,21 +13,20 @@ export interface Creating {
   set: { headers: Record<string, string | number>; status?: number | string }
 }
 
-/** How a new thing is answered, or one that work was done on. */
+/** Response for a created or changed resource. */
 export interface Created<Shown> {
-  /** 201, unless nothing new was made, or its making has only begun. */
+  /** HTTP status. Default: 201. Others if nothing was created or a job was only started. */
   status?: 200 | 201 | 202
-  /** Of a new thing. */
+  /** URL of a new resource. */
   location?: string
-  /** Of a thing that counts its changes. */
+  /** ETag of a versioned resource. */
   etag?: string
   body: Shown
 }
 
 /**
- * Makes a thing and answers 201 with `Location` and `ETag`. With `Idempotency-Key` the thing and its answer are stored in one
- * transaction, and a request that comes again gets that answer; refusals of the content are kept too. `statusOf` tells which ones
- * they are.
+ * Creates a resource and responds with 201, `Location` and `ETag`. With `Idempotency-Key`, resource and response are stored in one
+ * transaction, and a repeated request gets that response. Validation errors are stored, too; `statusOf` identifies them.
  */
 export const creation =
   (idempotency: Idempotency, statusOf: (code: ErrorCode) => number) =>
@@ -55,6 +54,54 @@ export const creation =
     }
   }
 
+/** Progress of a batch, stored with its rows. */
+export interface BatchKeeping<Outcome> {
+  /** Outcomes of the rows that an interrupted request with the same `Idempotency-Key` has written. */
+  readonly done: readonly Outcome[]
+  /** Stores the outcomes of rows, starting at an index, in the transaction that writes them. Can run again for the same rows. */
+  keep(statements: Parameters<Alongside<unknown>>[0], from: number, outcomes: readonly Outcome[]): Promise<void>
+}
+
+/**
+ * Writes many rows and responds with 200. With `Idempotency-Key`, the outcome of each row is stored in the transaction of the row. A
+ * repeated request gets the same response, or continues after the last written row if the first request was interrupted.
+ */
+export const batchCreation =
+  (idempotency: Idempotency, statusOf: (code: ErrorCode) => number) =>
+  async <Outcome, Shown>(call: Creating, write: (body: unknown, keeping: BatchKeeping<Outcome>) => Promise<Shown>): Promise<Shown> => {
+    const { value, bytes } = call.body
+    const key = idempotencyKey(call.request)
+    if (key === undefined) return answer(call, { status: 200, body: await write(value, { done: [], keep: async () => {} }) })
+
+    const begun = await idempotency.begin(scopeOf(call), key, bytes)
+    if ("kept" in begun) return replay<Shown>(call, begun.kept)
+    const { claim } = begun
+    try {
+      const before = await claim.parts()
+      const done = before.flatMap((part) => JSON.parse(part) as Outcome[]) // written below
+      /** Numbers of the stored parts by their first row. A transaction that finds the store locked runs again. */
+      const parts = new Map<number, number>()
+      const keep: BatchKeeping<Outcome>["keep"] = (statements, from, outcomes) => {
+        const part = parts.get(from) ?? before.length + parts.size
+        parts.set(from, part)
+        return claim.keepPart(statements, part, JSON.stringify(outcomes))
+      }
+      const created = { status: 200 as const, body: await write(value, { done, keep }) }
+      await claim.keepAlone(keptCreation(created))
+      // Storing and sending a long response take some milliseconds each.
+      await Bun.sleep(0)
+      return answer(call, created)
+    } catch (error) {
+      const refusal = keptRefusal(error, statusOf)
+      if (refusal && !isReused(error)) await claim.keepAlone(refusal)
+      throw error
+    } finally {
+      claim.release()
+    }
+  }
+
+const isReused = (error: unknown): boolean => error instanceof AppError && error.code === "idempotency_key_reused"
+
 function idempotencyKey({ headers }: Request): string | undefined {
   const key = headers.get("idempotency-key") ?? undefined
   if (key !== undefined && !/^[!-~]{1,255}$/.test(key))
@@ -71,7 +118,7 @@ function answer<Shown>({ set }: Creating, { status = 201, body, ...created }: Cr
   return body
 }
 
-const keptCreation = <Shown>({ status = 201, body, ...created }: Created<Shown>): KeptAnswer => ({
+const keptCreation = <Shown>({ status = 201, body, ...created }: Created<Shown>): StoredResponse => ({
   status,
   headers: headersOf(created),
   body: JSON.stringify(body),
@@ -82,16 +129,16 @@ const headersOf = ({ location, etag }: Pick<Created<unknown>, "location" | "etag
   ...(etag !== undefined && { etag }),
 })
 
-/** Of what was wrong with the content itself; another try may pass what else went wrong. */
-function keptRefusal(error: unknown, statusOf: (code: ErrorCode) => number): KeptAnswer | undefined {
+/** Returns whether an error is caused by the content. Other errors can disappear on a retry. */
+function keptRefusal(error: unknown, statusOf: (code: ErrorCode) => number): StoredResponse | undefined {
   if (!(error instanceof AppError)) return undefined
   const status = statusOf(error.code)
   if (status !== 409 && status !== 422) return undefined
   return { status, headers: {}, body: JSON.stringify({ code: error.code, detail: error.message, members: error.members }) }
 }
 
-/** A refusal is thrown again: its answer then has the id of the request it answers. */
-function replay<Shown>({ set }: Creating, { status, headers, body }: KeptAnswer): Shown {
+/** Returns a stored response. Throws stored errors again, so that they contain the id of the current request. */
+function replay<Shown>({ set }: Creating, { status, headers, body }: StoredResponse): Shown {
   set.headers["idempotency-replayed"] = "true"
   const kept = JSON.parse(body) // written above
   if (status >= 400) throw new AppError(kept.code, kept.detail, kept.members)

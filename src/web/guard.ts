@@ -2,7 +2,7 @@ import { AppError } from "../domain/error.ts"
 import { API } from "../domain/limits.ts"
 import { type Read, readJson } from "./body.ts"
 
-/** What a guard sees of a request, before anything of its body or query is looked at. */
+/** Request as passed to a guard, before body and query are parsed. */
 export interface Call {
   request: Request
   contentType?: string
@@ -11,16 +11,16 @@ export interface Call {
   set: { headers: Record<string, unknown> }
 }
 
-/** Tells where a request came from. Works only for the very request the server handed out. */
+/** Server functions for a request. They only work with the original request object. */
 export interface Peers {
   requestIP(request: Request): { address: string } | null
-  /** Seconds without a byte after which the connection is closed; 0 = never. */
+  /** Sets the idle timeout of a connection in seconds. 0 disables it. */
   timeout?(request: Request, seconds: number): void
 }
 
 /**
- * The hooks of a macro that decides who may go on: `identify` returns the caller or throws. It runs before the body is
- * read and before anything is validated, because a caller can observe the order.
+ * Creates the hooks of an authorization macro. `identify` returns the caller or throws. It runs before the body is read and before
+ * validation, because the order of checks is documented.
  */
 export function guard<Caller extends object>(identify: (call: Call) => Promise<Caller>, read: Read = readJson(API.bodyBytes)) {
   const callers = new WeakMap<Request, Caller>()
@@ -28,37 +28,37 @@ export function guard<Caller extends object>(identify: (call: Call) => Promise<C
   async function admit(call: Call): Promise<void> {
     if (!callers.has(call.request)) callers.set(call.request, await identify(call))
   }
-  /** Before the body is read: a stranger gets 401, not 400, 413 or 415, and makes us read nothing. */
+  /** Runs before the body is read, so that unauthorized callers get 401, not 400, 413 or 415, and no body is read for them. */
   async function parse(call: Call): Promise<unknown> {
     await admit(call)
     return read(call.request, mediaType(call.request))
   }
-  /** GET and HEAD are not parsed. Still before validation: a stranger with a bad query gets 401, not 400. */
+  /** Runs for GET and HEAD, which are not parsed, before validation: unauthorized callers with an invalid query get 401, not 400. */
   async function transform(call: Call): Promise<void> {
     await admit(call)
     refuseMalformedQuery(call.request.url)
   }
   return {
-    // "json" is never reached: it tells OpenAPI the media type. The type of a macro's `parse` lacks it, hence the cast.
+    // "json" never runs. It only declares the media type for OpenAPI. The type of a macro's `parse` lacks it, hence the cast.
     parse: [parse, "json" as never],
     transform,
     resolve: ({ request }: { request: Request }) => callers.get(request)!,
   }
 }
 
-/** Elysia's own `contentType` keeps the case it was sent in. */
+/** Returns the media type in lower case. Elysia's `contentType` keeps the original case. */
 export const mediaType = (request: Request): string | undefined => request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
 
-/** Elysia would keep the last of several values and say nothing, and let broken escapes pass as text. */
+/** Throws `invalid_query` for repeated parameters and invalid escapes, which Elysia would accept silently. */
 function refuseMalformedQuery(url: string): void {
   const query = url.split("#")[0]!.split("?").slice(1).join("?")
   if (query === "") return
-  if (!isDecodable(query)) throw new AppError("invalid_query", "The query string has a broken escape or is not UTF-8")
+  if (!isDecodable(query)) throw new AppError("invalid_query", "The query string has an invalid escape or is not UTF-8.")
   const names = [...new URLSearchParams(query).keys()]
   const repeated = names.find((name, i) => names.indexOf(name) !== i)
   if (repeated === undefined) return
-  const errors = [{ pointer: pointerTo(repeated), code: "duplicate_parameter", detail: "Give it once." }]
-  throw new AppError("invalid_query", "A query parameter is given twice.", { errors })
+  const errors = [{ pointer: pointerTo(repeated), code: "duplicate_parameter", detail: "The parameter is given more than once." }]
+  throw new AppError("invalid_query", "A query parameter is repeated.", { errors })
 }
 
 function isDecodable(query: string): boolean {
@@ -70,5 +70,5 @@ function isDecodable(query: string): boolean {
   }
 }
 
-/** A JSON Pointer to a parameter; a name of absurd length is cut. */
+/** Returns the JSON Pointer to a parameter. Truncates long names. */
 const pointerTo = (name: string): string => `/${name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`

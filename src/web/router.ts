@@ -3,12 +3,12 @@ import type { Actor } from "../domain/audit.ts"
 import { API } from "../domain/limits.ts"
 import type { Organization } from "../domain/organization.ts"
 import type { Site } from "../domain/site.ts"
-import type { OrganizationAccess, SiteAccess } from "../services/access.ts"
-import type { Person } from "../services/sessions.ts"
+import type { OrganizationAccess, SiteAccess } from "../services/access/access.ts"
+import type { Person } from "../services/sign-in/sessions.ts"
 import { type Read, readJsonAsSent, refusingForms } from "./body.ts"
 import { type Call, guard } from "./guard.ts"
 
-/** Who was let in, and where. */
+/** Authorized caller with the site or organization from the path. */
 export interface Admitted {
   organization?: Organization
   site?: Site
@@ -16,34 +16,36 @@ export interface Admitted {
   permissions?: ReadonlySet<string>
 }
 
-/** What a route says of itself beside its permission. */
+/** Conditions of a route in addition to its permission. */
 export interface Terms {
-  /** Who it is must have been proved within the last ten minutes. */
+  /** Whether the user must have confirmed their identity within the last ten minutes. */
   sudo?: boolean
-  /** Changes nothing although it is no GET: goes on during maintenance and for somebody who only looks. */
+  /** Whether the route changes nothing although it is not a GET. It works during maintenance and read-only impersonation. */
   reads?: boolean
-  /** Turns the body into a value; JSON that must be there unless something else is said. */
+  /** Whether a write works during maintenance and read-only impersonation. For the routes below `auth`. */
+  duringMaintenance?: boolean
+  /** Parser of the body. Default: required JSON. */
   read?: Read
-  /** Its `read` takes forms with files. */
+  /** Whether `read` accepts forms with files. */
   multipart?: boolean
-  /** The site in the path is one that was deleted. */
+  /** Whether the site in the path is a deleted one. */
   deleted?: boolean
-  /** The plugin whose switch turns the route off. */
+  /** Plugin that must be enabled. */
   feature?: string
-  /** Answers before the instance is set up. */
+  /** Whether the route works before the instance is set up. */
   beforeSetUp?: boolean
   /**
-   * Shut to whoever acts for somebody else, in either mode; and where it is about the own account also to a session that an
-   * organization's own provider has opened.
+   * Whether the route is unavailable during impersonation. Account routes are also unavailable for sessions opened by the provider
+   * of an organization.
    */
   personal?: boolean
-  /** Of an open route: its writes wait while the instance is maintained, as those of others do. */
+  /** Whether writes of an open route are rejected during maintenance. */
   waits?: boolean
-  /** Looks for what else the path names, before a body is read; throws its `<thing>_not_found`. */
+  /** Finds further resources in the path before the body is read. Throws `<thing>_not_found`. */
   find?(params: Call["params"], where: Admitted): Promise<unknown>
 }
 
-/** What a private route asks of who calls it. Every route has exactly one of these. */
+/** Access rule of a private route. Every route has exactly one. */
 export type Rule =
   | ({ ask: "open" } & Terms)
   | ({ ask: "self" } & Terms)
@@ -52,11 +54,11 @@ export type Rule =
   | ({ ask: "site"; permission: string } & Terms)
   | ({ ask: "organization"; permission: string } & Terms)
 
-/** A signed-in caller. `actor` is what an audit row says of it. */
+/** Signed-in caller. `actor` is the form for audit entries. */
 export type Caller = Person & { actor: Actor }
 export type Visitor = { actor: Actor; person?: Person }
 
-/** Decides who may go on; in the order of areas/00-conventions.md section 4. */
+/** Authorization of private routes, in the order of areas/00-conventions.md section 4. */
 export interface Authorize {
   open(call: Call, rule: Rule): Promise<Visitor>
   self(call: Call, rule: Rule): Promise<Caller>
@@ -66,7 +68,7 @@ export interface Authorize {
   organization(call: Call, rule: Rule & { ask: "organization" }): Promise<Caller & OrganizationAccess>
 }
 
-/** Lets a caller in, then looks for what the path names. */
+/** Authorizes a caller, then finds the resources in the path. */
 const admitting =
   <Wanted extends Rule, Who extends object>(admit: (call: Call, rule: Wanted) => Promise<Who>, rule: Wanted) =>
   async (call: Call): Promise<Who> => {
@@ -80,35 +82,35 @@ const termsOf = (wanted: Permitted) => (typeof wanted === "string" ? { permissio
 
 const usualRead: Read = readJsonAsSent(API.privateBodyBytes)
 
-/** A size that is too large is told first: `usualRead` looks at the media type by itself. */
+/** Checks the media type after the size. `usualRead` already does this. */
 function readOf({ read, multipart }: Rule): Read {
   if (!read) return usualRead
   return multipart ? read : refusingForms(read)
 }
 
-/** What the documents say of a rule. */
-export interface Gate extends Pick<Terms, "sudo" | "reads" | "personal" | "waits" | "beforeSetUp" | "deleted" | "feature"> {
+/** Describes a rule for the documentation. */
+export interface Gate
+  extends Pick<Terms, "sudo" | "reads" | "duringMaintenance" | "personal" | "waits" | "beforeSetUp" | "deleted" | "feature"> {
   ask: Rule["ask"]
 }
 
-/** The framework keeps what a macro describes, and nothing else of it. */
+/** Returns the OpenAPI members of a rule. Elysia keeps only the `detail` of a macro. */
 function described(rule: Rule, permission: string, plugin: string | undefined): object {
-  const { ask, sudo, reads, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
-  const terms = { sudo, reads, personal, waits, beforeSetUp, deleted, feature }
+  const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature = plugin } = rule
+  const terms = { sudo, reads, duringMaintenance, personal, waits, beforeSetUp, deleted, feature }
   const said = Object.entries(terms).filter(([, value]) => value !== undefined)
   const gate: Gate = { ask, ...Object.fromEntries(said) }
   return { "x-permission": permission, "x-gate": gate }
 }
 
 /**
- * Private routes name what they ask of their caller: `{ can: "links:write" }` on the site in the path, `{ canOrganization: … }`
- * on the organization in it, `self` of anybody who is signed in on the own account, `signedIn` on anything else, `instanceAdmin`,
- * or `open`. A handler without one has no
- * caller, which is a type error; a route without one stops the start.
+ * Creates a router whose routes declare their access rule: `{ can: "links:write" }` on the site in the path, `{ canOrganization: … }`
+ * on the organization in the path, `self` for your own account, `signedIn` for other routes of signed-in users, `instanceAdmin`, or
+ * `open`. A handler without a rule has no caller, which is a type error. A route without a rule stops the start.
  */
 export function privateRouter(authorize: Authorize, name = "core") {
   const detailOf = (rule: Rule, permission: string) => described(rule, permission, name === "core" ? undefined : name)
-  // A name of its own each: Elysia takes two of one name for the same, and would ask the first one's `authorize`.
+  // Each router has a unique name. Elysia treats plugins with equal names as one and would use the first `authorize`.
   return new Elysia({ name: `privateRouter ${name}` }).macro({
     open: (terms: true | Terms) => {
       const rule: Rule = { ask: "open", ...(terms === true ? {} : terms) }
@@ -118,7 +120,7 @@ export function privateRouter(authorize: Authorize, name = "core") {
       const rule: Rule = { ask: "self", ...(terms === true ? {} : terms) }
       return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.self, rule), readOf(rule)) }
     },
-    /** The checks of every other route hold: the second factor that a policy wants, and maintenance. */
+    /** Signed-in users with all checks of other routes: required second factor and maintenance. */
     signedIn: (terms: true | Terms) => {
       const rule: Rule = { ask: "signed_in", ...(terms === true ? {} : terms) }
       return { detail: detailOf(rule, "self"), ...guard(admitting(authorize.signedIn, rule), readOf(rule)) }

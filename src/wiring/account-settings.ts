@@ -3,10 +3,10 @@ import { availableParallelism, userInfo } from "node:os"
 import type { Config } from "../../config/schema.ts"
 import type { Actor } from "../domain/audit.ts"
 import { readRoleMap } from "../domain/identity-provider.ts"
-import type { AccountSettings } from "../services/accounts.ts"
-import { ExitFault } from "../services/exit.ts"
-import { OWN_PROVIDER } from "../services/oidc-providers.ts"
-import type { HashSettings } from "../services/passwords.ts"
+import type { AccountSettings } from "../services/accounts/accounts.ts"
+import { OWN_PROVIDER } from "../services/oidc/providers.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
+import type { HashSettings } from "../services/sign-in/passwords.ts"
 
 /** `baseUrl`: under which people reach the instance. Throws an `ExitFault` for a provider of identities that is named by half. */
 export const accountSettings = (config: Config, baseUrl: string, hashing: Omit<HashSettings, "atOnce">): AccountSettings => ({

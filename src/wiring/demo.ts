@@ -1,7 +1,7 @@
 import type { App } from "../app.ts"
 import type { DemoShape } from "../cli/command.ts"
-import type { Report } from "../services/control.ts"
-import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/demo.ts"
+import { type ReplayClock, replayTraffic, type SiteTraffic } from "../services/demo/demo.ts"
+import type { Report } from "../services/runtime/control.ts"
 import type { AppOptions } from "./settings.ts"
 
 /** Somebody who can look at it: the owner of the organization, with a password of this one demo. */

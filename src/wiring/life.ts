@@ -1,15 +1,15 @@
 import type { Log } from "../domain/log.ts"
-import type { Collector } from "../ingest/collect.ts"
+import type { Collector } from "../ingest/collect/collect.ts"
 import type { LoadedPlugins } from "../plugin/load.ts"
-import type { Engine } from "../query/engine.ts"
-import type { Console } from "../services/console/console.ts"
-import { listenForCommands } from "../services/control.ts"
-import type { Instance } from "../services/instance.ts"
-import type { Memberships } from "../services/memberships.ts"
-import type { OnlineRestore } from "../services/online-restore.ts"
-import { type Operations, runOperation } from "../services/operations.ts"
-import type { Timers } from "../services/timers.ts"
-import { checkStores, type UpkeepOptions } from "../services/upkeep.ts"
+import type { Engine } from "../query/engine/engine.ts"
+import type { OnlineRestore } from "../services/backup/online-restore.ts"
+import type { Console } from "../services/instance/console.ts"
+import type { Instance } from "../services/instance/instance.ts"
+import { type Operations, runOperation } from "../services/instance/operations.ts"
+import { checkStores, type UpkeepOptions } from "../services/instance/upkeep.ts"
+import type { Memberships } from "../services/organizations/memberships.ts"
+import { listenForCommands } from "../services/runtime/control.ts"
+import type { Timers } from "../services/runtime/tasks.ts"
 import type { AppOptions } from "./settings.ts"
 
 interface Beginning {
@@ -64,7 +64,7 @@ export async function end({ instance, engine, collector, plugins, memberships, c
   await console.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
   await plugins.stop()
   // Before the stores close, and with nothing that writes them any more.
-  await onlineRestore.keepPresent(instance.backups).catch((error) => log.error("the backup could not be restored", { error }))
+  await onlineRestore.backUpCurrent(instance.backups).catch((error) => log.error("the backup could not be restored", { error }))
   await engine.close()
   await instance.close()
   if (onlineRestore.exchange()) log.info("a backup was put in the place of the stores")

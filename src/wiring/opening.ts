@@ -1,15 +1,15 @@
 import type { Config } from "../../config/schema.ts"
-import { openPlaceFile, type PlaceFile } from "../ingest/places.ts"
-import { openEngine, type PooledEngine } from "../query/engine.ts"
-import { createSlowQuestions, type SlowQuestions } from "../query/slow-questions.ts"
-import { placesIn } from "../services/data-folder.ts"
-import { ExitFault } from "../services/exit.ts"
-import { type Instance, openInstance } from "../services/instance.ts"
+import { openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
+import { openEngine, type PooledEngine } from "../query/engine/engine.ts"
+import { createSlowQuestions, type SlowQuestions } from "../query/engine/slow-queries.ts"
+import { type Instance, openInstance } from "../services/instance/instance.ts"
+import { placesIn } from "../services/runtime/data-folder.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
 import { operatorActor } from "./account-settings.ts"
 import { type AppOptions, cacheBytes, instanceOptions } from "./settings.ts"
 
 /** What everything else rests on: the stores with their services, the query workers, and the file that tells places. */
-interface Ground {
+interface Foundation {
   instance: Instance
   engine: PooledEngine
   slowQuestions: SlowQuestions
@@ -17,7 +17,7 @@ interface Ground {
 }
 
 /** All of it or nothing: where one part cannot be opened, none stays open. */
-export async function openGround(options: AppOptions, publicUrl: () => string): Promise<Ground> {
+export async function openFoundation(options: AppOptions, publicUrl: () => string): Promise<Foundation> {
   const { config } = options
   const placeFile = await placesOf(config)
   let states: Instance["states"] | undefined
@@ -40,7 +40,7 @@ export async function openGround(options: AppOptions, publicUrl: () => string): 
 }
 
 /** Closes it before anything was served. */
-export async function closeGround({ engine, instance }: Ground): Promise<void> {
+export async function closeFoundation({ engine, instance }: Foundation): Promise<void> {
   await engine.close()
   await instance.close()
 }

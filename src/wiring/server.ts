@@ -1,6 +1,6 @@
 import type { SessionCookie } from "../http/private/session-cookie.ts"
 import { sessionCookie } from "../http/private/session-cookie.ts"
-import type { Instance } from "../services/instance.ts"
+import type { Instance } from "../services/instance/instance.ts"
 import { limitsInForce } from "./limits.ts"
 import { type AppOptions, scriptUrlOf, siteDefaults } from "./settings.ts"
 

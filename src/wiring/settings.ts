@@ -1,19 +1,18 @@
 /** What the configuration says, in the words of what it is handed to. */
 
 import { totalmem } from "node:os"
+import { describeSetting } from "../../config/describe.ts"
 import type { Described } from "../../config/load.ts"
 import type { Config } from "../../config/schema.ts"
-import { toldOf } from "../../config/told.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Log } from "../domain/log.ts"
 import type { AnyPlugin } from "../plugin/contract.ts"
 import { pluginFacts } from "../plugin/load.ts"
-import { sourceOf } from "../services/console/system.ts"
-import type { DoctorOptions } from "../services/doctor.ts"
-import { ExitFault } from "../services/exit.ts"
-import type { Instance, InstanceOptions } from "../services/instance.ts"
-import { configuredSettings } from "../services/instance-settings.ts"
-import type { UpkeepOptions } from "../services/upkeep.ts"
+import type { DoctorOptions } from "../services/instance/doctor.ts"
+import type { Instance, InstanceOptions } from "../services/instance/instance.ts"
+import type { UpkeepOptions } from "../services/instance/upkeep.ts"
+import { ExitFault } from "../services/runtime/exit.ts"
+import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
 import { eventLimits } from "./limits.ts"
 
@@ -133,7 +132,7 @@ export const consoleSettings = ({ config, workers, commit, described, plugins }:
   updatesUrl: config.updates_url,
   smtp: smtpSettings(config, baseUrlOf(config, undefined)),
   backupWorkerUrl: workers.backup,
-  described: described.map((row) => ({ ...row, ...toldOf(row.key, plugins) })),
+  described: described.map((row) => ({ ...row, ...describeSetting(row.key, plugins) })),
 })
 
 export function collectorOptions({ config, clock, log, random }: AppOptions, instance: Instance) {
@@ -147,7 +146,7 @@ export function collectorOptions({ config, clock, log, random }: AppOptions, ins
     geoHeader: config.geo_header,
     instanceShields: instance.instanceShields.current,
     limits: eventLimits(config),
-    onHindrance: instance.states.hinder,
+    onStorageProblem: instance.states.hinder,
     onPlaceFault: (cause: string) => log.warn("the file of places cannot be read; the old one stays in use", { cause }),
     onError: (error: unknown) => log.error("an event could not be stored", { error }),
     onForwardedIgnored: () => instance.health.enter("forwarded_headers_ignored", "a peer that is no trusted proxy sends them"),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { join } from "node:path"
-import { createAuthenticator } from "../http/private/authenticator.ts"
-import { identityProvider } from "../http/private/identity-provider.ts"
-import { smtpServer } from "../services/smtp-server.ts"
+import { createAuthenticator } from "../http/private/sign-in/authenticator.ts"
+import { identityProvider } from "../http/private/sign-in/identity-provider.ts"
+import { smtpServer } from "../services/mail/smtp-server.ts"
 import { compiledAlone } from "./build.ts"
 
 let compiled: ReturnType<typeof compiledAlone>

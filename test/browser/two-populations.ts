@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { placeFileBytes } from "../ingest/place-file.ts"
 import type { TestInstance } from "../kit.ts"
-import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard } from "./report/dashboard-stand.ts"
 
 const HOUR_MS = 3_600_000
 

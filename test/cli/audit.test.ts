@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
+import { sql } from "../../src/store/sql.ts"
 import { temporaryFolder } from "../kit.ts"
-import { footfall } from "./footfall.ts"
+import { createInstance, footfall } from "./footfall.ts"
 
 // Each command is a process, on a machine that may be busy.
 setDefaultTimeout(120_000)
@@ -14,6 +14,7 @@ test("each write to a site and to shields from the command line is in the log", 
     const { code, err } = await footfall([...words, "--data-dir", folder.path])
     expect({ words, code, err }).toEqual({ words, code: 0, err: "" })
   }
+  await createInstance(folder.path)
   await run("site", "create", "--name", "Shop", "--hosts", "shop.example")
   await run("site", "set", "1", "--name", "Store")
   await run("shield", "add", "--kind", "country", "--value", "DE")

@@ -1,10 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { pluginSettings } from "../../config/plugins.ts"
 import { KEYS } from "../../config/schema.ts"
 import { plugins } from "../../plugins/index.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
-import { demonstrating, footfall, serving } from "./footfall.ts"
+import { createInstance, demonstrating, footfall, serving } from "./footfall.ts"
 
 // Each test starts processes, on a machine that may be busy.
 setDefaultTimeout(60_000)
@@ -18,6 +19,7 @@ const asked = async <Result>(dataDir: string, ...words: string[]): Promise<Resul
 
 test("sites and keys are made, listed and ended", async () => {
   using folder = temporaryFolder()
+  await createInstance(folder.path)
   const made = await asked<{ id: number; tracking_id: string; snippet: string }>(
     folder.path,
     "site",
@@ -70,8 +72,19 @@ test("sites and keys are made, listed and ended", async () => {
   expect(await asked<object[]>(folder.path, "site", "list")).toEqual([])
   expect(await footfall(["site", "show", "1", "--data-dir", folder.path])).toMatchObject({
     code: 64,
-    err: "footfall: No site with this id is visible to you\n",
+    err: "footfall: This site doesn't exist or you don't have access to it.\n",
   })
+})
+
+test("takes the host of a pasted URL, and offers a snippet that counts on a local host", async () => {
+  using folder = temporaryFolder()
+  await createInstance(folder.path)
+  const pasted = ["--name", "Home", "--hosts", "http://localhost:3000/start,https://shop.test"]
+  const made = await asked<{ tracking_id: string; snippet: string }>(folder.path, "site", "create", ...pasted)
+  expect(made).toMatchObject({ id: 1, hosts: ["localhost", "shop.test"] })
+  expect(made.snippet).toBe(`<script defer src="http://localhost:8080/js/script.js" data-site="${made.tracking_id}" data-local></script>`)
+  const moved = await asked<object>(folder.path, "site", "set", "1", "--hosts", "https://shop.example/about")
+  expect(moved).toMatchObject({ hosts: ["shop.example"] })
 })
 
 test("what is set of a serving site decides what is counted, at once", async () => {
@@ -103,6 +116,7 @@ test("what is set of a serving site decides what is counted, at once", async () 
 
 test("a command names all of a site that it changes, and says what is wrong with it", async () => {
   using folder = temporaryFolder()
+  await createInstance(folder.path)
   await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example", "--retention-days", "30")
   const words = ["--name", "Boutique", "--retention-days", "forever", "--identity-mode", "weekly", "--allowed-query-params", "q, page"]
   const ids = ["--compat-plausible", "shop.example", "--compat-goatcounter", "shop", "--bounce-engaged-seconds=10"]
@@ -118,10 +132,10 @@ test("a command names all of a site that it changes, and says what is wrong with
     },
   })
   const wrong = (...flags: string[]) => footfall(["site", "set", "1", ...flags, "--data-dir", folder.path])
-  expect(await wrong()).toMatchObject({ code: 64, err: "footfall: Name what to change, such as --retention-days 400\n" })
+  expect(await wrong()).toMatchObject({ code: 64, err: "footfall: Add at least one setting to change, such as --retention-days 400\n" })
   expect(await wrong("--drop-bots", "maybe")).toMatchObject({ code: 64, err: "footfall: --drop-bots must be on or off\n" })
   expect(await wrong("--shields", "city=Bonn")).toMatchObject({ code: 64, err: expect.stringContaining("KIND=VALUE") })
-  expect(await wrong("--allowed-query-params", "token")).toMatchObject({ code: 64, err: expect.stringContaining("carries secrets") })
+  expect(await wrong("--allowed-query-params", "token")).toMatchObject({ code: 64, err: expect.stringContaining("contains secrets") })
 })
 
 test("the first user is made once, with a password from the standard input", async () => {
@@ -142,11 +156,11 @@ test("the first user is made once, with a password from the standard input", asy
   expect(await footfall(words, { input: "" })).toMatchObject({ code: 64 })
   expect(await footfall(words, { input: "correct horse battery\n" })).toMatchObject({
     code: 0,
-    out: "ada@example.org is instance admin and owns Shop.\n",
+    out: "ada@example.org is an instance admin and the owner of Shop.\n",
   })
   expect(await footfall(words, { input: "correct horse battery\n" })).toMatchObject({
     code: 64,
-    err: "footfall: The first user was made already\n",
+    err: "footfall: This instance is already set up: the first user exists.\n",
   })
   expect(await asked<object[]>(folder.path, "user", "list")).toMatchObject([{ email: "ada@example.org", is_instance_admin: true }])
   expect(
@@ -158,6 +172,7 @@ test("the first user is made once, with a password from the standard input", asy
 
 test("a backup is made, listed, checked and put back", async () => {
   using folder = temporaryFolder()
+  await createInstance(folder.path)
   await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
   const { id } = await asked<{ id: string }>(folder.path, "backup", "create")
   await asked(folder.path, "site", "create", "--name", "Later", "--hosts", "later.example")
@@ -171,6 +186,23 @@ test("a backup is made, listed, checked and put back", async () => {
   expect(readdirSync(folder.path).filter((name) => name.startsWith(".restore") || name.startsWith("replaced"))).toEqual([])
 })
 
+test("backup list names a backup with a damaged manifest beside the others", async () => {
+  using folder = temporaryFolder()
+  await createInstance(folder.path)
+  const [broken, good] = [
+    await asked<{ id: string }>(folder.path, "backup", "create"),
+    await asked<{ id: string }>(folder.path, "backup", "create", "--label", "Good"),
+  ]
+  writeFileSync(join(folder.path, "backups", broken.id, "manifest.json"), "")
+  const damage = "manifest.json is damaged, so the backup cannot be checked or restored."
+  expect(await asked<object[]>(folder.path, "backup", "list")).toMatchObject([{ id: broken.id, damage }, { id: good.id }])
+  const { code, out } = await footfall(["backup", "list", "--data-dir", folder.path])
+  expect(code).toBe(0)
+  expect(out).toMatch(new RegExp(`${broken.id} .* damaged `))
+  expect(out).toContain(`${broken.id}: ${damage}`)
+  expect(await footfall(["backup", "restore", broken.id, "--data-dir", folder.path])).toMatchObject({ code: 65 })
+})
+
 test("a backup of a serving instance is made inside of it", async () => {
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
@@ -182,6 +214,7 @@ test("a backup of a serving instance is made inside of it", async () => {
 
 test("doctor looks at everything and fails when something does", async () => {
   using folder = temporaryFolder()
+  await createInstance(folder.path)
   const checks = await asked<{ name: string; status: string }[]>(folder.path, "doctor")
   expect(checks.filter(({ status }) => status === "fail")).toEqual([])
   expect(checks.map(({ name }) => name)).toContainValues([
@@ -197,6 +230,7 @@ test("doctor looks at everything and fails when something does", async () => {
 
 test("doctor says which values no key opens, and what to do", async () => {
   using folder = temporaryFolder()
+  await createInstance(folder.path)
   await asked(folder.path, "site", "create", "--name", "Shop", "--hosts", "shop.example")
   const { secret_key } = await asked<{ secret_key: string }>(folder.path, "secrets", "export-key")
   const of = (bytes: number) => Buffer.from(Uint8Array.from({ length: 32 }, (_, index) => index + bytes)).toString("base64")
@@ -212,7 +246,7 @@ test("doctor says which values no key opens, and what to do", async () => {
     check: {
       name: "sealed_values",
       status: "fail",
-      detail: "neither the secret key nor one before it opens 2 keys of sites",
+      detail: "neither the secret key nor one before it opens 2 site keys",
       fix: expect.stringMatching(/^Start with the key that sealed them: FOOTFALL_SECRET_KEY.*Where it is lost.*footfall user reset-mfa/),
     },
   })
@@ -223,11 +257,11 @@ test("doctor says which values no key opens, and what to do", async () => {
 
 test("migrate says when there is nothing to do", async () => {
   using folder = temporaryFolder()
-  await asked(folder.path, "site", "list")
+  await createInstance(folder.path)
   expect(await asked(folder.path, "migrate")).toEqual({ migrations: [], backup: null })
   expect(await footfall(["migrate", "--no-backup", "--data-dir", folder.path])).toMatchObject({
     code: 0,
-    out: "Nothing to do: both stores are of this version.\n",
+    out: "Nothing to do: both stores are up to date.\n",
   })
 })
 

@@ -2,11 +2,12 @@ import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { unzipSync } from "fflate"
 import { temporaryFolder } from "../kit.ts"
-import { footfall } from "./footfall.ts"
+import { createInstance, footfall } from "./footfall.ts"
 
 test("a whole site goes into a new file, and never over one that is there", async () => {
   using folder = temporaryFolder()
   const data = ["--data-dir", join(folder.path, "data")]
+  await createInstance(join(folder.path, "data"))
   await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", ...data])
   const out = join(folder.path, "shop.zip")
   const made = await footfall(["export", "--site", "1", "--out", out, ...data, "--json"])

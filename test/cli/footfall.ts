@@ -50,6 +50,12 @@ export const serving = (dataDir: string, ...flags: readonly string[]): Promise<S
 /** The same with invented traffic. */
 export const demonstrating = (...flags: readonly string[]): Promise<Serving> => started("demo", flags)
 
+/** Creates an instance that nobody has set up, by starting it once. */
+export async function createInstance(dataDir: string): Promise<void> {
+  await using server = await serving(dataDir)
+  await server.end("SIGTERM")
+}
+
 async function started(command: "serve" | "demo", flags: readonly string[]): Promise<Serving> {
   const port = flags.includes("--port") ? [] : ["--port", "0"]
   const words = [process.execPath, MAIN, command, "--host", "127.0.0.1", ...port, "--json", "--log-level", "error", ...flags]

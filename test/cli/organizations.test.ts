@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
+import { sql } from "../../src/store/sql.ts"
 import { temporaryFolder } from "../kit.ts"
-import { footfall, serving } from "./footfall.ts"
+import { createInstance, footfall, serving } from "./footfall.ts"
 
 // Each command is a process, on a machine that may be busy.
 setDefaultTimeout(60_000)
@@ -12,12 +12,13 @@ test("a site that was made first is seen by whoever sets the instance up afterwa
   using folder = temporaryFolder()
   const run = (words: string[], input?: string) =>
     footfall([...words, "--data-dir", folder.path], ...(input === undefined ? [] : [{ input }]))
+  await createInstance(folder.path)
   expect((await run(["site", "create", "--name", "Shop", "--hosts", "shop.example"])).code).toBe(0)
   expect(JSON.parse((await run(["organization", "list", "--json"])).out)).toMatchObject([{ id: 1, name: "My organization" }])
   const setup = ["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "Acme", "--password-stdin"]
   expect(await run(setup, "correct horse battery staple\n")).toMatchObject({
     code: 0,
-    out: "ada@example.org is instance admin and owns Acme.\n",
+    out: "ada@example.org is an instance admin and the owner of Acme.\n",
   })
   expect(JSON.parse((await run(["organization", "list", "--json"])).out)).toMatchObject([{ id: 1, name: "Acme" }])
   await using server = await serving(folder.path)
@@ -38,15 +39,16 @@ test("organizations are made for a user and listed, and each write is in the log
   const run = (words: string[], input?: string) =>
     footfall([...words, "--data-dir", folder.path], ...(input === undefined ? [] : [{ input }]))
   const owner = ["--owner", "ada@example.org"]
+  await createInstance(folder.path)
   expect(await run(["organization", "create", "--name", "Acme", ...owner])).toMatchObject({
     code: 64,
-    err: "footfall: Nobody who can sign in has the address ada@example.org\n",
+    err: "footfall: There is no active user with the email address ada@example.org.\n",
   })
   const setup = ["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "First", "--password-stdin"]
   expect(await run(setup, "correct horse battery staple\n")).toMatchObject({ code: 0 })
   expect(await run(["organization", "create", "--name", "Acme", ...owner])).toMatchObject({
     code: 0,
-    out: "Organization 2, Acme, belongs to ada@example.org.\n",
+    out: "Organization 2, Acme, was created. Owner: ada@example.org.\n",
   })
   expect(await run(["organization", "create", "--name", " ", ...owner])).toMatchObject({ code: 64 })
   const { out } = await run(["organization", "list", "--json"])

@@ -55,6 +55,7 @@ withServer("a catalog on a server serves one node: a second exits 73, and follow
     ),
   })
   expect(await first.end("SIGTERM")).toBe(0)
+  await using _second = await serving(two, flag)
   const listed = await footfall(["site", "list", "--data-dir", two, flag, "--json"])
   expect(listed).toMatchObject({ code: 0, err: "" })
   expect(JSON.parse(listed.out)).toMatchObject([{ id: 1, name: "Shop" }])

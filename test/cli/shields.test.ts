@@ -1,6 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test"
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { BROWSER, temporaryFolder } from "../kit.ts"
-import { footfall, serving } from "./footfall.ts"
+import { createInstance, footfall, serving } from "./footfall.ts"
 
 // Each test starts processes, on a machine that may be busy.
 setDefaultTimeout(60_000)
@@ -60,19 +60,23 @@ test("shields of the instance and of a site hold at once, in the serving process
   expect(await seen()).toEqual([null, null, null])
 })
 
+/** An instance that no refused command changes. */
+const unchanged = temporaryFolder()
+beforeAll(() => createInstance(unchanged.path))
+afterAll(() => unchanged[Symbol.dispose]())
+
 test.each([
   [["add", "--kind", "city", "--value", "Bonn"], "kind must be"],
   [["add", "--kind", "rule", "--conditions", "{"], "--conditions must be JSON"],
-  [["add", "--kind", "rule", "--conditions", "[]"], "conditions needs at least 1 item"],
+  [["add", "--kind", "rule", "--conditions", "[]"], "conditions must have at least 1 item"],
   [["add", "--kind", "ip", "--value", "10.0.0"], "value must be an address"],
-  [["add", "--kind", "ip", "--value", "10.0.0.1", "--site", "9"], "No site with this id"],
-  [["list", "--site", "9"], "No site with this id"],
-  [["set", "1"], "Name what to change"],
+  [["add", "--kind", "ip", "--value", "10.0.0.1", "--site", "9"], "This site doesn't exist"],
+  [["list", "--site", "9"], "This site doesn't exist"],
+  [["set", "1"], "Add at least one field to change"],
   [["set", "1", "--enabled", "maybe"], "--enabled must be on or off"],
-  [["set", "1", "--enabled", "on"], "There is no shield 1"],
-  [["remove", "one"], "There is no shield one"],
+  [["set", "1", "--enabled", "on"], "Shield 1 does not exist"],
+  [["remove", "one"], "Shield one does not exist"],
 ])("footfall shield %p is refused with what is wrong", async (words, says) => {
-  using folder = temporaryFolder()
-  const { code, err } = await footfall(["shield", ...words, "--data-dir", folder.path])
+  const { code, err } = await footfall(["shield", ...words, "--data-dir", unchanged.path])
   expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(says) })
 })

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, r
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
-import { footfall, serving } from "./footfall.ts"
+import { createInstance, footfall, serving } from "./footfall.ts"
 
 // Each test starts processes, on a machine that may be busy.
 setDefaultTimeout(60_000)
@@ -17,6 +17,7 @@ const serve = (dataDir: string, flags: readonly string[] = [], env: Record<strin
 let template: string
 beforeAll(async () => {
   template = mkdtempSync(join(tmpdir(), "footfall-template-"))
+  await createInstance(template)
   expect(await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", template])).toMatchObject({ code: 0 })
 })
 afterAll(() => rmSync(template, { recursive: true, force: true }))
@@ -80,8 +81,8 @@ test.each<[string, Spoil, number, RegExp]>([
     65,
     /catalog\.db belongs to another program/,
   ],
-  ["a newer catalog", (dir) => change(join(dir, "catalog.db"), later), 78, /install Footfall 9\.0\.0/],
-  ["a newer event store", (dir) => change(join(dir, "events.db"), later), 78, /install Footfall 9\.0\.0/],
+  ["a newer catalog", (dir) => change(join(dir, "catalog.db"), later), 78, /Install Footfall 9\.0\.0/],
+  ["a newer event store", (dir) => change(join(dir, "events.db"), later), 78, /Install Footfall 9\.0\.0/],
 ])("%s stops the start with one line and its exit code", async (_, spoil, code, line) => {
   using folder = temporaryFolder()
   copyOfTemplate(folder.path)
@@ -97,7 +98,8 @@ test.each<[string, Spoil, number, RegExp]>([
 test("an empty folder that others can reach is closed to them, and the log says so", async () => {
   using folder = temporaryFolder()
   chmodSync(folder.path, 0o755)
-  const ended = await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", folder.path])
+  const words = ["setup", "--email", "ada@example.org", "--name", "Ada", "--organization", "Acme", "--password-stdin"]
+  const ended = await footfall([...words, "--data-dir", folder.path], { input: "correct horse battery staple" })
   expect(ended).toMatchObject({
     code: 0,
     err: expect.stringContaining("was empty and could be reached by other users: its mode is 0700 now"),
@@ -122,7 +124,7 @@ test.each<[string, string[], Record<string, string>, number, RegExp]>([
   ["a missing flag", ["site", "create", "--name", "x"], {}, 64, /--hosts is missing/],
   ["a missing argument", ["site", "show"], {}, 64, /<id> is missing/],
   ["too many arguments", ["site", "list", "1"], {}, 64, /unexpected "1"/],
-  ["an unknown setting in the environment", ["serve"], { FOOTFALL_PROT: "1" }, 78, /prot \(environment FOOTFALL_PROT\): no such setting/],
+  ["an unknown setting in the environment", ["serve"], { FOOTFALL_PROT: "1" }, 78, /prot \(environment FOOTFALL_PROT\): unknown setting/],
   ["a bad value on the command line", ["serve", "--port", "http"], {}, 78, /port \(flag --port\): must be a whole number from 0 to 65535/],
   ["a bad value in the environment", ["serve"], { FOOTFALL_PORT: "70000" }, 78, /port \(environment FOOTFALL_PORT\)/],
   [
@@ -141,7 +143,6 @@ test.each<[string, string[], Record<string, string>, number, RegExp]>([
   ],
   ["a settings file that is not there", ["serve", "--config", "/nowhere.toml"], {}, 78, /nowhere\.toml: does not exist/],
   ["a folder below a file", ["serve", "--data-dir", "/etc/passwd/data"], {}, 74, /lies below a file/],
-  ["a backup that is not there", ["backup", "verify", "20260101T000000Z-daily"], {}, 65, /There is no backup 20260101T000000Z-daily/],
 ])("%s has its exit code and one line", async (_, words, env, code, line) => {
   using folder = temporaryFolder()
   const where = words.includes("--data-dir") ? [] : ["--data-dir", folder.path]
@@ -150,6 +151,50 @@ test.each<[string, string[], Record<string, string>, number, RegExp]>([
   expect(ended.err).not.toContain("    at ")
   expect(ended).toMatchObject({ code, out: "" })
   for (const secret of Object.values(env).filter((value) => value.length > 20)) expect(ended.err).not.toContain(secret)
+})
+
+const COMMANDS_ON_AN_INSTANCE = [
+  "site create --name Shop --hosts shop.example",
+  "site list",
+  "key create --name Numbers --scopes stats:read",
+  "user list",
+  "organization list",
+  "shield list",
+  "export --site 1 --out /nowhere/site.zip",
+  "backup create",
+  "backup restore 20260101T000000Z-daily",
+  "retention run",
+  "secrets export-key",
+  "migrate",
+  "migrate status",
+  "health",
+  "doctor",
+]
+
+test("every command but serve, setup and demo refuses a folder without an instance, names it and creates nothing", async () => {
+  using folder = temporaryFolder()
+  const missing = join(folder.path, "missing")
+  const refusal = (dataDir: string) =>
+    `footfall: There is no Footfall instance in ${dataDir}. Name the data folder of your instance with --data-dir, or start a new instance with footfall serve\n`
+  for (const command of COMMANDS_ON_AN_INSTANCE) {
+    const { code, out, err } = await footfall([...command.split(" "), "--data-dir", folder.path])
+    expect({ command, code, out, err }).toEqual({ command, code: 74, out: "", err: refusal(folder.path) })
+  }
+  expect(await footfall(["site", "list", "--data-dir", missing])).toEqual({ code: 74, out: "", err: refusal(missing) })
+  expect(readdirSync(folder.path)).toEqual([])
+})
+
+test("restores a backup by its path into an empty folder, and names a backup that does not exist", async () => {
+  using folder = temporaryFolder()
+  const made = await footfall(["backup", "create", "--data-dir", template, "--json"])
+  const { id } = JSON.parse(made.out)
+  const restored = await footfall(["backup", "restore", join(template, "backups", id), "--data-dir", folder.path])
+  expect(restored).toMatchObject({ code: 0, err: "" })
+  expect(JSON.parse((await footfall(["site", "list", "--data-dir", folder.path, "--json"])).out)).toMatchObject([{ id: 1, name: "Shop" }])
+  expect(await footfall(["backup", "verify", "20260101T000000Z-daily", "--data-dir", folder.path])).toMatchObject({
+    code: 65,
+    err: expect.stringContaining("There is no backup 20260101T000000Z-daily"),
+  })
 })
 
 test("a second instance is told who holds the folder; a command runs inside the first", async () => {

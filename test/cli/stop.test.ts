@@ -2,17 +2,20 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "../kit.ts"
-import { footfall, serving } from "./footfall.ts"
+import { bySize } from "../size.ts"
+import { createInstance, footfall, serving } from "./footfall.ts"
 import { clients, send, storedPages } from "./load.ts"
 
 // Each test starts processes, on a machine that may be busy.
 setDefaultTimeout(300_000)
 
-/** More with FOOTFALL_TEST_STOPS=100 and FOOTFALL_TEST_KILLS=200. */
-const STOPS = Number(process.env.FOOTFALL_TEST_STOPS ?? 3)
-const KILLS = Number(process.env.FOOTFALL_TEST_KILLS ?? 4)
+const STOPS = bySize({ check: 1, full: 3, release: 100 })
+const KILLS = bySize({ check: 2, full: 4, release: 200 })
 
-const makeSite = (dataDir: string) => footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir])
+async function makeSite(dataDir: string): Promise<void> {
+  await createInstance(dataDir)
+  await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir])
+}
 
 /** Every acknowledged page is there once. A request that was cut off may be stored all the same: it was not answered. */
 function compare(acknowledged: readonly string[], dataDir: string): { lost: string[]; doubled: string[] } {

@@ -61,20 +61,20 @@ test("a fresh server prints the address and the token of the set-up on lines of 
   expect(await printedBy(folder.path, /Footfall listens/)).not.toContain("/setup\n")
 })
 
-test("what a fresh server says stands in the README: first the address for a browser with its token, then the commands", async () => {
+test("prints the text shown in the README: the setup address and token, then the commands", async () => {
   using folder = temporaryFolder()
   const printed = await printedBy(folder.path, /stats\/summary.*\n/)
   const same = printed
-    .replaceAll(` --data-dir ${folder.path}`, "")
+    .replaceAll(`--data-dir ${folder.path}`, "--data-dir /srv/footfall/data")
     .replaceAll(/http:\/\/[\w.]+:\d+/g, "http://localhost:8080")
     .replace(/^[A-Za-z0-9_-]{43}$/m, "mB0x…the token of this start…Q4")
     .replace(/until \d\d:\d\d UTC/, "until 12:30 UTC")
   const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text()
   expect(/```text\n(Footfall listens[^`]*)```/.exec(readme)?.[1]).toBe(`${same.trim()}\n`)
-  // Who is there already reads of the commands alone.
+  // An instance that is set up prints the commands only.
   expect((await setup(folder.path)).code).toBe(0)
   const later = await printedBy(folder.path, /stats\/summary.*\n/)
-  expect(later).toContain("\nHow to begin, in a second terminal")
+  expect(later).toContain("\nGetting started, in a second terminal")
   expect(later).not.toContain("footfall setup")
 })
 
@@ -92,19 +92,19 @@ test("the environment makes the first user, at the first start alone", async () 
 })
 
 test.each<[string, Record<string, string>, string]>([
-  ["an address alone", { FOOTFALL_ADMIN_EMAIL: "ada@example.org" }, "admin_email and admin_password make the first user together"],
+  ["an address alone", { FOOTFALL_ADMIN_EMAIL: "ada@example.org" }, "admin_email and admin_password create the first user together"],
   [
     "a short password",
     { FOOTFALL_ADMIN_EMAIL: "ada@example.org", FOOTFALL_ADMIN_PASSWORD: "short" },
-    "admin_password: password needs at least 12 characters",
+    "admin_password: password must have at least 12 characters",
   ],
-  ["no address", { FOOTFALL_ADMIN_EMAIL: "ada", FOOTFALL_ADMIN_PASSWORD: PASSWORD }, "admin_email: email must be an e-mail address"],
+  ["no address", { FOOTFALL_ADMIN_EMAIL: "ada", FOOTFALL_ADMIN_PASSWORD: PASSWORD }, "admin_email: email must be an email address"],
   [
     "a file that is not there",
     { FOOTFALL_ADMIN_EMAIL: "ada@example.org", FOOTFALL_ADMIN_PASSWORD_FILE: "/nowhere" },
-    "FOOTFALL_ADMIN_PASSWORD_FILE: the file cannot be read",
+    "FOOTFALL_ADMIN_PASSWORD_FILE: cannot read the file",
   ],
-  ["a file for what is no secret", { FOOTFALL_ADMIN_EMAIL_FILE: "/nowhere" }, "no such setting"],
+  ["a file for what is no secret", { FOOTFALL_ADMIN_EMAIL_FILE: "/nowhere" }, "unknown setting"],
 ])("a server does not start with %s in its environment", async (_, env, line) => {
   using folder = temporaryFolder()
   const { code, err } = await footfall(["serve", "--data-dir", folder.path, "--port", "0"], { env })
@@ -133,7 +133,7 @@ test("users are made with a password or with a link to choose one", async () => 
   expect(JSON.parse(made.out)).toEqual({ user: { id: 2, email: "bob@example.org" } })
   const linked = await run(["create", "--email", "cleo@example.org", "--name", "Cleo", "--admin"])
   expect(linked.out).toMatch(
-    /^cleo@example\.org is user 3\.\nTo choose a password, within 7 days:\nhttp:\/\/localhost:8080\/reset\/[\w-]{43}\n$/,
+    /^Created user 3, cleo@example\.org\.\nLink to choose a password, valid for 7 days:\nhttp:\/\/localhost:8080\/reset\/[\w-]{43}\n$/,
   )
   expect(await shown("cleo@example.org")).toMatchObject({ is_instance_admin: true })
   expect(await run(["create", "--email", "BOB@example.org", "--name", "B"])).toMatchObject({ code: 64 })
@@ -154,9 +154,15 @@ test("users are disabled and enabled, made instance admins and not; one always s
     ["revoke-admin", "bob@example.org"],
     ["disable", "bob@example.org"],
   ])
-    expect(await run(words)).toMatchObject({ code: 64, err: "footfall: Make somebody else an instance admin first.\n" })
-  expect(await run(["reset-mfa", "bob@example.org"])).toMatchObject({ code: 0, out: "bob@example.org has no second factor any more.\n" })
-  expect(await run(["disable", "nobody@example.org"])).toMatchObject({ code: 64, err: "footfall: Nobody has this e-mail address\n" })
+    expect(await run(words)).toMatchObject({
+      code: 64,
+      err: "footfall: At least one active instance admin must remain. Make another user an instance admin first.\n",
+    })
+  expect(await run(["reset-mfa", "bob@example.org"])).toMatchObject({ code: 0, out: "bob@example.org no longer has a second factor.\n" })
+  expect(await run(["disable", "nobody@example.org"])).toMatchObject({
+    code: 64,
+    err: "footfall: There is no user with this email address.\n",
+  })
 })
 
 test("a new password takes the place of the old one, and all of it is in the audit log under the system's user", async () => {

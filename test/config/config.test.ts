@@ -11,7 +11,7 @@ import { temporaryFolder } from "../kit.ts"
 const load = (sources: Partial<Parameters<typeof loadConfig>[0]>) =>
   loadConfig({ flags: {}, environment: {}, workingDirectory: "/nowhere", ...sources })
 
-test("flags win over the environment, that over the file, that over the defaults", () => {
+test("prefers flags to the environment, to the file, to the defaults", () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, "footfall.toml"), 'host = "::1"\nport = 1\nmax_sites = 1\n')
   const { config, described } = load({
@@ -28,7 +28,7 @@ test("flags win over the environment, that over the file, that over the defaults
   })
 })
 
-test("the file is looked for in the working directory, then in the data folder, or named", () => {
+test("finds the file in the working directory, in the data folder, or by its given path", () => {
   using folder = temporaryFolder()
   using other = temporaryFolder()
   writeFileSync(join(folder.path, "footfall.toml"), "port = 1\n")
@@ -40,16 +40,20 @@ test("the file is looked for in the working directory, then in the data folder, 
 })
 
 test.each([
-  ["an unknown variable", { FOOTFALL_PROT: "1" }, "prot (environment FOOTFALL_PROT): no such setting; footfall config print lists all"],
-  ["a port that is no number", { FOOTFALL_PORT: "http" }, "port (environment FOOTFALL_PORT): must be a whole number from 0 to 65535"],
+  [
+    "an unknown variable",
+    { FOOTFALL_PROT: "1" },
+    "prot (environment FOOTFALL_PROT): unknown setting; run footfall config print to list all settings",
+  ],
+  ["a port that is not a number", { FOOTFALL_PORT: "http" }, "port (environment FOOTFALL_PORT): must be a whole number from 0 to 65535"],
   ["a port in hexadecimal", { FOOTFALL_PORT: "0x10" }, "port (environment FOOTFALL_PORT): must be a whole number from 0 to 65535"],
   [
     "a base address without protocol",
     { FOOTFALL_BASE_URL: "example.org" },
-    "base_url (environment FOOTFALL_BASE_URL): must be an address that begins with http:// or https://",
+    "base_url (environment FOOTFALL_BASE_URL): must be a URL that begins with http:// or https://",
   ],
   [
-    "a range that is none",
+    "an invalid range",
     { FOOTFALL_TRUSTED_PROXIES: "10.0.0.0/8,x" },
     "trusted_proxies (environment FOOTFALL_TRUSTED_PROXIES): must be a list of address ranges such as 10.0.0.0/8,fd00::/8, or none",
   ],
@@ -59,39 +63,39 @@ test.each([
     "log_level (environment FOOTFALL_LOG_LEVEL): must be one of debug, info, warn, error",
   ],
   [
-    "a time that is none",
+    "an invalid time",
     { FOOTFALL_BACKUP_TIME: "24:00" },
     "backup_time (environment FOOTFALL_BACKUP_TIME): must be a time such as 03:00, or off",
   ],
   [
     "a short key",
     { FOOTFALL_SECRET_KEY: "c2hvcnQ=" },
-    "secret_key (environment FOOTFALL_SECRET_KEY): must be 32 random bytes in base64 or hex, no sample",
+    "secret_key (environment FOOTFALL_SECRET_KEY): must be 32 random bytes in base64 or hex, not a documented sample",
   ],
   [
     "a key of equal bytes",
     { FOOTFALL_SECRET_KEY: "61".repeat(32) },
-    "secret_key (environment FOOTFALL_SECRET_KEY): must be 32 random bytes in base64 or hex, no sample",
+    "secret_key (environment FOOTFALL_SECRET_KEY): must be 32 random bytes in base64 or hex, not a documented sample",
   ],
   [
     "a key from a document",
     { FOOTFALL_SECRET_KEY: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=" },
-    "secret_key (environment FOOTFALL_SECRET_KEY): must be 32 random bytes in base64 or hex, no sample",
+    "secret_key (environment FOOTFALL_SECRET_KEY): must be 32 random bytes in base64 or hex, not a documented sample",
   ],
   [
     "a path without slash",
     { FOOTFALL_COLLECT_PATH: "in" },
-    "collect_path (environment FOOTFALL_COLLECT_PATH): must be a path such as /numbers/in, of letters, digits, ., _, - and /",
+    "collect_path (environment FOOTFALL_COLLECT_PATH): must be a path such as /numbers/in, consisting of letters, digits, ., _, - and /",
   ],
-  ["a switch that is none", { FOOTFALL_HSTS: "yes" }, "hsts (environment FOOTFALL_HSTS): must be 1, 0, true or false"],
+  ["an invalid boolean", { FOOTFALL_HSTS: "yes" }, "hsts (environment FOOTFALL_HSTS): must be a boolean (true, false, 1, 0)"],
 ])("refuses %s", (_, environment, message) => {
   expect(() => load({ environment })).toThrow(message)
 })
 
 test.each([
-  ["an unknown key", "prot = 1\n", "prot (file PATH): no such setting; footfall config print lists all"],
+  ["an unknown key", "prot = 1\n", "prot (file PATH): unknown setting; run footfall config print to list all settings"],
   ["text for a number", 'port = "http"\n', "port (file PATH): must be a whole number from 0 to 65535"],
-  ["what is no TOML", "port: 1\n", "file PATH: cannot be read as TOML"],
+  ["invalid TOML", "port: 1\n", "file PATH: is not valid TOML"],
 ])("refuses a file with %s", (_, content, message) => {
   using folder = temporaryFolder()
   const path = join(folder.path, "footfall.toml")
@@ -99,7 +103,7 @@ test.each([
   expect(() => load({ workingDirectory: folder.path })).toThrow(message.replace("PATH", path))
 })
 
-test("secrets are masked where settings are printed", () => {
+test("masks secrets in printed settings", () => {
   const loaded = load({ environment: { FOOTFALL_SECRET_KEY: Buffer.alloc(32, "0123456789abcdef").toString("hex") } })
   const printed = loaded.described
   expect(printed.find(({ key }) => key === "secret_key")).toEqual({
@@ -112,9 +116,9 @@ test("secrets are masked where settings are printed", () => {
 })
 
 const example = await Bun.file(new URL("../../config/footfall.example.toml", import.meta.url)).text()
-const [ofCore = "", ofAreas = ""] = example.split("\n# Settings of areas, each in a table of its own.\n")
+const [ofCore = "", ofAreas = ""] = example.split("\n# Settings of plugins, each in its own table.\n")
 
-test("the example file names every setting, with its sentence and its default", () => {
+test("lists every setting with description and default in the example file", () => {
   const blocks = ofCore.trim().split("\n\n").slice(1)
   expect(blocks.map((block) => block.split("\n")[0]!.slice(2))).toEqual(KEYS.map((key) => SETTINGS[key].about))
   const lines = blocks.map((block) => block.split("\n")[1]!.slice(2))
@@ -126,7 +130,7 @@ test("the example file names every setting, with its sentence and its default", 
     expect(SETTINGS[key].read(values[key])).toBeDefined()
 })
 
-test.each(plugins.filter(({ settings }) => settings))("the example file names every setting of $id", (plugin) => {
+test.each(plugins.filter(({ settings }) => settings))("lists every setting of $id in the example file", (plugin) => {
   const [, section = ""] = ofAreas.split(`\n# [${plugin.id}]\n`)
   const blocks = section.split("\n# [")[0]!.trim().split("\n\n")
   const settings = pluginSettings([plugin])
@@ -137,8 +141,8 @@ test.each(plugins.filter(({ settings }) => settings))("the example file names ev
     expect(setting.default === undefined ? setting.read(values[name]) : setting.default).toEqual(values[name])
 })
 
-test("the table of the README has a line for every setting", () => {
+test("lists every setting in the table of the README", () => {
   const lines = configurationTable().split("\n")
   expect(lines).toHaveLength(KEYS.length + 2)
-  expect(lines).toContain("| `FOOTFALL_PORT` | a whole number from 0 to 65535 | `8080` | Port to listen on; 0 takes a free one. |")
+  expect(lines).toContain("| `FOOTFALL_PORT` | a whole number from 0 to 65535 | `8080` | Port to listen on. 0 chooses a free port. |")
 })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { wildcardMatcher } from "../../src/domain/wildcard.ts"
+import { wildcardMatcher } from "../../src/domain/filter.ts"
 
 test.each([
   ["/a", "/a", true],
@@ -24,7 +24,7 @@ test.each([
   expect(wildcardMatcher(pattern)(text)).toBe(expected)
 })
 
-test("many stars over a long text take no time worth naming", () => {
+test("matches many stars against a long text quickly", () => {
   const matches = wildcardMatcher("*a*a*a*a*a*a*ab")
   expect(matches("a".repeat(2_000))).toBe(false)
   expect(matches(`${"a".repeat(2_000)}b`)).toBe(true)

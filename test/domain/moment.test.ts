@@ -12,7 +12,7 @@ test.each([
   [48 * 3_600_000, "2 days"],
 ] as const)("%i ms are %s", (ms, text) => expect(spanText(ms)).toBe(text))
 
-test("a jump of the clock says by how much and which way", () => {
+test("describes the size and direction of a clock change", () => {
   expect(jumpText(3_660_000)).toBe("61 minutes forward")
   expect(jumpText(-90_000)).toBe("90 seconds back")
 })

@@ -60,7 +60,7 @@ const ALL: Permissions = Object.assign({}, CORE_PERMISSIONS, ...pluginFacts(plug
 const plain = (role: Standing["role"], more: Partial<Standing> = {}): Standing => ({ role, grants: [], denies: [], ...more })
 const sorted = (names: Iterable<string>) => [...names].sort()
 
-test("every permission has a row, and every row of the core its permission", () => {
+test("covers every core permission in the table", () => {
   expect(Object.keys(ALL).filter((name) => !(name in TABLE))).toEqual([])
   expect(OF_THE_CORE.filter((name) => !(name in CORE_PERMISSIONS))).toEqual([])
 })
@@ -87,7 +87,7 @@ test.each<[Standing["role"], Standing["siteRole"], string | undefined]>([
   expect(roleOnSite(plain(role, { ...(siteRole && { siteRole }) }))).toBe(expected as never)
 })
 
-test("grants add, denies take, and a deny wins", () => {
+test("applies grants and denies, and prefers a deny", () => {
   const exceptions = { grants: ["people:read", "goals:write", "keys:write"], denies: ["goals:write", "export:read"] }
   const viewer = plain("viewer", exceptions)
   expect(sitePermissions(viewer, ALL).has("people:read")).toBe(true)
@@ -96,19 +96,19 @@ test("grants add, denies take, and a deny wins", () => {
   expect(sorted(organizationPermissions(viewer, ALL))).toEqual(["keys:write"])
 })
 
-test("an owner is denied nothing", () => {
+test("ignores denies for an owner", () => {
   const denied = plain("owner", { denies: Object.keys(ALL) })
   expect(sorted(permissionsOnSite(denied, ALL))).toEqual(sorted(Object.keys(ALL)))
   expect(permissionsOnSite(plain("admin", { denies: Object.keys(ALL) }), ALL).size).toBe(0)
 })
 
-test("a guest's permissions come from the row of the site alone", () => {
+test("derives a guest's permissions from the site-specific role only", () => {
   const guest = plain("guest", { siteRole: "viewer", grants: ["goals:write", "keys:write"], denies: ["site:read"] })
   expect(sorted(permissionsOnSite(guest, ALL))).toEqual(sorted(sitePermissions(plain("viewer"), ALL)))
   expect(permissionsOnSite(plain("guest", { grants: ["site:read"] }), ALL).size).toBe(0)
 })
 
-test("a row gives nothing of the organization but the members of that site", () => {
+test("lets a site-specific admin manage only the members of that site", () => {
   for (const role of ["viewer", "editor", "guest"] as const) {
     const chief = plain(role, { siteRole: "admin" })
     const given = OF_THE_ORGANIZATION.filter((name) => permissionsOnSite(chief, ALL).has(name))

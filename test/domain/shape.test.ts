@@ -8,11 +8,11 @@ test.each([
   ["/steps/9/value", "value is required."],
   ["", "The body is required."],
   ["/", "A field without a name is required."],
-])("a fault at %j names the field", (pointer, detail) => {
+])("names the field of a fault at %j", (pointer, detail) => {
   expect(fault(pointer, "required", "is required")).toEqual({ pointer, code: "required", detail })
 })
 
-test("thousands of faults are put in order in the time of one request", () => {
+test("sorts thousands of faults within one request", () => {
   const body = { kind: "b", ...Object.fromEntries(Array.from({ length: 8_000 }, (_, i) => [`f${i}`, 1])) }
   const faults = Object.keys(body).map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
   const began = performance.now()
@@ -24,8 +24,8 @@ test("thousands of faults are put in order in the time of one request", () => {
 
 test.each([
   [1, "", "word must not be empty."],
-  [12, "short", "word needs at least 12 characters."],
-])("a text of at least %d characters says so to %j", (minLength, word, detail) => {
+  [12, "short", "word must have at least 12 characters."],
+])("requires at least %d characters of %j", (minLength, word, detail) => {
   const { faults } = inspect(t.Object({ word: t.String({ minLength }) }), { word })
   expect(faults).toEqual([{ pointer: "/word", code: "too_short", detail }])
 })

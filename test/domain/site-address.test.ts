@@ -9,10 +9,10 @@ import {
   ADDRESS_INTERVALS,
   type AddressFilter,
   DEFAULT_ADDRESS,
-  MOST_FILTERS,
-  MOST_KEY_CHARACTERS,
-  MOST_VALUE_CHARACTERS,
-  MOST_VALUES,
+  MAX_FILTERS,
+  MAX_KEY_CHARACTERS,
+  MAX_VALUE_CHARACTERS,
+  MAX_VALUES,
   readSiteAddress,
   type SiteAddress,
   writeFilter,
@@ -64,7 +64,7 @@ const address: fc.Arbitrary<SiteAddress> = fc
     ...(cohort !== undefined && { cohort }),
   }))
 
-test("an address that is written and read again says the same, whatever its values hold", () => {
+test("reads back every URL that it writes", () => {
   fc.assert(
     fc.property(address, (given) => {
       const search = writeSiteAddress(given)
@@ -75,7 +75,7 @@ test("an address that is written and read again says the same, whatever its valu
   )
 })
 
-test("nothing that stands in an address is an error", () => {
+test("accepts any URL without an error", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 200, unit: "binary" }), (search) => {
       const { address: read } = readSiteAddress(`f=${search}&${search}`)
@@ -88,7 +88,7 @@ test("nothing that stands in an address is an error", () => {
   )
 })
 
-test("the example of the specification reads as it says", () => {
+test("reads the example of the specification", () => {
   const search =
     "?period=28d&compare=previous_period&match=weekday&metric=visitors&interval=day&f=page:is:/pricing|/plans&f=country:is_not:DE&cards=sources:campaign"
   expect(readSiteAddress(search)).toEqual({
@@ -109,7 +109,7 @@ test("the example of the specification reads as it says", () => {
 test.each([
   ["an unknown period", "period=tomorrow", "period tomorrow"],
   ["an own period without days", "period=custom", "period custom"],
-  ["a day that there is not", "period=custom&from=2026-02-30&to=2026-03-01", "from 2026-02-30 to 2026-03-01"],
+  ["a day that does not exist", "period=custom&from=2026-02-30&to=2026-03-01", "from 2026-02-30 to 2026-03-01"],
   ["days in the wrong order", "period=custom&from=2026-03-02&to=2026-03-01", "from 2026-03-02 to 2026-03-01"],
   ["an own comparison without days", "compare=custom", "compare custom"],
   ["an unknown metric", "metric=happiness", "metric happiness"],
@@ -122,19 +122,19 @@ test.each([
   ["a filter with an empty value", "f=page:is:/a||/b", "page:is:/a||/b"],
   ["a property without a key", "f=property::is:x", "property::is:x"],
   ["a value that is not encoded right", "f=page:is:%2541%25", "page:is:%41%"],
-  ["an operator that goals have not", "f=goal:starts_with:sign", "goal:starts_with:sign"],
+  ["an operator that goals do not support", "f=goal:starts_with:sign", "goal:starts_with:sign"],
   ["a value that is too long", `f=page:contains:${"a".repeat(2_001)}`, `page:contains:${"a".repeat(2_001)}`],
-  ["imports that are neither", "imports=perhaps", "imports perhaps"],
+  ["an invalid value for imports", "imports=perhaps", "imports perhaps"],
   ["a card without a tab", "cards=sources", "cards sources"],
-])("%s is left out, and the rest holds", (_, part, named) => {
+])("ignores %s and keeps the rest", (_, part, named) => {
   const { address: read, leftOut } = readSiteAddress(`${part}&f=country:is:DE`)
   expect(leftOut).toContain(named)
   expect(read).toEqual({ ...DEFAULT_ADDRESS, filters: [{ dimension: "country", operator: "is", values: ["DE"] }] })
 })
 
 describe("bounds", () => {
-  test("are those of the reports", () => {
-    expect([MOST_FILTERS, MOST_VALUES, MOST_VALUE_CHARACTERS, MOST_KEY_CHARACTERS]).toEqual([
+  test("are equal to those of reports", () => {
+    expect([MAX_FILTERS, MAX_VALUES, MAX_VALUE_CHARACTERS, MAX_KEY_CHARACTERS]).toEqual([
       QUERY.flatFilters,
       QUERY.flatValues,
       QUERY.valueChars,
@@ -142,27 +142,27 @@ describe("bounds", () => {
     ])
   })
 
-  test("the eleventh filter is left out", () => {
+  test("ignores the eleventh filter", () => {
     const search = Array.from({ length: 11 }, (_, index) => `f=page:is:/${index}`).join("&")
     const { address: read, leftOut } = readSiteAddress(search)
     expect(read.filters).toHaveLength(10)
     expect(leftOut).toEqual(["page:is:/10"])
   })
 
-  test("a filter holds 50 values, not 51", () => {
+  test("accepts 50 values per filter, not 51", () => {
     const of = (count: number) => `f=page:is:${Array.from({ length: count }, (_, index) => index).join("|")}`
     expect(readSiteAddress(of(50)).address.filters[0]?.values).toHaveLength(50)
     expect(readSiteAddress(of(51)).address.filters).toEqual([])
   })
 
-  test("an address of more than 4 kB says nothing", () => {
+  test("ignores a URL of more than 4 kB", () => {
     const { address: read, leftOut } = readSiteAddress(`f=page:is:/${"a".repeat(4_100)}`)
     expect(read).toEqual(DEFAULT_ADDRESS)
-    expect(leftOut).toEqual(["the address is too long"])
+    expect(leftOut).toEqual(["the URL is too long"])
   })
 })
 
-test("percent signs, colons and bars of a value are encoded first", () => {
+test("escapes percent signs, colons and bars in values", () => {
   const filterOf = (dimension: Dimension, value: string): AddressFilter => ({ dimension, operator: "is", values: [value] })
   expect(writeFilter(filterOf("page", "/a|b:c%d"))).toBe("page:is:/a%7Cb%3Ac%25d")
   expect(writeFilter({ ...filterOf("property", "x"), property: "a:b" })).toBe("property:a%3Ab:is:x")

@@ -288,6 +288,11 @@ describe("ids in paths", () => {
     "%201",
     "%zz",
     "%ff",
+    "%00",
+    "1%00",
+    "1%2f2",
+    "1%2F",
+    "%5c",
     "null",
     "__proto__",
     "%E2%91%A0",
@@ -310,7 +315,7 @@ describe("ids in paths", () => {
     }
   })
 
-  test.each(["%00", "1%00", "1%2f2", "1%2F", "%5c", "/1", "1//"])("%s makes no path", async (id) => {
+  test.each(["/1", "1//"])("%s makes no path", async (id) => {
     const headers = { authorization: `Bearer ${target.keys.all}` }
     await expectProblem(await fetch(`${target.url}/api/public/v1/sites/${id}/stats/summary`, { headers }), 404, "not_found")
   })

@@ -127,7 +127,7 @@ test.each<[string, string, Ask, number, string]>([
   expect(await answer.json()).toMatchObject({
     status,
     code,
-    type: `/errors/${code}`,
+    type: `${target.url}/errors/${code}`,
     request_id: answer.headers.get("x-request-id"),
   })
 })

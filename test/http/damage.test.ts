@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { columnRow } from "../../src/store/events/columns.ts"
+import { columnRow } from "../../src/store/events/bytes/columns.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
 const VIEW = { name: "pageview", d: "shop.example", url: "https://shop.example/", r: "https://www.google.com/" }

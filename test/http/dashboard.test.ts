@@ -53,21 +53,29 @@ describe("a page of the dashboard", () => {
     SLOW,
   )
 
-  test.each(["/", "/setup", "/sites", "/sites/1", "/sites/1/details/page", "/account/security", "/share/s/abc"])(
-    "is at %s",
-    async (path) => {
-      expect((await open(path)).status).toBe(200)
-    },
-  )
+  test.each(["/", "/setup", "/sites", "/sites/1", "/sites/1/details/page", "/account/security", "/help/api"])("is at %s", async (path) => {
+    expect((await open(path)).status).toBe(200)
+  })
 
-  test.each(["/nothing", "/sites/1/nothing/at/all", "/.well-known/anything", "/sites/1/2", "/assets/nothing.js"])(
-    "is not at %s",
-    async (path) => {
-      const response = await open(path)
-      expect(response.status).toBe(404)
-      expect(await response.json()).toMatchObject({ code: "not_found" })
-    },
-  )
+  test.each([
+    "/nothing",
+    "/sites/1/nothing/at/all",
+    "/.well-known/anything",
+    "/sites/1/2",
+    "/sites/abc",
+    "/sites/01/goals",
+    "/sites/1e3/settings",
+    "/sites/1/settings/nothing",
+    "/org/abc",
+    "/org/1/nothing",
+    "/account/nothing",
+    "/help/nothing",
+    "/assets/nothing.js",
+  ])("is not at %s", async (path) => {
+    const response = await open(path)
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ code: "not_found" })
+  })
 
   test("says in its own words to a browser that nothing is at an address", async () => {
     const response = await open("/nothing", { "sec-fetch-mode": "navigate" })
@@ -139,6 +147,32 @@ describe("what a page begins with", () => {
     const missing = await open("/sites/99?period=28d", { cookie })
     expect([foreign.status, missing.status]).toEqual([404, 404])
     expect(await bootOf(foreign)).toEqual(await bootOf(missing))
+  })
+
+  test.each([
+    "/sites/99",
+    "/sites/99/settings",
+    "/sites/99/settings/privacy",
+    "/sites/99/goals",
+    "/sites/99/links",
+    "/sites/99/details/page",
+    "/org/99",
+    "/org/99/keys",
+  ])("is 404 at %s, which does not exist for the person who asks", async (path) => {
+    const cookie = await instance.signIn({ role: "owner" })
+    const page = await open(path, { cookie })
+    expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
+    const own = path.replace("99", "1")
+    expect([own, (await open(own, { cookie })).status]).toEqual([own, 200])
+  })
+
+  test("is 404 for a shared view that does not exist, and 200 for one that does", async () => {
+    const cookie = await instance.signIn({ role: "owner" })
+    const path = "/api/private/sites/1/shares"
+    const made = await instance.api.send("POST", path, { name: "For Ann", sections: ["summary"] }, undefined, { cookie })
+    const { slug } = made.body as { slug: string }
+    expect((await open("/share/s/unknown")).status).toBe(404)
+    expect((await open(`/share/s/${slug}`)).status).toBe(200)
   })
 
   test("cannot end its element, whatever a site is called", async () => {

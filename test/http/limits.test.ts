@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { AppError } from "../../src/domain/error.ts"
 import { apiLimits } from "../../src/http/limits.ts"
-import { tokenBuckets } from "../../src/services/token-buckets.ts"
+import { tokenBuckets } from "../../src/services/api-keys/token-buckets.ts"
 import { fixedClock } from "../kit.ts"
 
 const KEY = { id: 7, rate_limit: null }
@@ -17,13 +17,13 @@ test("a bucket holds its size at once and refills evenly", () => {
   expect(buckets.take("a").taken).toBe(true)
   expect(buckets.take("a").taken).toBe(false)
   clock.advance(3_600_000)
-  expect(buckets.look("a").remaining).toBe(60)
+  expect(buckets.peek("a").remaining).toBe(60)
 })
 
 test("buckets do not influence one another, and looking takes nothing", () => {
   const clock = fixedClock("2026-11-21T12:00:00Z")
   const buckets = tokenBuckets(1, clock.now)
-  expect(buckets.look("a").remaining).toBe(1)
+  expect(buckets.peek("a").remaining).toBe(1)
   expect(buckets.take("a").taken).toBe(true)
   expect(buckets.take("a").taken).toBe(false)
   expect(buckets.take("b").taken).toBe(true)

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../src/store/catalog/sql.ts"
+import { sql } from "../../src/store/sql.ts"
 import { startInstance } from "../kit.ts"
 
 test("an unexpected failure is answered without its cause, which is in the log under the request's id", async () => {
@@ -11,10 +11,10 @@ test("an unexpected failure is answered without its cause, which is in the log u
   expect(answer).toMatchObject({
     status: 500,
     body: {
-      type: "/errors/internal_error",
+      type: "http://localhost/errors/internal_error",
       title: "Something went wrong",
       status: 500,
-      detail: "The cause is in the server's log.",
+      detail: "The server failed. The log contains the cause.",
       code: "internal_error",
       request_id: "trace-1",
     },

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { campaignOf } from "../../src/ingest/campaign.ts"
-import { channelOf } from "../../src/ingest/channel.ts"
 import { SOURCES } from "../../src/ingest/data/sources.ts"
-import { isOwn, referrerOf } from "../../src/ingest/referrer.ts"
-import { sourceOf } from "../../src/ingest/source.ts"
+import { campaignOf, channelOf, sourceOf } from "../../src/ingest/enrich/acquisition.ts"
+import { isOwn, referrerOf } from "../../src/ingest/enrich/referrer.ts"
 
 const NONE = { host: "", text: "" }
 const source = (query: string, referrer = "") => sourceOf(campaignOf(query), referrerOf(referrer))

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import ipaddr from "ipaddr.js"
-import { parseAddressList } from "../../src/ingest/address-list.ts"
-import { readAddress } from "../../src/ingest/client-address.ts"
+import { parseAddressList } from "../../src/ingest/address/address-list.ts"
+import { readAddress } from "../../src/ingest/address/client-address.ts"
 
 const has = (list: string, address: string) => parseAddressList(list).has(readAddress(address)!)
 
@@ -40,13 +40,13 @@ test("comments, empty lines, further columns and any line ends are passed over",
 })
 
 test.each([
-  ["192.0.2.0/24\n10.0.0.0/33", 'line 2: "10.0.0.0/33" is no address or range'],
-  ["# x\n\nhosting.example", 'line 3: "hosting.example" is no address or range'],
+  ["192.0.2.0/24\n10.0.0.0/33", 'line 2: "10.0.0.0/33" is not an address or range'],
+  ["# x\n\nhosting.example", 'line 3: "hosting.example" is not an address or range'],
   ["2001:db8::/129", "line 1: "],
   ["192.0.2.0-192.0.2.9", "line 1: "],
   ["192.0.2/24", "line 1: "],
-  ["\u0000\u0001\u0002", 'line 1: "\\u0000\\u0001\\u0002" is no address or range'],
-  [`x${"y".repeat(500)}`, `line 1: "x${"y".repeat(59)}" is no address or range`],
+  ["\u0000\u0001\u0002", 'line 1: "\\u0000\\u0001\\u0002" is not an address or range'],
+  [`x${"y".repeat(500)}`, `line 1: "x${"y".repeat(59)}" is not an address or range`],
 ])("a bad line is refused by its number: %#", (list, message) => {
   expect(() => parseAddressList(list)).toThrow(message)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import ipaddr from "ipaddr.js"
-import { addressRanges, clientOf, readAddress } from "../../src/ingest/client-address.ts"
-import { createRates } from "../../src/ingest/rates.ts"
+import { addressRanges, clientOf, readAddress } from "../../src/ingest/address/client-address.ts"
+import { createRates } from "../../src/ingest/collect/rates.ts"
 
 describe("an address", () => {
   test.each([

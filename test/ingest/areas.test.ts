@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import type { AreaStep, PassingEvent } from "../../src/ingest/steps/areas.ts"
+import type { AreaStep, PassingEvent } from "../../src/ingest/pipeline/areas.ts"
 import { startIntake } from "./intake.ts"
 
 test("a step sees what the ones before it have added, and one of an area that is off sees nothing", async () => {

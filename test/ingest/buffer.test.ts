@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { EventBuffer } from "../../src/ingest/buffer.ts"
-import type { Candidate } from "../../src/ingest/candidate.ts"
-import type { Hindrance } from "../../src/ingest/hindrances.ts"
+import { EventBuffer } from "../../src/ingest/commit/buffer.ts"
+import type { StorageProblem } from "../../src/ingest/commit/storage-problems.ts"
+import { recordEvent } from "../../src/ingest/commit/visits.ts"
+import type { Candidate } from "../../src/ingest/draft.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import { type FaultKind, StoreFault } from "../../src/store/events/fault.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
@@ -58,8 +59,8 @@ function startBuffer() {
     },
     probe: () => checked(() => store.probe()),
   }
-  const onHindrance = (kind: Hindrance, hinders: boolean) => told.push(`${hinders ? "enter" : "leave"} ${kind}`)
-  const buffer = new EventBuffer({ store: failing, clock, onHindrance, onError: (error) => errors.push(error) })
+  const onStorageProblem = (kind: StorageProblem, hinders: boolean) => told.push(`${hinders ? "enter" : "leave"} ${kind}`)
+  const buffer = new EventBuffer({ record: recordEvent, store: failing, clock, onStorageProblem, onError: (error) => errors.push(error) })
   return {
     buffer,
     clock,
@@ -125,6 +126,30 @@ describe("a commit on its way to the disk", () => {
     arrive()
     await Promise.all([first, ...more])
     expect([it.disk.writes, told, it.stored(), it.buffer.depth]).toEqual([2, ["first", "second", "third"], 3, 0])
+  })
+
+  test("is joined by another one on demand, and each is acknowledged when it is there", async () => {
+    using it = startBuffer()
+    const { send, told, first, arrive } = await committed(it)
+    const second = send("second")
+    it.buffer.commit()
+    expect([it.disk.writes, it.stored(), told]).toEqual([2, 2, []])
+    arrive()
+    await first
+    expect(told).toEqual(["first"])
+    await second
+    expect([told, it.buffer.depth]).toEqual([["first", "second"], 0])
+  })
+
+  test("that never arrives takes those committed after it with it", async () => {
+    using it = startBuffer()
+    const { send, told, first, arrive } = await committed(it)
+    const second = send("second")
+    it.buffer.commit()
+    it.disk.lost = true
+    arrive()
+    await Promise.all([first, second])
+    expect([told, it.told, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], ["enter fsync"], 0])
   })
 
   test("is waited for by a stop", async () => {

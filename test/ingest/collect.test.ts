@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { openPlaceFile } from "../../src/ingest/places.ts"
+import { openPlaceFile } from "../../src/ingest/place/place.ts"
 import { temporaryFolder } from "../kit.ts"
 import { BROWSER, siteOf, startIntake, TRACKING_ID } from "./intake.ts"
 import { placeFileBytes } from "./place-file.ts"
@@ -48,11 +48,22 @@ describe("several sites", () => {
     expect(intake.visits()).toMatchObject([{ pageviews: 1 }])
   })
 
-  test("of two organizations share no host", async () => {
+  test("of two organizations share no host: its events are counted for both and for the instance", async () => {
     using intake = startIntake()
     intake.directory.put(siteOf({ id: 2, organization_id: 2, tracking_id: OTHER_ID }))
-    await intake.send({ d: null })
-    expect(intake.drops(0)).toMatchObject({ unknown_site: 1 })
+    intake.directory.put(siteOf({ id: 3, organization_id: 2, tracking_id: "33333333-3333-4333-8333-333333333333" }))
+    expect((await intake.send({ d: null })).headers["x-plausible-dropped"]).toBe("1")
+    await intake.send({ d: "WWW.example.com" })
+    const counted = { host_disputed: 2, "host_disputed example.com": 2 }
+    expect([0, 1, 2, 3].map((siteId) => intake.drops(siteId))).toEqual([counted, counted, counted, {}])
+    expect(intake.store.dropSamples(2)[0]).toEqual({
+      at: intake.clock.now(),
+      reason: "host_disputed",
+      hostname: "example.com",
+      page: "",
+      browser: "",
+      country: "",
+    })
   })
 })
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test"
-import { EventBuffer } from "../../src/ingest/buffer.ts"
-import type { Candidate } from "../../src/ingest/candidate.ts"
-import { createIngestCounts } from "../../src/ingest/ingest-counts.ts"
+import { EventBuffer } from "../../src/ingest/commit/buffer.ts"
+import { createIngestCounts } from "../../src/ingest/commit/outcomes.ts"
+import { recordEvent } from "../../src/ingest/commit/visits.ts"
+import type { Candidate } from "../../src/ingest/draft.ts"
 import { StoreFault } from "../../src/store/events/fault.ts"
 import { fixedClock } from "../kit.ts"
 
@@ -52,7 +53,12 @@ test.each([
   const refuse = () => {
     throw new StoreFault(kind, "a test")
   }
-  const buffer = new EventBuffer({ store: { append: refuse, sync: refuse, syncNow: refuse, probe: refuse }, clock: now, counts })
+  const buffer = new EventBuffer({
+    record: recordEvent,
+    store: { append: refuse, sync: refuse, syncNow: refuse, probe: refuse },
+    clock: now,
+    counts,
+  })
   const candidate = { siteId: 7 } as Candidate // nothing else of it is looked at before the store
   await expect(buffer.store([candidate, candidate], 1)).rejects.toMatchObject({ code: kind === "full" ? "storage_full" : "unavailable" })
   if (kind === "full") await expect(buffer.store([candidate], 1)).rejects.toMatchObject({ code: "storage_full" })

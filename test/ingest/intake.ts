@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { DEFAULT_SETTINGS, type Site, type SiteSettings } from "../../src/domain/site.ts"
-import { type Collector, type CollectorOptions, createCollector } from "../../src/ingest/collect.ts"
-import { createSiteDirectory, type KeptDirectory } from "../../src/services/site-directory.ts"
+import { type Collector, type CollectorOptions, createCollector } from "../../src/ingest/collect/collect.ts"
+import { createSiteDirectory, type KeptDirectory } from "../../src/services/sites/directory.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import { fixedClock, temporaryFolder } from "../kit.ts"
@@ -20,6 +20,7 @@ export const siteOf = ({ settings, ...more }: SiteChanges): Site => ({
   organization_id: 1,
   name: "Example",
   hosts: ["example.com"],
+  hosts_listed_at: {},
   timezone: "UTC",
   retention_days: null,
   revenue_currency: "EUR",
@@ -56,7 +57,7 @@ export function startIntake(site: SiteChanges = {}, options: Partial<CollectorOp
   const clock = fixedClock(NOON)
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: clock.now() })
-  const directory = createSiteDirectory()
+  const directory = createSiteDirectory(store)
   directory.put(siteOf(site))
   const salts = new Map<string, Uint8Array>()
   const made = (name: string) => salts.get(name) ?? salts.set(name, crypto.getRandomValues(new Uint8Array(32))).get(name)!

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Site, SiteSettings } from "../../src/domain/site.ts"
-import { createCalendar } from "../../src/ingest/calendar.ts"
-import { changedHistory, periodAt, periodOf } from "../../src/ingest/salt-period.ts"
-import { personKey, rotatingIds } from "../../src/ingest/visitor.ts"
+import { changedHistory, createCalendar, periodAt, periodOf } from "../../src/ingest/identity/salt-period.ts"
+import { personKey, rotatingIds } from "../../src/ingest/identity/visitor.ts"
 import { siteOf } from "./intake.ts"
 
 const at = (text: string) => Date.parse(text)
@@ -67,13 +66,12 @@ describe("a salt's period", () => {
 })
 
 describe("the calendar", () => {
-  test("knows the period before, as long as its salt lives", () => {
+  test("returns the period before, whose salt outlives its end by a day", () => {
     const { periods } = createCalendar()
     const site = siteOf({ settings: { identity_mode: "weekly" } })
-    const monday = at("2026-11-16T01:00:00Z")
-    expect(periods(site, monday, monday)).toMatchObject({ current: { name: "2026-W47" }, previous: { name: "2026-W46" } })
-    const tuesday = at("2026-11-17T00:00:00Z")
-    expect(periods(site, tuesday, tuesday)).toMatchObject({ current: { name: "2026-W47" }, previous: undefined })
+    const { current, previous } = periods(site, at("2026-11-16T01:00:00Z"))
+    expect(current.name).toBe("2026-W47")
+    expect(previous).toMatchObject({ name: "2026-W46", expiresAt: at("2026-11-17T00:00:00Z") })
   })
 
   test("gives the local day of many moments, in any order", () => {
@@ -121,8 +119,23 @@ describe("a change of zone or mode", () => {
 
   test("that is taken back before it begins leaves no trace in the periods", () => {
     const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-11-21T13:00:00Z", { mode: "daily" }])
-    expect(site.identity_history).toEqual([{ from: 0, timezone: "UTC", identity_mode: "daily" }])
+    expect(site.identity_history).toEqual([{ from: 0, timezone: "UTC", identity_mode: "daily", mode_changed_on: ["2026-11-21"] }])
     expect(nameAt(site, "2026-11-22T00:00:00Z")).toBe("2026-11-22")
+  })
+
+  test("of the mode leaves its local days behind, of the zone none", () => {
+    const site = siteAfter(
+      ["2026-11-21T12:00:00Z", { timezone: "Asia/Tokyo" }],
+      ["2026-11-22T15:00:00Z", { mode: "weekly" }],
+      ["2026-11-22T16:00:00Z", { mode: "identified" }],
+      ["2026-11-25T12:00:00Z", { mode: "monthly" }],
+    )
+    expect(site.identity_history.map(({ identity_mode, mode_changed_on = [] }) => [identity_mode, ...mode_changed_on])).toEqual([
+      ["daily"],
+      ["daily", "2026-11-23"],
+      ["identified", "2026-11-25"],
+      ["monthly"],
+    ])
   })
 
   test("that is made twice in a period counts as it was made last", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { PlaceCache } from "../../src/ingest/place-cache.ts"
-import { shortEntry } from "../../src/ingest/places.ts"
+import { PlaceCache } from "../../src/ingest/place/mmdb.ts"
+import { shortEntry } from "../../src/ingest/place/place.ts"
 
 /** Keeps texts, by their length, and nothing else. */
 const lengths = (most: number) => new PlaceCache(most, (value) => (typeof value === "string" ? value.length : undefined))

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { recordsOf } from "../../src/ingest/place-records.ts"
+import { recordsOf } from "../../src/ingest/place/mmdb.ts"
 import { placeFileBytes } from "./place-file.ts"
 
 const ROME = { city: { geoname_id: 3_169_070, names: { en: "Rome" } } }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { readAddress } from "../../src/ingest/client-address.ts"
-import { openPlaceFile } from "../../src/ingest/places.ts"
+import { readAddress } from "../../src/ingest/address/client-address.ts"
+import { openPlaceFile } from "../../src/ingest/place/place.ts"
 import { temporaryFolder } from "../kit.ts"
 import { placeFileBytes } from "./place-file.ts"
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { Site } from "../../src/domain/site.ts"
 import { BROWSER, siteOf, startIntake } from "./intake.ts"
 
 const VIEW = { name: "pageview", url: "https://example.com/a" }
@@ -25,8 +26,8 @@ test("events of a server are judged one by one", async () => {
     rejected: [
       { index: 1, code: "too_short", detail: "name must not be empty." },
       { index: 5, code: "invalid_type", detail: "An event must be an object." },
-      { index: 7, code: "too_many_decimals", detail: "revenue has more decimals than its currency." },
-      { index: 8, code: "invalid_currency", detail: "revenue needs a currency of today, as three letters: EUR." },
+      { index: 7, code: "too_many_decimals", detail: "revenue has more decimal places than its currency." },
+      { index: 8, code: "invalid_currency", detail: "revenue must have a current ISO 4217 currency code, such as EUR." },
     ],
     dropped: [
       { index: 2, reason: "duplicate" },
@@ -90,12 +91,124 @@ describe("a server's visitor", () => {
     ])
   })
 
+  describe("over a midnight whose salts are gone", () => {
+    const visitor = { ip: "9.9.9.9", user_agent: BROWSER }
+    const at = (timestamp: string, page = "/a") => ({ ...VIEW, ...visitor, url: `https://example.com${page}`, timestamp })
+    const shown = (intake: ReturnType<typeof startIntake>) =>
+      intake.visits().map(({ visitor, pageviews, duration }) => [visitor, pageviews, duration / 1_000])
+
+    test.each<[string, Partial<Site["settings"]>, string, string[], number[][]]>([
+      ["is one visitor with one visit", {}, "UTC", ["2026-11-09T23:50:00Z", "2026-11-10T00:05:00Z"], [[0, 2, 900]]],
+      ["is one visitor, in whatever order the events are sent", {}, "UTC", ["2026-11-10T00:05:00Z", "2026-11-09T23:50:00Z"], [[0, 2, 900]]],
+      ["is one visitor by the midnight of the site", {}, "Asia/Tokyo", ["2026-11-10T14:50:00Z", "2026-11-10T15:05:00Z"], [[0, 2, 900]]],
+      [
+        "is one visitor over the end of a week",
+        { identity_mode: "weekly" },
+        "UTC",
+        ["2026-11-08T23:50:00Z", "2026-11-09T00:05:00Z"],
+        [[0, 2, 900]],
+      ],
+      [
+        "is one visitor over the end of a month",
+        { identity_mode: "monthly" },
+        "UTC",
+        ["2026-09-30T23:50:00Z", "2026-10-01T00:05:00Z"],
+        [[0, 2, 900]],
+      ],
+      // The salt of 20 November still exists, that of the 19th was destroyed at midnight.
+      ["is one visitor where only the earlier salt is gone", {}, "UTC", ["2026-11-19T23:50:00Z", "2026-11-20T00:05:00Z"], [[0, 2, 900]]],
+      [
+        "is another visitor after more than 30 minutes",
+        {},
+        "UTC",
+        ["2026-11-09T23:50:00Z", "2026-11-10T00:20:01Z"],
+        [
+          [0, 1, 0],
+          [1, 1, 0],
+        ],
+      ],
+      [
+        "is the same visitor for the rest of the visit, and another one later that day",
+        {},
+        "UTC",
+        ["2026-11-09T23:50:00Z", "2026-11-10T00:05:00Z", "2026-11-10T00:30:00Z", "2026-11-10T02:00:00Z"],
+        [
+          [0, 3, 2_400],
+          [1, 1, 0],
+        ],
+      ],
+    ])("%s", async (_, settings, timezone, times, expected) => {
+      using intake = startIntake({ settings, timezone })
+      await intake.collector.collectServerEvents(
+        siteOf({ settings, timezone }),
+        times.map((time) => at(time)),
+      )
+      expect(shown(intake)).toEqual(expected)
+    })
+
+    test("is another visitor in another request", async () => {
+      using intake = startIntake()
+      await intake.collector.collectServerEvents(siteOf({}), [at("2026-11-09T23:50:00Z")])
+      await intake.collector.collectServerEvents(siteOf({}), [at("2026-11-10T00:05:00Z")])
+      expect(visitors(intake)).toEqual([
+        [0, 1],
+        [1, 1],
+      ])
+    })
+
+    test("begins where the earliest event begins, whatever was sent first", async () => {
+      using intake = startIntake()
+      const events = [at("2026-11-10T00:05:00Z", "/late"), at("2026-11-09T23:50:00Z", "/early?utm_source=news")]
+      await intake.collector.collectServerEvents(siteOf({}), events)
+      expect(intake.visits()).toMatchObject([{ entry: "example.com/early", exit: "example.com/late" }])
+    })
+  })
+
+  test("whose three events come out of order has one visit", async () => {
+    using intake = startIntake()
+    const sent = ["2026-11-10T10:00:00Z", "2026-11-10T10:50:00Z", "2026-11-10T10:25:00Z"]
+    await intake.collector.collectServerEvents(
+      siteOf({}),
+      sent.map((timestamp) => ({ ...VIEW, timestamp })),
+    )
+    expect(visitors(intake)).toEqual([[0, 3]])
+  })
+
   test("of a user is the same, also for such a day", async () => {
     using intake = startIntake({ settings: { identity_mode: "identified" } })
     const site = siteOf({ settings: { identity_mode: "identified" } })
     await intake.collector.collectServerEvents(site, [{ ...VIEW, user_id: "ann", timestamp: intake.clock.now() - 10 * DAY }])
     await intake.collector.collectServerEvents(site, [{ ...VIEW, user_id: "ann" }])
     expect(new Set(intake.visits().map(({ visitor }) => visitor)).size).toBe(1)
+  })
+})
+
+describe("a property that is null", () => {
+  const props = (intake: ReturnType<typeof startIntake>) =>
+    intake.visits().flatMap(({ rows }) => rows.flatMap((row) => (row as { props: [string, string][] }).props))
+
+  test("counts as absent", async () => {
+    using intake = startIntake()
+    const event = { ...VIEW, props: { plan: "pro", coupon: null, ["k".repeat(301)]: null } }
+    expect(await intake.collector.collectServerEvents(siteOf({}), [event])).toEqual({ accepted: 1, rejected: [], dropped: [] })
+    expect(props(intake)).toEqual([["plan", "pro"]])
+  })
+
+  test("takes no place among the thirty", async () => {
+    using intake = startIntake()
+    const thirty = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`k${i}`, i]))
+    const answer = await intake.collector.collectServerEvents(siteOf({}), [{ ...VIEW, props: { first: null, ...thirty, last: null } }])
+    expect(answer).toEqual({ accepted: 1, rejected: [], dropped: [] })
+    expect(props(intake)).toHaveLength(30)
+  })
+
+  test.each([
+    ["a list", { tags: ["a"] }],
+    ["an object", { plan: { name: "pro" } }],
+  ])("differs from %s, which is rejected", async (_, props) => {
+    using intake = startIntake()
+    const { rejected } = await intake.collector.collectServerEvents(siteOf({}), [{ ...VIEW, props }])
+    expect(rejected).toMatchObject([{ index: 0, code: "invalid_type" }])
   })
 })
 

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { agentOf } from "../../src/ingest/agent.ts"
-import { firstLanguage, languageOf } from "../../src/ingest/language.ts"
-import { pageOf } from "../../src/ingest/page.ts"
+import { pageOf } from "../../src/ingest/enrich/page.ts"
+import { firstLanguage, languageOf, moneyOf, sizeClass } from "../../src/ingest/enrich/values.ts"
 import { remembered } from "../../src/ingest/remembered.ts"
-import { moneyOf } from "../../src/ingest/revenue.ts"
-import { sizeClass } from "../../src/ingest/size-class.ts"
-import { cutBytes, cutCharacters, oneLine } from "../../src/ingest/text.ts"
-import { hostnameOf, splitAddress } from "../../src/ingest/web-address.ts"
+import { agentOf } from "../../src/ingest/request/agent.ts"
+import { cutBytes, cutCharacters, oneLine } from "../../src/ingest/request/text.ts"
+import { hostnameOf, splitAddress } from "../../src/ingest/request/web-address.ts"
 
 const page = (url: string, options: { allowed?: string[]; hash?: boolean } = {}) =>
   pageOf(splitAddress(url), { allowed: options.allowed ?? [], hash: options.hash ?? false })

@@ -320,6 +320,19 @@ describe("revenue", () => {
     expect(intake.visits()).toMatchObject([{ events: 3 }])
     expect(intake.drops()).toEqual({ revenue_duplicate: 1 })
   })
+
+  test.each<[string, amounts: (string | number)[], string[], Record<string, number>]>([
+    ["a refund within 24 hours of its order", [5, "-2.50"], ["500 EUR", "-250 EUR"], {}],
+    ["several refunds of one order", [5, -1, -1], ["500 EUR", "-100 EUR", "-100 EUR"], {}],
+    ["an order after its refund", [-5, 5], ["-500 EUR", "500 EUR"], {}],
+    ["an amount of 0 as an order", [0, 5], ["0 EUR"], { revenue_duplicate: 1 }],
+    ["an order repeated after its refund once", [5, -5, 5], ["500 EUR", "-500 EUR"], { revenue_duplicate: 1 }],
+  ])("counts %s", async (_, amounts, expected, counted) => {
+    using intake = startIntake()
+    for (const amount of amounts) await intake.send(sale(amount, "EUR", "A-1"))
+    expect(revenues(intake)).toEqual(expected)
+    expect(intake.drops()).toEqual(counted)
+  })
 })
 
 test("properties of fixed names are set by the server", async () => {

@@ -3,10 +3,10 @@ import type { ApiKey } from "../../src/domain/key.ts"
 import type { Key, Query, Row } from "../../src/domain/query.ts"
 import type { QueryAnswer } from "../../src/domain/query-answer.ts"
 import { DEFAULT_SETTINGS, type Site } from "../../src/domain/site.ts"
-import { aggregate } from "../../src/query/aggregate.ts"
-import { comparedTables } from "../../src/query/compared-tables.ts"
-import { createQueryForm, type QueryForm } from "../../src/services/query-form.ts"
-import { createSiteDirectory } from "../../src/services/site-directory.ts"
+import { aggregate, comparedTables } from "../../src/query/measure/aggregate.ts"
+import { createSiteDirectory } from "../../src/services/sites/directory.ts"
+import { createQueryForm, type QueryForm } from "../../src/services/stats/query-form.ts"
+import { ORACLE_QUERIES, SEED } from "../size.ts"
 import { type ArrayAsking, missingText, someArrayAsking } from "./array-questions.ts"
 import { bucketStarts } from "./days.ts"
 import { STATES } from "./life.ts"
@@ -21,10 +21,9 @@ import { World } from "./world.ts"
 
 /**
  * Questions in the array form, through parser and service, against the oracle: every metric, dimension, filter tree, order,
- * page and comparison. `FOOTFALL_TEST_ORACLE_QUERIES` and `FOOTFALL_TEST_ORACLE_SEED` as in `oracle.test.ts`.
+ * page and comparison.
  */
-const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600) / 60)
-const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
+const ROUNDS = Math.ceil(ORACLE_QUERIES / 60)
 /** After everything, so that no range is clipped. */
 const NOW = Date.parse("2030-01-01")
 
@@ -52,12 +51,12 @@ const KEY: ApiKey = {
 
 /** The service over the world's store as it is now, answered on this thread. */
 function formOf(world: World): QueryForm {
-  const directory = createSiteDirectory()
+  const directory = createSiteDirectory({ hasEventsFrom: () => false })
   for (const { id, revenueCurrency, bounceEngagedSeconds } of SITES) directory.put(siteOf(id, revenueCurrency, bounceEngagedSeconds))
   return createQueryForm({
     engine: {
       aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
-      compare: async (query, range) => comparedTables(world.snapshot(query.site.id), query, range, () => {}),
+      compare: async (query) => comparedTables(world.snapshot(query.site.id), query, () => {}),
     },
     events: { firstAt: () => undefined },
     sites: { directory, list: async (organizationId) => directory.ofOrganization(organizationId) },
@@ -71,6 +70,7 @@ const siteOf = (id: number, revenue_currency: string, bounce_engaged_seconds: nu
   organization_id: 1,
   name: `Site ${id}`,
   hosts: [`${id}.example.com`],
+  hosts_listed_at: {},
   timezone: "Europe/Berlin",
   retention_days: null,
   revenue_currency,
@@ -147,7 +147,7 @@ const valueOfNothing = (metric: string): number | null => (/^(time_on_page|scrol
 /** "(new − old) / old in percent with one decimal", of money in minor units, `null` when the old value is 0 or null. */
 function changeOf(value: number | null, old: number | null): number | null {
   if (value === null || old === null || old === 0) return null
-  const [now, before] = [Math.round(value * 1000), Math.round(old * 1000)]
+  const [now, before] = [Math.round(value * 10_000), Math.round(old * 10_000)]
   return before < 0 ? rounded(100 * (before - now), -before, 1) : rounded(100 * (now - before), before, 1)
 }
 

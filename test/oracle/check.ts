@@ -1,13 +1,13 @@
 import { expect } from "bun:test"
 import { PERIODS } from "../../src/domain/period.ts"
 import type { Query } from "../../src/domain/query.ts"
-import { aggregate } from "../../src/query/aggregate.ts"
-import { comparedRange } from "../../src/query/compare.ts"
-import { funnel } from "../../src/query/funnel.ts"
-import { daysRange, periodRange } from "../../src/query/period.ts"
-import { realtime } from "../../src/query/realtime.ts"
-import type { VisitRow } from "../../src/query/rows.ts"
-import { rowBatches } from "../query/row-batches.ts"
+import { funnel } from "../../src/query/funnel/funnel.ts"
+import { aggregate } from "../../src/query/measure/aggregate.ts"
+import { comparedRange } from "../../src/query/parse/compare.ts"
+import { daysRange, periodRange } from "../../src/query/parse/period.ts"
+import { realtime } from "../../src/query/realtime/realtime.ts"
+import type { VisitRow } from "../../src/query/rows/rows.ts"
+import { rowBatches } from "../query/engine/row-batches.ts"
 import { realtimeAnswer } from "./current.ts"
 import { difference, smaller } from "./difference.ts"
 import { answer } from "./oracle.ts"
@@ -19,7 +19,7 @@ import { funnelAnswer } from "./steps.ts"
 import type { Time } from "./traffic.ts"
 import type { World } from "./world.ts"
 
-export interface Asking {
+export interface ReportOptions {
   world: World
   random: Random
   time: Time
@@ -38,19 +38,19 @@ export function checkQuery(world: World, query: Query): void {
   throw new Error(`${differs(least)}\n${JSON.stringify({ site: site.id, from: new Date(range.from), to: new Date(range.to), ...asked })}`)
 }
 
-export const checkTable = ({ world, random, time }: Asking): void =>
+export const checkTable = ({ world, random, time }: ReportOptions): void =>
   checkQuery(
     world,
     someQuery(random, time, (siteId) => world.visits(siteId)),
   )
 
-export function checkFunnel({ world, random, time }: Asking): void {
+export function checkFunnel({ world, random, time }: ReportOptions): void {
   const query = someFunnel(random, time, (siteId) => world.visits(siteId))
   const expected = funnelAnswer(world.visits(query.site.id), query)
   expect(funnel(world.snapshot(query.site.id), query, never), JSON.stringify(query)).toEqual(expected)
 }
 
-export function checkRealtime({ world, random, time }: Asking): void {
+export function checkRealtime({ world, random, time }: ReportOptions): void {
   const site = someSite(random)
   const visits = world.visits(site.id)
   const query = { site, now: someMoment(random, visits, time), limit: random.pick([2, 50]) }
@@ -58,7 +58,7 @@ export function checkRealtime({ world, random, time }: Asking): void {
 }
 
 /** Raw rows: the visits, and that their visitors are as many and as different as they were. */
-export function checkRows({ world, random, time }: Asking): void {
+export function checkRows({ world, random, time }: ReportOptions): void {
   const query = someRows(random, time, (siteId) => world.visits(siteId))
   const found = [...rowBatches(world.snapshot(query.site.id), query)].flat()
   const ordered = found.sort((a, b) => a.started_at - b.started_at || a.sequence - b.sequence)
@@ -67,7 +67,7 @@ export function checkRows({ world, random, time }: Asking): void {
 }
 
 /** A question over a range of days and over the range it is compared with. */
-export function checkComparison({ world, random, time }: Asking): void {
+export function checkComparison({ world, random, time }: ReportOptions): void {
   const timezone = someZone(random, time)
   const days = someDays(random, time)
   const comparison = someComparison(random, time)
@@ -89,7 +89,7 @@ export function checkComparison({ world, random, time }: Asking): void {
 }
 
 /** The ranges that periods stand for at any moment of any zone. */
-export function checkPeriods({ world, random, time }: Asking): void {
+export function checkPeriods({ world, random, time }: ReportOptions): void {
   const timezone = someZone(random, time)
   const now = someMoment(random, world.visits(1), time)
   for (const period of PERIODS) {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { ORACLE_QUERIES, SEED } from "../size.ts"
 import { checkFunnel, checkRealtime, checkRows, checkTable } from "./check.ts"
 import { seededRandom } from "./random.ts"
 import { TIMES } from "./traffic.ts"
@@ -6,12 +7,10 @@ import { World } from "./world.ts"
 
 /**
  * The same where there are many visitors and pages: what is kept in blocks, and segments that are full, come only with
- * size. `FOOTFALL_TEST_ORACLE_QUERIES` of 5,000 and more ask over more than one full segment.
+ * size. A release run asks over more than one full segment.
  */
-const QUERIES = Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600)
-const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
-const VISITS = QUERIES < 5_000 ? 3_000 : 21_000
-const TABLES = QUERIES < 5_000 ? 10 : 5
+const VISITS = ORACLE_QUERIES < 5_000 ? 3_000 : 21_000
+const TABLES = ORACLE_QUERIES < 5_000 ? 10 : 5
 const PEOPLE = VISITS / 2
 
 test(

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test"
 import { dimensionFacts, FLAT_DIMENSIONS } from "../../src/domain/dimension.ts"
 import type { FLAT_METRICS } from "../../src/domain/metric.ts"
 import type { Site } from "../../src/domain/site.ts"
-import { createInsights, type Insights } from "../../src/services/insights.ts"
-import { createStats, type Stats } from "../../src/services/stats.ts"
+import { createInsights, type Insights } from "../../src/services/stats/insights.ts"
+import { createStats, type Stats } from "../../src/services/stats/stats.ts"
+import { ORACLE_QUERIES, SEED } from "../size.ts"
 import { engineOf, sites } from "./engine.ts"
 import { type FlatFilter, someFlatFilters, somePropertyKey } from "./filters.ts"
 import { STATES } from "./life.ts"
@@ -16,13 +17,10 @@ import { World } from "./world.ts"
 /**
  * What the dashboard alone asks, against reports that the oracle vouches for: proposed values are the rows of a breakdown, and
  * what a row is compared with is the row of the same value in the other range. Through the services, at random.
- *
- * `FOOTFALL_TEST_ORACLE_QUERIES` and `FOOTFALL_TEST_ORACLE_SEED` as in `oracle.test.ts`.
  */
-const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600) / 150)
-const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
+const ROUNDS = Math.ceil(ORACLE_QUERIES / 150)
 
-interface Asking {
+interface ReportOptions {
   stats: Stats
   insights: Insights
   site: Site
@@ -34,12 +32,12 @@ interface Asking {
 function servicesOf(world: World): { stats: Stats; insights: Insights } {
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
   const clock = { now: () => Date.parse("2030-01-01") }
-  const options = { engine: engineOf(world), events: { firstAt: () => undefined }, goals, funnels: { kept: () => [] }, clock }
+  const options = { engine: engineOf(world), events: { firstAt: () => undefined }, goals, funnels: { all: () => [] }, clock }
   const stats = createStats(options)
   return { stats, insights: createInsights({ ...options, stats }) }
 }
 
-async function valuesAreRows({ stats, insights, site, random, about, filters }: Asking): Promise<void> {
+async function valuesAreRows({ stats, insights, site, random, about, filters }: ReportOptions): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS.filter((name) => name !== "goal"))
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
   const q = random.pick(["", "", "a", "E", "/", "1", "zzz"])
@@ -56,7 +54,7 @@ async function valuesAreRows({ stats, insights, site, random, about, filters }: 
   expect(data, `${site.id} ${q} ${JSON.stringify(asked)}`).toEqual(found as typeof data)
 }
 
-async function comparedRowsAreRows({ stats, site, random, about, filters }: Asking): Promise<void> {
+async function comparedRowsAreRows({ stats, site, random, about, filters }: ReportOptions): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS.filter((name) => name !== "event"))
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
   const metrics = random.some(["visitors", "visits", "pageviews", "events", "conversions"], 1, 5)

@@ -1,9 +1,8 @@
 import { DEFAULT_SETTINGS, type Site } from "../../src/domain/site.ts"
-import { aggregate } from "../../src/query/aggregate.ts"
-import { comparedTables } from "../../src/query/compared-tables.ts"
-import type { Engine } from "../../src/query/engine.ts"
-import { funnel } from "../../src/query/funnel.ts"
-import { suggest } from "../../src/query/suggest.ts"
+import type { Engine } from "../../src/query/engine/engine.ts"
+import { funnel } from "../../src/query/funnel/funnel.ts"
+import { aggregate, comparedTables } from "../../src/query/measure/aggregate.ts"
+import { suggest } from "../../src/query/rows/suggest.ts"
 import { SITES } from "./values.ts"
 import type { World } from "./world.ts"
 
@@ -14,6 +13,7 @@ export const sites = SITES.map(
     organization_id: 1,
     name: `Site ${id}`,
     hosts: ["example.com"],
+    hosts_listed_at: {},
     timezone: "Europe/Berlin",
     retention_days: null,
     revenue_currency: revenueCurrency,
@@ -34,7 +34,7 @@ export function engineOf(world: World): Engine {
   const unwatched = () => {}
   return {
     aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, unwatched),
-    compare: async (query, range) => comparedTables(world.snapshot(query.site.id), query, range, unwatched),
+    compare: async (query) => comparedTables(world.snapshot(query.site.id), query, unwatched),
     funnel: async (query) => funnel(world.snapshot(query.site.id), query, unwatched),
     suggest: async (query) => suggest(world.snapshot(query.site.id), query, unwatched),
     funnels: refuse,

@@ -4,7 +4,8 @@ import { AppError } from "../../src/domain/error.ts"
 import type { Funnel } from "../../src/domain/funnel.ts"
 import { FLAT_METRICS, type FlatMetric } from "../../src/domain/metric.ts"
 import type { Site } from "../../src/domain/site.ts"
-import { createStats, type Stats } from "../../src/services/stats.ts"
+import { createStats, type Stats } from "../../src/services/stats/stats.ts"
+import { ORACLE_QUERIES, SEED } from "../size.ts"
 import { engineOf, sites } from "./engine.ts"
 import { type FlatFilter, someFlatFilters, somePropertyKey } from "./filters.ts"
 import { STATES } from "./life.ts"
@@ -18,13 +19,10 @@ import { World } from "./world.ts"
 /**
  * What every user may count on (api.md 6.4): points add up to the summary, rows of pages to its pageviews, the row of a
  * value is the summary filtered to it, rows without small ones are the large ones, a saved funnel is its steps given inline. Through the service, at random.
- *
- * `FOOTFALL_TEST_ORACLE_QUERIES` and `FOOTFALL_TEST_ORACLE_SEED` as in `oracle.test.ts`.
  */
-const ROUNDS = Math.ceil(Number(process.env.FOOTFALL_TEST_ORACLE_QUERIES ?? 600) / 150)
-const SEED = Number(process.env.FOOTFALL_TEST_ORACLE_SEED ?? 7)
+const ROUNDS = Math.ceil(ORACLE_QUERIES / 150)
 
-interface Asking {
+interface ReportOptions {
   stats: Stats
   site: Site
   random: Random
@@ -41,12 +39,12 @@ function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
     engine: engineOf(world),
     events: { firstAt: () => undefined },
     goals,
-    funnels: { kept: () => funnels },
+    funnels: { all: () => funnels },
     clock: { now: () => now },
   })
 }
 
-async function pointsAddUp({ stats, site, random, about, filters }: Asking): Promise<void> {
+async function pointsAddUp({ stats, site, random, about, filters }: ReportOptions): Promise<void> {
   const metrics = ["visits", "pageviews", "events", "conversions"] as const
   const asked = { ...about, filters, metrics }
   const { points } = await stats.timeseries(site, { ...asked, interval: random.pick(["hour", "day", "week", "month"]) })
@@ -55,7 +53,7 @@ async function pointsAddUp({ stats, site, random, about, filters }: Asking): Pro
   expect(Object.fromEntries(added), JSON.stringify(asked)).toEqual(summary.metrics)
 }
 
-async function pageRowsAddUp({ stats, site, about, filters }: Asking): Promise<void> {
+async function pageRowsAddUp({ stats, site, about, filters }: ReportOptions): Promise<void> {
   const asked = { ...about, filters, metrics: ["pageviews"] }
   const { rows, total_rows } = await stats.breakdown(site, { ...asked, dimension: "page", limit: 100 })
   const { metrics } = await stats.summary(site, asked)
@@ -63,7 +61,7 @@ async function pageRowsAddUp({ stats, site, about, filters }: Asking): Promise<v
   expect(sum(rows.map(({ pageviews }) => pageviews!)), JSON.stringify(asked)).toBe(metrics.pageviews!)
 }
 
-async function rowsEqualSummaries({ stats, site, random, about, filters }: Asking): Promise<void> {
+async function rowsEqualSummaries({ stats, site, random, about, filters }: ReportOptions): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS)
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
   const metrics = random.some(
@@ -84,21 +82,21 @@ async function rowsEqualSummaries({ stats, site, random, about, filters }: Askin
 }
 
 /** In the same order, and none else: of those that compare, what they were where they were as many. */
-async function smallRowsAreLeftOut({ stats, site, random, about, filters }: Asking): Promise<void> {
+async function smallRowsAreLeftOut({ stats, site, random, about, filters }: ReportOptions): Promise<void> {
   const dimension = random.pick(FLAT_DIMENSIONS)
   const by = { dimension, ...(dimension === "property" && { property: somePropertyKey(random) }) }
-  const leastVisitors = random.pick([2, 3, 5])
+  const minVisitors = random.pick([2, 3, 5])
   const metrics = ["visitors", "events"]
   const asked = { ...about, ...by, filters, metrics, limit: 100, compare: "previous_period" }
   const whole = await stats.breakdown(site, asked, { comparesRows: true })
   if (whole.total_rows > whole.rows.length) return
   const rows = whole.rows
-    .filter(({ visitors = 0 }) => visitors >= leastVisitors)
-    .map(({ comparison, ...row }) => ((comparison?.metrics.visitors ?? 0) >= leastVisitors ? { ...row, comparison } : row))
-  const large = await stats.breakdown(site, asked, { comparesRows: true, leastVisitors })
-  expect(large, JSON.stringify({ asked, leastVisitors })).toMatchObject({ rows, total_rows: rows.length, has_more: false })
+    .filter(({ visitors = 0 }) => visitors >= minVisitors)
+    .map(({ comparison, ...row }) => ((comparison?.metrics.visitors ?? 0) >= minVisitors ? { ...row, comparison } : row))
+  const large = await stats.breakdown(site, asked, { comparesRows: true, minVisitors })
+  expect(large, JSON.stringify({ asked, minVisitors })).toMatchObject({ rows, total_rows: rows.length, has_more: false })
   expect(large.rows.map(({ comparison }) => comparison !== undefined)).toEqual(rows.map((row) => "comparison" in row))
-  const page = await stats.breakdown(site, { ...asked, limit: 2, offset: 1 }, { comparesRows: true, leastVisitors })
+  const page = await stats.breakdown(site, { ...asked, limit: 2, offset: 1 }, { comparesRows: true, minVisitors })
   expect(page.rows).toEqual(large.rows.slice(1, 3))
 }
 
@@ -114,7 +112,7 @@ function rowMetrics(dimension: Dimension, hasPage: boolean): FlatMetric[] {
   })
 }
 
-async function comparisonsAreSummaries({ stats, site, random, about, filters }: Asking): Promise<void> {
+async function comparisonsAreSummaries({ stats, site, random, about, filters }: ReportOptions): Promise<void> {
   const metrics = random.some(["visitors", "visits", "pageviews", "bounce_rate", "visit_duration", "views_per_visit", "revenue"], 1, 7)
   const comparing = { compare: random.pick(["previous_period", "previous_year"]), match_weekday: random.chance(0.5) }
   const { comparison, metrics: shown } = await stats.summary(site, { ...about, filters, metrics, ...comparing })
@@ -124,7 +122,7 @@ async function comparisonsAreSummaries({ stats, site, random, about, filters }: 
   const changed = Object.entries(comparison!.metrics).filter(([, old]) => old !== 0)
   const changes = changed.map(([metric, old]) => [
     metric,
-    changeOf(Math.round(shown[metric as FlatMetric]! * 1000), Math.round(old * 1000)),
+    changeOf(Math.round(shown[metric as FlatMetric]! * 10_000), Math.round(old * 10_000)),
   ])
   expect(comparison!.change_percent).toEqual(Object.fromEntries(changes))
 }
@@ -133,7 +131,7 @@ async function comparisonsAreSummaries({ stats, site, random, about, filters }: 
 const changeOf = (value: number, old: number): number =>
   old < 0 ? rounded(100 * (old - value), -old, 1) : rounded(100 * (value - old), old, 1)
 
-async function savedFunnelsEqualInline(world: World, { stats, site, about }: Asking, saved: Funnel): Promise<void> {
+async function savedFunnelsEqualInline(world: World, { stats, site, about }: ReportOptions, saved: Funnel): Promise<void> {
   const { steps, order, window_hours } = saved
   const inline = {
     steps: steps.map(({ type, match, value }) => ({ type, match, value })),

@@ -1,6 +1,6 @@
 import type { Period } from "../../src/domain/period.ts"
 import type { Range } from "../../src/domain/query.ts"
-import type { Comparison } from "../../src/query/compare.ts"
+import type { Comparison } from "../../src/query/parse/compare.ts"
 import { bucketStarts, dayRange, daysBetween, localDate, plusDays, weekday, yearBefore } from "./days.ts"
 
 export interface Days {

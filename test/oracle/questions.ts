@@ -10,7 +10,7 @@ import {
   type RowsQuery,
   type SiteFacts,
 } from "../../src/domain/query.ts"
-import type { Comparison } from "../../src/query/compare.ts"
+import type { Comparison } from "../../src/query/parse/compare.ts"
 import { dayRange, plusDays } from "./days.ts"
 import { someDimension, someFilter, somePropertyKey } from "./filters.ts"
 import { type Days, rangeOf } from "./periods.ts"

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../../src/domain/event.ts"
 import type { RowsQuery } from "../../src/domain/query.ts"
-import type { VisitRow } from "../../src/query/rows.ts"
+import type { VisitRow } from "../../src/query/rows/rows.ts"
 import { mayCount, satisfies } from "./conditions.ts"
 import { counted, durationOf, engagedMs, entry, exit, interactions, pageviews, type RawVisit, startOf } from "./raw.ts"
 

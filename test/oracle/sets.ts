@@ -98,7 +98,7 @@ export const entryGroupings = (groupings: readonly Grouping[]): Grouping[] =>
 /** "Pageviews of the page" where only the exit page says which page: "`exit_rate` also with `exit_page`", api.md 6.2. */
 export function namesExitPage({ filter, groupings }: Query): boolean {
   const isNamed = (name: string) =>
-    groupings.some((grouping) => isBy(grouping, name)) || leavesOf(filter, true).some(({ dimension }) => dimension === name)
+    groupings.some((grouping) => isBy(grouping, name)) || leavesOf(filter, false).some(({ dimension }) => dimension === name)
   return isNamed("exit_page") && !isNamed("page")
 }
 

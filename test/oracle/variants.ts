@@ -13,12 +13,12 @@ export function leavesOf(filter: Filter | undefined, inside: boolean): Condition
   return children(filter).flatMap((each) => leavesOf(each, inside))
 }
 
-/** The same tree with the dimensions of its leaves exchanged, below `not` and `has_done` too. */
+/** The same tree with the dimensions of its leaves exchanged, below `not` too. "Leaves inside `has_done` are exempt." */
 export function renamed(filter: Filter | undefined, names: Partial<Record<Dimension, Dimension>>): Filter | undefined {
-  if (!filter) return undefined
+  if (!filter || filter.op === "has_done") return filter
   if ("dimension" in filter) return { ...filter, dimension: names[filter.dimension] ?? filter.dimension }
   if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => renamed(each, names)!) }
-  return { op: filter.op, filter: renamed(filter.filter, names)! }
+  return { op: "not", filter: renamed(filter.filter, names)! }
 }
 
 /** "Vₑ = the same with every page and host leaf of F's tree … tested on entry page and entry host." */
@@ -29,19 +29,16 @@ export const EXITS = { page: "exit_page" } as const
 const CONVERTING: readonly Dimension[] = ["event", "goal", "property"]
 const isConverting = ({ dimension }: Condition) => CONVERTING.includes(dimension)
 const ALWAYS: Filter = { op: "and", filters: [] }
-const NEVER: Filter = { op: "or", filters: [] }
 
 /**
- * "With the goal, event and property conditions removed and all others kept." Ambiguous below `or` and `not`, and read as
- * the engine says: a removed condition holds nobody back, wherever it stands: it counts as met, below `not` as unmet.
- * `has_done` stays whole.
+ * "With the goal, event and property conditions removed and all others kept. Below `not` removing such a leaf removes the
+ * whole `not`." Ambiguous below `or`, and read as the engine says: a removed condition excludes no one, so it counts as met. `has_done` stays whole.
  */
-export function withoutConverting(filter: Filter | undefined, isNegated = false): Filter | undefined {
+export function withoutConverting(filter: Filter | undefined): Filter | undefined {
   if (!filter || filter.op === "has_done") return filter
-  if (filter.op === "not") return { op: "not", filter: withoutConverting(filter.filter, !isNegated)! }
-  if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => withoutConverting(each, isNegated)!) }
-  if (!isConverting(filter)) return filter
-  return isNegated ? NEVER : ALWAYS
+  if (leavesOf(filter, false).every((leaf) => !isConverting(leaf))) return filter
+  if ("filters" in filter) return { op: filter.op, filters: filter.filters.map((each) => withoutConverting(each)!) }
+  return ALWAYS
 }
 
 /** Conditions that engagement and vitals events meet themselves, as they have a page, a host and a title. */
@@ -81,7 +78,7 @@ export function choosingFilter(filter: Filter | undefined): Filter | undefined {
   return choosing.length > 0 ? { op: "and", filters: choosing } : undefined
 }
 
-export const namesPage = (filter: Filter | undefined): boolean => leavesOf(filter, true).some(({ dimension }) => dimension in ENTRIES)
+export const namesPage = (filter: Filter | undefined): boolean => leavesOf(filter, false).some(({ dimension }) => dimension in ENTRIES)
 
 /**
  * "Completed one of the goals in question (all goals when none is named)": read as the engine says, named by a goal

@@ -1,18 +1,21 @@
 import { expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { BROWSER, startInstance, type TestInstance } from "../kit.ts"
+import { bySize, SEED } from "../size.ts"
 import { type Random, seededRandom } from "./random.ts"
 
 /**
  * The whole way from a browser's request to an answer of the public API, against a plain list kept by the rules of metrics.md
- * sections 2, 3 and 5: random visitors over days on which clocks change, late events, engagement, named persons, while the
- * store seals, merges and erases. `FOOTFALL_TEST_WAYS` how many such worlds, `FOOTFALL_TEST_WAY_SEED` the first.
+ * sections 2, 3 and 5: random visitors over days on which clocks change, late events, engagement, named persons, back-fills over
+ * midnights whose salts are destroyed, while the store seals, merges and erases.
  */
-const WAYS = Number(process.env.FOOTFALL_TEST_WAYS ?? 6)
-const SEED = Number(process.env.FOOTFALL_TEST_WAY_SEED ?? 1)
+/** Number of such worlds; the seed chooses the first. */
+const WAYS = bySize({ check: 3, full: 6, release: 100 })
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const EVENTS = 250
 const ERASED_AT = [100, 180]
+/** How far before the first browser's event back-fills reach, in days. */
+const BACK = 8
 const METRICS = ["visitors", "visits", "pageviews", "events", "bounce_rate", "visit_duration", "views_per_visit", "engaged_time"] as const
 const ZONES = [
   ["Europe/Berlin", "2026-10-24T18:00:00Z"],
@@ -32,7 +35,7 @@ interface PlainEvent {
 }
 
 interface PlainVisit {
-  /** The day whose salt made the visitor's id, and the address. */
+  /** The salt that made the visitor's id (`saltName`), and the address. */
   rotating: string
   /** "" until somebody is named. */
   user: string
@@ -61,13 +64,28 @@ function fits(visit: PlainVisit, at: number, arrival: number, user: string): boo
   return at >= start - 30 * MINUTE && at <= active + 30 * MINUTE && Math.max(active, at) - Math.min(start, at) <= 24 * HOUR
 }
 
+interface Sent {
+  at: number
+  arrival: number
+  address: string
+  user: string
+  /** The request of a site's own server that holds the event; "" for an event of a browser. */
+  request: string
+}
+
+/** A day's salt lives for 48 hours. Later, a request of a server has a salt of its own for the day. */
+function saltName(day: Temporal.PlainDate, { arrival, request }: Sent, zone: string): string {
+  const isDestroyed = day.toZonedDateTime(zone).epochMilliseconds + 48 * HOUR <= arrival
+  return isDestroyed ? `${request} ${day}` : `${day}`
+}
+
 /** The visit the event belongs to, by the salt of its day, else by that of the day before; of several the most recently active. */
-function joinable(visits: readonly PlainVisit[], sent: { at: number; arrival: number; address: string; user: string }, zone: string) {
+function joinable(visits: readonly PlainVisit[], sent: Sent, zone: string) {
   const { at, arrival, address, user } = sent
   const day = Temporal.PlainDate.from(dayOf(at, zone))
   const by = (salt: Temporal.PlainDate) =>
     visits
-      .filter((visit) => visit.rotating === `${salt} ${address}` && fits(visit, at, arrival, user))
+      .filter((visit) => visit.rotating === `${saltName(salt, sent, zone)} ${address}` && fits(visit, at, arrival, user))
       .sort((a, b) => activeAt(b) - activeAt(a))[0]
   return by(day) ?? by(day.subtract({ days: 1 }))
 }
@@ -105,12 +123,28 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
   const asOwner = (method: string, path: string, body: unknown) =>
     instance.api.send(method, `/api/private/sites/${id}${path}`, body, undefined, { cookie })
   if (isNamed) expect((await asOwner("PATCH", "/settings", { identity_mode: "identified" })).status).toBe(200)
-  const first = clock.now()
+  const first = dayOf(clock.now() - (BACK + 2) * 24 * HOUR, zone)
   const visits: PlainVisit[] = []
+  let requests = 0
+
+  /** Adds an event to the visit it joins, or to a new one; undefined when it opens none. */
+  function store(sent: Sent, event: PlainEvent): PlainVisit | undefined {
+    const { at, arrival, address, user } = sent
+    const joined = joinable(visits, sent, zone)
+    if (!joined && event.name === "engagement") return undefined
+    const salt = saltName(Temporal.PlainDate.from(dayOf(at, zone)), sent, zone)
+    const visit = joined ?? { rotating: `${salt} ${address}`, user: "", arrivedAt: 0, events: [] }
+    if (!joined) visits.push(visit)
+    visit.events.push(event)
+    visit.arrivedAt = arrival
+    visit.user = user || visit.user
+    return visit
+  }
+
   return {
     visits,
     ask: async (question: string) => {
-      const range = `from=${dayOf(first - 8 * HOUR, zone)}&to=${dayOf(clock.now(), zone)}`
+      const range = `from=${first}&to=${dayOf(clock.now(), zone)}`
       const { status, body } = await instance.api.get(`/api/public/v1/sites/${id}/stats/${question}&${range}`, instance.statsKey)
       expect(status).toBe(200)
       return body
@@ -145,20 +179,37 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
       }
       const { status, headers } = await instance.collect(payload, { address })
       expect(status).toBe(202)
-      const joined = joinable(visits, { at, arrival, address, user }, zone)
-      expect(headers.get("x-plausible-dropped")).toBe(!joined && name === "engagement" ? "1" : null)
-      if (!joined && name === "engagement") return
-      const visit = joined ?? { rotating: `${dayOf(at, zone)} ${address}`, user: "", arrivedAt: 0, events: [] }
-      if (!joined) visits.push(visit)
-      visit.events.push({ at, name, page, interactive, engaged })
-      visit.arrivedAt = arrival
-      visit.user = user || visit.user
+      const visit = store({ at, arrival, address, user, request: "" }, { at, name, page, interactive, engaged })
+      expect(headers.get("x-plausible-dropped")).toBe(visit ? null : "1")
+    },
+    /** One request of the site's own server, in any order, with events around one of the last midnights. */
+    async backfill(): Promise<void> {
+      const arrival = clock.now()
+      const day = Temporal.PlainDate.from(dayOf(arrival, zone)).subtract({ days: random.whole(0, BACK) })
+      const midnight = day.toZonedDateTime(zone).epochMilliseconds
+      const request = `request ${++requests}`
+      const events = Array.from({ length: random.whole(2, 6) }, () => ({
+        at: Math.min(arrival, midnight + random.whole(-50, 50) * MINUTE + random.whole(0, 59_999)),
+        name: random.pick(["pageview", "pageview", "Signup"]),
+        page: random.pick(["/", "/a", "/b"]),
+        interactive: random.chance(0.6),
+        address: `203.0.113.${random.whole(1, 2)}`,
+        user: isNamed ? random.pick(["", "", "", "ann", "bob"]) : "",
+      }))
+      const body = events.map(({ at, name, page, interactive, address, user }) => ({
+        ...{ name, url: `https://way.example${page}`, timestamp: at, interactive, ip: address, user_agent: BROWSER },
+        ...(user && { user_id: user }),
+      }))
+      const answer = await instance.api.post(`/api/public/v1/sites/${id}/events`, { events: body }, instance.eventsKey)
+      expect(answer).toMatchObject({ status: 202, body: { accepted: events.length } })
+      for (const { address, user, ...event } of events.toSorted((a, b) => a.at - b.at))
+        store({ at: event.at, arrival, address, user, request }, { ...event, engaged: 0 })
     },
     /** Whole visits go that have an event of the kind and page. */
     async erase(): Promise<void> {
       const [name, page] = [random.pick(["pageview", "Signup"]), random.pick(["/a", "/b"])]
       const of = (dimension: string, value: string) => ({ dimension, operator: "is", values: [value] })
-      const asked = { from: dayOf(first - 8 * HOUR, zone), to: dayOf(clock.now(), zone), filters: [of("event", name), of("page", page)] }
+      const asked = { from: first, to: dayOf(clock.now(), zone), filters: [of("event", name), of("page", page)] }
       const gone = visits.filter(({ events }) => events.some((event) => event.name === name && event.page === page))
       const preview = await asOwner("POST", "/erase/preview", asked)
       const events = gone.flatMap((visit) => visit.events).filter(isCounted).length
@@ -181,15 +232,16 @@ async function world(instance: TestInstance, random: Random, { zone, isNamed }: 
 }
 
 test.each(Array.from({ length: WAYS }, (_, i) => SEED + i))(
-  "what browsers send is what the API answers, seed %d",
+  "what browsers and servers send is what the API answers, seed %d",
   async (seed) => {
     const random = seededRandom(seed)
     const [zone, now] = ZONES[seed % ZONES.length]!
     await using instance = await startInstance({ now, settings: { limit_visitor_events: "0", api_rate_limit: "0" } })
     const { events: store } = instance.app.instance
-    const { visits, send, erase, ask } = await world(instance, random, { zone, isNamed: seed % 4 < 2 })
+    const { visits, send, backfill, erase, ask } = await world(instance, random, { zone, isNamed: seed % 4 < 2 })
     for (let i = 0; i < EVENTS; i++) {
       await send()
+      if (random.chance(0.1)) await backfill()
       if (random.chance(0.1)) await store.seal(instance.clock.now(), random.chance(0.5))
       if (random.chance(0.05)) await store.merge(instance.clock.now())
       if (ERASED_AT.includes(i)) await erase()

@@ -61,7 +61,7 @@ test("a step that fails, or adds what cannot be stored, loses no event", async (
 })
 
 const SIZE = { min_w: 2, min_h: 1, w: 4, h: 2 }
-const Config = t.Object({ limit: t.Integer({ default: 3 }) })
+const Config = t.Object({ limit: t.Integer({ default: 3 }) }, { additionalProperties: false })
 
 /** Top pages, as a card. */
 const pagesCard = (host: () => Host, more: Partial<Widget> = {}): Widget =>
@@ -114,6 +114,17 @@ test("a board finds the widgets of all plugins, asks them with what holds for wh
   expect(data).toMatchObject([{ value: "/a", visitors: 1 }])
   await expect(widget!.resolve({ site: instance.site, given: { period: "x" }, asking: {} }, { limit: 5 })).rejects.toMatchObject({
     code: "validation_failed",
+  })
+  const question = { site: instance.site, given: { period: "today" }, asking: {} }
+  expect((await widget!.resolve(question, {})).data).toHaveLength(2)
+  await expect(widget!.resolve(question, { limit: "5", colour: 1 })).rejects.toMatchObject({
+    code: "validation_failed",
+    members: {
+      errors: [
+        { pointer: "/config/colour", code: "unknown_field", detail: "colour is not a known field." },
+        { pointer: "/config/limit", code: "invalid_type", detail: "limit must be a whole number." },
+      ],
+    },
   })
   await instance.app.instance.plugins.turn("cards", false, null)
   expect(board!.widgets()[0]!.isAvailable()).toBe(false)

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { type AnyPlugin, definePlugin, sql } from "#plugin"
 import { startInstance } from "#plugin/test"
-import { ExitFault } from "../../src/services/exit.ts"
+import { ExitFault } from "../../src/services/runtime/exit.ts"
 import { type NotesPlugin, notes } from "./notes.ts"
 
 const path = "/api/private/sites/1/notes"
@@ -160,7 +160,7 @@ test.each<[string, AnyPlugin[], string]>([
   [
     "a route that names nothing",
     [other({ paths: { site: ["x"] }, setup: (host) => ({ routes: [host.siteRouter().get("/x", () => 1)] }) })],
-    "other: GET /api/private/sites/:site/x names nothing that it asks of its caller",
+    "other: GET /api/private/sites/:site/x has no access rule",
   ],
   [
     "a route that asks for what nobody declares",

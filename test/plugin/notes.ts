@@ -77,7 +77,7 @@ function routesOf(host: NotesHost): Contribution {
   const open = host.openRouter().get(`/${settings.prefix}/:id`, async ({ params, request, server }) => {
     slow.take({ request, server }, params.id)
     const note = await db.get<Note>(sql`select id, site_id, text from notes_notes where id = ${parseId(params.id) ?? 0}`)
-    if (!note) throw new AppError("not_found", "Nothing is at this address.")
+    if (!note) throw new AppError("not_found", "This address does not exist.")
     const text = `${settings.greeting}, ${note.text}`
     return new Response(settings.loud ? text.toUpperCase() : text, { headers: { "cache-control": "public, max-age=30" } })
   })

@@ -3,7 +3,7 @@ import { cpSync } from "node:fs"
 import { join } from "node:path"
 import { definePlugin, type Host, type Query, siteFacts } from "#plugin"
 import { BROWSER, startInstance, type TestInstance, temporaryFolder } from "#plugin/test"
-import { pseudonyms } from "../../src/query/pseudonyms.ts"
+import { pseudonyms } from "../../src/query/show/pseudonyms.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 
@@ -179,7 +179,7 @@ test("a plugin records nothing but what it has declared, and two cannot declare 
   await using instance = await startInstance({ plugins: [clicks] })
   const asked = { request: new Request("http://localhost/go/7"), server: null }
   await expect(host!.record(asked, instance.site, { name: "page_view", props: {} })).rejects.toThrow(
-    "The plugin clicks records page_view, which is none of its records",
+    "The plugin clicks records page_view, which is not in its list of records",
   )
   const other = definePlugin({ id: "other", title: "Other", records: { link_click: { title: "X", kind: "clicks" } }, setup: () => ({}) })
   expect(await startInstance({ plugins: [clicks, other] }).catch((error: unknown) => error)).toMatchObject({

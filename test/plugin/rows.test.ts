@@ -17,48 +17,48 @@ async function withRows() {
   })
   const instance = await startInstance({ plugins: [plugin] })
   const { rows } = host!
-  const asker = { organizationId: 1 }
-  return { instance, rows, asker, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
+  const caller = { organizationId: 1 }
+  return { instance, rows, caller, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
 }
 
 test("row tables are made in the event store, written by its writer and read in a query worker", async () => {
   await using world = await withRows()
-  const { rows, asker } = world
+  const { rows, caller } = world
   const made = rows.write((statements) => {
     statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2), (1, '2026-11-21', 3)`)
     return statements.get<{ n: number }>(sql`select sum(n) as n from notes_views`)
   })
   expect(made).toEqual({ n: 5 })
-  expect(await rows.read(sql`select day, n from notes_views where site_id = ${1} and day >= ${"2026-11-21"}`, asker)).toEqual([
+  expect(await rows.read(sql`select day, n from notes_views where site_id = ${1} and day >= ${"2026-11-21"}`, caller)).toEqual([
     { day: "2026-11-21", n: 3 },
   ])
 })
 
 test("a write is there as a whole or not at all", async () => {
   await using world = await withRows()
-  const { rows, asker } = world
+  const { rows, caller } = world
   const failing = () =>
     rows.write((statements) => {
       statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2)`)
       throw new Error("made up")
     })
   expect(failing).toThrow("made up")
-  expect(await rows.read(sql`select n from notes_views`, asker)).toEqual([])
+  expect(await rows.read(sql`select n from notes_views`, caller)).toEqual([])
 })
 
 test("statements reach the plugin's own row tables alone, here and in the worker", async () => {
   await using world = await withRows()
-  const { rows, asker } = world
+  const { rows, caller } = world
   const refused = "A statement of the plugin notes was refused: it touches the table"
   expect(() => rows.write((statements) => statements.run(sql`delete from segments`))).toThrow(`${refused} segments`)
-  await expect(rows.read(sql`select value from dictionary`, asker)).rejects.toThrow(`${refused} dictionary`)
-  await expect(rows.read(sql`pragma journal_mode = off`, asker)).rejects.toThrow("it may not begin with pragma")
+  await expect(rows.read(sql`select value from dictionary`, caller)).rejects.toThrow(`${refused} dictionary`)
+  await expect(rows.read(sql`pragma journal_mode = off`, caller)).rejects.toThrow("it may not begin with pragma")
 })
 
 test("a reader cannot write, and reads ten thousand rows at most", async () => {
   await using world = await withRows()
-  const { rows, asker } = world
-  await expect(rows.read(sql`insert into notes_views (site_id, day, n) values (2, 'x', 1) returning n`, asker)).rejects.toThrow()
+  const { rows, caller } = world
+  await expect(rows.read(sql`insert into notes_views (site_id, day, n) values (2, 'x', 1) returning n`, caller)).rejects.toThrow()
   const many = (count: number) =>
     rows.write((statements) => {
       statements.run(sql`
@@ -71,9 +71,9 @@ test("a reader cannot write, and reads ten thousand rows at most", async () => {
       for (let n = from; n < to; n++) statements.run(sql`insert into notes_views (site_id, day, n) values (1, ${String(n)}, ${n})`)
     })
   insert(0, 10_000)
-  expect(await rows.read(sql`select n from notes_views`, asker)).toHaveLength(10_000)
+  expect(await rows.read(sql`select n from notes_views`, caller)).toHaveLength(10_000)
   insert(10_000, 10_001)
-  const failure = await rows.read(sql`select n from notes_views`, asker).catch((error: Error) => error.message)
+  const failure = await rows.read(sql`select n from notes_views`, caller).catch((error: Error) => error.message)
   expect(failure).toBe("A statement of the plugin notes reads more than 10000 rows: read slices")
 })
 

@@ -104,7 +104,7 @@ test("a plugin's requests go through the guard", async () => {
     return {}
   })
   await using instance = await startInstance({ plugins: [plugin] })
-  expect(() => host!.outbound.check("http://hooks.example/")).toThrow("This address may not be called from here.")
+  expect(() => host!.outbound.check("http://hooks.example/")).toThrow("Requests to this address are not allowed.")
   await expect(host!.fetch("https://127.0.0.1/")).rejects.toMatchObject({ code: "blocked_address" })
   await using quiet = await startInstance({ plugins: [plugin], settings: { outbound: "off" } })
   await expect(host!.fetch("https://127.0.0.1/")).rejects.toMatchObject({ code: "outbound_disabled" })
@@ -115,12 +115,12 @@ test.each([
   [
     "a migration that SQL refuses",
     { migrations: [{ name: "0001_x", sql: "create table notes_x (id integer, id text) strict" }] },
-    /^The migration notes\/0001_x cannot be run: .*duplicate column name: id/,
+    /^The migration notes\/0001_x failed: .*duplicate column name: id/,
   ],
   [
     "a row migration that SQL refuses",
     { rowMigrations: [{ name: "0001_y", sql: "create index notes_y on notes_nothing (id)" }] },
-    /^The migration notes\/0001_y cannot be run: no such table: main.notes_nothing/,
+    /^The migration notes\/0001_y failed: no such table: main.notes_nothing/,
   ],
   [
     "a setup that throws",

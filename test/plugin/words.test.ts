@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { definePlugin } from "#plugin"
 import { startInstance } from "#plugin/test"
 import { CORE_TABLES, CORE_WORDS } from "../../src/plugin/words.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
+import { sql } from "../../src/store/sql.ts"
 
 test("the words that no plugin can have are those of the core's routes", async () => {
   await using instance = await startInstance({ plugins: [] })
@@ -13,9 +13,9 @@ test("the words that no plugin can have are those of the core's routes", async (
   }
   const own = await pathsOf("/api/private/openapi.json")
   const ofSites = own.filter(([, , first]) => first === "sites").flatMap(([, , , , word]) => word ?? [])
-  const ofInstance = own.map(([, , word]) => word!)
+  const instanceSetting = own.map(([, , word]) => word!)
   expect([...new Set(ofSites)].filter((word) => !CORE_WORDS.site.includes(word))).toEqual([])
-  expect([...new Set(ofInstance)].filter((word) => !CORE_WORDS.instance.includes(word))).toEqual([])
+  expect([...new Set(instanceSetting)].filter((word) => !CORE_WORDS.instance.includes(word))).toEqual([])
   const open = (await pathsOf("/api/public/v1/openapi.json")).map((parts) => parts.slice(0, 2).join("/"))
   expect([...new Set(open)].filter((path) => !CORE_WORDS.open.includes(path))).toEqual([])
 })

@@ -172,7 +172,7 @@ test("data goes on being deleted, retained and erased while a plugin is off", as
 async function visitorsOf({ app }: TestInstance): Promise<string[]> {
   const { events } = app.instance
   const seen: string[] = []
-  const { pseudonyms } = await import("../../src/query/pseudonyms.ts")
+  const { pseudonyms } = await import("../../src/query/show/pseudonyms.ts")
   const key = new Uint8Array(32)
   // Asked by choosing nothing: what is stored is looked at, and nothing goes.
   const siteKey = await app.instance.siteKeys.siteKey(1).catch(() => key)

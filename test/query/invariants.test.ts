@@ -4,7 +4,7 @@ import type { NewEvent } from "../../src/domain/event.ts"
 import type { Condition, Filter } from "../../src/domain/filter.ts"
 import type { Metric } from "../../src/domain/metric.ts"
 import type { GoalRule, Grouping, Query, Table } from "../../src/domain/query.ts"
-import { aggregate } from "../../src/query/aggregate.ts"
+import { aggregate } from "../../src/query/measure/aggregate.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 

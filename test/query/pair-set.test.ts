@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { aggregate } from "../../src/query/aggregate.ts"
-import { PairSet } from "../../src/query/pair-set.ts"
-import { roundedRatio } from "../../src/query/round.ts"
+import { roundedRatio } from "../../src/domain/round.ts"
+import { aggregate } from "../../src/query/measure/aggregate.ts"
+import { PairSet } from "../../src/query/measure/pair-set.ts"
 import { syntheticSite } from "./synthetic-site.ts"
 import { SITE } from "./traffic.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { realtime } from "../../src/query/realtime.ts"
+import { realtime } from "../../src/query/realtime/realtime.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 
 const NOW = Date.parse("2026-11-21T12:00:30Z")

@@ -3,34 +3,37 @@ import { join } from "node:path"
 import { FROM_SOURCE, prepareSite, serveFootfall } from "../../scripts/instance.ts"
 import type { RecordKind } from "../../src/domain/record.ts"
 import { openCatalog } from "../../src/store/catalog/catalog.ts"
-import type { Sql } from "../../src/store/catalog/sql.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
+import type { Sql } from "../../src/store/sql.ts"
 import { temporaryFolder } from "../kit.ts"
 
 const REQUESTS = 60
 export const KILLS = 3
+/** Kills while requests come in. */
+export const KILLS_UNDER_LOAD = 8
+const CONNECTIONS = 64
+/** Answered requests that may be lost by a kill: those of so short a time, and never more than so many. */
+const MAY_WAIT = { ms: 20, records: 1_000 }
 const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 const PATIENCE_MS = 20_000
 const ENDS = 10
 
 interface Recorded {
-  /** A program that makes what is asked for, in a data folder that nobody serves; from the root of the checkout. */
+  /** Path from the root of the checkout to a program that creates what is requested, in the data folder of a stopped server. */
   make: string
   path: string
   status: number
   kind: RecordKind
-  /** The lifetime counter of it, as `n`. */
+  /** Query of the lifetime counter, as `n`. */
   counter: Sql
-  /** Beside it, where nothing is: asked for, the area knows what it has without recording anything. */
+  /** Path of something that doesn't exist. A request for it loads the area's cache and records nothing. */
   nobody: string
 }
 
-/** Answered requests are recorded, each once, over kills between them, and so they are in the lifetime counter. */
+/** Kills the process between recorded requests, and expects each of them once among the records and in the lifetime counter. */
 export async function expectKept({ make, path, status, kind, counter, nobody }: Recorded): Promise<void> {
-  using folder = temporaryFolder()
-  const { siteId } = await prepareSite(FROM_SOURCE, folder.path)
-  const made = Bun.spawnSync([process.execPath, join(import.meta.dir, "../..", make), folder.path, String(siteId)])
-  expect(made.exitCode).toBe(0)
+  using folder = await prepare({ make })
+  const { siteId } = folder
   const stored = () => storedIn(folder.path, { siteId, kind })
   for (let kill = 1; kill <= KILLS; kill++) {
     await using server = await serveFootfall({ dataDir: folder.path })
@@ -46,6 +49,94 @@ export async function expectKept({ make, path, status, kind, counter, nobody }: 
     // The first kills find a counter that was never written, the last one a counter that was.
     if (kill >= KILLS - 1) await expectCounted(folder.path, { counter, nobody, expected: kill * REQUESTS })
   }
+}
+
+/** A data folder with a site and the thing that is requested, which `make` creates. */
+async function prepare({ make, options = [] }: { make: string; options?: readonly string[] }) {
+  const folder = temporaryFolder()
+  const { siteId } = await prepareSite(FROM_SOURCE, folder.path)
+  const made = Bun.spawnSync([process.execPath, join(import.meta.dir, "../..", make), folder.path, String(siteId), ...options])
+  expect(made.exitCode).toBe(0)
+  return { ...folder, siteId }
+}
+
+/** Uses a link up, kills the process as soon as the last click is answered, and expects that no click comes through after it. */
+export async function expectUsedUp({ make, path }: Pick<Recorded, "make" | "path">): Promise<void> {
+  const limit = 7
+  using folder = await prepare({ make, options: [String(limit)] })
+  const click = async (address: string, sender: number) => {
+    const headers = { "user-agent": AGENT, "x-forwarded-for": `198.18.0.${sender}` }
+    return (await fetch(`${address}${path}`, { redirect: "manual", headers })).status
+  }
+  {
+    await using server = await serveFootfall({ dataDir: folder.path })
+    const statuses = await Promise.all(Array.from({ length: limit }, (_, sender) => click(server.address, sender)))
+    await server.kill("SIGKILL")
+    expect(statuses).toEqual(Array(limit).fill(302))
+  }
+  expect(storedIn(folder.path, { siteId: folder.siteId, kind: "clicks" })).toBe(limit)
+  await using server = await serveFootfall({ dataDir: folder.path })
+  expect(await click(server.address, limit)).toBe(410)
+}
+
+/**
+ * Kills the process while requests come in, and expects that of the answered ones at most those of 20 ms are missing. The limit is the
+ * number of answers in the busiest 20 ms of the same load, so that a machine which stands still for a moment fails nobody.
+ */
+export async function expectFewLost({ make, path, status, kind }: Omit<Recorded, "counter" | "nobody">): Promise<void> {
+  using folder = await prepare({ make })
+  const { siteId } = folder
+  let before = 0
+  for (let kill = 1; kill <= KILLS_UNDER_LOAD; kill++) {
+    await using server = await serveFootfall({ dataDir: folder.path })
+    const load = startLoad(server.address, path, status)
+    await Bun.sleep(1_000 + 100 * kill)
+    await server.kill("SIGKILL")
+    const answeredAt = await load.ended
+    const after = storedIn(folder.path, { siteId, kind })
+    expect(answeredAt.length).toBeGreaterThan(CONNECTIONS)
+    expect(answeredAt.length - (after - before)).toBeLessThanOrEqual(Math.min(MAY_WAIT.records, busiest(answeredAt, MAY_WAIT.ms)))
+    before = after
+  }
+}
+
+/** Sends requests over many connections until the server is gone; resolves with the time of each answer. */
+function startLoad(address: string, path: string, status: number): { ended: Promise<number[]> } {
+  const { hostname, port, host } = new URL(address)
+  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: ${AGENT}\r\n\r\n`)
+  const answer = `HTTP/1.1 ${status}`
+  const answeredAt: number[] = []
+  const connection = async (): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const send = (socket: { write(bytes: Uint8Array): number }) => void socket.write(request)
+    await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: send,
+        data(socket, chunk) {
+          const text = chunk.toString("latin1", 0, answer.length)
+          if (text !== answer) return reject(new Error(`Answered with ${text}`))
+          answeredAt.push(performance.now())
+          send(socket)
+        },
+        close: () => resolve(),
+        error: () => resolve(),
+      },
+    })
+    await promise
+  }
+  return { ended: Promise.all(Array.from({ length: CONNECTIONS }, connection)).then(() => answeredAt) }
+}
+
+/** The most that came within a time. */
+function busiest(times: readonly number[], ms: number): number {
+  let most = 0
+  for (let first = 0, last = 0; last < times.length; last++) {
+    while (times[last]! - times[first]! >= ms) first++
+    most = Math.max(most, last - first + 1)
+  }
+  return most
 }
 
 /** Ends in order bring the counter up. A second is all that an end has for it, so a slow machine may need several; none counts twice. */

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test"
 import { killInPhase } from "../../scripts/reliability/kill-in-phase.ts"
 import { PHASES } from "../../scripts/reliability/phases.ts"
+import { bySize } from "../size.ts"
 
-/** Six kills of each phase on every run; `FOOTFALL_TEST_PHASE_KILLS=60 bun test test/reliability` for a release. */
-const KILLS = Number(process.env.FOOTFALL_TEST_PHASE_KILLS ?? 6)
+/** Kills of each phase. */
+const KILLS = bySize({ check: 2, full: 6, release: 60 })
 
 test.each(PHASES.map((phase) => [phase] as const))(
   `nothing acknowledged is lost or doubled by ${KILLS} kills during %s`,
@@ -13,5 +14,5 @@ test.each(PHASES.map((phase) => [phase] as const))(
     expect(acknowledged).toBeGreaterThan(0)
     expect(rounds).toBeGreaterThan(0)
   },
-  KILLS * 10_000,
+  60_000 + KILLS * 10_000,
 )

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { killUnderLoad } from "../../scripts/reliability/kill.ts"
+import { bySize } from "../size.ts"
 
-/** 20 on every run; `FOOTFALL_TEST_KILLS=200 bun test test/reliability` for a release. */
-const KILLS = Number(process.env.FOOTFALL_TEST_KILLS ?? 20)
+const KILLS = bySize({ check: 5, full: 20, release: 200 })
 
 test(
   `no acknowledged event is lost or doubled by ${KILLS} kills under load`,

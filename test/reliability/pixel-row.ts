@@ -1,7 +1,7 @@
 /** Makes one pixel in a data folder that nobody serves, with the schema of the program itself. */
 import { join } from "node:path"
 import { openCatalog } from "../../src/store/catalog/catalog.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
+import { sql } from "../../src/store/sql.ts"
 
 const [, , dataDir, siteId] = Bun.argv
 const catalog = await openCatalog(`file:${join(dataDir!, "catalog.db")}`)

@@ -9,7 +9,7 @@ test("passes imports that go down, inside a floor, and in the wiring", () => {
     "src/store/catalog/goals.ts": 'import type { Goal } from "../../domain/goal.ts"\nimport { sql } from "./sql.ts"',
     "src/http/public/goals.ts": 'import { goals } from "../../services/goals.ts"',
     "src/app.ts": 'import { config } from "../config/schema.ts"\nimport { openStore } from "./store/events/events.ts"',
-    "src/ui/api.ts": 'export const load = () => fetch("/api/private/me")',
+    "src/ui/api/api.ts": 'export const load = () => fetch("/api/private/me")',
     "plugins/links/links.ts": 'import { definePlugin } from "#plugin"\nimport slug from "./slug.ts"',
     "plugins/index.ts": 'import links from "./links/links.ts"',
   }
@@ -29,14 +29,14 @@ test.each([
     'import { c } from "../../config/schema.ts"',
     "src/services must not import ../../config/schema.ts",
   ],
-  ["from plugin to plugin", "plugins/a/a.ts", 'import b from "../b/b.ts"', "plugins/a must not import ../b/b.ts"],
+  ["from one plugin to another", "plugins/a/a.ts", 'import b from "../b/b.ts"', "plugins/a must not import ../b/b.ts"],
   [
-    "from plugin into the house",
+    "from a plugin into the core",
     "plugins/a/a.ts",
     'import b from "../../src/domain/b.ts"',
     "plugins/a must not import ../../src/domain/b.ts",
   ],
-  ["from an unknown floor", "src/misc/a.ts", "export const a = 1", "src/misc is no known floor"],
+  ["from an unknown floor", "src/misc/a.ts", "export const a = 1", "src/misc is not a known floor"],
 ])("refuses an import %s", (_, file, source, fault) => {
   expect(check({ [file]: source })).toEqual({ status: 1, output: "", errors: `${file}: ${fault}\n` })
 })
@@ -68,9 +68,41 @@ test.each(["server?.requestIP(request)", 'request.headers.get("X-Forwarded-For")
   },
 )
 
+test("rejects folders of one floor that import each other, also by types", () => {
+  const files = {
+    "src/services/sites/sites.ts": 'import type { Goals } from "../goals/goals.ts"',
+    "src/services/goals/goals.ts": 'import { sites } from "../sites/sites.ts"',
+  }
+  expect(check(files)).toEqual({
+    status: 1,
+    output: "",
+    errors:
+      "src/services/goals and src/services/sites import each other: src/services/goals/goals.ts imports src/services/sites/sites.ts, " +
+      "and src/services/sites/sites.ts imports src/services/goals/goals.ts\n",
+  })
+})
+
+test("accepts imports in both directions between a folder and a folder inside it", () => {
+  const files = {
+    "src/query/engine.ts": 'import { parse } from "./parse/parse.ts"',
+    "src/query/parse/parse.ts": 'import type { Engine } from "../engine.ts"',
+  }
+  expect(check(files)).toEqual({ status: 0, output: "", errors: "" })
+})
+
+test("rejects files that import each other's values, and accepts types and lazy imports", () => {
+  const a = "src/services/sites/a.ts"
+  const b = "src/services/sites/b.ts"
+  const back = { value: 'export { a } from "./a.ts"', type: 'import { type A, type Z } from "./a.ts"', lazy: 'const a = import("./a.ts")' }
+  const from = (source: string) => check({ [a]: 'import { b } from "./b.ts"', [b]: source })
+  expect(from(back.value)).toEqual({ status: 1, output: "", errors: `${a}, ${b}: these files import each other in a cycle\n` })
+  expect(from(back.type)).toMatchObject({ status: 0 })
+  expect(from(back.lazy)).toMatchObject({ status: 0 })
+})
+
 test("lets the command line reach the server through a Unix socket", () => {
   const source = "export const open = (path: string) => Bun.connect({ unix: path, socket: {} })"
-  expect(check({ "src/services/control.ts": source })).toEqual({ status: 0, output: "", errors: "" })
+  expect(check({ "src/services/runtime/control.ts": source })).toEqual({ status: 0, output: "", errors: "" })
 })
 
 test("lets a server answer in a method called fetch", () => {

@@ -82,6 +82,6 @@ test("a plugin is added to the list once, whatever is in it", () => {
   expect(one).toBe(list("links").replace("\n\n", '\nimport links from "./links/links.ts"\n\n'))
   expect(withPlugin(one, "pixels")).toContain("[links, pixels]\n")
   expect(withPlugin(one, "pixels")).toContain('import pixels from "./pixels/pixels.ts"\n\nexport')
-  expect(() => withPlugin(one, "links")).toThrow("has links already")
-  expect(() => withPlugin("export const plugins = {}", "links")).toThrow("has lost its list")
+  expect(() => withPlugin(one, "links")).toThrow("already contains links")
+  expect(() => withPlugin("export const plugins = {}", "links")).toThrow("no longer contains the list")
 })

@@ -44,3 +44,14 @@ test.skipIf(Bun.which("curl") === null)("the examples for clients of the API and
     await server.stop(true)
   }
 })
+
+test("the commands of the README set the key they use, fail with the answer and name one example domain", async () => {
+  const readme = await Bun.file(README).text()
+  const blocks = Array.from(readme.matchAll(/```(?:sh|html)\n([\s\S]*?)```/g), ([, block]) => block!)
+  for (const block of blocks.filter((text) => text.includes("footfall key create"))) expect(block).toMatch(/^KEY=ff_…/m)
+  const curls = blocks.flatMap((block) => block.split("\n")).filter((line) => line.startsWith("curl"))
+  expect(curls.filter((line) => !/^curl -(sS --fail-with-body|i) /.test(line))).toEqual([])
+  const hosts = blocks.flatMap((block) => Array.from(block.matchAll(/https?:\/\/([\w.-]+)|--hosts (\S+)|"hosts":\["([^"]+)/g)))
+  const foreign = hosts.map(([, ...names]) => names.find(Boolean)!).filter((host) => !/^(localhost|(\w+\.)?example\.org)$/.test(host))
+  expect(foreign).toEqual([])
+})

@@ -19,7 +19,7 @@ test("the same options give the same events, another seed gives others, a folder
   expect(eventsIn(other.path)).not.toEqual(eventsIn(first.path))
   const again = seed(first.path, "7")
   expect(again.status).toBe(1)
-  expect(again.errors).toContain("has sites already; name a new folder with --data-dir")
+  expect(again.errors).toContain("already contains sites. Choose a new folder with --data-dir.")
 }, 60_000)
 
 function seed(dataDir: string, number: string): { status: number; made: { events?: number }; errors: string } {

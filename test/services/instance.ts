@@ -1,21 +1,23 @@
 import { join } from "node:path"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
-import { createFunnels } from "../../src/services/funnels.ts"
-import { createGoals } from "../../src/services/goals.ts"
-import { createInstanceSettings } from "../../src/services/instance-settings.ts"
-import { createInstanceShields } from "../../src/services/instance-shields.ts"
-import { createKeys } from "../../src/services/keys.ts"
-import { createOrganizations } from "../../src/services/organizations.ts"
-import { createOutbox } from "../../src/services/outbox.ts"
-import { createPasswords } from "../../src/services/passwords.ts"
-import { createSalts } from "../../src/services/salts.ts"
-import { createSecrets } from "../../src/services/secrets.ts"
-import { createSiteKeys } from "../../src/services/site-keys.ts"
-import { createSites } from "../../src/services/sites.ts"
-import { createUsers } from "../../src/services/users.ts"
+import { createUsers } from "../../src/services/accounts/users.ts"
+import { createKeys } from "../../src/services/api-keys/api-keys.ts"
+import { createFunnels } from "../../src/services/definitions/funnels.ts"
+import { createGoals } from "../../src/services/definitions/goals.ts"
+import { createInstanceShields } from "../../src/services/definitions/shields.ts"
+import { createOutbox } from "../../src/services/jobs/outbox.ts"
+import { createOrganizations } from "../../src/services/organizations/organizations.ts"
+import { createSecrets } from "../../src/services/secrets/secrets.ts"
+import { createInstanceSettings } from "../../src/services/settings/settings.ts"
+import { createPasswords } from "../../src/services/sign-in/passwords.ts"
+import { loadHostRulings } from "../../src/services/sites/host-claims.ts"
+import { createSalts } from "../../src/services/sites/salts.ts"
+import { createSiteKeys } from "../../src/services/sites/site-keys.ts"
+import { createSites } from "../../src/services/sites/sites.ts"
 import { catalogUrl, openCatalog } from "../../src/store/catalog/catalog.ts"
 import { migrate } from "../../src/store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
+import { openEventStore } from "../../src/store/events/events.ts"
 import { fixedClock, memoryLog, temporaryFolder, WORKERS } from "../kit.ts"
 
 interface Options {
@@ -41,8 +43,12 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   const passwords = createPasswords({ clock, workerUrl: WORKERS.hash, niceness: 0, atOnce: 4 })
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const settings = await createInstanceSettings({ catalog, clock })
+  const events = openEventStore(join(path, "events.db"), { now: clock.now() })
+  const hostRulings = await loadHostRulings(catalog)
   const sites = await createSites({
     catalog,
+    events,
+    hostRulings,
     clock,
     random,
     settings,
@@ -53,6 +59,8 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
   return {
     clock,
     catalog,
+    events,
+    hostRulings,
     settings,
     sites,
     goals: await createGoals({ catalog, clock }),
@@ -79,6 +87,7 @@ export async function openServices({ folder, now = "2026-11-21T12:00:00Z", maxSi
     async [Symbol.asyncDispose]() {
       passwords.close()
       await catalog.close()
+      events.close()
       own?.[Symbol.dispose]()
     },
   }

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../src/domain/event.ts"
 import type { Log } from "../../src/domain/log.ts"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
-import { type Instance, type InstanceOptions, openInstance } from "../../src/services/instance.ts"
+import { type Instance, type InstanceOptions, openInstance } from "../../src/services/instance/instance.ts"
 import { fixedClock, WORKERS } from "../kit.ts"
 
 export const NOW = "2026-11-21T12:00:00Z"

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { foreignMigration, foreignTable } from "../../src/store/own-tables.ts"
+import { forbiddenTable, foreignMigration } from "../../src/store/own-tables.ts"
 
 test.each([
   "select id, slug from links_links where site_id = ? order by id limit 50",
@@ -16,8 +16,8 @@ test.each([
   "with old as (select 'x' as id) delete from links_links where id in (select id from old) returning 'gone'",
   "select sum(n) over w, rank() over v from links_links window w as (order by n), v as (partition by day)",
   "select (1), id from links_links where id = max(1, 2)",
-])("lets a plugin reach its own tables: %s", (text) => {
-  expect(foreignTable(text, "links_")).toBeUndefined()
+])("lets a plugin use its own tables: %s", (text) => {
+  expect(forbiddenTable(text, "links_")).toBeUndefined()
 })
 
 test.each([
@@ -51,11 +51,11 @@ test.each([
   ["attach 'x.db' as x", "it may not begin with attach"],
   ["select 1; delete from sites", "it is more than one statement"],
   ["  -- nothing", "it is empty"],
-])("refuses what is not a plugin's own: %s", (text, fault) => {
-  expect(foreignTable(text, "links_")).toBe(fault)
+])("refuses a statement on other tables: %s", (text, fault) => {
+  expect(forbiddenTable(text, "links_")).toBe(fault)
 })
 
-test("lets a migration make, change and fill its own tables", () => {
+test("lets a migration create, change and fill its own tables", () => {
   const text = `
     -- Links; a comment about sites.
     create table links_links (
@@ -87,6 +87,6 @@ test.each([
   ["create temp table links_f (a)", "a migration may not create a temp"],
   ["vacuum", "a migration may not vacuum"],
   ["create table links_a (id integer); update users set name = ''", "it touches the table users"],
-])("refuses a migration that reaches further: %s", (text, fault) => {
+])("refuses a migration of other objects: %s", (text, fault) => {
   expect(foreignMigration(text, "links_")).toBe(fault)
 })

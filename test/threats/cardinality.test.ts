@@ -5,12 +5,12 @@ import { join } from "node:path"
 import { askStats, FROM_SOURCE, footfall, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
+import { bySize } from "../size.ts"
 import { event, NO_TRAITS } from "../store/events/samples.ts"
 
 /** Row `cardinality` of the table of threats. */
 
-/** 1,000,000 for a release: `FOOTFALL_TEST_VALUES=1000000 bun test test/threats/cardinality`. */
-const EVENTS = Number(process.env.FOOTFALL_TEST_VALUES ?? 12_000)
+const EVENTS = bySize({ check: 12_000, full: 12_000, release: 1_000_000 })
 const EACH = 1_000
 const VISITORS = 12_000
 /** The values that the limits let through, with what finds them again. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { ADA, browserOf } from "../http/private/browser.ts"
-import { identityProvider } from "../http/private/identity-provider.ts"
+import { identityProvider } from "../http/private/sign-in/identity-provider.ts"
 import { startInstance } from "../kit.ts"
 
 /** Row `cookie-flags` of the table of threats: every cookie there is, given and taken away. */

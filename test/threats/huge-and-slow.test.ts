@@ -2,11 +2,11 @@ import { expect, test } from "bun:test"
 import { connect } from "node:net"
 import { askStats, FROM_SOURCE, type Prepared, prepareSite, type Served, serveFootfall } from "../../scripts/instance.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
+import { bySize } from "../size.ts"
 
 /** Row `huge-and-slow` of the table of threats: its slow half. Sizes are in `test/http/raw-input` and `bad-input`. */
 
-/** 1,000 for a release: `FOOTFALL_TEST_SLOW=1000 bun test test/threats/huge-and-slow`. */
-const CLIENTS = Number(process.env.FOOTFALL_TEST_SLOW ?? 120)
+const CLIENTS = bySize({ check: 120, full: 120, release: 1_000 })
 const NORMAL = 100
 /** Ten seconds, counted in steps of four. Twice that for a machine that is busy. */
 const CUT_OFF_MS = 26_000

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { Glob } from "bun"
 import { composeKey } from "../../src/domain/key-token.ts"
 import type { Statements } from "../../src/store/catalog/catalog.ts"
-import type { Sql } from "../../src/store/catalog/sql.ts"
+import type { Sql } from "../../src/store/sql.ts"
 import { ADA, browserOf, setUp } from "../http/private/browser.ts"
 import { ORGANIZATION, someone } from "../http/private/people.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
@@ -24,14 +24,13 @@ const HARMLESS = /^[("'`]|^\(?(undefined|null|true|false|typeof|-?\d+|void)\b|\.
 
 /** What may be compared so, because nobody outside can gain by its time. */
 const NOT_SECRET: Readonly<Record<string, string>> = {
-  "plugins/links/keeping.ts": "two stored hashes of one link",
+  "plugins/links/link-writes.ts": "two stored hashes of one link",
   "src/domain/key-token.ts": "a key's checksum, which anybody can compute",
-  "src/services/bucket.ts": "a token of a list's next page",
-  "src/services/idempotency.ts": "hashes of bodies that the same caller has sent",
-  "src/services/organization-providers.ts": "numbers of rows of secrets",
-  "src/services/provider-deeds.ts": "numbers of rows of secrets",
-  "src/services/remote-backups.ts": "a file's checksum",
-  "src/store/events/bytes.ts": "a column's checksum",
+  "src/services/backup/bucket.ts": "a token of a list's next page",
+  "src/services/api-keys/idempotency.ts": "hashes of bodies that the same caller has sent",
+  "src/services/oidc/organization-providers.ts": "numbers of rows of secrets",
+  "src/services/backup/remote-backups.ts": "a file's checksum",
+  "src/store/events/bytes/bytes.ts": "a column's checksum",
 }
 
 /** Areas can be deleted, and what is said of their files then says nothing. */

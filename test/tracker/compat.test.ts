@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { LISTENING } from "../../src/http/server.ts"
+import { noBrowser, openBrowser, openVisitor } from "../browser/browser.ts"
 import { startInstance } from "../kit.ts"
-import { noBrowser, openBrowser, openVisitor } from "./browser.ts"
 
 setDefaultTimeout(20_000)
 let browser: Browser

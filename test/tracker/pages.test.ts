@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser/browser.ts"
 import { openStand, type Stand, type VisitOptions } from "./stand.ts"
 
 setDefaultTimeout(20_000)

@@ -1,7 +1,7 @@
 import type { Server } from "bun"
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { trackerDoors } from "../../src/http/tracker.ts"
-import { openVisitor } from "./browser.ts"
+import { trackerHandlers } from "../../src/http/tracker.ts"
+import { openVisitor } from "../browser/browser.ts"
 
 /** An event as the tracker sent it, by short keys, and how it came. */
 export interface Sent {
@@ -65,7 +65,7 @@ export function openStand(browser: Browser): Stand {
   const answers: NextAnswer[] = []
   const waiting = new Set<() => void>()
   const site = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => documentOf(request, pages) })
-  const scripts = trackerDoors({
+  const scripts = trackerHandlers({
     baseUrl: "",
     collectPath: undefined,
     scriptPath: undefined,

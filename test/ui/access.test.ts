@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { waitText } from "../../src/ui/parts/countdown.tsx"
-import { passwordWords } from "../../src/ui/parts/password-words.ts"
+import { passwordWords } from "../../src/ui/parts/form/password-words.ts"
 import { nextPage, withNext } from "../../src/ui/screens/access/next-page.ts"
 
 test.each([
@@ -21,16 +21,16 @@ test("the wanted page goes along to the next step, and nothing else does", () =>
 })
 
 test.each([
-  ["", "At least 12 characters. Several words in a row are easy to keep in mind and hard to guess."],
-  ["eleven chars".slice(0, 11), "Too short: 12 characters are needed."],
+  ["", "At least 12 characters. A few random words are easy to remember and hard to guess."],
+  ["eleven chars".slice(0, 11), "Use at least 12 characters."],
   // Twelve emoji are twelve characters, and one of them.
-  ["😀".repeat(12), "Weak: it repeats itself."],
-  ["abababababab", "Weak: it repeats itself."],
-  ["my ADA@example.org 1", "Weak: your e-mail address is in it."],
+  ["😀".repeat(12), "Weak: too many repeated characters."],
+  ["abababababab", "Weak: too many repeated characters."],
+  ["my ADA@example.org 1", "Weak: it contains your email address."],
   ["tree house 7", "Fair. Longer is better."],
   ["tree house under", "Good."],
   ["correct horse battery staple", "Strong."],
-  ["word ".repeat(60), "Too long: 256 characters are the most."],
+  ["word ".repeat(60), "Use at most 256 characters."],
 ])("a password like %j is: %s", (password, words) => {
   expect(passwordWords(password, "ada@example.org")).toBe(words)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { begunIn, partText } from "../../src/ui/screens/dashboard/begun.ts"
+import { partialText, startedPoints } from "../../src/ui/report/chart/begun.ts"
 
 const range = { from: "2026-11-22", to: "2026-11-22", timezone: "Europe/Berlin", includes_today: true }
 const hours = ["00", "01", "02"].map((hour) => ({ time: `2026-11-22T${hour}:00:00+01:00`, partial: true }))
@@ -7,18 +7,22 @@ const at = (time: string): number => Date.parse(time)
 
 test("hours of a running day that are still to come are no points", () => {
   const points = [{ time: "2026-11-21T23:00:00+01:00" }, ...hours]
-  expect(begunIn({ points }, at("2026-11-22T00:10:00+01:00"))).toBe(2)
-  expect(begunIn({ points }, at("2026-11-22T02:00:00+01:00"))).toBe(4)
+  expect(startedPoints({ points }, at("2026-11-22T00:10:00+01:00"))).toBe(2)
+  expect(startedPoints({ points }, at("2026-11-22T02:00:00+01:00"))).toBe(4)
 })
 
 test("whole points are shown even to a clock that is slow, and days by the server's word", () => {
-  expect(begunIn({ points: [{ time: "2026-11-21T23:00:00+01:00" }, ...hours] }, at("2026-11-21T12:00:00+01:00"))).toBe(1)
-  expect(begunIn({ points: [{ time: "2026-11-21" }, { time: "2026-11-22", partial: true }] }, at("2026-11-21T23:30:00Z"))).toBe(2)
+  expect(startedPoints({ points: [{ time: "2026-11-21T23:00:00+01:00" }, ...hours] }, at("2026-11-21T12:00:00+01:00"))).toBe(1)
+  expect(startedPoints({ points: [{ time: "2026-11-21" }, { time: "2026-11-22", partial: true }] }, at("2026-11-21T23:30:00Z"))).toBe(2)
 })
 
 test("what is not whole says why", () => {
   const weeks = [{ time: "2026-11-01", partial: true }, { time: "2026-11-02" }, { time: "2026-11-16", partial: true }]
-  expect(weeks.map((_, index) => partText({ points: weeks, range }, index))).toEqual(["cut by the period", undefined, "so far"])
+  expect(weeks.map((_, index) => partialText({ points: weeks, range }, index))).toEqual([
+    "partly outside the period",
+    undefined,
+    "in progress",
+  ])
   const past = { ...range, includes_today: false }
-  expect(partText({ points: weeks, range: past }, 2)).toBe("cut by the period")
+  expect(partialText({ points: weeks, range: past }, 2)).toBe("partly outside the period")
 })

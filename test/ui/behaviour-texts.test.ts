@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import type { CampaignMatrix } from "../../src/domain/insight.ts"
 import { readSiteAddress, writeSiteAddress } from "../../src/domain/site-address.ts"
 import { allCampaigns } from "../../src/ui/screens/campaigns/all-campaigns.ts"
-import { taggedAddress } from "../../src/ui/screens/campaigns/tagged-address.ts"
+import { taggedUrl } from "../../src/ui/screens/campaigns/tagged-address.ts"
 import { countedInput, emptyDraft, moved, newStep, reasonAgainst } from "../../src/ui/screens/funnels/funnel-draft.ts"
 import { inputOf, pinned, readQuestion, writtenQuestion } from "../../src/ui/screens/journeys/journey-question.ts"
 
@@ -18,7 +18,7 @@ test.each([
   ["javascript:alert(1)", {}, undefined],
   ["not a page", {}, undefined],
 ])("the tags of %s", (page, tags, expected) => {
-  expect(taggedAddress(page, tags)).toBe(expected as string)
+  expect(taggedUrl(page, tags)).toBe(expected as string)
 })
 
 test.each([
@@ -34,10 +34,10 @@ test.each([
 test("why a funnel cannot be saved yet", () => {
   const draft = emptyDraft()
   const [a, b] = [newStep({ value: "/" }), newStep({ value: "/b" })]
-  expect(reasonAgainst(draft)).toBe("A funnel has at least 2 steps; none is complete.")
-  expect(reasonAgainst({ ...draft, steps: [a, newStep()] })).toBe("A funnel has at least 2 steps; one is complete.")
-  expect(reasonAgainst({ ...draft, steps: [a, b, newStep()] })).toBe("A step is empty. Fill it in or remove it.")
-  expect(reasonAgainst({ ...draft, steps: [a, b] })).toBe("The funnel has no name yet.")
+  expect(reasonAgainst(draft)).toBe("Fill in at least two steps.")
+  expect(reasonAgainst({ ...draft, steps: [a, newStep()] })).toBe("Fill in at least two steps.")
+  expect(reasonAgainst({ ...draft, steps: [a, b, newStep()] })).toBe("Fill in or remove the empty step.")
+  expect(reasonAgainst({ ...draft, steps: [a, b] })).toBe("Enter a name for the funnel.")
   expect(reasonAgainst({ ...draft, steps: [a, b], name: "Buy" })).toBeUndefined()
 })
 

@@ -31,9 +31,12 @@ const SERIES = ["series-1", "series-2", "series-3", "series-4", "series-5"]
 describe.each(Object.entries(themes))("%s", (_, theme) => {
   const colour = (name: string): string => theme[name] ?? themes.light[name]!
 
-  test.each(TEXT.flatMap((name) => ["surface", "bg"].map((ground) => [name, ground] as const)))("%s can be read on %s", (name, ground) => {
-    expect(contrast(colour(name), colour(ground))).toBeGreaterThanOrEqual(4.5)
-  })
+  test.each(TEXT.flatMap((name) => ["surface", "bg"].map((foundation) => [name, foundation] as const)))(
+    "%s can be read on %s",
+    (name, foundation) => {
+      expect(contrast(colour(name), colour(foundation))).toBeGreaterThanOrEqual(4.5)
+    },
+  )
 
   test.each(SERIES)("%s can be told from the surface and read as a label on it", (name) => {
     expect(contrast(colour(name), colour("surface"))).toBeGreaterThanOrEqual(4.5)
@@ -53,8 +56,8 @@ describe.each(Object.entries(themes))("%s", (_, theme) => {
     ["ink", "heat-3"],
     ["on-accent", "heat-4"],
     ["on-accent", "heat-5"],
-  ])("%s can be read on %s", (name, ground) => {
-    expect(contrast(colour(name), colour(ground))).toBeGreaterThanOrEqual(4.5)
+  ])("%s can be read on %s", (name, foundation) => {
+    expect(contrast(colour(name), colour(foundation))).toBeGreaterThanOrEqual(4.5)
   })
 })
 

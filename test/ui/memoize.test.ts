@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { kept } from "../../src/ui/kept.ts"
+import { memoize } from "../../src/ui/text/memoize.ts"
 
-test("what is dear is made once for what it is made from", () => {
+test("creates a value once per arguments", () => {
   let made = 0
-  const format = kept((locale: string, options: Intl.NumberFormatOptions) => {
+  const format = memoize((locale: string, options: Intl.NumberFormatOptions) => {
     made++
     return new Intl.NumberFormat(locale, options)
   })

@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test"
 import { SCOPES as ALL_SCOPES, impliedBy, type Scope } from "../../src/domain/key.ts"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
-import { auditFile } from "../../src/ui/screens/organization/audit-file.ts"
-import { actionWords, changesOf } from "../../src/ui/screens/organization/audit-words.ts"
-import { bodyOf, withPreset } from "../../src/ui/screens/organization/key-draft.ts"
-import { bodyOfProvider, EMPTY } from "../../src/ui/screens/organization/provider-draft.ts"
-import { givenByRole, permissionWords, rolesBelow } from "../../src/ui/screens/organization/roles.ts"
-import { beyondPreset, SCOPES, tellingScopes } from "../../src/ui/screens/organization/scopes.ts"
+import { auditFile } from "../../src/ui/screens/organization/audit/audit-file.ts"
+import { actionWords, changesOf } from "../../src/ui/screens/organization/audit/audit-words.ts"
+import { bodyOf, withPreset } from "../../src/ui/screens/organization/keys/key-draft.ts"
+import { beyondPreset, SCOPES, withoutImplied } from "../../src/ui/screens/organization/keys/scopes.ts"
+import { permissionsOfRole, permissionWords, rolesBelow } from "../../src/ui/screens/organization/members/roles.ts"
+import { bodyOfProvider, EMPTY } from "../../src/ui/screens/organization/providers/provider-draft.ts"
 import { byRoute, unusedWrites } from "../../src/ui/screens/organization/usage-rows.ts"
 
 test("every scope and every permission of the core has words of its own", () => {
   expect(SCOPES).toEqual([...ALL_SCOPES])
   const words = Object.keys(CORE_PERMISSIONS).map(permissionWords)
   expect(new Set(words).size).toBe(words.length)
-  expect([permissionWords("links:write"), permissionWords("power-users:read")]).toEqual(["create and change links", "see power users"])
+  expect([permissionWords("links:write"), permissionWords("power-users:read")]).toEqual(["create and edit links", "view power users"])
 })
 
 test("what another scope implies is not said, and is not beyond a preset", () => {
-  for (const scope of ALL_SCOPES) expect(tellingScopes([scope, ...impliedBy(scope)])).toEqual([scope])
+  for (const scope of ALL_SCOPES) expect(withoutImplied([scope, ...impliedBy(scope)])).toEqual([scope])
   expect(beyondPreset("assistant", ["stats:read", "sites:read"], "list")).toEqual([])
-  expect(beyondPreset("assistant", ["stats:read"], "all")).toEqual(["reach all sites, future ones too"])
+  expect(beyondPreset("assistant", ["stats:read"], "all")).toEqual(["access all sites, including future ones"])
   expect(beyondPreset("events", ["events:write", "export:read"], "list")).toEqual(["download raw data"])
   expect(beyondPreset("provisioning", ["sites:write", "goals:write", "funnels:write"], "all")).toEqual([])
 })
@@ -65,11 +65,11 @@ test("a secret of a provider stays unless another is typed or it is taken away",
 
 test("nobody is offered a role above their own", () => {
   expect(rolesBelow("editor")).toEqual(["editor", "viewer", "guest"])
-  expect([givenByRole("editor", "goals:write"), givenByRole("viewer", "goals:write"), givenByRole("viewer", "links:read")]).toEqual([
-    true,
-    false,
-    undefined,
-  ])
+  expect([
+    permissionsOfRole("editor", "goals:write"),
+    permissionsOfRole("viewer", "goals:write"),
+    permissionsOfRole("viewer", "links:read"),
+  ]).toEqual([true, false, undefined])
 })
 
 const row = {
@@ -132,8 +132,8 @@ test("what a key was used for is told by route; writes that it never made are po
     used("GET /api/public/v1/sites", "2xx", 9),
   ]
   expect(byRoute(reads)).toEqual([
-    { route: "GET /api/public/v1/sites", requests: 9, refused: 0, lastDay: "2026-11-20" },
-    { route: "POST /api/public/v1/mcp", requests: 4, refused: 1, lastDay: "2026-11-21" },
+    { route: "GET /api/public/v1/sites", requests: 9, rejected: 0, lastDay: "2026-11-20" },
+    { route: "POST /api/public/v1/mcp", requests: 4, rejected: 1, lastDay: "2026-11-21" },
   ])
   const scopes: Scope[] = ["stats:read", "goals:write"]
   expect(unusedWrites(scopes, reads)).toEqual(["goals:write"])

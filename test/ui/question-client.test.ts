@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { notifyManager, QueryObserver } from "@tanstack/react-query"
-import { createQuestionClient } from "../../src/ui/question-client.ts"
+import { createQueryClient } from "../../src/ui/api/query-client.ts"
 
 /** A question whose attempts are answered by hand, and what a screen was shown of it. */
 function asked() {
   const attempts: { answer(text: string): void; fail(message: string): void }[] = []
-  const observer = new QueryObserver(createQuestionClient(), {
+  const observer = new QueryObserver(createQueryClient(), {
     queryKey: ["now"],
     queryFn: () =>
       new Promise<string>((resolve, reject) => {

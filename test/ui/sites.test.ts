@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { DEFAULT_ADDRESS } from "../../src/domain/site-address.ts"
 import { allowedAddress, allowedArguments, type SharedView } from "../../src/ui/screens/share/share-source.ts"
-import { checksOf, heard, type LiveState } from "../../src/ui/screens/sites/live-state.ts"
+import { applyMessage, checksOf, type LiveState } from "../../src/ui/screens/sites/live-state.ts"
 import { grouped, ordered, troubleOf } from "../../src/ui/screens/sites/order.ts"
 import type { ListedSite } from "../../src/ui/screens/sites/site-list.ts"
 import { snippetText } from "../../src/ui/screens/sites/snippets.ts"
@@ -46,9 +46,9 @@ test("several organizations have groups by name, one has none", () => {
 test.each([
   [{ last_event_at: null }, "Waiting for the first event"],
   [{ last_event_at: "2026-11-20T12:00:01Z" }, undefined],
-  [{ last_event_at: "2026-11-20T12:00:00Z" }, "No data for a day"],
+  [{ last_event_at: "2026-11-20T12:00:00Z" }, "No data for 1 day"],
   [{ last_event_at: "2026-11-18T12:00:00Z" }, "No data for 3 days"],
-  [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 151] }, "Many more visitors today than usual"],
+  [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 151] }, "Unusually many visitors today"],
   [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 150] }, undefined],
   [{ visitors_by_day: [1, 1, 1, 1, 1, 1, 99] }, undefined],
 ] as const)("the mark of %j", (more, mark) => {
@@ -60,16 +60,35 @@ const QUIET: LiveState = { refused: [] }
 
 test("the live check goes from the script to the event, and a refused host fails until it is allowed", () => {
   const check = (state: LiveState, checked: object = HOSTS) => checksOf(checked as typeof HOSTS, state, "Europe/Paris", NOW)
-  expect(check(QUIET)).toEqual({ script: "waiting", event: "waiting", host: "waiting", strangers: [], zone: "ok" })
-  const seen = heard(QUIET, { type: "script_seen", data: { at: "2026-11-21T12:00:00Z" } })
+  expect(check(QUIET)).toEqual({ script: "waiting", event: "waiting", host: "waiting", unknownHosts: [], zone: "ok" })
+  const seen = applyMessage(QUIET, { type: "script_seen", data: { at: "2026-11-21T12:00:00Z", hostname: "shop.example" } })
   expect(check(seen)).toMatchObject({ script: "ok", event: "waiting" })
-  const refused = heard(seen, { type: "host_refused", data: { at: "2026-11-21T12:00:00Z", hostname: "foo.dev" } })
-  expect(check(refused)).toMatchObject({ event: "waiting", host: "failed", strangers: ["foo.dev"] })
-  expect(heard(refused, { type: "host_refused", data: { at: "2026-11-21T12:00:01Z", hostname: "foo.dev" } }).refused).toEqual(["foo.dev"])
-  expect(check(refused, { ...HOSTS, hosts: ["shop.example", "foo.dev"] })).toMatchObject({ host: "waiting", strangers: [] })
+  const refused = applyMessage(seen, { type: "host_refused", data: { at: "2026-11-21T12:00:00Z", hostname: "foo.dev" } })
+  expect(check(refused)).toMatchObject({ event: "waiting", host: "failed", unknownHosts: ["foo.dev"] })
+  expect(applyMessage(refused, { type: "host_refused", data: { at: "2026-11-21T12:00:01Z", hostname: "foo.dev" } }).refused).toEqual([
+    "foo.dev",
+  ])
+  expect(check(refused, { ...HOSTS, hosts: ["shop.example", "foo.dev"] })).toMatchObject({ host: "waiting", unknownHosts: [] })
   const data = { at: "2026-11-21T12:00:02Z", name: "pageview", page: "/", hostname: "shop.example" }
-  expect(check(heard(seen, { type: "event", data }))).toMatchObject({ event: "ok", host: "ok" })
+  expect(check(applyMessage(seen, { type: "event", data }))).toMatchObject({ event: "ok", host: "ok" })
   expect(checksOf(HOSTS, QUIET, "Asia/Tokyo", NOW).zone).toBe("failed")
+})
+
+test("the check says why a script that has loaded sends nothing", () => {
+  const at = "2026-11-21T12:00:00Z"
+  const check = (state: LiveState, checked: object = HOSTS) => checksOf(checked as typeof HOSTS, state, "Europe/Berlin", NOW)
+  const seenOn = (hostname: string) => applyMessage(QUIET, { type: "script_seen", data: { at, hostname } })
+  const silentOn = (hostname: string): LiveState => ({ ...seenOn(hostname), isSilent: true })
+  expect(check(silentOn("localhost"))).toMatchObject({ event: "failed", trouble: { kind: "local", hostname: "localhost" } })
+  expect(check(silentOn("127.0.0.1"))).toMatchObject({ trouble: { kind: "local", hostname: "127.0.0.1" } })
+  expect(check(silentOn("shop.example"))).toMatchObject({ event: "failed", trouble: { kind: "silent", hostname: "shop.example" } })
+  expect(check(silentOn("shop.example"), { ...HOSTS, first_event_at: at })).toMatchObject({ event: "ok" })
+  const dropped = (reason: string) =>
+    applyMessage(seenOn("shop.example"), { type: "event_dropped", data: { at, hostname: "shop.example", reason } })
+  expect(check(dropped("bot"))).toMatchObject({ event: "failed", trouble: { kind: "dropped", hostname: "shop.example", reason: "bot" } })
+  expect(check(dropped("no_visit")).event).toBe("waiting")
+  const event = { at, name: "pageview", page: "/", hostname: "shop.example" }
+  expect(check(applyMessage(dropped("bot"), { type: "event", data: event }))).toMatchObject({ event: "ok", script: "ok" })
 })
 
 const VIEW: SharedView = {
@@ -102,4 +121,9 @@ test("snippets name the site and where it is counted", () => {
   expect(snippetText("server", shown)).toContain('"url": "https://www.shop.example/"')
   expect(snippetText("tag-manager", shown)).toContain('setAttribute("data-site", "t-1")')
   expect(snippetText("wordpress", shown)).toContain(`echo '${snippet}';`)
+  expect(snippetText("npm", shown)).not.toContain("captureOnLocalhost")
+  const local = { ...shown, hosts: ["localhost"] }
+  expect(snippetText("npm", local)).toContain("captureOnLocalhost: true,")
+  expect(snippetText("tag-manager", local)).toContain('setAttribute("data-local", "")')
+  expect(snippetText("server", local)).toContain('"url": "http://localhost/"')
 })

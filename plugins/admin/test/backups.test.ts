@@ -238,3 +238,29 @@ function renamed(archive: Uint8Array, from: string, to: string): Uint8Array {
   copy.write(`${sum.toString(8).padStart(6, "0")}\0 `, at + 148)
   return new Uint8Array(copy)
 }
+
+test("a backup with a damaged manifest is listed as damaged among the others, and can only be deleted", async () => {
+  await using console = await startConsole()
+  const broken = await made(console, { label: "Broken" })
+  const good = await made(console, { label: "Good" })
+  writeFileSync(join(console.instance.dataDir, "backups", broken, "manifest.json"), "{")
+  const listed = await console.get("/backups")
+  expect(listed.status).toBe(200)
+  const { data } = listed.body as { data: { id: string; state: string }[] }
+  expect(data.map(({ id, state }) => [id, state]).sort()).toEqual(
+    [
+      [broken, "damaged"],
+      [good, "verified"],
+    ].sort(),
+  )
+  const note = "manifest.json is damaged, so the backup cannot be checked or restored."
+  expect(await console.get(`/backups/${broken}`)).toMatchObject({ status: 200, body: { state: "damaged", verified_at: null, note } })
+  const refusal = { status: 422, body: { code: "backup_corrupt", detail: note } }
+  expect(await console.send("POST", `/backups/${broken}/verify`, {})).toMatchObject(refusal)
+  expect(await console.send("POST", `/backups/${broken}/restore`, { confirm: broken })).toMatchObject(refusal)
+  expect(await console.get(`/backups/${broken}/download`)).toMatchObject(refusal)
+  const { body } = await console.get("/system/health")
+  expect(JSON.stringify(body)).toContain(`the manifest of ${broken} is damaged`)
+  expect(await console.send("DELETE", `/backups/${broken}`)).toMatchObject({ status: 204 })
+  expect((await console.get("/backups")).body).toMatchObject({ data: [{ id: good, state: "verified" }] })
+})

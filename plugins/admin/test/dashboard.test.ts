@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
 import { noBrowser, openBrowser, settled, tabTo } from "#plugin/test/browser"
-import { HEALTH_WORDS } from "../ui/health-words.ts"
+import { CHECK_TEXTS } from "../ui/system/health-texts.ts"
 import { openConsole, shown } from "./console-pages.ts"
 
 setDefaultTimeout(30_000)
@@ -30,7 +30,7 @@ test.skipIf(noBrowser)("the overview says what the API says", async () => {
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin")
   const { page } = looked
-  expect(await page.locator("figcaption").textContent()).toBe(" 3 accepted  1 rejected; at most 4 in a minute")
+  expect(await page.locator("figcaption").textContent()).toBe(" 3 accepted  1 rejected; at most 4 per minute")
   expect(await figureOf(page, "Rejected, last hour")).toBe("1")
   expect(await figureOf(page, "Failed jobs")).toBe("0")
   expect(await figureOf(page, "Last verified backup")).toBe("none")
@@ -39,8 +39,8 @@ test.skipIf(noBrowser)("the overview says what the API says", async () => {
   for (const { fix } of checks.filter((check) => check.fix !== "")) await shown(page, fix)
   await page.getByRole("link", { name: "Ingestion", exact: true }).click()
   await settled(page)
-  const rows = await page.getByRole("region", { name: "Events by outcome" }).getByRole("row").allTextContents()
-  expect(rows).toEqual(["OutcomeEvents", "Accepted3", "Bots1", "Refused: no room to store0", "Refused: too many at once0"])
+  const rows = await page.getByRole("region", { name: "Events by result" }).getByRole("row").allTextContents()
+  expect(rows).toEqual(["ResultEvents", "Accepted3", "Bots1", "Refused: storage full0", "Refused: queue full0"])
   expect(looked.faults).toEqual([])
 })
 
@@ -51,7 +51,7 @@ test.skipIf(noBrowser)("what is not fine says what it means, what is safe and wh
   instance.clock.advance(51 * 3_600_000)
   instance.app.instance.health.enter("clock_jump", "61 minutes back")
   const { checks } = await stand.ask<{ checks: { name: string; status: string }[] }>("system/health")
-  expect(checks.filter(({ name }) => !(name in HEALTH_WORDS))).toEqual([])
+  expect(checks.filter(({ name }) => !(name in CHECK_TEXTS))).toEqual([])
   const wrong = checks.filter(({ status }) => status !== "ok").map(({ name }) => name)
   expect(wrong).toContain("ingest_lag")
   expect(wrong).toContain("clock_skew")
@@ -60,18 +60,18 @@ test.skipIf(noBrowser)("what is not fine says what it means, what is safe and wh
   await looked.open("/admin")
   const { page } = looked
   const line = (title: string) => page.locator(".health-list > li", { has: page.getByText(title, { exact: true }) })
-  const packing = line("Packing of new events")
-  expect(await packing.textContent()).toMatch(
-    /the oldest unsealed event came 2 days ago.*nothing is lost and every figure is right.*start Footfall anew/,
+  const sealing = line("Sealing")
+  expect(await sealing.textContent()).toMatch(
+    /the oldest unsealed event came 2 days ago.*No data is lost and all figures are right.*restart Footfall/,
   )
-  expect(await line("Clock of this machine").textContent()).toMatch(
+  expect(await line("System clock").textContent()).toMatch(
     /the clock has jumped 61 minutes back.*on the wrong day.*Keep it right by NTP.*timedatectl/,
   )
   const odd = wrong.length
-  await shown(page, `${odd} to look at, ${checks.length - odd} fine.`)
+  await shown(page, `${odd} checks need attention, ${checks.length - odd} passed.`)
   // Of what is fine there is one line.
-  expect(await line("Time zones").locator(".remedy").count()).toBe(0)
-  await packing.getByRole("link", { name: "Open the log" }).click()
+  expect(await line("Time zone data").locator(".remedy").count()).toBe(0)
+  await sealing.getByRole("link", { name: "Open the log" }).click()
   await page.waitForURL("**/admin/logs")
   expect(looked.faults).toEqual([])
 })
@@ -82,7 +82,7 @@ test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone"
   await looked.open("/admin/users")
   const { page } = looked
   const { keyboard } = page
-  await tabTo(page, "Add a user")
+  await tabTo(page, "New user")
   await keyboard.press("Enter")
   await page.getByRole("dialog").waitFor()
   await keyboard.type("nils@example.com")
@@ -92,9 +92,9 @@ test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone"
   // A letter chooses among those that are there.
   await page.getByRole("dialog").locator("option", { hasText: "Shop" }).waitFor({ state: "attached" })
   await keyboard.type("Shop")
-  await tabTo(page, "Role in it")
+  await tabTo(page, "Role in the organization")
   await keyboard.type("Editor")
-  await tabTo(page, "Add user")
+  await tabTo(page, "Create user")
   await keyboard.press("Enter")
   // Nothing mails here: the link is shown this once.
   await page.getByLabel("Link").waitFor()
@@ -108,7 +108,7 @@ test.skipIf(noBrowser)("a user is made, shut out and let in again by keys alone"
   await tabTo(page, "Disable")
   await keyboard.press("Enter")
   await shown(page, "Disable nils@example.com")
-  await tabTo(page, "Disable")
+  await tabTo(page, "Disable user")
   await keyboard.press("Enter")
   await page.getByRole("button", { name: "Enable" }).waitFor()
   expect((await nils())?.status).toBe("disabled")
@@ -124,10 +124,10 @@ test.skipIf(noBrowser)("a backup is made and checked on the page", async () => {
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/backups")
   const { page } = looked
-  await shown(page, "There is no backup yet.")
-  await page.getByRole("button", { name: "Make a backup" }).click()
-  await page.getByLabel("Label, if you like").fill("Before the move")
-  await page.getByRole("button", { name: "Make backup" }).click()
+  await shown(page, "No backups yet.")
+  await page.getByRole("button", { name: "Create backup" }).click()
+  await page.getByLabel("Label (optional)").fill("Before the move")
+  await page.getByRole("dialog").getByRole("button", { name: "Create backup" }).click()
   await shown(page, "Queued")
   await stand.instance.runJobs()
   await shown(page, "Before the move")
@@ -139,12 +139,12 @@ test.skipIf(noBrowser)("a backup is made and checked on the page", async () => {
   await page.getByRole("link", { name: "core.verify-backup" }).waitFor()
   await stand.instance.runJobs()
   await page.getByRole("status").getByText("Done").waitFor()
-  await page.getByRole("button", { name: `More about ${data[0]!.id}` }).click()
+  await page.getByRole("button", { name: `More actions for ${data[0]!.id}` }).click()
   await page.getByRole("menuitem", { name: "Restore" }).click()
   await shown(page, `footfall backup restore ${data[0]!.id}`)
-  expect(await page.getByRole("button", { name: "Restore and start anew" }).isDisabled()).toBe(true)
-  await page.getByLabel(`Type ${data[0]!.id} to go on`).fill(data[0]!.id)
-  expect(await page.getByRole("button", { name: "Restore and start anew" }).isDisabled()).toBe(false)
+  expect(await page.getByRole("button", { name: "Restore and restart" }).isDisabled()).toBe(true)
+  await page.getByLabel(`Type ${data[0]!.id} to confirm`).fill(data[0]!.id)
+  expect(await page.getByRole("button", { name: "Restore and restart" }).isDisabled()).toBe(false)
   expect(looked.faults).toEqual([])
 })
 
@@ -160,23 +160,23 @@ test.skipIf(noBrowser)("a setting is changed, and the audit tells it field by fi
   await page.getByRole("link", { name: "Audit" }).click()
   await shown(page, "Leave without saving?")
   await page.getByRole("button", { name: "Stay" }).click()
-  await page.getByRole("button", { name: "Save" }).click()
-  await shown(page, "From: changed here.")
+  await page.getByRole("button", { name: "Save changes" }).click()
+  await shown(page, "Source: changed here.")
   const { data } = await stand.ask<{ data: { key: string; value: unknown; source: string }[] }>("settings")
   expect(data.find(({ key }) => key === "session_idle_days")).toMatchObject({ value: 5, source: "db" })
 
-  await page.getByRole("button", { name: "Session idle days: back to the default" }).waitFor()
+  await page.getByRole("button", { name: "Session idle days: reset to default" }).waitFor()
 
   await page.getByRole("link", { name: "Audit" }).click()
-  await page.getByLabel("Action; links.* for all of an area").fill("admin.setting.*")
+  await page.getByLabel("Action (links.* for a whole area)").fill("admin.setting.*")
   await page.waitForURL("**/admin/audit?action=admin.setting.*")
   await page.getByRole("button", { name: "1 field" }).click()
   const change = page.getByRole("dialog").getByRole("region", { name: "Changes" }).getByRole("row")
   await change.nth(1).waitFor()
   expect(await change.nth(1).getByRole("cell").allTextContents()).toEqual(["7", "5"])
   await page.keyboard.press("Escape")
-  await page.getByRole("button", { name: "Verify the chain" }).click()
-  await shown(page, /^All \d+ rows follow from one another$/)
+  await page.getByRole("button", { name: "Verify log" }).click()
+  await shown(page, /^Audit log verified: \d+ entries are unchanged$/)
   const file = page.waitForEvent("download")
   await page.getByRole("link", { name: "CSV" }).click()
   const text = await Bun.file(await (await file).path()).text()
@@ -184,9 +184,9 @@ test.skipIf(noBrowser)("a setting is changed, and the audit tells it field by fi
   expect(text).toContain('"admin.setting.update"')
 
   await looked.open("/admin/settings/security")
-  await page.getByRole("button", { name: "Session idle days: back to the default" }).click()
-  await page.getByRole("button", { name: "Save" }).click()
-  await page.getByText("Saved", { exact: true }).waitFor()
+  await page.getByRole("button", { name: "Session idle days: reset to default" }).click()
+  await page.getByRole("button", { name: "Save changes" }).click()
+  await page.getByText("Settings saved", { exact: true }).waitFor()
   const after = await stand.ask<{ data: { key: string; value: unknown; source: string }[] }>("settings")
   expect(after.data.find(({ key }) => key === "session_idle_days")).toMatchObject({ value: 7, source: "default" })
   expect(looked.faults).toEqual([])
@@ -197,12 +197,12 @@ test.skipIf(noBrowser)("maintenance stands over every page of whoever can end it
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/maintenance")
   const { page } = looked
-  await page.getByLabel("Message to others").fill("Back at noon")
-  await page.getByRole("button", { name: "Begin maintenance" }).click()
+  await page.getByLabel("Message to users").fill("Back at noon")
+  await page.getByRole("button", { name: "Start maintenance" }).click()
   await page.locator(".state-bar").getByText("Back at noon").waitFor()
   await looked.open("/sites")
   await page.locator(".state-bar").getByText("Maintenance is on").waitFor()
-  await page.getByRole("link", { name: "End it" }).click()
+  await page.getByRole("link", { name: "Turn off maintenance" }).click()
   await page.getByRole("button", { name: "End maintenance" }).click()
   await page.locator(".state-bar").waitFor({ state: "detached" })
   expect(looked.faults).toEqual([])
@@ -213,7 +213,7 @@ test.skipIf(noBrowser)("the console is there for instance admins alone, and whil
   const owner = await stand.signIn({ role: "owner" })
   await using other = await stand.look({ cookie: owner })
   await other.open("/admin/users")
-  await shown(other.page, "This is not open to you")
+  await shown(other.page, "You don't have access to this page")
   await shown(other.page, /An instance admin can grant it/)
   await other.page.getByRole("button", { name: /account of/i }).click()
   expect(await other.page.getByRole("menuitem", { name: "Admin console" }).count()).toBe(0)

@@ -176,6 +176,25 @@ test("whoever stayed too long comes back all the same", async () => {
   expect(none).toMatchObject({ status: 200, body: { user: null } })
 })
 
+test("refuses to stop impersonating for a user who impersonates no one, and leaves the session alone", async () => {
+  await using console = await startConsole()
+  const { cookie, id } = await console.person({ role: "viewer" })
+  for (const own of [cookie, console.cookie]) {
+    const answer = await console.send("POST", "/impersonation/stop", undefined, { cookie: own })
+    expect(answer).toMatchObject({ status: 409, body: { code: "invalid_state" } })
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect((await me(console, own)).status).toBe(200)
+  }
+  // A forgotten cookie of an earlier impersonation does not change who is signed in.
+  const waiting = (await actAs(console, id)).split("; ").find((pair) => pair.startsWith("own-sid="))!
+  const both = await console.send("POST", "/impersonation/stop", undefined, { cookie: `${cookie}; ${waiting}` })
+  expect(both).toMatchObject({ status: 409, body: { code: "invalid_state" } })
+  expect(both.headers.getSetCookie()).toEqual([])
+  // Without any session there is nothing to end, and no cookie to clear.
+  const nobody = await console.send("POST", "/impersonation/stop", undefined, { cookie: "theme=dark" })
+  expect(nobody).toMatchObject({ status: 200, body: { user: null } })
+})
+
 test("nobody gets back into a session that has ended", async () => {
   await using console = await startConsole()
   const { id } = await console.person({ role: "viewer" })

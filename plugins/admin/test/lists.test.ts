@@ -23,10 +23,10 @@ test.skipIf(noBrowser)("filters of a list stand in the address, and its order is
   await page.getByLabel("Role").selectOption("")
   await page.waitForURL("**/admin/users")
   await table.getByRole("row").nth(2).waitFor()
-  expect(await table.getByRole("columnheader", { name: "E-mail" }).getAttribute("aria-sort")).toBe("ascending")
-  await table.getByRole("button", { name: "Since" }).click()
+  expect(await table.getByRole("columnheader", { name: "Email" }).getAttribute("aria-sort")).toBe("ascending")
+  await table.getByRole("button", { name: "Created" }).click()
   await page.waitForURL("**/admin/users?sort=created_at")
-  expect(await table.getByRole("columnheader", { name: "Since" }).getAttribute("aria-sort")).toBe("descending")
+  expect(await table.getByRole("columnheader", { name: "Created" }).getAttribute("aria-sort")).toBe("descending")
   expect(looked.faults).toEqual([])
 })
 
@@ -43,7 +43,7 @@ test.skipIf(noBrowser)("keys are chosen by state, and the state stands in the ad
   await settled(page)
   expect(await page.locator("tbody tr").count()).toBe(1)
   await state.selectOption("expired")
-  await shown(page, "No API key fits these filters.")
+  await shown(page, "No API keys match these filters.")
   await looked.open("/admin/keys?state=active")
   expect([await state.inputValue(), await page.locator("tbody tr").count()]).toEqual(["active", 3])
   expect(looked.faults).toEqual([])
@@ -59,9 +59,9 @@ test.skipIf(noBrowser)("keys, invitations and sessions are searched, and the sea
   await using looked = await stand.look({ cookie: stand.cookie })
   const { page } = looked
   for (const [path, field, part, name, none] of [
-    ["invitations", "E-mail or organization", "MILL", "zoe@mill.example", "No invitation fits this search."],
-    ["keys", "Name, organization, owner or key", data[0]!.last4, data[0]!.last4, "No API key fits these filters."],
-    ["sessions", "User, device, place or network", "chrome", "Chrome on Windows", "No session fits this search."],
+    ["invitations", "Email or organization", "MILL", "zoe@mill.example", "No invitations match this search."],
+    ["keys", "Name, organization, owner or key", data[0]!.last4, data[0]!.last4, "No API keys match these filters."],
+    ["sessions", "User, device, location or network", "chrome", "Chrome on Windows", "No sessions match this search."],
   ] as const) {
     await looked.open(`/admin/${path}`)
     await page.getByLabel(field).fill(part)

@@ -25,9 +25,10 @@ test.each([
   expect(again.headers.get("location")).toBe(first.headers.get("location"))
   expect([replayed(first), replayed(again)]).toEqual([null, "true"])
   expect(await jobsOf(console)).toBe(1)
-  expect(await console.send(method, path, { colour: 1 }, keyed)).toMatchObject(
-    body === undefined ? { status: 202 } : { status: 422, body: { code: "idempotency_key_reused" } },
-  )
+  expect(await console.send(method, path, { colour: 1 }, keyed)).toMatchObject({
+    status: 422,
+    body: { code: body === undefined ? "validation_failed" : "idempotency_key_reused" },
+  })
 })
 
 test("a person and an organization are made once, and the link comes again", async () => {

@@ -118,6 +118,29 @@ test("a changed row of the log is found", async () => {
   expect((body as { checks: object[] }).checks).toContainEqual(expect.objectContaining({ name: "audit_chain", status: "fail" }))
 })
 
+test.each([
+  ["the first row", "delete from audit_log where id = 1", 2],
+  ["a row in the middle", "delete from audit_log where id = 2", 3],
+  ["the last row", "delete from audit_log where id = 4", 4],
+  [
+    "the last rows, and the highest id with them",
+    "delete from audit_log where id > 2; update sqlite_sequence set seq = 2 where name = 'audit_log'",
+    3,
+  ],
+  ["all rows", "delete from audit_log", 1],
+  ["all rows and the highest id", "delete from audit_log; delete from sqlite_sequence where name = 'audit_log'", 1],
+  ["the anchor", "delete from audit_anchor", 1],
+])("notices that somebody has removed %s of the audit log, also after more rows were written", async (_, removal, first_broken_id) => {
+  await using console = await startConsole()
+  const { id } = await console.person()
+  for (const name of ["B", "C", "D", "E"]) await console.send("PATCH", `/users/${id}`, { name })
+  expect(await console.get("/audit/verify")).toMatchObject({ body: { ok: true, rows: 4 } })
+  await console.instance.app.instance.catalog.script(removal)
+  expect(await console.get("/audit/verify")).toMatchObject({ body: { ok: false, first_broken_id } })
+  expect((await console.send("PATCH", `/users/${id}`, { name: "F" })).status).toBe(200)
+  expect(await console.get("/audit/verify")).toMatchObject({ body: { ok: false } })
+})
+
 test("the log is read by what it says, and taken along as lines, which it remembers", async () => {
   await using console = await startConsole()
   const [one, two] = [await console.person(), await console.person()]
@@ -191,6 +214,14 @@ test("during maintenance reading and collecting go on, and writes wait", async (
   expect(refused.headers.get("retry-after")).toBe("3600")
   expect((await instance.api.get("/api/private/organizations/1", undefined, { cookie: owner.cookie })).status).toBe(200)
   expect((await rename(console.cookie)).status).toBe(200)
+  // The own account waits as everything else does; signing out does not.
+  const own = (method: string, path: string, body?: object) =>
+    instance.api.send(method, `/api/private${path}`, body, undefined, { cookie: owner.cookie })
+  expect(await own("PATCH", "/me", { name: "Anna" })).toMatchObject({ status: 503, body: { code: "maintenance" } })
+  expect(await own("POST", "/me/totp/start")).toMatchObject({ status: 503, body: { code: "maintenance" } })
+  expect(await own("DELETE", "/me")).toMatchObject({ status: 503, body: { code: "maintenance" } })
+  const leaving = await console.person({ role: "viewer" })
+  expect((await instance.api.send("POST", "/api/private/auth/logout", {}, undefined, { cookie: leaving.cookie })).status).toBe(204)
 
   const goal = { kind: "event", value: "signup" }
   const write = await instance.api.post("/api/public/v1/sites/1/goals", goal, instance.key)
@@ -226,10 +257,10 @@ test.each([
 test("questions that took a second are told by site and time, and nothing of what they asked for", async () => {
   await using console = await startConsole()
   const { app, clock, site } = console.instance
-  const asker = { organizationId: 1 }
+  const caller = { organizationId: 1 }
   const goal = { id: 1, name: "secret", kind: "event", match: "exact", value: "secret" } as const
   const slow = async (ms: number) => {
-    const answer = app.engine.lastMatch({ site: { id: site.id }, goal }, asker)
+    const answer = app.engine.lastMatch({ site: { id: site.id }, goal }, caller)
     clock.advance(ms)
     await answer
   }

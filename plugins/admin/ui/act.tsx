@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { Button, Confirm, CopyButton, Dialog, sentenceOf, toast } from "#plugin/ui"
 
-/** Runs a small act of a button: once at a time, with a word when it is done or refused. */
-export function useAct(): [busy: boolean, act: (work: () => Promise<unknown>, done: string) => Promise<void>] {
+/** Runs the action of a button, one at a time, and shows a toast when it succeeded or failed. */
+export function useAction(): [busy: boolean, act: (work: () => Promise<unknown>, done: string) => Promise<void>] {
   const [busy, setBusy] = useState(false)
   return [
     busy,
@@ -22,21 +22,20 @@ export function useAct(): [busy: boolean, act: (work: () => Promise<unknown>, do
 }
 
 interface AskedActProps {
-  /** What the button says. */
   label: string
-  /** For assistive technology, where buttons of several rows say the same. */
+  /** Name of the row, for assistive technology: buttons of several rows have the same label. */
   about?: string
   title: string
   act: string
-  /** To be typed. */
+  /** Text that the user must type to confirm. */
   name?: string
   children: ComponentChildren
   onConfirm(): Promise<unknown>
   kind?: "plain" | "danger"
 }
 
-/** A button that asks before it does something. */
-export function AskedAct({ label, about, title, act, name, children, onConfirm, kind = "danger" }: AskedActProps) {
+/** A button that asks for confirmation before it acts. */
+export function ConfirmedAction({ label, about, title, act, name, children, onConfirm, kind = "danger" }: AskedActProps) {
   const [isAsking, setAsking] = useState(false)
   return (
     <>
@@ -52,8 +51,8 @@ export function AskedAct({ label, about, title, act, name, children, onConfirm, 
   )
 }
 
-/** A secret link, shown this once. */
-export const LinkShown = ({
+/** A dialog with a secret link that is shown only once. */
+export const SecretLinkDialog = ({
   title,
   link,
   children,

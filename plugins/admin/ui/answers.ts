@@ -1,4 +1,4 @@
-/** What the routes of the console answer, as far as its pages show it. */
+/** Responses of the admin routes, with the fields that the console's pages show. */
 
 export interface Listed<Row> {
   data: Row[]
@@ -13,7 +13,7 @@ export interface Named {
 }
 
 export interface User {
-  /** Null of somebody who was invited and has not come yet. */
+  /** Null for an invited person who has not created an account yet. */
   id: number | null
   invitation_id?: number
   email: string
@@ -142,13 +142,13 @@ export interface Backup {
   target: string
   includes: string[]
   encrypted: boolean
-  state: "verified" | "unverified" | "failed"
+  state: "verified" | "unverified" | "failed" | "damaged"
   verified_at: string | null
   version: string
   note?: string
 }
 
-/** What a removal would take. */
+/** What a deletion of old data would remove. */
 export interface Preview {
   at: string
   cutoff: string | null
@@ -169,7 +169,7 @@ export interface Setting {
   schema?: SettingSchema
 }
 
-/** The JSON Schema of a setting: the forms that there are. */
+/** JSON Schema of a setting, limited to the forms that settings use. */
 export interface SettingSchema {
   type?: "string" | "boolean" | "integer" | "array" | "null"
   const?: string

@@ -1,8 +1,6 @@
 import type { ComponentChildren } from "preact"
 
-export { Facts, FilterRow, Moment, SearchField } from "#plugin/ui"
-
-/** A part of a page under a heading of its own. */
+/** A section of a page with its own heading. */
 export const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <section class="stack">
     <h2>{title}</h2>
@@ -15,10 +13,13 @@ export const withAny = (values: readonly string[], any = "Any"): { value: string
   ...values.map((value) => ({ value, label: sentenceCase(value) })),
 ]
 
-const LETTERS = /\b(api|cors|gpc|hsts|http|id|mcp|oidc|s3|smtp|sso|tls|url|wal)\b/g
+const ABBREVIATIONS = /\b(api|cors|gpc|hsts|http|id|mcp|oidc|s3|smtp|sso|tls|url|wal)\b/g
 
-/** `read_only` as Read only, `base_url` as Base URL. */
-export const sentenceCase = (word: string): string => {
-  const words = word.replaceAll(/[_-]/g, " ").replace(LETTERS, (letters) => letters.toUpperCase())
+/** Turns a code into words: `read_only` becomes Read only, `base_url` becomes Base URL. */
+export const sentenceCase = (code: string): string => {
+  const words = code.replaceAll(/[_-]/g, " ").replace(ABBREVIATIONS, (word) => word.toUpperCase())
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
+
+/** Roles in an organization, highest first. */
+export const ROLES = ["owner", "admin", "editor", "viewer", "guest"] as const

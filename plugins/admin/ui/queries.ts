@@ -1,9 +1,9 @@
-/** Questions to the console's routes, and what changes with a write. */
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { get } from "#plugin/ui"
-import { ADMIN } from "./list.ts"
+import { type Filters, get, type RowsOptions, useRows as useAnyRows } from "#plugin/ui"
 
-/** One answer below `/api/private/admin`. */
+/** Queries to the admin routes, and their invalidation after a write. */
+
+/** Fetches `/api/private/admin/<path>`. The previous answer stays visible while a new one is fetched. */
 export const useAdmin = <Data>(path: string, options: { refetchMs?: number; enabled?: boolean } = {}): UseQueryResult<Data, Error> =>
   useQuery({
     queryKey: ["admin", path],
@@ -13,7 +13,7 @@ export const useAdmin = <Data>(path: string, options: { refetchMs?: number; enab
     ...(options.enabled !== undefined && { enabled: options.enabled }),
   })
 
-/** After a write: whatever begins with one of these paths is asked again; what is over every page too. */
+/** Returns a function that refetches all queries whose path starts with one of the given paths, and the instance state bar. */
 export function useRefresh(): (...paths: readonly string[]) => Promise<void> {
   const client = useQueryClient()
   return async (...paths) => {
@@ -22,3 +22,11 @@ export function useRefresh(): (...paths: readonly string[]) => Promise<void> {
     await client.invalidateQueries({ predicate: ({ queryKey }) => isMeant(queryKey) })
   }
 }
+
+/** Lists of the admin routes. */
+
+export const ADMIN = "/api/private/admin"
+
+/** Fetches the rows of a list below `/api/private/admin`, page by page as the user asks for more. */
+export const useRows = <Row>(path: string, filters: Filters = {}, options: RowsOptions<Row> = {}) =>
+  useAnyRows<Row>(["admin", path], `${ADMIN}/${path}`, filters, options)

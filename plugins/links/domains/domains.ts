@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Actor,
   AppError,
-  type Deed,
+  type AuditEntry,
   fault,
   inspect,
   instantOrNull,
@@ -15,8 +15,7 @@ import {
   refuseOtherVersion,
   refuseStaleBody,
 } from "#plugin"
-import type { Cache } from "./cache.ts"
-import { acceptDestination, type DestinationTerms } from "./destination.ts"
+import { acceptDestination, type DestinationTerms } from "../destination.ts"
 import {
   type Domain,
   deleteDomain,
@@ -26,9 +25,11 @@ import {
   linksOnDomain,
   listDomains,
   updateDomain,
-} from "./domain-rows.ts"
-import { LIMITS, type LinksHost, type Site } from "./link.ts"
-import { versionOf } from "./templates.ts"
+} from "../domain-rows.ts"
+import { linkError } from "../errors.ts"
+import { LIMITS, type LinksHost, type Site } from "../link.ts"
+import type { Cache } from "../serving/cache.ts"
+import { versionOf } from "../templates/templates.ts"
 
 const Address = t.Optional(t.Union([t.String(), t.Null()]))
 export const DomainInput = t.Object(
@@ -68,20 +69,20 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
   const { db, audit, now } = host
   async function find(statements: OwnStatements, organizationId: number, named: string | undefined): Promise<Domain> {
     const domain = await domainById(statements, organizationId, parseId(named) ?? 0)
-    if (!domain) throw new AppError("domain_not_found", "There is no link domain with this id.")
+    if (!domain) throw new AppError("domain_not_found", "This link domain doesn't exist.")
     return domain
   }
   const write = (statements: OwnStatements, site: Site, actor: Actor, { verb, before, after }: Change) =>
-    audit.write(statements, actor, deedOf(verb, site, before, after))
+    audit.write(statements, actor, auditEntry(verb, site, before, after))
 
   return {
     list: (organizationId) => listDomains(db, organizationId),
     get: (organizationId, id) => find(db, organizationId, id),
     create(site, actor, body, destinations, beside) {
       const { name, addresses } = readDomain(body, destinations)
-      if (host.isOwnHost(name)) throw new AppError("domain_in_use", "The dashboard is at this host.")
+      if (host.isOwnHost(name)) throw linkError("domain_in_use", "This host serves the dashboard. Choose another host.")
       return db.transaction(async (statements) => {
-        if (await domainByHost(statements, name)) throw new AppError("domain_in_use", "The host is a link domain already.")
+        if (await domainByHost(statements, name)) throw linkError("domain_in_use", "This host is already a link domain.")
         if ((await listDomains(statements, site.organization_id)).length >= LIMITS.domains) throw tooMany()
         const token = host.random(TOKEN_BYTES).toHex()
         const wanted = { organization_id: site.organization_id, host: name, token, ...addresses, created_at: now() }
@@ -110,7 +111,8 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
         async (statements) => {
           const before = await find(statements, site.organization_id, id)
           refuseOtherVersion(before, expected)
-          if ((await linksOnDomain(statements, before.id)) > 0) throw new AppError("domain_in_use", "Links are on this domain.")
+          if ((await linksOnDomain(statements, before.id)) > 0)
+            throw linkError("domain_in_use", "This domain still has links. Delete or move them first.")
           await deleteDomain(statements, before.id)
           await write(statements, site, actor, { verb: "delete", before })
           return before.id
@@ -121,7 +123,8 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
     async verify(site, id, actor) {
       const named = await find(db, site.organization_id, id)
       if (named.verified_at !== null) return named
-      if (!(await isProved(host, named))) throw new AppError("domain_not_verified", "Neither the DNS nor the host shows the proof.")
+      if (!(await isProved(host, named)))
+        throw new AppError("domain_not_verified", "Neither the TXT record nor the file was found. DNS changes can take an hour.")
       return db.transaction(async (statements) => {
         const before = await find(statements, site.organization_id, id)
         const after = await updateDomain(statements, { ...before, verified_at: now() }, now())
@@ -134,7 +137,7 @@ export function createDomains(host: LinksHost, cache: Cache): Domains {
 
 /** By the record, or by the file; whoever answers neither has proved nothing. */
 async function isProved(host: LinksHost, domain: Domain): Promise<boolean> {
-  if (!host.outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+  if (!host.outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
   const records = await host.txtRecords(domain.host).catch((): readonly string[] => [])
   if (records.includes(proofOf(domain))) return true
   for (const scheme of ["https", "http"]) {
@@ -149,7 +152,7 @@ function readDomain(body: unknown, terms: DestinationTerms) {
   const name = fields.host === undefined ? undefined : parseHost(fields.host)
   // The DNS has no record of an address that could prove it.
   if (fields.host !== undefined && (name === undefined || name.startsWith("*.") || name === "localhost" || isAddress(name)))
-    faults.push(fault("/host", "invalid_host", "must be a name such as go.example.com, and no IP address"))
+    faults.push(fault("/host", "invalid_host", "must be a host name such as go.example.com, not an IP address"))
   refuseFaults(faults)
   return { name: name!, addresses: { root_destination: null, not_found_destination: null, ...accepted(body, terms) } } // refused just now without one
 }
@@ -180,7 +183,7 @@ interface Change {
   after?: Domain
 }
 
-function deedOf(verb: string, site: Site, before: Domain | undefined, after: Domain | undefined): Deed {
+function auditEntry(verb: string, site: Site, before: Domain | undefined, after: Domain | undefined): AuditEntry {
   const { id, host } = (after ?? before)! // one of the two is there
   const names = ["host", "verified_at", "root_destination", "not_found_destination"] as const
   const changed = names.filter((name) => (before?.[name] ?? null) !== (after?.[name] ?? null))
@@ -206,7 +209,7 @@ export const shownDomain = (domain: Domain, mayProve: boolean) => ({
 })
 
 const tooMany = () =>
-  new AppError("limit_reached", `An organization may have ${LIMITS.domains} link domains`, {
+  new AppError("limit_reached", `An organization can have at most ${LIMITS.domains} link domains.`, {
     limit: LIMITS.domains,
     resource: "link_domains",
   })

@@ -1,11 +1,11 @@
 import { Type as t } from "@sinclair/typebox"
-import { etagOf, Instant, leaveUnread, NoQuery, orNull, Sent, type Site, versionsIn } from "#plugin"
-import type { Area } from "./area.ts"
-import type { Domain } from "./domain-rows.ts"
+import { etagOf, Instant, NoQuery, orNull, readNothing, Sent, type Site, versionsIn } from "#plugin"
+import type { Area } from "../area.ts"
+import type { Domain } from "../domain-rows.ts"
+import { Id, refuses, says, takes } from "../shown.ts"
+import type { Template } from "../templates/rows.ts"
+import { shownTemplate, TemplateInput } from "../templates/templates.ts"
 import { DomainInput, DomainPatch, shownDomain } from "./domains.ts"
-import { Id, refuses, says, takes } from "./shown.ts"
-import type { Template } from "./template-rows.ts"
-import { shownTemplate, TemplateInput } from "./templates.ts"
 
 const TemplateShown = t.Object(
   {
@@ -23,7 +23,7 @@ const DomainShown = t.Object(
     id: Id,
     host: t.String(),
     verified_at: orNull(Instant),
-    txt_record: orNull(t.String({ description: "To set for the host; null for whoever may not prove it" })),
+    txt_record: orNull(t.String({ description: "TXT record that verifies the host. Null without permission to verify it." })),
     file: orNull(t.Object({ path: t.String(), content: t.String() })),
     root_destination: orNull(t.String()),
     not_found_destination: orNull(t.String()),
@@ -68,14 +68,14 @@ export function templateRoutes({ host, templates }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: TemplateShown },
-        detail: says("utm-templates", "Make a campaign template", { ...takes(TemplateInput), ...refuses("limit_reached", "forbidden") }),
+        detail: says("utm-templates", "Create a campaign template", { ...takes(TemplateInput), ...refuses("limit_reached", "forbidden") }),
       },
     )
     .get("/utm-templates/:id", async ({ site, params, set }) => tagged(set, await templates.get(site, params.id)), {
       can: "links:read",
       query: NoQuery,
       response: { 200: TemplateShown },
-      detail: says("utm-templates", "Read a campaign template", refuses("template_not_found")),
+      detail: says("utm-templates", "Get a campaign template", refuses("template_not_found")),
     })
     .patch(
       "/utm-templates/:id",
@@ -88,7 +88,7 @@ export function templateRoutes({ host, templates }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: TemplateShown },
-        detail: says("utm-templates", "Change a campaign template", {
+        detail: says("utm-templates", "Update a campaign template", {
           ...some(TemplateInput),
           ...refuses("template_not_found", "precondition_failed", "forbidden"),
         }),
@@ -101,7 +101,7 @@ export function templateRoutes({ host, templates }: Area) {
         return status(204, undefined)
       },
       {
-        can: { permission: "links:write", find, read: leaveUnread },
+        can: { permission: "links:write", find, read: readNothing },
         query: NoQuery,
         detail: says("utm-templates", "Delete a campaign template", refuses("template_not_found", "precondition_failed", "forbidden")),
       },
@@ -127,7 +127,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         can: "links:read",
         query: NoQuery,
         response: { 200: t.Object({ data: t.Array(DomainShown) }) },
-        detail: says("link-domains", "List hosts for links"),
+        detail: says("link-domains", "List link domains"),
       },
     )
     .post(
@@ -147,7 +147,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 201: DomainShown },
-        detail: says("link-domains", "Name a host for links", {
+        detail: says("link-domains", "Add a link domain", {
           ...takes(DomainInput),
           ...refuses("domain_in_use", "limit_reached", ...ADDRESSES),
         }),
@@ -161,7 +161,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         can: "links:read",
         query: NoQuery,
         response: { 200: DomainShown },
-        detail: says("link-domains", "Read a host for links", refuses("domain_not_found")),
+        detail: says("link-domains", "Get a link domain", refuses("domain_not_found")),
       },
     )
     .patch(
@@ -175,7 +175,7 @@ export function domainRoutes({ host, domains, links }: Area) {
         query: NoQuery,
         body: Sent,
         response: { 200: DomainShown },
-        detail: says("link-domains", "Change where a host itself leads", {
+        detail: says("link-domains", "Update the destinations of a link domain", {
           ...some(DomainPatch),
           ...refuses("domain_not_found", "precondition_failed", ...ADDRESSES),
         }),
@@ -188,23 +188,19 @@ export function domainRoutes({ host, domains, links }: Area) {
         return status(204, undefined)
       },
       {
-        can: { permission: "org:write", find, read: leaveUnread },
+        can: { permission: "org:write", find, read: readNothing },
         query: NoQuery,
-        detail: says("link-domains", "Give a host up", refuses("domain_not_found", "domain_in_use", "precondition_failed")),
+        detail: says("link-domains", "Remove a link domain", refuses("domain_not_found", "domain_in_use", "precondition_failed")),
       },
     )
     .post(
       "/link-domains/:id/verify",
       async ({ site, params, actor, set }) => tagged(set, await domains.verify(site, params.id, actor), true),
       {
-        can: { permission: "org:write", find, read: leaveUnread },
+        can: { permission: "org:write", find, read: readNothing },
         query: NoQuery,
         response: { 200: DomainShown },
-        detail: says(
-          "link-domains",
-          "Look for the proof that a host is one's own",
-          refuses("domain_not_found", "domain_not_verified", "outbound_disabled"),
-        ),
+        detail: says("link-domains", "Verify a link domain", refuses("domain_not_found", "domain_not_verified", "outbound_disabled")),
       },
     )
 }

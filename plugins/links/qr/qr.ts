@@ -1,4 +1,5 @@
 import { AppError, ArgumentReader, type Fault, fault } from "#plugin"
+import { linkError } from "../errors.ts"
 import { type Colour, twoColourPng } from "./png.ts"
 
 /** How a code is to look. */
@@ -35,12 +36,13 @@ export function readQr(query: Record<string, unknown>): QrWish {
   if (logo && wish.ecc !== "H") reader.refuse(fault("/ecc", "unsupported_combination", "must be H with a logo"))
   refuse(reader.faults())
   const [light, dark] = [luminance(wish.bg), luminance(wish.fg)]
-  if ((light + 0.05) / (dark + 0.05) < LEAST_CONTRAST) throw new AppError("low_contrast", "Cameras could not read these colours.")
+  if ((light + 0.05) / (dark + 0.05) < LEAST_CONTRAST)
+    throw linkError("low_contrast", "Cameras can't read these colours. Use a contrast of at least 4:1.")
   return wish
 }
 
 function refuse(errors: readonly Fault[]): void {
-  if (errors.length > 0) throw new AppError("invalid_query", "The parameters are not valid.", { errors: errors.slice(0, 20) })
+  if (errors.length > 0) throw new AppError("invalid_query", "Some parameters are not valid.", { errors: errors.slice(0, 20) })
 }
 
 function colour(reader: ArgumentReader, name: string, usual: Colour): Colour {

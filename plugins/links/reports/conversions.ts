@@ -1,5 +1,5 @@
 import { type Filter, siteFacts } from "#plugin"
-import type { LinksHost, Site } from "./link.ts"
+import type { LinksHost, Site } from "../link.ts"
 
 /** A goal, and the visits that met it after a click. */
 export interface Conversion {
@@ -27,9 +27,9 @@ const AFTER_CLICK_MS = 30 * 60_000
  */
 export async function conversionsOf({ engine }: LinksHost, { site, goals, filter, range, signal }: Asked): Promise<Conversion[]> {
   const facts = siteFacts(site, goals)
-  const asker = { organizationId: site.organization_id, signal }
+  const caller = { organizationId: site.organization_id, signal }
   const clicks = new Map<number, number[]>()
-  for await (const batch of engine.rows({ site: facts, records: "clicks", range, filter }, asker))
+  for await (const batch of engine.rows({ site: facts, records: "clicks", range, filter }, caller))
     for (const { visitor, started_at } of batch) clicks.set(visitor, [...(clicks.get(visitor) ?? []), started_at])
   const found: Conversion[] = []
   for (const { id, name } of goals) {
@@ -38,7 +38,7 @@ export async function conversionsOf({ engine }: LinksHost, { site, goals, filter
     const meets: Filter = { op: "is", dimension: "goal", values: [name], missing: false, caseSensitive: true }
     const query = { site: facts, range: { from: range.from, to: range.to + AFTER_CLICK_MS }, filter: meets }
     if (clicks.size > 0)
-      for await (const batch of engine.rows(query, asker))
+      for await (const batch of engine.rows(query, caller))
         for (const { visitor, visitor_kind, started_at } of batch) {
           const isLong = visitor_kind !== "rotating"
           const follows = (at: number) => at <= started_at && started_at <= (isLong ? range.to : at + AFTER_CLICK_MS)

@@ -1,7 +1,7 @@
-import { ArgumentReader, type Filter, refuseArguments, refuseChoice, refuseNames, siteFacts } from "#plugin"
+import { ArgumentReader, type Filter, type RecordCounts, refuseArguments, refuseChoice, refuseNames, siteFacts } from "#plugin"
+import type { Link, LinksHost, Site } from "../link.ts"
 import { conversionsOf } from "./conversions.ts"
-import type { Link, LinksHost, Site } from "./link.ts"
-import type { BreakdownShown, StatsShown, TimeseriesShown } from "./report-shapes.ts"
+import type { BreakdownShown, StatsShown, TimeseriesShown } from "./shapes.ts"
 
 /** What can be counted of clicks. */
 const CLICK_METRICS = ["human", "bot", "total", "unique"] as const
@@ -17,8 +17,6 @@ const DIMENSIONS = [
 const OWN = ["rule", "bot_reason", "method", "status"]
 
 type Given = Record<string, unknown>
-type Stats = LinksHost["services"]["stats"]
-type Summary = Awaited<ReturnType<Stats["summary"]>>
 
 /** Clicks of one link over a range, in the form of the statistics API. Throws `invalid_query` with all that is wrong. */
 export interface Reports {
@@ -29,43 +27,40 @@ export interface Reports {
   sparklines(site: Site, links: readonly Link[], signal: AbortSignal): Promise<Map<number, { human: number[]; bot: number[] }>>
 }
 
-const EVENTS = ["events"]
-const BOTH = ["visitors", "events"]
 const SPARK_DAYS = 30
-/** More than there are rules or reasons. */
-const MOST_VALUES = 100
+/** Above the number of rules and of reasons. */
+const MAX_VALUES = 100
+/** Clicks are counted by this property in one query, so that human and bot are always parts of the same total. */
+const BY_HUMAN = { property: "human", values: ["0", "1"] }
 
 export function createReports(host: LinksHost): Reports {
-  const { stats, goals } = host.services
+  const { stats, recordReports, goals } = host.services
   const asking = (locked: Filter, signal: AbortSignal) => ({ form: "text" as const, records: "clicks" as const, locked, signal })
-
-  async function summaries(site: Site, link: Link, given: Given, signal: AbortSignal) {
-    const ask = (filter: Filter, metrics: readonly string[]) =>
-      stats.summary(site, { ...given, metrics: metrics.join(",") }, asking(filter, signal))
-    const all = await ask(ofLink(link), EVENTS)
-    const [people, qr] = await Promise.all([ask(peopleOf(link), BOTH), ask(both(ofLink(link), own("qr", "1")), EVENTS)])
-    return { all, people, qr }
-  }
-  const rowsAt = async (site: Site, given: Given, { filter, most, signal }: { filter: Filter; most: number; signal: AbortSignal }) =>
-    (await stats.breakdown(site, { ...given, metrics: "visitors,events", limit: String(most) }, asking(filter, signal))).rows
+  const counting = (locked: Filter, signal: AbortSignal) => ({ ...asking(locked, signal), by: BY_HUMAN })
 
   return {
     async stats(site, link, query, signal) {
       const { conversions, ...given } = query
       refuseNames(given, ["metrics", "interval"])
       if (conversions !== undefined && conversions !== "true" && conversions !== "false") refuseChoice("conversions", ["true", "false"])
-      const { all, people, qr } = await summaries(site, link, given, signal)
       const plain = Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith("compare") && name !== "match_weekday"))
-      const side = (property: string, filter: Filter) =>
-        rowsAt(site, { ...plain, dimension: "property", property }, { filter, most: MOST_VALUES, signal })
-      const reasons = await side("bot_reason", both(ofLink(link), own("human", "0")))
-      const rules = await side("rule", peopleOf(link))
-      const wantsConversions = conversions === "true"
+      const rowsOf = async (property: string, filter: Filter) => {
+        const rest = { dimension: "property", property, metrics: "events", limit: String(MAX_VALUES) }
+        return (await stats.breakdown(site, { ...plain, ...rest }, asking(filter, signal))).rows
+      }
+      // The totals are queried last: clicks that come meanwhile are then in a total and not only in one of its parts.
+      const [qr, reasons, rules] = await Promise.all([
+        recordReports.summary(site, given, counting(both(ofLink(link), own("qr", "1")), signal)),
+        rowsOf("bot_reason", both(ofLink(link), own("human", "0"))),
+        rowsOf("rule", peopleOf(link)),
+      ])
+      const all = await recordReports.summary(site, given, counting(ofLink(link), signal))
+      const clicks = { ...countsOf(all.counts), qr: countsOf(qr.counts).total }
       return {
-        clicks: clicksIn(all.metrics, people.metrics, qr.metrics),
+        clicks,
         bot_reasons: Object.fromEntries(reasons.map(({ value, events }) => [String(value), Number(events)])),
         rules: rules.map(({ value, events }) => ({ rule: Number(value), human: Number(events) })),
-        ...(wantsConversions && {
+        ...(conversions === "true" && {
           conversions: await conversionsOf(host, {
             site,
             goals: goals.rules(site.id),
@@ -74,29 +69,25 @@ export function createReports(host: LinksHost): Reports {
             signal,
           }),
         }),
-        ...(all.comparison && { comparison: comparisonOf(all, people, qr) }),
+        ...(all.comparison &&
+          qr.comparison && {
+            comparison: comparisonOf(clicks, {
+              range: all.comparison.range,
+              clicks: { ...countsOf(all.comparison.counts), qr: countsOf(qr.comparison.counts).total },
+            }),
+          }),
         meta: metaOf(all),
       }
     },
     async timeseries(site, link, query, signal) {
       const { metrics, given } = metricsIn(query)
-      const ask = (filter: Filter, names: readonly string[]) =>
-        stats.timeseries(site, { ...given, metrics: names.join(",") }, asking(filter, signal))
-      const all = await ask(ofLink(link), EVENTS)
-      const people = await ask(peopleOf(link), BOTH)
-      const pointsOf = (total: Point[], human: Point[]) =>
-        total.map(({ time, partial, ...point }, index) => ({
-          time,
-          ...(partial === true && { partial }),
-          ...chosen(metrics, countsOf(point, human[index] ?? {})),
-        }))
+      const report = await recordReports.timeseries(site, given, counting(ofLink(link), signal))
+      const shown = ({ counts, ...point }: (typeof report.points)[number]) => ({ ...point, ...chosen(metrics, countsOf(counts)) })
       return {
-        interval: all.interval,
-        points: pointsOf(all.points, people.points),
-        ...(all.comparison && {
-          comparison: { range: all.comparison.range, points: pointsOf(all.comparison.points, people.comparison?.points ?? []) },
-        }),
-        meta: metaOf(all),
+        interval: report.interval,
+        points: report.points.map(shown),
+        ...(report.comparison && { comparison: { range: report.comparison.range, points: report.comparison.points.map(shown) } }),
+        meta: metaOf(report),
       }
     },
     async breakdown(site, link, query, signal) {
@@ -106,35 +97,17 @@ export function createReports(host: LinksHost): Reports {
       const order = sort ?? "total"
       if (!CLICK_METRICS.some((known) => known === order)) refuseChoice("sort", CLICK_METRICS)
       const named = OWN.includes(String(dimension)) ? { dimension: "property", property: dimension } : { dimension }
-      // The rows are those of the metric they are ordered by; the others are asked for the same values.
-      const sides = { human: peopleOf(link), unique: peopleOf(link), bot: both(ofLink(link), own("human", "0")), total: ofLink(link) }
-      const first = await stats.breakdown(
+      const report = await recordReports.breakdown(
         site,
         { ...rest, ...named, metrics: "visitors,events", sort: order === "unique" ? "visitors" : "events" },
-        asking(sides[order as ClickMetric], signal),
+        { ...counting(ofLink(link), signal), ...RANKED[order as ClickMetric] },
       )
-      const locked = valuesFilter(
-        named,
-        first.rows.map(({ value }) => value),
-      )
-      const { limit: _, offset: __, order: ___, ...range } = rest
-      const ask = (filter: Filter) =>
-        first.rows.length === 0
-          ? []
-          : rowsAt(site, { ...range, ...named }, { filter: both(filter, locked), most: first.rows.length, signal })
-      const [all, people] = [await ask(ofLink(link)), await ask(peopleOf(link))]
-      const byValue = (rows: readonly { value: unknown }[]) => new Map(rows.map((row) => [row.value, row as Record<string, unknown>]))
-      const [total, human] = [byValue(all), byValue(people)]
       return {
         dimension: String(dimension),
-        rows: first.rows.map(({ value, visitors: _, events: __, share: ___, ...label }) => ({
-          ...label,
-          value,
-          ...chosen(metrics, countsOf(total.get(value) ?? {}, human.get(value) ?? {})),
-        })),
-        total_rows: first.total_rows,
-        has_more: first.has_more,
-        meta: metaOf(first),
+        rows: report.rows.map(({ counts, ...value }) => ({ ...value, ...chosen(metrics, countsOf(counts)) })),
+        total_rows: report.total_rows,
+        has_more: report.has_more,
+        meta: metaOf(report),
       }
     },
     async sparklines(site, links, signal) {
@@ -151,7 +124,7 @@ export function createReports(host: LinksHost): Reports {
           range: { from: starts[0]!, to: starts[SPARK_DAYS]! },
           timezone: site.timezone,
           now: host.now(),
-          metrics: EVENTS as ["events"],
+          metrics: ["events"],
           groupings: [{ by: "time", interval: "day" }, property("link_id"), property("human")],
           filter: { ...own("link_id", ""), values: links.map(({ id }) => String(id)) },
           order: [],
@@ -184,45 +157,37 @@ const own = (property: string, value: string) => ({
 const both = (one: Filter, other: Filter): Filter => ({ op: "and", filters: [one, other] })
 const ofLink = ({ id }: Link): Filter => own("link_id", String(id))
 const peopleOf = (link: Link): Filter => both(ofLink(link), own("human", "1"))
-
-/** How a missing value is written. */
-const MISSING = ["Direct", "(none)"]
-
-/** Rows with these values. */
-function valuesFilter({ dimension, property }: { dimension: unknown; property?: unknown }, values: readonly unknown[]): Filter {
-  const texts = values.map(String)
-  const name = dimension as Extract<Filter, { dimension: unknown }>["dimension"] // of the list above
-  return {
-    ...{ op: "is", dimension: name, values: texts, missing: texts.some((text) => MISSING.includes(text)), caseSensitive: true },
-    ...(property !== undefined && { property: String(property) }),
-  }
+/** The clicks by which the rows of a breakdown are chosen and ordered. */
+const RANKED: Record<ClickMetric, { ranked?: Filter }> = {
+  human: { ranked: own("human", "1") },
+  unique: { ranked: own("human", "1") },
+  bot: { ranked: own("human", "0") },
+  total: {},
 }
 
-type Metrics = Record<string, unknown>
-type Point = Metrics & { time: string; partial?: boolean }
-
-function countsOf(all: Metrics, people: Metrics): Counts {
-  const [total, human] = [Number(all.events ?? 0), Number(people.events ?? 0)]
-  return { human, bot: total - human, total, unique: Number(people.visitors ?? 0) }
+function countsOf(counts: RecordCounts): Counts {
+  const [human, bot] = [counts["1"]!, counts["0"]!] // the values of BY_HUMAN
+  return { human: human.records, bot: bot.records, total: human.records + bot.records, unique: human.visitors }
 }
-const clicksIn = (all: Metrics, people: Metrics, qr: Metrics) => ({ ...countsOf(all, people), qr: Number(qr.events ?? 0) })
 const chosen = (metrics: readonly ClickMetric[], counts: Counts) => Object.fromEntries(metrics.map((name) => [name, counts[name]]))
 
-function comparisonOf(all: Summary, people: Summary, qr: Summary) {
-  const before = clicksIn(all.comparison!.metrics, people.comparison!.metrics, qr.comparison!.metrics) // compared as all
-  const now = clicksIn(all.metrics, people.metrics, qr.metrics)
-  const names = (Object.keys(now) as (keyof typeof now)[]).filter((name) => before[name] > 0)
-  const percent = (name: keyof typeof now) => Math.round(((now[name] - before[name]) / before[name]) * 1_000) / 10
-  return { range: all.comparison!.range, clicks: before, change_percent: Object.fromEntries(names.map((name) => [name, percent(name)])) }
+type ReportRange = Awaited<ReturnType<LinksHost["services"]["recordReports"]["summary"]>>["range"]
+type Ranged = { range: ReportRange }
+type Clicks = Counts & { qr: number }
+
+function comparisonOf(now: Clicks, { range, clicks }: { range: ReportRange; clicks: Clicks }) {
+  const names = (Object.keys(now) as (keyof Clicks)[]).filter((name) => clicks[name] > 0) // its own keys
+  const percent = (name: keyof Clicks) => Math.round(((now[name] - clicks[name]) / clicks[name]) * 1_000) / 10
+  return { range, clicks, change_percent: Object.fromEntries(names.map((name) => [name, percent(name)])) }
 }
 
-const metaOf = ({ range, visitor_window, notes }: Pick<Summary, "range"> & { visitor_window?: unknown; notes?: unknown }) => ({
+const metaOf = ({ range, visitor_window, notes }: Ranged & { visitor_window?: unknown; notes?: unknown }) => ({
   range,
   ...(visitor_window !== undefined && { visitor_window }),
   ...(notes !== undefined && { notes }),
 })
 
-function rangeOf({ range: { from, to, timezone, from_time, to_time } }: Summary): { from: number; to: number } {
+function rangeOf({ range: { from, to, timezone, from_time, to_time } }: Ranged): { from: number; to: number } {
   const midnight = (day: string, later: number) =>
     Temporal.PlainDate.from(day).add({ days: later }).toZonedDateTime(timezone).epochMilliseconds
   if (from_time !== undefined && to_time !== undefined) return { from: Date.parse(from_time), to: Date.parse(to_time) }

@@ -1,8 +1,8 @@
 import { AnyQuery, NoQuery, Sent, type Site } from "#plugin"
-import type { Area } from "./area.ts"
-import { qrPicture, readQr } from "./qr.ts"
-import { BreakdownShown, OrphansShown, StatsShown, TimeseriesShown } from "./report-shapes.ts"
-import { refuses, says, takes } from "./shown.ts"
+import type { Area } from "../area.ts"
+import { qrPicture, readQr } from "../qr/qr.ts"
+import { refuses, says, takes } from "../shown.ts"
+import { BreakdownShown, OrphansShown, StatsShown, TimeseriesShown } from "./shapes.ts"
 import { TrialInput, TrialShown, tryLink } from "./trial.ts"
 
 const Picture = { schema: { type: "string", format: "binary" } }
@@ -37,7 +37,7 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
         can: "links:read",
         query: NoQuery,
         response: { 200: OrphansShown },
-        detail: says("links", "Requests of the last 30 days that led nowhere"),
+        detail: says("links", "List requests without a link of the last 30 days"),
       },
     )
     .get(
@@ -47,18 +47,23 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
         can: READ,
         query: AnyQuery,
         response: { 200: StatsShown },
-        detail: says("links", "Clicks of a link", slow),
+        detail: says("links", "Get the clicks of a link", slow),
       },
     )
     .get(
       "/links/:id/timeseries",
       async ({ site, params, query, request }) => reports.timeseries(site, await links.get(site, params.id), query, request.signal),
-      { can: READ, query: AnyQuery, response: { 200: TimeseriesShown }, detail: says("links", "Clicks of a link over time", slow) },
+      { can: READ, query: AnyQuery, response: { 200: TimeseriesShown }, detail: says("links", "Get the clicks of a link over time", slow) },
     )
     .get(
       "/links/:id/breakdown",
       async ({ site, params, query, request }) => reports.breakdown(site, await links.get(site, params.id), query, request.signal),
-      { can: READ, query: AnyQuery, response: { 200: BreakdownShown }, detail: says("links", "Clicks of a link by a dimension", slow) },
+      {
+        can: READ,
+        query: AnyQuery,
+        response: { 200: BreakdownShown },
+        detail: says("links", "Get the clicks of a link by dimension", slow),
+      },
     )
     .get(
       "/links/:id/qr",
@@ -79,7 +84,7 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
       {
         can: READ,
         query: AnyQuery,
-        detail: says("links", "The code of a link as SVG or PNG", { ...refuses("low_contrast"), ...PICTURES }),
+        detail: says("links", "Get the QR code of a link as SVG or PNG", { ...refuses("low_contrast"), ...PICTURES }),
       },
     )
     .post(
@@ -93,7 +98,7 @@ export function reportRoutes({ host, cache, chains, links, reports, showing, orp
         query: NoQuery,
         body: Sent,
         response: { 200: TrialShown },
-        detail: says("links", "What a visitor would get, without a click", takes(TrialInput)),
+        detail: says("links", "Test a link without counting a click", takes(TrialInput)),
       },
     )
 }

@@ -1,8 +1,8 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { Id } from "./shown.ts"
+import { Id } from "../shown.ts"
 
 const Count = t.Integer()
-const Meta = t.Any({ description: "The range that was used, for how long a visitor is one, notes" })
+const Meta = t.Any({ description: "Range of the report, visitor window and notes." })
 const Clicks = t.Object({ total: Count, human: Count, bot: Count, unique: Count, qr: Count })
 const CLICK = { human: t.Optional(Count), bot: t.Optional(Count), total: t.Optional(Count), unique: t.Optional(Count) }
 export const StatsShown = t.Object(

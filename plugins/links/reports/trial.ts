@@ -1,11 +1,11 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { fault, inspect, parseInstant, refuseFaults } from "#plugin"
-import type { Cache, Kept } from "./cache.ts"
-import type { Chains } from "./chain.ts"
-import { createBotCheck } from "./clicks.ts"
-import { decide, targetOf } from "./decision.ts"
-import type { Link, LinksHost, Site } from "./link.ts"
-import type { Showing } from "./shown.ts"
+import type { Link, LinksHost, Site } from "../link.ts"
+import type { Cache, Kept } from "../serving/cache.ts"
+import type { Chains } from "../serving/chain.ts"
+import { createBotCheck } from "../serving/clicks.ts"
+import { decide, targetOf } from "../serving/decision.ts"
+import type { Showing } from "../shown.ts"
 
 const Text = t.Optional(t.String({ maxLength: 512 }))
 export const TrialInput = t.Object(
@@ -20,8 +20,8 @@ export const TrialInput = t.Object(
   { additionalProperties: false, title: "LinkTrial" },
 )
 export const TrialShown = t.Object({
-  outcome: t.String({ description: "redirect, password, expired, not_started, archived, loop or unknown" }),
-  rule: t.Optional(t.Integer({ description: "Counted from 1; 0 is the link's own destination" })),
+  outcome: t.String({ description: "`redirect`, `password`, `expired`, `not_started`, `archived`, `loop` or `unknown`." }),
+  rule: t.Optional(t.Integer({ description: "Number of the rule that matched, starting at 1. 0 is the destination of the link." })),
   status: t.Integer(),
   url: t.Union([t.String(), t.Null()]),
   bot_reason: t.Optional(t.String()),
@@ -52,7 +52,7 @@ export function tryLink(
     timezone: site.timezone,
     isUnlocked: false,
   }
-  const kept: Kept = world.cache.byId(link.id) ?? { link, since: { human: 0 }, hosts: [] }
+  const kept: Kept = world.cache.byId(link.id) ?? { link, since: { human: 0 }, targets: [] }
   const decision = decide(kept, wanted, world)
   const reason = createBotCheck(undefined)({ request, server: null }, sender, wanted.at)
   const told = { ...(reason && { bot_reason: reason }) }
@@ -67,13 +67,13 @@ function readTrial(body: unknown) {
   const { fields, faults } = inspect(TrialInput, body)
   const { ua, country, language, at, query = "", path = "" } = fields as Static<typeof TrialInput>
   const moment = at === undefined ? undefined : parseInstant(at)
-  if (at !== undefined && moment === undefined) faults.push(fault("/at", "invalid_date", "must be a time with its offset"))
+  if (at !== undefined && moment === undefined) faults.push(fault("/at", "invalid_date", "must be an instant with its offset"))
   for (const [name, text] of [
     ["ua", ua],
     ["language", language],
   ] as const)
     if (text !== undefined && !/^[\u0020-\u00ff]*$/.test(text))
-      faults.push(fault(`/${name}`, "invalid_characters", "holds characters that no header can have"))
+      faults.push(fault(`/${name}`, "invalid_characters", "contains characters that a header can't have"))
   refuseFaults(faults)
   return { ua, country, language, at: moment, query: query.replace(/^\?/, ""), path }
 }

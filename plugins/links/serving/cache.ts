@@ -1,16 +1,16 @@
 import { type OwnTables, slugKey } from "#plugin"
-import { hostOf } from "./destination.ts"
-import { type Domain, listAllDomains } from "./domain-rows.ts"
-import { destinationsOf, type Link } from "./link.ts"
-import { listLinks } from "./rows.ts"
+import { type Target, targetOf } from "../destination.ts"
+import { type Domain, listAllDomains } from "../domain-rows.ts"
+import { destinationsOf, type Link } from "../link.ts"
+import { listLinks } from "../rows.ts"
 
 /** A link with what of its requests is known in this process alone. */
 export interface Kept {
   readonly link: Link
   /** Human clicks that were decided and are not folded yet. */
   readonly since: { human: number }
-  /** Hosts that it may lead to. */
-  readonly hosts: readonly string[]
+  /** What its destinations mean if they lead to links. */
+  readonly targets: readonly Target[]
 }
 
 /**
@@ -28,6 +28,13 @@ export interface Cache {
   ofSite(siteId: number): readonly Kept[]
   /** Of all sites. */
   all(): IterableIterator<Kept>
+  /** Returns how many links a site has. */
+  count(siteId: number): number
+  /**
+   * Returns the links with a destination that means this link domain's slug, or, for null, this slug below the prefix on any host:
+   * whether that host leads to links is for the caller to judge.
+   */
+  leadingTo(host: string | null, slug: string): Iterable<Kept>
   /** A deleted link leaves. */
   put(link: Link): void
   remove(id: number): void
@@ -37,12 +44,25 @@ export interface Cache {
   removeDomain(id: number): void
 }
 
-const SLICE = 1_000
+/** Links that are read between two turns of the event loop. */
+const SLICE = 250
 
-export function createCache(db: OwnTables, onReady: () => Promise<unknown>): Cache {
+/** Under which a link is found by what it leads to. */
+const leadOf = ({ host, isPrefixed, slug }: Pick<Target, "host" | "isPrefixed" | "slug">): string =>
+  `${isPrefixed ? "" : host}/${slugKey(slug)}`
+
+interface CacheOptions {
+  /** First part of the paths of links, without slashes. */
+  prefix: string
+  /** Runs once, when all links are in memory and before the first of them is served. */
+  onReady(): Promise<unknown>
+}
+
+export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): Cache {
   const byKey = new Map<string, Kept>()
   const byId = new Map<number, Kept>()
   const bySite = new Map<number, Map<number, Kept>>()
+  const byLead = new Map<string, Set<Kept>>()
   const domains = new Map<number, Domain>()
   const hosts = new Map<string, Domain>()
   let loading: Promise<void> | undefined
@@ -55,26 +75,28 @@ export function createCache(db: OwnTables, onReady: () => Promise<unknown>): Cac
     if (!old) return
     byId.delete(id)
     bySite.get(old.link.site_id)?.delete(id)
+    for (const target of old.targets) {
+      const leading = byLead.get(leadOf(target))
+      leading?.delete(old)
+      if (leading?.size === 0) byLead.delete(leadOf(target))
+    }
     const key = keyOf(old.link)
     if (byKey.get(key) === old) byKey.delete(key)
   }
   function put(link: Link): void {
     const old = byId.get(link.id)
-    if (old && old.link.slug === link.slug && old.link.domain_id === link.domain_id) byKey.delete(keyOf(link))
-    else remove(link.id)
-    if (link.deleted_at !== null) {
-      remove(link.id)
-      return
-    }
-    const kept: Kept = {
-      link,
-      since: old?.since ?? { human: 0 },
-      hosts: destinationsOf(link).flatMap((destination) => hostOf(destination) ?? []),
-    }
+    remove(link.id)
+    if (link.deleted_at !== null) return
+    const targets = destinationsOf(link).flatMap((destination) => targetOf(destination, prefix) ?? [])
+    const kept: Kept = { link, since: old?.since ?? { human: 0 }, targets }
     byId.set(link.id, kept)
     byKey.set(keyOf(link), kept)
     const ofSite = bySite.get(link.site_id) ?? new Map<number, Kept>()
     bySite.set(link.site_id, ofSite.set(link.id, kept))
+    for (const target of targets) {
+      const leading = byLead.get(leadOf(target)) ?? new Set<Kept>()
+      byLead.set(leadOf(target), leading.add(kept))
+    }
   }
   function putDomain(domain: Domain): void {
     const old = domains.get(domain.id)
@@ -91,6 +113,7 @@ export function createCache(db: OwnTables, onReady: () => Promise<unknown>): Cac
         for (const link of slice) put(link)
         if (slice.length < SLICE) break
         after = slice.at(-1)!.id
+        await Bun.sleep(0)
       }
     })
     await onReady()
@@ -118,6 +141,8 @@ export function createCache(db: OwnTables, onReady: () => Promise<unknown>): Cac
     byId: (id) => byId.get(id),
     ofSite: (siteId) => [...(bySite.get(siteId)?.values() ?? [])].sort((a, b) => a.link.id - b.link.id),
     all: () => byId.values(),
+    count: (siteId) => bySite.get(siteId)?.size ?? 0,
+    leadingTo: (host, slug) => byLead.get(leadOf({ host: host ?? "", isPrefixed: host === null, slug })) ?? [],
     put,
     remove,
     domain: (host) => hosts.get(host),

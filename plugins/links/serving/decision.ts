@@ -1,8 +1,8 @@
-import { builtUrl } from "./address.ts"
+import { builtUrl } from "../address.ts"
+import { isExpired, type Link, type RedirectStatus } from "../link.ts"
+import { ruleFor, type Situation } from "../rules.ts"
 import type { Cache, Kept } from "./cache.ts"
 import { type Chains, MOST_HOPS } from "./chain.ts"
-import { isExpired, type Link, type RedirectStatus } from "./link.ts"
-import { ruleFor, type Situation } from "./rules.ts"
 
 /** What a request says of itself beside its sender. */
 export interface Wanted extends Situation {

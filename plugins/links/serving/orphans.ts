@@ -1,5 +1,5 @@
 import { type OwnTables, sql } from "#plugin"
-import { LIMITS } from "./link.ts"
+import { LIMITS } from "../link.ts"
 
 export type OrphanKind = "unknown_slug" | "root" | "expired" | "not_started"
 

@@ -1,5 +1,5 @@
 import { instantText } from "#plugin"
-import type { Link } from "./link.ts"
+import type { Link } from "../link.ts"
 
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[sign]!)
@@ -13,7 +13,7 @@ const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-u
 const OF_LINKS = { ...COMMON, "content-security-policy": POLICY, "x-robots-tag": "noindex", "referrer-policy": "no-referrer" }
 
 /** The same for every slug: nothing of the request is in them. */
-const NOT_FOUND = page("Not found", "<p>There is no such link.</p>")
+const NOT_FOUND = page("Not found", "<p>This link doesn't exist.</p>")
 const GONE = page("Gone", "<p>This link leads nowhere any more.</p>")
 
 const plain = { ...COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'", "referrer-policy": "no-referrer" }
@@ -25,7 +25,7 @@ const FORM = `<form method="post"><p><label>Password <input type="password" name
 
 /** Says nothing of where the link leads. */
 export const passwordPage = (status: 200 | 403 = 200): Response =>
-  new Response(page("Password", `${status === 403 ? '<p role="alert">The password is not right.</p>' : ""}${FORM}`), {
+  new Response(page("Password", `${status === 403 ? '<p role="alert">The password is incorrect.</p>' : ""}${FORM}`), {
     status,
     headers: OF_LINKS,
   })
@@ -43,9 +43,9 @@ export const unlockedPage = (cookie: string): Response =>
 export function previewPage({ title, slug, destination, created_at, password_hash }: Link): Response {
   const target =
     password_hash === null
-      ? `<p>Leads to <a href="${escaped(destination)}" rel="noreferrer noopener nofollow">${escaped(destination)}</a></p>`
-      : "<p>The link has a password.</p>"
+      ? `<p>Redirects to <a href="${escaped(destination)}" rel="noreferrer noopener nofollow">${escaped(destination)}</a></p>`
+      : "<p>This link is protected by a password.</p>"
   const day = instantText(created_at).slice(0, 10)
-  const body = `${target}<p>Made on <time datetime="${day}">${day}</time></p>`
+  const body = `${target}<p>Created on <time datetime="${day}">${day}</time></p>`
   return new Response(page(escaped(title || slug), body), { headers: OF_LINKS })
 }

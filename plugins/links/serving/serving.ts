@@ -1,14 +1,24 @@
-import { type Asked, composed, isReservedSlug, type ListedSender, readBytes, type SenderFacts, type Site, unescaped } from "#plugin"
+import {
+  AppError,
+  type Asked,
+  isReservedSlug,
+  type ListedSender,
+  normalizeUnicode,
+  readBytes,
+  type SenderFacts,
+  type Site,
+  unescaped,
+} from "#plugin"
+import type { Domain } from "../domain-rows.ts"
+import type { Link, LinksHost } from "../link.ts"
 import type { Cache, Kept } from "./cache.ts"
 import type { Chains } from "./chain.ts"
 import { type BotReason, clickOf, createBotCheck } from "./clicks.ts"
 import { type Decision, decide, type Wanted } from "./decision.ts"
-import type { Domain } from "./domain-rows.ts"
-import type { Link, LinksHost } from "./link.ts"
 import type { OrphanKind, Orphans } from "./orphans.ts"
 import { gonePage, notFoundPage, otherMethod, passwordPage, previewPage, unlockedPage } from "./pages.ts"
 
-interface DoorOptions {
+interface EndpointOptions {
   cache: Cache
   chains: Chains
   orphans: Orphans
@@ -20,13 +30,19 @@ interface DoorOptions {
 }
 
 const MISSES_A_MINUTE = 60
+/** Of one link. */
 const TRIES_A_MINUTE = 5
+/** Of all links together, so that the number of links does not raise the number of slow hashes. */
+const UNLOCKS_A_MINUTE = 30
 const UNLOCK_SECONDS = 3_600
 const MOST_FORM_BYTES = 4_096
 
 /** What a request asks for, on which host. */
 interface Address {
+  /** The verified link domain that was asked. */
   domain: Domain | undefined
+  /** Whose slugs are meant: those of a link domain, or null for those below the prefix. */
+  domainId: number | null
   slug: string
   /** What follows the slug. */
   path: string
@@ -35,12 +51,14 @@ interface Address {
 }
 
 /**
- * Answers requests for short links. The redirect goes out first, and what is to be remembered of it is stored afterwards. What
- * is unknown, deleted, archived or not begun gets one answer, at one cost.
+ * Answers requests for short links. The redirect is sent first and the click is stored within 20 ms after it, except for the click that
+ * uses up a limit, which is on disk before its redirect. Unknown, deleted, archived and not yet started links get the same answer at the
+ * same cost.
  */
-export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, isDatacenter, onClick }: DoorOptions) {
+export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix, isDatacenter, onClick }: EndpointOptions) {
   const misses = host.throttle(MISSES_A_MINUTE, 60_000)
   const tries = host.throttle(TRIES_A_MINUTE, 60_000)
+  const unlocks = host.throttle(UNLOCKS_A_MINUTE, 60_000)
   const botReason = createBotCheck(isDatacenter)
   const siteOf = (id: number): Site | undefined => host.services.sites.directory.byId(id)
 
@@ -51,6 +69,13 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
     return elsewhere ? redirect(elsewhere, { status: 302, noindex: true }) : notFoundPage()
   }
 
+  /** Returns the link that is meant, and its site. On a link domain the links of other organizations do not exist. */
+  function find({ domain, domainId }: Address, slug: string): { kept: Kept; site: Site } | undefined {
+    const kept = cache.at(domainId, slug)
+    const site = kept && siteOf(kept.link.site_id)
+    return site && (!domain || site.organization_id === domain.organization_id) ? { kept, site } : undefined
+  }
+
   function serve(asked: Asked, address: Address): Response | Promise<Response> {
     const { slug, path } = address
     const { method } = asked.request
@@ -58,9 +83,9 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
     if (!isRead && method !== "POST") return otherMethod("GET, HEAD")
     if (slug === "") return isRead ? miss(asked, address, "root") : otherMethod("GET, HEAD")
     const isPreview = slug.endsWith("+") && path === ""
-    const kept = cache.at(address.domain?.id ?? null, isPreview ? slug.slice(0, -1) : slug)
-    const site = kept && siteOf(kept.link.site_id)
-    if (!kept || !site) return isRead ? miss(asked, address, "unknown_slug") : otherMethod("GET, HEAD")
+    const found = find(address, isPreview ? slug.slice(0, -1) : slug)
+    if (!found) return isRead ? miss(asked, address, "unknown_slug") : otherMethod("GET, HEAD")
+    const { kept, site } = found
     if (isPreview) return isRead ? preview(asked, kept, address) : otherMethod("GET, HEAD")
     return isRead ? visit(asked, kept, site, address) : unlock(asked, kept, site, address)
   }
@@ -71,7 +96,7 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
     return { device, os, country, language, at: host.now(), query, path, timezone: site.timezone, isUnlocked }
   }
 
-  function visit(asked: Asked, kept: Kept, site: Site, address: Address): Response {
+  function visit(asked: Asked, kept: Kept, site: Site, address: Address): Response | Promise<Response> {
     const sender = host.senderOf(asked)
     const wanted = wantedOf(asked, kept, site, address, sender)
     const decision = decide(kept, wanted, { cache, chains })
@@ -81,10 +106,15 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
     if (!reason) kept.since.human++
     const { link } = kept
     const answer = redirect(decision.url, { status: decision.status, noindex: link.noindex })
-    record(asked, site, { link, reason, decision, address })
-    return answer
+    const isLast = !reason && link.max_clicks !== null && link.clicks_human + kept.since.human >= link.max_clicks
+    const pending = record(asked, site, { link, reason, decision, address, isLast })
+    return pending ? pending.then(() => answer) : answer
   }
 
+  /**
+   * Records a click. Returns a promise that the redirect has to wait for: of the click that uses up a limit, which a crash must not
+   * undo, and of a click that comes while too many wait for the disk. Never throws or rejects: visitors are redirected in any case.
+   */
   function record(
     asked: Asked,
     site: Site,
@@ -93,18 +123,24 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
       reason,
       decision,
       address,
-    }: { link: Link; reason: BotReason | undefined; decision: Decision & { outcome: "redirect" }; address: Address },
-  ): void {
+      isLast,
+    }: { link: Link; reason: BotReason | undefined; decision: Decision & { outcome: "redirect" }; address: Address; isLast: boolean },
+  ): Promise<void> | undefined {
     const isQr = address.query !== "" && new URLSearchParams(address.query).get("qr") === "1"
     const { rule, status } = decision
     const { method } = asked.request
     try {
-      host.recordLater(asked, site, clickOf({ linkId: link.id, reason, isQr, rule, method, status }))
+      const click = clickOf({ linkId: link.id, reason, isQr, rule, method, status })
       onClick(site.id)
+      return isLast ? host.record(asked, site, click).catch(tellUnrecorded) : host.recordLater(asked, site, click)
     } catch (error) {
-      // The visitor gets where they want to go, whatever becomes of the count.
-      host.log.error("a click could not be recorded", { error })
+      return void tellUnrecorded(error)
     }
+  }
+
+  /** The store itself counts what it refuses, and its state is shown elsewhere. */
+  const tellUnrecorded = (error: unknown): void => {
+    if (!(error instanceof AppError)) host.log.error("a click could not be recorded", { error })
   }
 
   function refusal(asked: Asked, decision: Exclude<Decision, { outcome: "redirect" }>, address: Address): Response {
@@ -133,14 +169,16 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
     const { link } = kept
     const decision = decide(kept, { ...wantedOf(asked, kept, site, address, host.senderOf(asked)), isUnlocked: false }, { cache, chains })
     if (decision.outcome !== "password") return otherMethod("GET, HEAD")
+    unlocks.take(asked)
     tries.take(asked, link.id)
     const form = new URLSearchParams(new TextDecoder().decode(await readBytes(asked.request, MOST_FORM_BYTES)))
-    const { isRight } = await host.passwords.verify(composed(form.get("password") ?? ""), link.password_hash)
+    const typed = form.get("password") ?? ""
+    const isRight = typed !== "" && (await host.passwords.verify(normalizeUnicode(typed), link.password_hash)).isRight
     return isRight ? unlockedPage(cookieOf(link)) : passwordPage(403)
   }
 
   const isSecure = (): boolean => host.baseUrl().startsWith("https:")
-  const cookieName = (id: number): string => `${isSecure() ? "__Host-" : ""}unlock-${id}`
+  const cookieName = (id: number): string => `${isSecure() ? "__Host-" : ""}unlock-l-${id}`
   const cookieOf = (link: Link): string =>
     [
       `${cookieName(link.id)}=${host.unlocks.make(link)}`,
@@ -155,23 +193,32 @@ export function createDoor(host: LinksHost, { cache, chains, orphans, prefix, is
     return loading ? loading.then(answer) : answer()
   }
 
+  const verifiedDomain = (name: string): Domain | undefined => {
+    const domain = cache.domain(name)
+    return domain && domain.verified_at !== null ? domain : undefined
+  }
+
   return {
-    atPath: (asked: Asked, path: string) => whenReady(() => serve(asked, addressIn(asked.request, undefined, path.slice(base.length + 1)))),
-    ownsHost: (name: string): boolean => (cache.domain(name)?.verified_at ?? null) !== null,
+    atPath(asked: Asked, path: string, name: string) {
+      const address = addressIn(asked.request, path.slice(base.length + 1), { domain: verifiedDomain(name), domainId: null })
+      return whenReady(() => serve(asked, address))
+    },
+    ownsHost: (name: string): boolean => verifiedDomain(name) !== undefined,
     onHost(asked: Asked, path: string, name: string): Response | Promise<Response> | undefined {
-      const address = addressIn(asked.request, cache.domain(name), path.slice(1))
+      const domain = verifiedDomain(name)! // `ownsHost` was asked just before
+      const address = addressIn(asked.request, path.slice(1), { domain, domainId: domain.id })
       return isReservedSlug(address.slug) ? undefined : whenReady(() => serve(asked, address))
     },
   }
 }
 
 /** `rest` is the path from where the slug begins. */
-function addressIn({ url }: Request, domain: Domain | undefined, rest: string): Address {
+function addressIn({ url }: Request, rest: string, place: Pick<Address, "domain" | "domainId">): Address {
   const end = rest.indexOf("/")
   const mark = url.indexOf("?")
   const query = mark === -1 ? "" : url.slice(mark + 1).split("#")[0]!
   const [slug, path] = end === -1 ? [rest, ""] : [rest.slice(0, end), rest.slice(end)]
-  return { domain, slug: unescaped(slug), path, query }
+  return { ...place, slug: unescaped(slug), path, query }
 }
 
 const NO_STORE = "no-store"

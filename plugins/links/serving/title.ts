@@ -1,4 +1,4 @@
-import { composed } from "#plugin"
+import { normalizeUnicode } from "#plugin"
 
 const MOST_CHARS = 200
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }
@@ -10,7 +10,7 @@ const TITLE = /<title[^<>]*>([^<]*)<\/title>/i
 export function titleIn(html: string): string {
   const text = TITLE.exec(html)?.[1] ?? ""
   return [
-    ...composed(
+    ...normalizeUnicode(
       decoded(text)
         .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
         .trim(),

@@ -1,5 +1,5 @@
 import { type OwnStatements, type Site, sql } from "#plugin"
-import type { Utm } from "./link.ts"
+import type { Utm } from "../link.ts"
 
 /** Campaign fields to begin with. */
 export interface Template {

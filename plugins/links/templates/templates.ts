@@ -2,7 +2,7 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import {
   type Actor,
   AppError,
-  type Deed,
+  type AuditEntry,
   fault,
   inspect,
   isObject,
@@ -13,25 +13,20 @@ import {
   refuseOtherVersion,
   refuseStaleBody,
 } from "#plugin"
-import { withoutEmpty } from "./address.ts"
-import { UtmInput } from "./input.ts"
-import { LIMITS, type LinksHost, type Site, UTM_KEYS, type Utm } from "./link.ts"
-import {
-  countTemplates,
-  deleteTemplate,
-  insertTemplate,
-  listTemplates,
-  type Template,
-  templateById,
-  updateTemplate,
-} from "./template-rows.ts"
+import { withoutEmpty } from "../address.ts"
+import { linkError } from "../errors.ts"
+import { UtmInput } from "../input.ts"
+import { LIMITS, type LinksHost, type Site, UTM_KEYS, type Utm } from "../link.ts"
+import { countTemplates, deleteTemplate, insertTemplate, listTemplates, type Template, templateById, updateTemplate } from "./rows.ts"
 
 export const TemplateInput = t.Object(
   {
     name: t.String({ minLength: 1, maxLength: 100 }),
     fields: t.Optional(UtmInput),
     required: t.Optional(t.Array(t.Union(UTM_KEYS.map((key) => t.Literal(key))), { maxItems: UTM_KEYS.length, uniqueItems: true })),
-    all_sites: t.Optional(t.Boolean({ description: "For all sites of the organization; needs org:write" })),
+    all_sites: t.Optional(
+      t.Boolean({ description: "Make the template available to all sites of the organization. Requires `org:write`." }),
+    ),
   },
   { additionalProperties: false, title: "UtmTemplateInput" },
 )
@@ -55,10 +50,10 @@ export interface Templates {
 export function createTemplates({ db, audit, now }: LinksHost): Templates {
   async function find(statements: OwnStatements, site: Site, named: string | undefined): Promise<Template> {
     const template = await templateById(statements, site, parseId(named) ?? 0)
-    if (!template) throw new AppError("template_not_found", "There is no template with this id.")
+    if (!template) throw linkError("template_not_found", "This campaign template doesn't exist.")
     return template
   }
-  const deed = (verb: string, site: Site, before: Template | undefined, after: Template | undefined): Deed => {
+  const deed = (verb: string, site: Site, before: Template | undefined, after: Template | undefined): AuditEntry => {
     const template = (after ?? before)! // one of the two is there
     const fields = ["name", "fields", "required"] as const
     const changed = fields.filter((name) => !Bun.deepEquals(before?.[name], after?.[name]))
@@ -127,14 +122,16 @@ function readTemplate(body: unknown): TemplateFields & { all_sites: boolean } {
 export function versionOf(body: unknown): { version: number | undefined; patch: unknown } {
   if (!isObject(body) || body.version === undefined) return { version: undefined, patch: body }
   const { version, ...patch } = body
-  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be a whole number")])
+  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be an integer")])
   return { version: version as number, patch } // just looked at
 }
 
 /** What all sites use is the organization's. */
 function refuseUnpermitted({ site_id }: Pick<Template, "site_id">, permissions: ReadonlySet<string>): void {
   if (site_id === null && !permissions.has("org:write"))
-    throw new AppError("forbidden", "The template is for all sites of the organization.", { required_permission: "org:write" })
+    throw new AppError("forbidden", "This template is shared by all sites of the organization. Changing it requires an owner or admin.", {
+      required_permission: "org:write",
+    })
 }
 
 export const shownTemplate = ({ id, site_id, name, fields, required, version }: Template) => ({
@@ -147,9 +144,11 @@ export const shownTemplate = ({ id, site_id, name, fields, required, version }: 
 })
 
 const nameTaken = () =>
-  new AppError("validation_failed", "1 field is not valid.", { errors: [fault("/name", "not_unique", "is the name of another template")] })
+  new AppError("validation_failed", "1 field is not valid.", {
+    errors: [fault("/name", "not_unique", "is already the name of another template")],
+  })
 const tooMany = () =>
-  new AppError("limit_reached", `An organization may have ${LIMITS.templates} templates`, {
+  new AppError("limit_reached", `An organization can have at most ${LIMITS.templates} templates.`, {
     limit: LIMITS.templates,
     resource: "utm_templates",
   })

@@ -80,7 +80,7 @@ const fields = fc.record({
 })
 const brought = fc.record({ path: text.map((part) => encodeURI(part.toWellFormed())), query: text.map((part) => part.toWellFormed()) })
 
-test("no parameter, path or campaign changes scheme, host, port, user or fragment", () => {
+test("keeps scheme, host, port, user and fragment whatever parameters, path or campaign are added", () => {
   fc.assert(
     fc.property(destinations, fields, brought, (destination, given, request) => {
       const safe = { ...given, utm: Object.fromEntries(Object.entries(given.utm).map(([key, value]) => [key, value.toWellFormed()])) }
@@ -94,7 +94,7 @@ test("no parameter, path or campaign changes scheme, host, port, user or fragmen
   )
 })
 
-test("a destination to which nothing is added comes back byte for byte", () => {
+test("keeps a destination unchanged if nothing is added", () => {
   const any = fc.tuple(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()).map(([url, more]) => url + more)
   fc.assert(
     fc.property(any, fc.boolean(), fc.boolean(), (destination, forward_path, forward_query) => {

@@ -6,7 +6,7 @@ afterAll(() => stand[Symbol.asyncDispose]())
 const { ask, make, visit } = stand
 const destination = "https://example.com/"
 
-test("rows of a batch stand alone", async () => {
+test("writes the valid rows of a batch although others fail", async () => {
   const [one, two, three] = [await make({ destination }), await make({ destination }), await make({ destination })]
   const results = async (op: string, rows: unknown[]) => (await ask("POST", `${PATH}/bulk`, { op, rows })).body.results
   expect(await results("create", [{ destination }, { destination: "javascript:x" }, 5, { destination, slug: "bulked" }])).toMatchObject([
@@ -53,7 +53,7 @@ test.each([
   expect((await visit(`/l/${slug}`)).headers.get("location")).toBe("https://example.com/1")
 })
 
-test("a file with faults says them by line, before and after", async () => {
+test("reports the problems of a CSV file by line in the preview and the import", async () => {
   const csv =
     '\ufeffslug,destination,title\n"quoted ""one""",https://example.com/,x\nadmin,https://example.com/,x\nok-row,"javascript:x",x\n\ntwice,https://example.com/,=1\nTWICE,https://example.com/,"a\nb"\nTwice,https://example.com/,x\n'
   const { body } = await ask("POST", `${PATH}/import`, { csv })
@@ -74,7 +74,7 @@ test("a file with faults says them by line, before and after", async () => {
   })
 })
 
-test("a look at a file refuses what writing it would refuse", async () => {
+test("rejects the same rows in the preview as in the import", async () => {
   const tags = Array.from({ length: 51 }, (_, place) => `t${place}`).join(",")
   const rows = [
     ["look-lines", destination, '"two\nlines"', ""],
@@ -89,4 +89,95 @@ test("a look at a file refuses what writing it would refuse", async () => {
   const wanted = ["validation_failed", "validation_failed", "validation_failed", "redirect_loop", "ok"]
   expect([await outcomes(false), await outcomes(true)]).toEqual([wanted, wanted])
   expect((await ask("GET", `${PATH}?q=look-long`)).body.data[0].title).toBe(`${"a".repeat(199)}😀`)
+})
+
+test("answers redirects while a batch runs, including those of its first rows", async () => {
+  await using busy = await linkStand()
+  await busy.visit("/l/nothing") // reads all links
+  const turnsDuring = async (batch: Promise<unknown>) => {
+    let isOver = false
+    const ended = batch.finally(() => {
+      isOver = true
+    })
+    const statuses: number[] = []
+    while (!isOver) {
+      statuses.push((await busy.visit("/l/row-0")).status)
+      await Bun.sleep(0)
+    }
+    await ended
+    return statuses
+  }
+  const rows = Array.from({ length: 400 }, (_, row) => ({ slug: `row-${row}`, destination }))
+  const csv = ["slug,destination", ...rows.map(({ slug }) => `${slug},${destination}`)].join("\n")
+  expect((await turnsDuring(busy.ask("POST", `${PATH}/import`, { csv }))).length).toBeGreaterThan(10)
+  const statuses = await turnsDuring(busy.ask("POST", `${PATH}/import`, { csv, apply: true }))
+  // The first row leads somewhere long before the last one is written.
+  expect(statuses.filter((status) => status === 302).length).toBeGreaterThan(10)
+  const { data } = (await busy.ask("GET", `${PATH}?limit=200&count=true`)).body
+  const ids = data.map(({ id }: { id: number }) => ({ id }))
+  for (const op of ["archive", "delete"])
+    expect((await turnsDuring(busy.ask("POST", `${PATH}/bulk`, { op, rows: ids }))).length).toBeGreaterThan(5)
+}, 30_000)
+
+test("resumes an interrupted batch after its last written row when it is sent again with its key", async () => {
+  await using cut = await linkStand()
+  const { catalog } = cut.instance.app.instance
+  const rows = Array.from({ length: 100 }, (_, row) => ({ destination: row === 3 ? "javascript:x" : `https://example.com/${row}` }))
+  const send = (body: object) => cut.ask("POST", `${PATH}/bulk`, body, { "idempotency-key": "batch-1" })
+  await catalog.script(
+    "create trigger cut_off before insert on links_links when new.destination like '%/60' begin select raise(abort, 'cut off'); end",
+  )
+  expect((await send({ op: "create", rows })).status).toBe(500)
+  const written = (await cut.ask("GET", `${PATH}?count=true&limit=1`)).body.total
+  expect(written).toBeGreaterThan(0)
+  expect(written).toBeLessThan(60)
+  expect(await send({ op: "create", rows: rows.slice(1) })).toMatchObject({ status: 422, body: { code: "idempotency_key_reused" } })
+  await catalog.script("drop trigger cut_off")
+  const { status, headers, body } = await send({ op: "create", rows })
+  expect([status, headers.get("idempotency-replayed")]).toEqual([200, null])
+  expect(body.results.map(({ index }: { index: number }) => index)).toEqual(rows.map((_, index) => index))
+  expect(body.results.filter(({ status }: { status: string }) => status === "failed")).toMatchObject([{ index: 3 }])
+  const found = (await cut.ask("GET", `${PATH}?limit=200`)).body.data.map(({ destination }: { destination: string }) => destination)
+  expect(found.toSorted()).toEqual(
+    rows
+      .filter((_, row) => row !== 3)
+      .map(({ destination }) => destination)
+      .toSorted(),
+  )
+  const again = await send({ op: "create", rows })
+  expect([again.headers.get("idempotency-replayed"), again.body]).toEqual(["true", body])
+})
+
+test("checks slugs, limits and redirect chains against earlier rows of the same batch", async () => {
+  const at = (slug: string) => `http://localhost/l/${slug}`
+  const rows = [
+    { slug: "sees-a", destination: at("sees-b") },
+    { slug: "sees-b", destination: at("sees-c") },
+    { slug: "SEES-A", destination },
+    { slug: "sees-c", destination: at("sees-a") },
+    { slug: "sees-c", destination: at("sees-d") },
+    { slug: "sees-d", destination },
+    { slug: "sees-d", destination: "https://example.com/d" },
+  ]
+  const { results } = (await ask("POST", `${PATH}/bulk`, { op: "create", rows })).body
+  expect(results.map(({ status, error }: { status: string; error?: { code: string } }) => error?.code ?? status)).toEqual([
+    "created",
+    "created",
+    "slug_taken",
+    "redirect_loop",
+    "created",
+    "redirect_loop",
+    "redirect_loop",
+  ])
+  const [a, b] = results
+  const moved = await ask("POST", `${PATH}/bulk`, {
+    op: "update",
+    rows: [
+      { id: a.id, destination },
+      { id: b.id, destination: at("sees-a") },
+    ],
+  })
+  expect(moved.body.results).toMatchObject([{ status: "updated" }, { status: "updated" }])
+  const gone = await ask("POST", `${PATH}/bulk`, { op: "delete", rows: [{ id: a.id }, { id: a.id }] })
+  expect(gone.body.results).toMatchObject([{ status: "deleted" }, { status: "failed", error: { code: "link_not_found" } }])
 })

@@ -54,13 +54,13 @@ function roomOf(select: HTMLElement): number {
   return select.offsetWidth - needed
 }
 
-test.skipIf(noBrowser)("a link is made by keys alone, and leads to the final address that was shown", async () => {
+test.skipIf(noBrowser)("creates a link with the keyboard, which redirects to the final address shown", async () => {
   await using stand = await openLinks()
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/links")
-  await shown(page, "There are no short links yet.")
-  await tabTo(page, "Make a link")
+  await shown(page, "No short links yet.")
+  await tabTo(page, "New link")
   await page.keyboard.press("Enter")
   await page.getByRole("dialog").waitFor()
   await page.keyboard.type("https://shop.example/sale?colour=red&utm_medium=print#top")
@@ -72,8 +72,8 @@ test.skipIf(noBrowser)("a link is made by keys alone, and leads to the final add
   await page.keyboard.type("email")
   const wanted = "https://shop.example/sale?colour=red&utm_medium=print&utm_source=news+letter#top"
   expect(await final(page)).toBe(wanted)
-  await shown(page, "Free.")
-  await tabTo(page, "Make link")
+  await shown(page, "Available.")
+  await tabTo(page, "Create link")
   await page.keyboard.press("Enter")
   await page.waitForURL("**/sites/1/links/1")
   await settled(page)
@@ -85,7 +85,7 @@ test.skipIf(noBrowser)("a link is made by keys alone, and leads to the final add
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the tester says which rule holds, and counts nothing", async () => {
+test.skipIf(noBrowser)("shows which rule matches in a test without counting a click", async () => {
   await using stand = await openLinks("viewer")
   await stand.make({
     destination: "https://shop.example/",
@@ -98,26 +98,26 @@ test.skipIf(noBrowser)("the tester says which rule holds, and counts nothing", a
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/links/1")
-  expect(await page.getByLabel("As", { exact: true }).evaluate(roomOf)).toBeGreaterThanOrEqual(0)
+  expect(await page.getByLabel("Visitor", { exact: true }).evaluate(roomOf)).toBeGreaterThanOrEqual(0)
   const tryAs = async (program: string, country: string) => {
-    await page.getByLabel("As", { exact: true }).selectOption({ label: program })
+    await page.getByLabel("Visitor", { exact: true }).selectOption({ label: program })
     await page.getByRole("textbox", { name: "Country" }).fill(country)
-    await page.getByRole("button", { name: "Try", exact: true }).click()
-    return page.getByLabel("Where it leads").textContent()
+    await page.getByRole("button", { name: "Run test", exact: true }).click()
+    return page.getByLabel("Test result").textContent()
   }
   expect(await tryAs("iPhone", "")).toBe("https://m.shop.example/")
-  await shown(page, "Rule 2 holds: redirect with status 302 to")
+  await shown(page, "Rule 2 matches: redirect with status 302 to")
   expect(await tryAs("iPhone", "de")).toBe("https://shop.example/de")
-  await shown(page, "Rule 1 holds")
+  await shown(page, "Rule 1 matches")
   expect(await tryAs("Search engine", "")).toBe("https://shop.example/")
-  await shown(page, "No rule holds")
-  await shown(page, "It would count as a click of a bot.")
+  await shown(page, "No rule matches")
+  await shown(page, "This would count as a bot click.")
   await stand.instance.app.collector.recorded()
   expect((await stand.ask("GET", `${PATH}/1/stats?period=today`)).clicks.total).toBe(0)
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("the page of a link says what the API says, and who may only look is offered no change", async () => {
+test.skipIf(noBrowser)("shows the numbers of the API on a link's page, and no actions to a viewer", async () => {
   await using stand = await openLinks("viewer")
   await stand.make({ destination: "https://shop.example/", slug: "spring" })
   await stand.visit("/l/spring")
@@ -135,7 +135,7 @@ test.skipIf(noBrowser)("the page of a link says what the API says, and who may o
     "2",
   ])
   await shown(page, "User agent of a bot")
-  expect(await page.getByRole("button", { name: "Change", exact: true }).count()).toBe(0)
+  expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0)
   await page.getByRole("link", { name: "All links" }).click()
   await page.locator("tbody th a").first().waitFor()
   await settled(page)
@@ -143,19 +143,19 @@ test.skipIf(noBrowser)("the page of a link says what the API says, and who may o
   expect(
     await page.getByRole("img", { name: "Clicks of spring, 30 days: 2 by people, 1 by bots, at most 2 by people in a day" }).count(),
   ).toBe(1)
-  for (const name of ["Make a link", "Menu of spring"]) expect(await page.getByRole("button", { name }).count()).toBe(0)
+  for (const name of ["New link", "Actions for spring"]) expect(await page.getByRole("button", { name }).count()).toBe(0)
   expect(await page.getByRole("checkbox").count()).toBe(0)
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a slug that is taken and colours that no camera reads are told with a way on", async () => {
+test.skipIf(noBrowser)("explains a taken slug and unreadable colours, and how to continue", async () => {
   await using stand = await openLinks()
   await stand.make({ destination: "https://shop.example/", slug: "spring" })
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/links/1")
   await page.getByLabel("Colour", { exact: true }).fill("#cccccc")
-  await shown(page, "Cameras could not read these colours.")
+  await shown(page, "Cameras can't read these colours. Use a contrast of at least 4:1.")
   expect(await page.getByRole("link", { name: "Download SVG" }).count()).toBe(0)
   // The answer of the server is what the page has just told; the browser notes it as well.
   expect(looked.faults.splice(0)).toEqual([
@@ -165,13 +165,13 @@ test.skipIf(noBrowser)("a slug that is taken and colours that no camera reads ar
   await page.getByRole("link", { name: "Download SVG" }).waitFor()
 
   await looked.open("/sites/1/links")
-  await page.getByRole("button", { name: "Make a link" }).click()
-  await page.getByLabel("Target", { exact: true }).fill("https://shop.example/other")
+  await page.getByRole("button", { name: "New link" }).click()
+  await page.getByLabel("Destination", { exact: true }).fill("https://shop.example/other")
   await page.getByLabel("Slug", { exact: true }).fill("Spring")
   await shown(page, "This slug is taken.")
   await page.getByRole("button", { name: "Spring-2" }).click()
-  await shown(page, "Free.")
-  await page.getByRole("button", { name: "Make link" }).click()
+  await shown(page, "Available.")
+  await page.getByRole("button", { name: "Create link" }).click()
   await page.waitForURL("**/sites/1/links/2")
   expect((await stand.visit("/l/spring-2")).headers.get("location")).toBe("https://shop.example/other")
   await settled(page)
@@ -191,22 +191,22 @@ test.skipIf(noBrowser)(
     }
     await more("Import links")
     await page
-      .getByLabel("Or its text")
+      .getByLabel("Or paste the content")
       .fill("slug,destination,tags\none,https://shop.example/1,print\ntwo,javascript:alert(1),\nthree,https://shop.example/3,")
-    await page.getByRole("button", { name: "See what would happen" }).click()
-    await shown(page, "Read as plain CSV: 2 rows can be made, 1 cannot.")
+    await page.getByRole("button", { name: "Preview" }).click()
+    await shown(page, "Read as plain CSV: 2 rows can be imported, 1 have problems.")
     expect((await stand.ask("GET", PATH)).data).toEqual([])
-    await page.getByRole("button", { name: "Make 2 links" }).click()
-    await shown(page, "2 links made, 1 rows not")
+    await page.getByRole("button", { name: "Import 2 links" }).click()
+    await shown(page, "2 links imported, 1 rows failed")
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click()
     await settled(page)
     expect(await slugs(page)).toEqual(["three", "one"])
 
-    for (const slug of ["one", "three"]) await page.getByLabel(`Choose ${slug}`).check()
+    for (const slug of ["one", "three"]) await page.getByLabel(`Select ${slug}`).check()
     await page.getByRole("button", { name: "Archive these 2 links" }).click()
     await shown(page, "2 archived")
     expect((await stand.visit("/l/one")).status).toBe(404)
-    await shown(page, "There are no short links yet.")
+    await shown(page, "No short links yet.")
     await page.getByRole("button", { name: "Undo" }).click()
     await page.getByRole("link", { name: "three", exact: true }).waitFor()
     expect((await stand.visit("/l/one")).headers.get("location")).toBe("https://shop.example/1")
@@ -214,7 +214,7 @@ test.skipIf(noBrowser)(
     await more("Link domains")
     await page.getByLabel("Host", { exact: true }).fill("go.shop.example")
     await page.getByRole("button", { name: "Add domain" }).click()
-    await shown(page, "Set this record")
+    await shown(page, "Add this DNS record")
     const [domain] = (await stand.ask("GET", "/api/private/sites/1/link-domains")).data
     expect(domain.txt_record).toStartWith("footfall-verify=")
     await shown(page, domain.txt_record)

@@ -12,7 +12,7 @@ function listIn(folder: { path: string }, text: string): string {
   return path
 }
 
-test("a click from an address range of the operator's list is no person's, through proxies too, and uses no link up", async () => {
+test("counts clicks from listed address ranges as bots, also through proxies, and not towards the limit", async () => {
   using folder = temporaryFolder()
   const link_datacenters = listIn(folder, "# Hosting\n203.0.113.0/25\n2001:db8:5::/48\n")
   await using stand = await linkStand({ settings: { link_datacenters } })
@@ -37,7 +37,7 @@ test("a click from an address range of the operator's list is no person's, throu
   })
 })
 
-test("without a list nobody comes from a data centre", async () => {
+test("counts no click as from a data centre without a list", async () => {
   await using stand = await linkStand()
   const { id, slug } = await stand.make({ destination })
   await stand.visit(`/l/${slug}`, { address: "203.0.113.1" })
@@ -45,7 +45,7 @@ test("without a list nobody comes from a data centre", async () => {
   expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body).toMatchObject({ clicks: { human: 1, bot: 0 }, bot_reasons: {} })
 })
 
-test("another list is in use without a restart; one that cannot be read leaves the old one, and is told of once", async () => {
+test("reloads a changed list without a restart, and keeps the old one with a single warning if it cannot be read", async () => {
   using folder = temporaryFolder()
   const link_datacenters = listIn(folder, "203.0.113.0/25\n")
   await using stand = await linkStand({ settings: { link_datacenters } })
@@ -69,7 +69,7 @@ test("another list is in use without a restart; one that cannot be read leaves t
   await write("203.0.113.0/25\n198.51.100.0/33\n")
   await write("203.0.113.0/25\n198.51.100.0/33\n")
   expect(await both()).toEqual([false, true])
-  const cause = 'line 2: "198.51.100.0/33" is no address or range such as 192.0.2.0/24 or 2001:db8::/32'
+  const cause = 'line 2: "198.51.100.0/33" is not an address or range such as 192.0.2.0/24 or 2001:db8::/32'
   expect(log.lines.filter(({ level }) => level === "warn")).toEqual([
     {
       level: "warn",
@@ -81,13 +81,13 @@ test("another list is in use without a restart; one that cannot be read leaves t
   expect(await both()).toEqual([true, false])
 })
 
-test("a list with a bad line ends the start, with the setting, the file and the line", async () => {
+test("refuses to start with a malformed list, naming the setting, the file and the line", async () => {
   using folder = temporaryFolder()
   const path = listIn(folder, "203.0.113.0/24\n\nexample.com # hosting\n")
   const refused = (link_datacenters: string) => linkStand({ settings: { link_datacenters } }).catch((error: unknown) => error)
   expect(await refused(path)).toMatchObject({
     exit: "configuration",
-    message: `The plugin links: it cannot be set up: link_datacenters: ${path}: line 3: "example.com # hosting" is no address or range such as 192.0.2.0/24 or 2001:db8::/32`,
+    message: `The plugin links: it cannot be set up: link_datacenters: ${path}: line 3: "example.com # hosting" is not an address or range such as 192.0.2.0/24 or 2001:db8::/32`,
   })
   expect(await refused("/nowhere/list.txt")).toMatchObject({
     exit: "configuration",

@@ -68,13 +68,13 @@ test.each([
   expect((await visit(`/l/${link.slug}`)).headers.get("location")).toBe(destination)
 })
 
-test("what no header can carry is escaped, and names are written in ASCII", async () => {
+test("escapes characters that a header cannot carry and writes host names in ASCII", async () => {
   expect((await make({ destination: "https://münchen.example/straße?q=ü#ß" })).destination).toBe(
     "https://xn--mnchen-3ya.example/stra%C3%9Fe?q=%C3%BC#%C3%9F",
   )
 })
 
-test("a listed scheme is for whoever may change the site; one that runs code is for nobody", async () => {
+test("allows listed schemes to users who can change the site, and schemes that run code to no one", async () => {
   expect((await make({ destination: "mailto:someone@example.com" })).destination).toBe("mailto:someone@example.com")
   const editor = { cookie: await stand.instance.signIn({ role: "editor" }) }
   const refused = await ask("POST", PATH, { destination: "mailto:someone@example.com" }, editor)
@@ -96,7 +96,7 @@ test.each(["https://a.bad.example/", "https://A.BAD.example./", "https://evil.ex
   expect(await ask("POST", PATH, { destination })).toMatchObject({ status: 422, body: { code: "destination_not_allowed" } })
 })
 
-test("with a list of allowed hosts every other one is refused", async () => {
+test("rejects every host that is not on the list of allowed hosts", async () => {
   await using strict = await linkStand({ settings: { link_allowed_hosts: "example.com,*.example.org" } })
   for (const destination of ["https://example.com/", "https://a.b.example.org/"])
     expect((await strict.ask("POST", PATH, { destination })).status).toBe(201)
@@ -106,7 +106,7 @@ test("with a list of allowed hosts every other one is refused", async () => {
 
 const own = (slug: string) => `http://localhost:9000/l/${slug}`
 
-test("a link to itself, a circle and a fourth link are refused, whichever link of the chain is changed", async () => {
+test("rejects a link to itself, a redirect loop and a fourth link in a chain, whichever link changes", async () => {
   const loop = { status: 422, body: { code: "redirect_loop" } }
   expect(await ask("POST", PATH, { slug: "self", destination: own("SELF") })).toMatchObject(loop)
   const c = await make({ slug: "chain-c", destination: "https://example.com/" })
@@ -136,7 +136,7 @@ test.each(["/l/not%2fours", "/l/%20ours", "/elsewhere/l/ours"])("%s of the own h
   expect((await ask("POST", PATH, { destination: `http://localhost:9000${path}` })).status).toBe(201)
 })
 
-test("a slug that is escaped for nothing is the same slug", async () => {
+test("treats a needlessly escaped slug as the same slug", async () => {
   await make({ slug: "early-bird", destination: "https://example.com/early" })
   for (const written of ["%65arly-bird", "early%2Dbird", "EARLY%2dBIR%44"])
     expect((await visit(`/l/${written}?a=1`)).headers.get("location")).toBe("https://example.com/early?a=1")
@@ -144,12 +144,12 @@ test("a slug that is escaped for nothing is the same slug", async () => {
     expect((await visit(`/l/${other}`)).status).toBe(404)
 })
 
-test("a slug that closes a circle when it is taken is refused", async () => {
+test("rejects a slug that would close a redirect loop", async () => {
   await make({ slug: "open-end", destination: own("not-yet") })
   expect(await ask("POST", PATH, { slug: "not-yet", destination: own("open-end") })).toMatchObject({ body: { code: "redirect_loop" } })
 })
 
-test("a fourth link that only a request adds is refused when it comes, by whatever it is found", async () => {
+test("refuses a request that would pass through a fourth link", async () => {
   await make({ slug: "hop-d", destination: "https://example.com/end" })
   await make({ slug: "hop-c", destination: own("hop-d") })
   await make({ slug: "hop-b", destination: own("hop-c") })
@@ -173,7 +173,7 @@ test("a fourth link that only a request adds is refused when it comes, by whatev
   expect((await ask("GET", `${PATH}/${open.id}/stats`)).body.clicks).toMatchObject({ total: 1 })
 })
 
-test("a link that passes paths on does not lead through itself more than three times", async () => {
+test("does not redirect a link with forwarded paths through itself more than three times", async () => {
   await make({ slug: "again", destination: "http://localhost/l/", forward_path: true })
   const at = async (path: string) => {
     const { status, headers } = await visit(path)

@@ -17,7 +17,7 @@ async function actions(stand: LinkStand): Promise<string[]> {
   return body.data.map(({ action }: { action: string }) => action).filter((action: string) => action.includes("link-domain"))
 }
 
-test("a domain is proved by a text of the DNS, and serves from the next request on", async () => {
+test("verifies a domain by its TXT record and serves it from the next request on", async () => {
   const records: Record<string, string[][]> = {}
   using names = await nameServer(records)
   await using stand = await linkStand({ nameServers: [names.address] })

@@ -1,11 +1,11 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { sql } from "#plugin"
 import { linkStand, PATH } from "./kit.ts"
 
 const destination = "https://example.com/"
 const DOMAINS = "/api/private/sites/1/link-domains"
 
-test("a domain that is not proved serves nothing; a proved one serves its own slugs and no others", async () => {
+test("serves no slug on an unverified domain, and only its own slugs on a verified one", async () => {
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
   const domain = (await stand.ask("POST", DOMAINS, { host: "Go.Shop.Example", root_destination: "https://shop.example/" })).body
@@ -56,7 +56,7 @@ test.each([
   expect(await stand.ask("POST", DOMAINS, { host })).toMatchObject({ status, body: { code } })
 })
 
-test("a host belongs to one organization, and its proof to whoever may change that", async () => {
+test("gives a host to one organization, and its TXT record only to users who can change the organization", async () => {
   await using stand = await linkStand({ settings: { outbound: "off" } })
   const { body } = await stand.ask("POST", DOMAINS, { host: "go.shop.example" })
   expect(await stand.ask("POST", DOMAINS, { host: "GO.shop.example." })).toMatchObject({ status: 409, body: { code: "domain_in_use" } })
@@ -70,5 +70,65 @@ test("a host belongs to one organization, and its proof to whoever may change th
   expect(await stand.ask("PATCH", `${DOMAINS}/${body.id}`, { root_destination: "javascript:x" })).toMatchObject({
     status: 422,
     body: { code: "invalid_destination", pointer: "/root_destination" },
+  })
+})
+
+describe("the paths below the prefix on a link domain", () => {
+  const host = "go.shop.example"
+
+  /** Two organizations with a link each; the first one has proved a link domain. */
+  async function twoOrganizations() {
+    const stand = await linkStand()
+    const { catalog, organizations, sites } = stand.instance.app.instance
+    const { id } = (await stand.ask("POST", DOMAINS, { host })).body
+    await catalog.run(sql`update links_domains set verified_at = 1 where id = ${id}`)
+    await stand.ask("PATCH", `${DOMAINS}/${id}`, { root_destination: "https://shop.example/" })
+    await stand.make({ destination: "https://example.com/own", slug: "own" })
+    const other = await organizations.create({ name: "Other" })
+    const theirs = await sites.create(other.id, { name: "Other", hosts: ["other.example"] })
+    const stranger = { cookie: await stand.instance.signIn({ role: "owner", organizationId: other.id }) }
+    const answer = await stand.ask("POST", `/api/private/sites/${theirs.id}/links`, { destination, slug: "theirs" }, stranger)
+    expect(answer.status).toBe(201)
+    return { stand, domainId: id, otherOrganization: other.id }
+  }
+
+  test("lead to links of its own organization and to no others", async () => {
+    const { stand } = await twoOrganizations()
+    await using _ = stand
+    const at = async (path: string, asked = host) => {
+      const { status, headers } = await stand.visit(path, { host: asked })
+      return [status, headers.get("location")]
+    }
+    expect(await at("/l/own")).toEqual([302, "https://example.com/own"])
+    expect(await at("/l/theirs")).toEqual([404, null])
+    expect(await at("/l/theirs+")).toEqual([404, null])
+    expect(await at("/l/theirs", "GO.SHOP.example.:443")).toEqual([404, null])
+    expect(await at("/l")).toEqual([302, "https://shop.example/"])
+    expect((await stand.visit("/l/theirs", { host, method: "POST" })).status).toBe(405)
+    for (const elsewhere of ["localhost", "unknown.example"]) expect(await at("/l/theirs", elsewhere)).toEqual([302, destination])
+  })
+
+  test("lead to all links until the host is verified", async () => {
+    const { stand, domainId } = await twoOrganizations()
+    await using _ = stand
+    await stand.instance.app.instance.catalog.run(sql`update links_domains set verified_at = null where id = ${domainId}`)
+    await stand.ask("PATCH", `${DOMAINS}/${domainId}`, { root_destination: null })
+    expect((await stand.visit("/l/theirs", { host })).headers.get("location")).toBe(destination)
+  })
+
+  test("count as links when a new link would close a circle", async () => {
+    const { stand } = await twoOrganizations()
+    await using _ = stand
+    const refused = await stand.ask("POST", PATH, { destination: `http://${host}/l/round`, slug: "round" })
+    expect(refused).toMatchObject({ status: 422, body: { code: "redirect_loop" } })
+  })
+
+  test("lead nowhere, like the domain's own slugs, once the site of a link has moved to another organization", async () => {
+    const { stand, domainId, otherOrganization } = await twoOrganizations()
+    await using _ = stand
+    await stand.make({ destination, slug: "moved", domain_id: domainId })
+    expect((await stand.visit("/moved", { host })).status).toBe(302)
+    await stand.instance.app.instance.sites.transfer(1, otherOrganization)
+    for (const path of ["/moved", "/l/own"]) expect((await stand.visit(path, { host })).status).toBe(404)
   })
 })

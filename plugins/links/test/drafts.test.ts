@@ -16,7 +16,7 @@ describe("local times", () => {
     expect(instantOf(local, ZONE)).toBe(instant)
   })
 
-  test("an instant is shown as the time of the zone, and comes back as itself", () => {
+  test("formats an instant in the time zone and parses it back", () => {
     expect(localOf("2026-07-01T22:00:00.000Z", ZONE)).toBe("2026-07-02T00:00")
     expect(instantOf("2026-07-02T00:00", ZONE)).toBe("2026-07-01T22:00:00.000Z")
     expect(localOf(null, ZONE)).toBe("")
@@ -32,19 +32,19 @@ const LINK: LinkAnswer = {
   rules: [{ when: { device: ["Mobile"], query: { name: "ref" } }, destination: "https://m.shop.example/" }],
 }
 
-test("a link that is opened and not changed sends nothing", () => {
+test("sends no fields for an unchanged link", () => {
   const draft = draftOf(LINK, ZONE)
   expect(draft.expires).toBe("2026-12-24T18:00")
   expect(changesOf({ ...draft }, draft, ZONE)).toEqual({})
 })
 
-test("only what was changed is sent", () => {
+test("sends only changed fields", () => {
   const from = draftOf(LINK, ZONE)
   const draft = { ...from, tags: "mail,  print, mail", expires: "", password: null, rules: [] }
   expect(changesOf(draft, from, ZONE)).toEqual({ tags: ["mail", "print"], expires_at: null, password: null, rules: [] })
 })
 
-test("a new link sends no slug, no password and no part of a rule that nobody typed", () => {
+test("sends no empty slug, password or rule condition for a new link", () => {
   const rule = newRule({ country: "de, at", from: "2026-12-01", destination: " https://shop.example/at " })
   const draft = { ...draftOf(undefined, ZONE), destination: "https://shop.example/", rules: [rule] }
   const body = bodyOf(draft, ZONE)

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "#plugin"
 import { linkStand, PATH } from "./kit.ts"
 
-test("a count that was cut off between two groups of links goes on where each link is, and doubles none", async () => {
+test("resumes an interrupted count at the position of each link without counting a click twice", async () => {
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
   const written = await stand.make({ destination: "https://example.com/written" })
@@ -47,7 +47,7 @@ test("a count that was cut off between two groups of links goes on where each li
   expect(await counts()).toEqual([7, 5])
 })
 
-test("clicks that are on their way to the disk during a fold are in the next one, without another click", async () => {
+test("counts clicks that were not on disk yet in the next run, without another click", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination: "https://example.com/" })
   await stand.visit(`/l/${slug}`)

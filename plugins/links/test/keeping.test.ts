@@ -8,7 +8,7 @@ const { instance } = stand
 const destination = "https://example.com/"
 const withDate = (date: object) => ({ destination, rules: [{ when: { date }, destination }] })
 
-test("a new link answers with all that it is, once for each key", async () => {
+test("creates a link once per idempotency key and returns all of its fields", async () => {
   const headers = { "idempotency-key": "one" }
   const answer = await ask("POST", PATH, { destination, slug: "First", tags: ["a", "b"] }, headers)
   expect(answer).toMatchObject({
@@ -113,7 +113,7 @@ test.each([{ from: "2026-12-25", to: "2026-12-25" }, { to: "2026-12-25" }, { fro
   },
 )
 
-test("a change of a version that somebody else has changed is refused, and changes nothing", async () => {
+test("rejects a change based on an outdated version without changing anything", async () => {
   const link = await make({ destination })
   const path = `${PATH}/${link.id}`
   expect((await ask("PATCH", path, { title: "Two", version: 1 })).body).toMatchObject({ title: "Two", version: 2 })
@@ -127,7 +127,7 @@ test("a change of a version that somebody else has changed is refused, and chang
   expect((await ask("PATCH", path, body)).body).toEqual(body)
 })
 
-test("the history of a link tells its destinations, and no password", async () => {
+test("records destinations but no password in the history of a link", async () => {
   const link = await make({ destination, password: "open sesame" })
   await ask("PATCH", `${PATH}/${link.id}`, { destination: "https://example.com/2", password: "other words" })
   const { body } = await instance.api.get("/api/private/organizations/1/audit", undefined, {

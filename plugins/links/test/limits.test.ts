@@ -1,9 +1,11 @@
+import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
+import { join } from "node:path"
 import { freshAddress, GOOGLEBOT, linkStand, PATH } from "./kit.ts"
 
 const destination = "https://example.com/"
 
-test("the click that reaches the limit is served, the next person is not, and programs use nothing up", async () => {
+test("serves the click that reaches the limit but not the next person, and does not count bots", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination, max_clicks: 2, expired_destination: "https://example.com/over" })
   for (let request = 0; request < 5; request++) {
@@ -22,7 +24,7 @@ test("the click that reaches the limit is served, the next person is not, and pr
   expect((await stand.ask("GET", `${PATH}/${id}`)).body).toMatchObject({ state: "expired", clicks: { human: 3, bot: 15 } })
 })
 
-test("of 200 requests at once exactly as many are let through as the limit says", async () => {
+test("serves exactly the limit of clicks out of 200 simultaneous requests", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination, max_clicks: 37 })
   const answers = await Promise.all(Array.from({ length: 200 }, () => stand.visit(`/l/${slug}`, { address: freshAddress() })))
@@ -35,7 +37,7 @@ test("of 200 requests at once exactly as many are let through as the limit says"
   expect((await stand.ask("GET", `${PATH}/${id}/stats`)).body.clicks).toMatchObject({ human: 37, total: 37 })
 })
 
-test("a link that is changed while it is requested answers each time from one whole version", async () => {
+test("answers every request from one consistent version while a link changes", async () => {
   await using stand = await linkStand()
   const versions = ["a", "b", "c", "d"].map((name) => ({
     destination: `https://${name}.example/${name}`,
@@ -67,7 +69,7 @@ test("a link that is changed while it is requested answers each time from one wh
   expect(seen.size).toBeGreaterThan(1)
 })
 
-test("lifetime counters have each click once, over restarts of the count, and outlive the retention of clicks", async () => {
+test("counts each click once over restarts and keeps the counters after retention", async () => {
   await using stand = await linkStand()
   const { clock, app } = stand.instance
   const { slug, id } = await stand.make({ destination })
@@ -87,7 +89,7 @@ test("lifetime counters have each click once, over restarts of the count, and ou
   expect(await counted()).toMatchObject({ human: 3 })
 })
 
-test("a click that cannot be stored changes no answer, and is counted as refused", async () => {
+test("redirects a click that cannot be stored and counts it as refused", async () => {
   await using stand = await linkStand()
   const { slug } = await stand.make({ destination })
   // Takes nothing more, as on a full disk.
@@ -98,18 +100,60 @@ test("a click that cannot be stored changes no answer, and is counted as refused
   expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 0, refused_queue: 0, refused_storage: 1 })
 })
 
-test("at most 10,000 clicks wait for the disk: what comes while they do is redirected, and its loss is in the figures of ingestion", async () => {
+test("stores the click that uses up a limit, and all clicks before it, before its redirect", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination, max_clicks: 3 })
+  const answers = await Promise.all(Array.from({ length: 4 }, () => stand.visit(`/l/${slug}`)))
+  expect(answers.map(({ status }) => status)).toEqual([302, 302, 302, 410])
+  expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ human: 3, total: 3 })
+})
+
+test("redirects the click that uses up a limit even if it cannot be stored", async () => {
+  await using stand = await linkStand()
+  const { slug } = await stand.make({ destination, max_clicks: 1 })
+  stand.instance.app.collector.stop()
+  expect((await stand.visit(`/l/${slug}`)).headers.get("location")).toBe(destination)
+  expect((await stand.visit(`/l/${slug}`)).status).toBe(410)
+  expect(stand.instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
+  expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 0, refused_storage: 1 })
+})
+
+test("loses no click of a burst that is larger than what may wait for the disk", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination })
-  const { console, collector } = stand.instance.app
   await stand.visit(`/l/${slug}`)
   await stand.recorded()
   const address = freshAddress()
-  // All of them in one turn: nothing can be stored between them.
-  const answers = Array.from({ length: 10_025 }, () => stand.visit(`/l/${slug}`, { address }))
+  // All of them in one turn of the event loop: none can reach the disk between them.
+  const answers = Array.from({ length: 2_500 }, () => stand.visit(`/l/${slug}`, { address }))
   for (const answer of await Promise.all(answers)) expect(answer.headers.get("location")).toBe(destination)
-  await collector.recorded()
-  expect(console.ingestion.minutes({}).totals).toMatchObject({ accepted: 10_001, refused_queue: 25 })
+  await stand.recorded()
+  expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 2_501, refused_queue: 0 })
+  expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ total: 2_501 })
+})
+
+test("answers at most 1,000 clicks while the event store is locked, and the others after 100 ms with their loss counted", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination })
+  const { console } = stand.instance.app
+  await stand.visit(`/l/${slug}`)
+  await stand.recorded()
+  const address = freshAddress()
+  const other = new Database(join(stand.instance.dataDir, "events.db"))
+  other.run("begin immediate")
+  let answered = 0
+  const answers = Array.from({ length: 1_025 }, async () => {
+    const answer = await stand.visit(`/l/${slug}`, { address })
+    answered++
+    return answer
+  })
+  await Bun.sleep(10)
+  expect(answered).toBe(1_000)
+  for (const answer of await Promise.all(answers)) expect(answer.headers.get("location")).toBe(destination)
+  other.run("rollback")
+  other.close()
+  await stand.recorded()
+  expect(console.ingestion.minutes({}).totals).toMatchObject({ accepted: 1_001, refused_queue: 25 })
   expect(console.ingestion.minutes({ site: "1" }).totals).toMatchObject({ refused_queue: 25 })
-  expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ total: 10_001 })
+  expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ total: 1_001 })
 })

@@ -3,7 +3,7 @@ import { linkStand, PATH } from "./kit.ts"
 
 const destination = "https://example.com/"
 
-test("lists are filtered, sorted and paged, with what each link had in 30 days", async () => {
+test("filters, sorts and pages the list, with the clicks of the last 30 days", async () => {
   await using fresh = await linkStand()
   const made = []
   for (const [title, tags] of [
@@ -41,4 +41,32 @@ test("lists are filtered, sorted and paged, with what each link had in 30 days",
     body: { code: "invalid_cursor" },
   })
   expect(await fresh.ask("GET", `${PATH}?state=odd&limit=0`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+})
+
+test("continues after a link that was deleted or archived since the last page", async () => {
+  await using stand = await linkStand()
+  const ids: number[] = []
+  for (let n = 1; n <= 6; n++) ids.push((await stand.make({ destination, title: `Ä${n}` })).id)
+  const [one, two, three, four, five, six] = ids
+  const page = async (query: string) => {
+    const { status, body } = await stand.ask("GET", `${PATH}?limit=2${query}`)
+    return { status, ids: body.data?.map(({ id }: { id: number }) => id), cursor: `&cursor=${body.next_cursor}`, total: body.total }
+  }
+  const first = await page("&count=true")
+  expect(first).toMatchObject({ ids: [six, five], total: 6 })
+  await stand.ask("DELETE", `${PATH}/${five}`)
+  const second = await page(first.cursor)
+  expect(second).toMatchObject({ status: 200, ids: [four, three] })
+  const filtered = await page(`&state=active&q=${encodeURIComponent("ä")}`)
+  await stand.ask("PATCH", `${PATH}/${filtered.ids[1]}`, { archived: true })
+  expect(await page(`&state=active&q=${encodeURIComponent("ä")}${filtered.cursor}`)).toMatchObject({ status: 200, ids: [three, two] })
+  expect(await page(second.cursor)).toMatchObject({ ids: [two, one], cursor: "&cursor=null" })
+})
+
+test("accepts the cursor of a long search", async () => {
+  await using stand = await linkStand()
+  for (let n = 1; n <= 2; n++) await stand.make({ destination, notes: "", title: "😀".repeat(200) })
+  const q = `q=${encodeURIComponent("😀".repeat(100))}`
+  const { next_cursor } = (await stand.ask("GET", `${PATH}?limit=1&${q}`)).body
+  expect((await stand.ask("GET", `${PATH}?limit=1&${q}&cursor=${next_cursor}`)).body).toMatchObject({ has_more: false, data: [{ id: 1 }] })
 })

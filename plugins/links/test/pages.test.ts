@@ -3,7 +3,7 @@ import links from "../links.ts"
 import added from "../ui/area.ts"
 import pages from "../ui/pages.ts"
 
-test("the browser draws exactly the pages that the server knows", () => {
+test("serves the same pages in the browser and on the server", () => {
   expect(pages.map(({ path }) => `/sites/:site${added.area.path}${path}`).sort()).toEqual([...(links.pages ?? [])].sort())
   expect(added.id).toBe(links.id)
 })

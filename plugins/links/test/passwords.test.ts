@@ -9,7 +9,7 @@ const form = (password: string) => ({
 })
 const cookieOf = (answer: Response) => answer.headers.get("set-cookie")?.split(";")[0] ?? ""
 
-test("a protected link tells where it leads only to whoever has its password", async () => {
+test("reveals the destination of a protected link only with its password", async () => {
   await using stand = await linkStand({ settings: { base_url: "http://localhost:9000" } })
   const { slug, id, has_password } = await stand.make({ destination, password: "open sesame" })
   expect(has_password).toBe(true)
@@ -26,7 +26,7 @@ test("a protected link tells where it leads only to whoever has its password", a
   expect({ status: wrong.status, cookie: wrong.headers.get("set-cookie") }).toEqual({ status: 403, cookie: null })
   const right = await stand.visit(path, form("open sesame"))
   expect(right.headers.get("set-cookie")).toMatch(
-    new RegExp(`^unlock-${id}=\\d+\\.[\\w-]{43}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax$`),
+    new RegExp(`^unlock-l-${id}=\\d+\\.[\\w-]{43}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax$`),
   )
   expect(await right.text()).not.toContain("hidden.example")
   const cookie = cookieOf(right)
@@ -41,7 +41,7 @@ test("a protected link tells where it leads only to whoever has its password", a
   expect((await stand.visit(path, { headers: { cookie } })).status).toBe(200)
 })
 
-test("another password ends what the one before has unlocked; no password needs none", async () => {
+test("invalidates unlock cookies when the password changes, and needs none after it is removed", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination, password: "open sesame" })
   const cookie = cookieOf(await stand.visit(`/l/${slug}`, form("open sesame")))
@@ -54,7 +54,7 @@ test("another password ends what the one before has unlocked; no password needs 
   expect((await stand.visit(`/l/${slug}`, form("other words"))).status).toBe(405)
 })
 
-test("five tries a minute from one address for one link", async () => {
+test("allows five password attempts per minute, address and link", async () => {
   await using stand = await linkStand()
   const [one, two] = [
     await stand.make({ destination, password: "open sesame" }),
@@ -69,3 +69,44 @@ test("five tries a minute from one address for one link", async () => {
   stand.instance.clock.advance(60_000)
   expect(await tried(one.slug, "open sesame")).toBe(200)
 }, 20_000)
+
+test("allows 30 tries per minute and address over all links", async () => {
+  await using stand = await linkStand()
+  const slugs: string[] = []
+  for (let i = 0; i < 7; i++) slugs.push((await stand.make({ destination, password: "open sesame" })).slug)
+  const unlock = async (slug: string) => (await stand.visit(`/l/${slug}`, { ...form(""), address: "192.0.2.9" })).status
+  for (const slug of slugs.slice(0, 6)) for (let guess = 0; guess < 5; guess++) expect(await unlock(slug)).toBe(403)
+  expect(await unlock(slugs[6]!)).toBe(429)
+})
+
+test("computes no hash for an empty password, nor for a link that is refused anyway", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination, password: "open sesame" })
+  const other = await stand.make({ destination })
+  // From now on whatever asks for a hash is answered with 503.
+  stand.instance.app.instance.accounts.passwords.close()
+  expect((await stand.visit(`/l/${slug}`, form(""))).status).toBe(403)
+  expect((await stand.visit(`/l/${slug}`, form("open sesame"))).status).toBe(503)
+  const password = "other words"
+  expect(await stand.ask("POST", PATH, { destination, slug, password })).toMatchObject({ status: 409, body: { code: "slug_taken" } })
+  for (const [body, code] of [
+    [{ password, slug: other.slug }, "slug_taken"],
+    [{ password, version: 7 }, "version_conflict"],
+    [{ password, domain_id: 9 }, "domain_not_found"],
+  ] as const)
+    expect((await stand.ask("PATCH", `${PATH}/${id}`, body)).body.code).toBe(code)
+  expect((await stand.ask("PATCH", `${PATH}/${id}`, { password })).status).toBe(503)
+})
+
+test("keeps unlocking a link and a shared view with the same id apart", async () => {
+  await using stand = await linkStand({ settings: { base_url: "https://localhost" } })
+  const owner = { cookie: `__Host-${await stand.instance.signIn({ role: "owner" })}` }
+  const link = (await stand.ask("POST", PATH, { destination, password: "open sesame" }, owner)).body
+  const share = (await stand.ask("POST", "/api/private/sites/1/shares", { name: "Board", password: "correct horse" }, owner)).body
+  expect(share.id).toBe(link.id)
+  const ofLink = cookieOf(await stand.visit(`/l/${link.slug}`, form("open sesame")))
+  const unlocked = await stand.instance.api.post(`/api/share/s/${share.slug}/unlock`, { password: "correct horse" })
+  const ofShare = unlocked.headers.get("set-cookie")!.split(";")[0]!
+  expect([ofLink, ofShare].map((cookie) => cookie.split("=")[0])).toEqual([`__Host-unlock-l-${link.id}`, `__Host-unlock-${share.id}`])
+  expect((await stand.visit(`/l/${link.slug}`, { headers: { cookie: `${ofShare}; ${ofLink}` } })).status).toBe(302)
+})

@@ -128,7 +128,7 @@ function withMargin({ size, dots }: Picture): Picture {
   return { size: whole, dots: wider }
 }
 
-test("a code has the size, the form and the colours that were asked for", async () => {
+test("renders a QR code with the requested size, format and colours", async () => {
   const { stand, id } = await linkOn(OWN, 6)
   const svg = await fileOf(stand, id, "size=256&margin=2&fg=112233&bg=%23ffffff")
   expect(svg.type).toBe("image/svg+xml")

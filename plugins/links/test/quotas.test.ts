@@ -8,7 +8,7 @@ const SITE = "/api/private/sites/1"
 /** Numbers from 1 to one, as rows. */
 const numbers = (most: number) => sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${most})`
 
-test("a site has at most 10,000 links, however they come, and one that was deleted makes room", async () => {
+test("limits a site to 10,000 links, and deleted links do not count", async () => {
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
   // Before anything reads them.

@@ -6,7 +6,7 @@ const destination = "https://example.com/"
 const MOBILE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36"
 const DAY = 86_400_000
 
-test("clicks of a link over time, by dimension, and compared", async () => {
+test("reports clicks over time, by dimension and compared", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination })
   const other = await stand.make({ destination })
@@ -51,7 +51,51 @@ test("clicks of a link over time, by dimension, and compared", async () => {
     })
 })
 
-test("visits within half an hour of a click convert, others do not", async () => {
+test("leaves anonymous visitors out of unique in every report", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination })
+  await stand.visit(`/l/${slug}?utm_source=news`, { headers: { dnt: "1" } })
+  await stand.visit(`/l/${slug}?utm_source=news`, { headers: { "sec-gpc": "1" } })
+  await stand.visit(`/l/${slug}?utm_source=news`)
+  await stand.visit(`/l/${slug}?utm_source=post`, { headers: { dnt: "1" } })
+  await stand.visit(`/l/${slug}?utm_source=post`, { headers: { dnt: "1" }, method: "HEAD" })
+  await stand.recorded()
+  const get = async (path: string) => (await stand.ask("GET", `${PATH}/${id}/${path}`)).body
+  expect((await get("stats?period=today")).clicks).toMatchObject({ total: 5, human: 4, bot: 1, unique: 1 })
+  expect((await get("timeseries?period=today&interval=day")).points).toMatchObject([{ human: 4, bot: 1, total: 5, unique: 1 }])
+  const news = { value: "news", human: 3, bot: 0, total: 3, unique: 1 }
+  const post = { value: "post", human: 1, bot: 1, total: 2, unique: 0 }
+  expect((await get("breakdown?period=today&dimension=utm_source")).rows).toEqual([news, post])
+  expect((await get("breakdown?period=today&dimension=utm_source&sort=unique")).rows).toEqual([news])
+  expect((await get("breakdown?period=today&dimension=utm_source&sort=bot")).rows).toEqual([post])
+})
+
+test("counts human and bot as parts of the same total while clicks come in", async () => {
+  await using stand = await linkStand()
+  const { slug, id } = await stand.make({ destination })
+  let isOver = false
+  const clicking = Array.from({ length: 2 }, async () => {
+    while (!isOver) {
+      for (let click = 0; click < 5; click++) await stand.visit(`/l/${slug}?utm_source=news`)
+      await Bun.sleep(4)
+    }
+  })
+  const get = async (path: string) => (await stand.ask("GET", `${PATH}/${id}/${path}`)).body
+  const wrong: unknown[] = []
+  for (let round = 0; round < 10; round++) {
+    const { clicks, rules } = await get("stats?period=today")
+    const [point] = (await get("timeseries?period=today&interval=day")).points
+    const [row] = (await get("breakdown?period=today&dimension=utm_source")).rows
+    // All visitors are people, so every difference is a fault of the report.
+    for (const counts of [clicks, point, row]) if (counts && (counts.bot !== 0 || counts.human !== counts.total)) wrong.push(counts)
+    if ((rules[0]?.human ?? 0) > clicks.human || clicks.unique > clicks.human) wrong.push({ clicks, rules })
+  }
+  isOver = true
+  await Promise.all(clicking)
+  expect(wrong).toEqual([])
+})
+
+test("counts a visit as a conversion if it starts within 30 minutes of a click", async () => {
   await using stand = await linkStand()
   const { instance } = stand
   await instance.app.instance.goals.create(instance.site, { kind: "event", value: "signup", name: "Sign-up" })
@@ -69,7 +113,7 @@ test("visits within half an hour of a click convert, others do not", async () =>
   expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body).not.toHaveProperty("conversions")
 })
 
-test("the first rule that holds decides, and a trial tells which one without a click", async () => {
+test("applies the first matching rule, and names it in a test without counting a click", async () => {
   await using stand = await linkStand()
   const at = (name: string) => `https://${name}.example/`
   const { slug, id } = await stand.make({
@@ -114,7 +158,7 @@ test("the first rule that holds decides, and a trial tells which one without a c
   expect((await stand.ask("GET", `${PATH}/${id}/stats`)).body).toMatchObject({ clicks: { total: 1 }, rules: [{ rule: 2, human: 1 }] })
 })
 
-test("requests that led nowhere are counted by kind", async () => {
+test("counts requests without a link by reason", async () => {
   await using stand = await linkStand()
   await stand.make({ destination, slug: "later", starts_at: "2026-11-22T00:00:00Z" })
   await stand.make({ destination, slug: "over", expires_at: "2026-11-20T00:00:00Z" })
@@ -131,7 +175,7 @@ test("requests that led nowhere are counted by kind", async () => {
   ])
 })
 
-test("the end of a site leaves nothing of its links, and its slugs shut", async () => {
+test("removes all links of a deleted site and reserves their slugs", async () => {
   await using stand = await linkStand()
   const { slug } = await stand.make({ destination, slug: "site-link" })
   await stand.ask("POST", "/api/private/sites/1/utm-templates", { name: "Of the site" })
@@ -147,7 +191,7 @@ test("the end of a site leaves nothing of its links, and its slugs shut", async 
   expect(taking).toMatchObject({ status: 409, body: { code: "slug_recently_used" } })
 })
 
-test("all time begins with the first click, whenever the first visit was", async () => {
+test("starts the period all with the first click instead of the first visit", async () => {
   await using stand = await linkStand()
   const { slug, id } = await stand.make({ destination: "https://example.com/" })
   await stand.visit(`/l/${slug}`, { headers: { "user-agent": GOOGLEBOT } })

@@ -13,7 +13,7 @@ const shown = async (response: Response) => ({
 })
 const clicksOf = async (id: number) => (await ask("GET", `${PATH}/${id}/stats?period=all`)).body.clicks
 
-test("a link redirects with the headers of its kind, and nothing in the body", async () => {
+test("redirects with the headers of the redirect type and an empty body", async () => {
   for (const [status, cache] of [
     [301, "private, max-age=30"],
     [302, "no-store"],
@@ -33,17 +33,17 @@ test("a link redirects with the headers of its kind, and nothing in the body", a
   }
 })
 
-test("a link that may be indexed says nothing to robots", async () => {
+test("sends no robots header for a link that may be indexed", async () => {
   const { slug } = await make({ destination: "https://example.com/", noindex: false })
   expect((await visit(`/l/${slug}`)).headers.has("x-robots-tag")).toBe(false)
 })
 
-test("a slug is found in any case, and with a slash behind it", async () => {
+test("finds a slug regardless of case and of a trailing slash", async () => {
   await make({ destination: "https://example.com/", slug: "Spring" })
   for (const path of ["/l/spring", "/l/SPRING", "/l/Spring/"]) expect((await visit(path)).status).toBe(302)
 })
 
-test("an edit is in the next answer", async () => {
+test("applies an edit to the next request", async () => {
   const { id, slug } = await make({ destination: "https://example.com/1" })
   for (const destination of ["https://example.com/2", "https://example.com/3"]) {
     expect((await ask("PATCH", `${PATH}/${id}`, { destination })).status).toBe(200)
@@ -54,7 +54,7 @@ test("an edit is in the next answer", async () => {
   expect((await visit(`/l/${slug}`)).status).toBe(404)
 })
 
-test("unknown, deleted, archived and not begun get one answer, byte by byte, that holds nothing of the request", async () => {
+test("gives identical answers for unknown, deleted, archived and not yet started links", async () => {
   const deleted = await make({ destination: "https://example.com/" })
   await ask("DELETE", `${PATH}/${deleted.id}`)
   const archived = await make({ destination: "https://example.com/" })
@@ -77,13 +77,13 @@ test("unknown, deleted, archived and not begun get one answer, byte by byte, tha
     answers.push({ status: answer.status, headers: [...answer.headers], text: await answer.text() })
   }
   expect(answers[0]!.status).toBe(404)
-  expect(answers[0]!.text).toContain("There is no such link.")
+  expect(answers[0]!.text).toContain("This link doesn't exist.")
   for (const answer of answers) expect(answer).toEqual(answers[0]!)
   clock.advance(6 * 3_600_000)
   expect((await visit(`/l/${later.slug}`)).status).toBe(302)
 })
 
-test("an expired link leads to where it was said, or is gone", async () => {
+test("redirects an expired link to its expiry destination or answers 410", async () => {
   const body = { destination: "https://example.com/", expires_at: new Date(clock.now() + 60_000).toISOString() }
   const gone = await make(body)
   const led = await make({ ...body, expired_destination: "https://example.com/over" })
@@ -104,7 +104,7 @@ test.each(["PUT", "DELETE", "PATCH", "OPTIONS", "POST"])("%s is refused with wha
   }
 })
 
-test("sixty misses a minute from one address, then 429; links go on working, and others are not held up", async () => {
+test("answers 429 after 60 misses per minute and address, without affecting links or other clients", async () => {
   const { slug } = await make({ destination: "https://example.com/" })
   const address = "192.0.2.1"
   for (let miss = 0; miss < 60; miss++) expect((await visit(`/l/miss-${miss}`, { address })).status).toBe(404)
@@ -114,7 +114,7 @@ test("sixty misses a minute from one address, then 429; links go on working, and
   expect((await visit("/l/miss-60")).status).toBe(404)
 })
 
-test("each request that was redirected is a click, with why it is none of a person's", async () => {
+test("records each redirect as a click with the reason why it is a bot", async () => {
   const { id, slug } = await make({ destination: "https://example.com/" })
   await visit(`/l/${slug}`)
   await visit(`/l/${slug}?qr=1`)
@@ -143,6 +143,9 @@ test.each([
   "Mastodon/4.3.0 (http.rb/5.2.0; +https://mastodon.social/)",
   "WhatsApp/2.23.20.0",
   "TelegramBot (like TwitterBot)",
+  "Viber/20.9.0.8 CFNetwork/1410.0.3 Darwin/22.6.0",
+  "Viber/13 (Android)",
+  "Mozilla/5.0 (Windows NT 6.1; WOW64) ViberUrlDownloader",
   "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
   "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
   "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)",
@@ -155,14 +158,28 @@ test.each([
   expect((await visit(`/l/${slug}`, { headers: { "user-agent": agent } })).status).toBe(302)
 })
 
-test("who does not want to be followed is counted, and nothing of them is kept", async () => {
-  const { id, slug } = await make({ destination: "https://example.com/" })
-  for (const header of ["dnt", "sec-gpc"]) await visit(`/l/${slug}`, { headers: { [header]: "1" } })
-  await recorded()
-  expect(await clicksOf(id)).toMatchObject({ total: 2, human: 2, unique: 1 })
+test("counts a click in Viber's own browser as a person's", async () => {
+  const { id } = await make({ destination: "https://example.com/" })
+  const ua =
+    "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36 Viber/24.5"
+  const { body } = await ask("POST", `${PATH}/${id}/test`, { ua })
+  expect([body.outcome, body.bot_reason]).toEqual(["redirect", undefined])
 })
 
-test("a preview shows title, target and day without a click; of a protected link only title and day", async () => {
+test.each([
+  ["Do Not Track", { dnt: "1" }],
+  ["Global Privacy Control", { "sec-gpc": "1" }],
+])("counts clicks of visitors who send %s, and none of them as a unique visitor", async (_, headers) => {
+  const { id, slug } = await make({ destination: "https://example.com/" })
+  for (let click = 0; click < 3; click++) await visit(`/l/${slug}`, { headers: headers as Record<string, string> }) // one of the two
+  await recorded()
+  expect(await clicksOf(id)).toMatchObject({ total: 3, human: 3, unique: 0 })
+  await visit(`/l/${slug}`)
+  await recorded()
+  expect(await clicksOf(id)).toMatchObject({ total: 4, human: 4, unique: 1 })
+})
+
+test("shows a preview without counting a click, and no destination of a protected link", async () => {
   const open = await make({ destination: 'https://example.com/?a="<b>', title: "<b>Sale</b>" })
   const answer = await visit(`/l/${open.slug}+`)
   expect(answer.headers.get("content-security-policy")).toBe(
@@ -185,13 +202,13 @@ test("a preview shows title, target and day without a click; of a protected link
   expect(await clicksOf(open.id)).toMatchObject({ total: 0 })
 })
 
-test("clicks count in no metric of the site", async () => {
+test("includes no clicks in the metrics of the site", async () => {
   await recorded()
   const { body } = await stand.instance.api.get("/api/public/v1/sites/1/stats/summary?period=all", stand.instance.key)
   expect(body).toMatchObject({ metrics: { visitors: 0, pageviews: 0, events: 0 } })
 })
 
-test("while the area is off nothing is at its path, and its routes say so", async () => {
+test("serves nothing at its path while the plugin is off, and answers feature_disabled on its routes", async () => {
   const { slug } = await make({ destination: "https://example.com/" })
   const { plugins } = stand.instance.app.instance
   await plugins.turn("links", false, null)

@@ -8,7 +8,7 @@ const { instance } = stand
 const destination = "https://example.com/"
 const DAY = 86_400_000
 
-test("a slug nobody names has seven characters that are not taken for one another", async () => {
+test("generates slugs of seven unambiguous characters", async () => {
   for (let round = 0; round < 20; round++) expect((await make({ destination })).slug).toMatch(/^[2-9a-km-zA-HJ-NP-Z]{7}$/)
 })
 
@@ -31,7 +31,7 @@ test.each([
   expect(await ask("PATCH", `${PATH}/${id}`, { slug })).toMatchObject({ status: 422, body: { code } })
 })
 
-test("a taken slug names three free ones, whosever link it is", async () => {
+test("suggests three free slugs for a taken one, whichever organization holds it", async () => {
   await make({ destination, slug: "Taken" })
   const { sites, organizations } = instance.app.instance
   const other = await organizations.create({ name: "Other" })
@@ -53,7 +53,7 @@ test("a taken slug names three free ones, whosever link it is", async () => {
   expect((await ask("GET", `${PATH}/slug-check?slug=admin`)).body).toMatchObject({ available: false, reason: "slug_reserved" })
 })
 
-test("a deleted link comes back within 30 days, unless its slug was taken by force", async () => {
+test("restores a deleted link within 30 days unless its slug was taken with force", async () => {
   await using fresh = await linkStand()
   const { clock } = fresh.instance
   const link = await fresh.make({ destination, slug: "poster" })
@@ -96,7 +96,7 @@ test("a deleted link comes back within 30 days, unless its slug was taken by for
   expect((await fresh.ask("POST", PATH, { destination, slug: "late" }, later)).status).toBe(201)
 })
 
-test("another organization cannot take a slug that was in use lately, by force either", async () => {
+test("rejects a reserved slug for another organization even with force", async () => {
   const link = await make({ destination, slug: "printed" })
   await ask("DELETE", `${PATH}/${link.id}`)
   const { sites, organizations } = instance.app.instance
@@ -107,14 +107,14 @@ test("another organization cannot take a slug that was in use lately, by force e
   expect(taking).toMatchObject({ status: 409, body: { code: "slug_recently_used" } })
 })
 
-test("a slug that a link gave up stays shut for others, and the link may have it back", async () => {
+test("reserves a slug that a link gave up, and lets the link take it back", async () => {
   const link = await make({ destination, slug: "before" })
   await ask("PATCH", `${PATH}/${link.id}`, { slug: "after" })
   expect(await ask("POST", PATH, { destination, slug: "before" })).toMatchObject({ body: { code: "slug_recently_used" } })
   expect((await ask("PATCH", `${PATH}/${link.id}`, { slug: "before" })).body).toMatchObject({ slug: "before" })
 })
 
-test("after 90 days a slug is everybody's, and the link that had it does not come back", async () => {
+test("releases a slug after 90 days, when its former link can no longer be restored", async () => {
   await using fresh = await linkStand()
   const { clock, app, signIn } = fresh.instance
   const other = await app.instance.organizations.create({ name: "Other" })

@@ -7,7 +7,7 @@ const { ask, make, visit } = stand
 const { instance } = stand
 const destination = "https://example.com/"
 
-test("a template fills what a link lacks, and its required fields must be there", async () => {
+test("fills empty fields from a template and rejects a link without its required fields", async () => {
   const path = "/api/private/sites/1/utm-templates"
   const template = (await ask("POST", path, { name: "News", fields: { utm_source: "news" }, required: ["utm_source", "utm_campaign"] }))
     .body
@@ -35,7 +35,7 @@ test("a template fills what a link lacks, and its required fields must be there"
   })
 })
 
-test("a template for all sites is for whoever may change the organization", async () => {
+test("lets only users who can change the organization edit a template for all sites", async () => {
   const path = "/api/private/sites/1/utm-templates"
   const editor = { cookie: await instance.signIn({ role: "editor" }) }
   expect(await ask("POST", path, { name: "All", all_sites: true }, editor)).toMatchObject({

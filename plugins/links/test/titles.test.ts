@@ -40,7 +40,7 @@ test.each<[string, () => Response, string]>([
   expect(body).toMatchObject({ title, version: title === "" ? version : version + 1 })
 })
 
-test("only an empty title is filled, also when somebody writes one meanwhile, and the history says who did it", async () => {
+test("fills only an empty title, even if a user sets one meanwhile, and records the system as the author", async () => {
   using server = pageServer(() => html("<title>Of the page</title>"))
   await using stand = await linkStand({ settings: opened(server.port) })
   const destination = `${server.url}/page`
@@ -63,7 +63,7 @@ test("only an empty title is filled, also when somebody writes one meanwhile, an
   ])
 })
 
-test("unless the operator wants it nobody is asked, and never an address inside the network", async () => {
+test("fetches no titles by default, and never from internal addresses", async () => {
   using server = pageServer(() => html("<title>Inside</title>"))
   const { link_fetch_titles, allow_private_webhooks, ...rest } = opened(server.port)
   for (const settings of [

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import type { OwnTables } from "#plugin"
-import { createOrphans } from "../orphans.ts"
+import { createOrphans } from "../serving/orphans.ts"
 import { linkStand, PATH } from "./kit.ts"
 
-test("a link that nobody can bring back any more is gone, with a row in the audit", async () => {
+test("purges a link after 30 days with an audit entry", async () => {
   await using stand = await linkStand()
   const { id } = await stand.make({ destination: "https://example.com/" })
   const kept = await stand.make({ destination: "https://example.com/kept" })
@@ -18,7 +18,7 @@ test("a link that nobody can bring back any more is gone, with a row in the audi
   expect(data).toContainEqual(expect.objectContaining({ action: "links.link.purge", target_id: String(id), site_id: 1 }))
 })
 
-test("requests that led nowhere are counted once the store takes them again", async () => {
+test("counts requests without a link after the store accepts writes again", async () => {
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
   let isFull = true

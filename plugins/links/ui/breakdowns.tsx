@@ -1,7 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Card, CardAnswer, CountRows, dimensionLabel, EmptyState, short, useRangeQuery, valueText, visible } from "#plugin/ui"
-import type { BreakdownShown, StatsShown } from "../report-shapes.ts"
+import type { BreakdownShown, StatsShown } from "../reports/shapes.ts"
 import { type LinkAnswer, useSiteQuery } from "./answers.ts"
 
 const CARDS = [
@@ -19,7 +19,7 @@ interface BreakdownsProps {
   stats: UseQueryResult<StatsShown, Error>
 }
 
-/** Clicks by what is known of who clicked. */
+/** Clicks by location, device, source, bot reason, rule and conversion. */
 export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
   const hasConversions = (stats.data?.conversions?.length ?? 0) > 0
   return (
@@ -27,7 +27,7 @@ export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
       {CARDS.map(({ title, dimensions }) => (
         <DimensionCard key={title} title={title} dimensions={dimensions} siteId={siteId} link={link} />
       ))}
-      <Card title="Why clicks count as bots">
+      <Card title="Bot clicks by reason">
         <CardAnswer of={stats} rows={6}>
           {({ bot_reasons }) => <BotReasons of={bot_reasons} />}
         </CardAnswer>
@@ -40,13 +40,13 @@ export function Breakdowns({ siteId, link, stats }: BreakdownsProps) {
         </Card>
       )}
       {hasConversions && (
-        <Card title="Goals met afterwards">
+        <Card title="Conversions after a click">
           <CountRows
             title="Goal"
             counts={{ visits: "Visits" }}
             rows={stats.data!.conversions!.map(({ name, visits }) => ({ value: name, visits }))}
           />
-          <p class="small quiet">Visits that began within 30 minutes of a click by the same person.</p>
+          <p class="small quiet">Visits that the same person started within 30 minutes of a click.</p>
         </Card>
       )}
     </>
@@ -89,18 +89,18 @@ function DimensionCard({ title, dimensions, siteId, link }: DimensionCardProps) 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  head: "Asked for the head only",
-  prefetch: "Announced as prefetch or preview",
+  head: "HEAD request",
+  prefetch: "Prefetch or link preview",
   no_ua: "No user agent",
   ua: "User agent of a bot",
-  datacenter: "From a data centre",
-  burst: "Too many in two seconds",
+  datacenter: "Data centre",
+  burst: "Many clicks within two seconds",
 }
 
 function BotReasons({ of: reasons }: { of: Readonly<Record<string, number>> }) {
   const rows = Object.entries(reasons).sort((a, b) => b[1] - a[1])
   return rows.length === 0 ? (
-    <EmptyState>No clicks of bots in this period.</EmptyState>
+    <EmptyState>No bot clicks in this period.</EmptyState>
   ) : (
     <CountRows
       title="Reason"
@@ -110,7 +110,7 @@ function BotReasons({ of: reasons }: { of: Readonly<Record<string, number>> }) {
   )
 }
 
-/** Of every rule of the link, those that nobody met included; one that is gone by now is told too. */
+/** Human clicks by rule, with rules that were never applied and rules that were deleted. */
 function RuleCounts({ rules, link }: { rules: StatsShown["rules"]; link: LinkAnswer }) {
   const counted = new Map(rules.map(({ rule, human }) => [rule, human]))
   const numbers = [...new Set([0, ...link.rules.map((_, index) => index + 1), ...counted.keys()])]
@@ -122,7 +122,7 @@ function RuleCounts({ rules, link }: { rules: StatsShown["rules"]; link: LinkAns
           <dd>
             <strong>{short(counted.get(number) ?? 0)}</strong>{" "}
             <span class="small quiet">
-              {visible(number === 0 ? link.destination : (link.rules[number - 1]?.destination ?? "no longer there"))}
+              {visible(number === 0 ? link.destination : (link.rules[number - 1]?.destination ?? "deleted rule"))}
             </span>
           </dd>
         </>

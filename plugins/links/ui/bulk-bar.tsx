@@ -6,8 +6,8 @@ interface BulkAnswer {
   results: { index: number; status: string; id?: number; error?: { detail: string } }[]
 }
 
-/** So many links at once, as the server takes them. */
-const AT_ONCE = 500
+/** Maximum number of links in one request. */
+const MAX_LINKS = 500
 
 interface BulkBarProps {
   siteId: number
@@ -15,11 +15,11 @@ interface BulkBarProps {
   onDone(): void
 }
 
-/** What can be done with all chosen links. Rows stand alone: what fails is said, and the others are done. */
+/** Actions on the selected links. A link that fails is reported and does not affect the others. */
 export function BulkBar({ siteId, chosen, onDone }: BulkBarProps) {
   const refresh = useRefresh(siteId)
   const [busy, setBusy] = useState(false)
-  const ids = [...chosen].slice(0, AT_ONCE)
+  const ids = [...chosen].slice(0, MAX_LINKS)
   const send = (op: string, rows: readonly object[]) => post<BulkAnswer>(`${linksPath(siteId)}/bulk`, { op, rows })
   const archive = async () => {
     setBusy(true)
@@ -37,7 +37,7 @@ export function BulkBar({ siteId, chosen, onDone }: BulkBarProps) {
         )
           .then(refresh)
           .catch((error) => toast(sentenceOf(error)))
-      toast(`${done.length} archived${failed ? `, ${results.length - done.length} not: ${failed.detail}` : ""}`, bringBack)
+      toast(`${done.length} archived${failed ? `, ${results.length - done.length} failed: ${failed.detail}` : ""}`, bringBack)
       onDone()
       await refresh()
     } catch (error) {
@@ -47,13 +47,13 @@ export function BulkBar({ siteId, chosen, onDone }: BulkBarProps) {
     }
   }
   return chosen.size === 0 ? null : (
-    <div class="row" role="group" aria-label="Chosen links">
-      <span role="status">{chosen.size} chosen</span>
+    <div class="row" role="group" aria-label="Selected links">
+      <span role="status">{chosen.size} selected</span>
       <Button busy={busy} onClick={() => void archive()}>
         Archive {ids.length === 1 ? "this link" : `these ${ids.length} links`}
       </Button>
       <Button kind="quiet" onClick={onDone}>
-        Choose none
+        Clear selection
       </Button>
     </div>
   )

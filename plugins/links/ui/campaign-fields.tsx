@@ -36,7 +36,7 @@ export function CampaignFields({ siteId, draft, set, errorOf }: FieldsProps & { 
         {TAG_WORDS.map(({ key, label, example }) => (
           <TextField
             key={key}
-            label={template?.required.includes(key) ? `${label}, needed` : label}
+            label={template?.required.includes(key) ? `${label} (required)` : label}
             value={draft.utm[key] ?? ""}
             onValue={(value) => set({ utm: { ...draft.utm, [key]: value } })}
             error={errorOf(`/utm/${key}`)}
@@ -46,12 +46,12 @@ export function CampaignFields({ siteId, draft, set, errorOf }: FieldsProps & { 
           />
         ))}
         <SelectField
-          label="Tags that the target already has"
+          label="Tags already in the destination"
           value={draft.utmMode}
           onValue={(mode) => set({ utmMode: mode as typeof draft.utmMode })}
           options={[
-            { value: "fill", label: "stay as they are" },
-            { value: "override", label: "are replaced" },
+            { value: "fill", label: "Keep" },
+            { value: "override", label: "Replace" },
           ]}
         />
       </div>

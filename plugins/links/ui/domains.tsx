@@ -23,7 +23,7 @@ export interface PanelProps {
   onClose(): void
 }
 
-/** Hosts of the organization that short links may stand on, and how one proves that a host is one's own. */
+/** Link domains of the organization: their verification and default destinations. */
 export default function Domains({ siteId, onClose }: PanelProps) {
   const domains = useDomains(siteId)
   const { ownsHosts } = useRights(siteId)
@@ -31,15 +31,15 @@ export default function Domains({ siteId, onClose }: PanelProps) {
     <Dialog title="Link domains" onClose={onClose} wide>
       <div class="stack">
         <p class="quiet">
-          A host of your own for short links. Point its DNS at this server, then prove that it is yours: until then it serves nothing.
+          Use your own domain for short links. Point its DNS to this server and verify that you own it. Links work after the verification.
         </p>
         <Answer of={domains} rows={4}>
           {({ data }) =>
             data.length === 0 ? (
               <EmptyState>
                 {ownsHosts
-                  ? "There is no link domain yet."
-                  : "There is no link domain yet. An owner or admin of the organization can add one."}
+                  ? "No link domains yet. A link domain is your own host for short links."
+                  : "No link domains yet. An owner or admin of the organization can add one."}
               </EmptyState>
             ) : (
               <ul class="stack">
@@ -99,25 +99,25 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
   return (
     <section class="card stack" aria-label={visible(domain.host)}>
       <h3>
-        {visible(domain.host)} <span class="badge">{domain.verified_at === null ? "not proved yet" : "proved"}</span>
+        {visible(domain.host)} <span class="badge">{domain.verified_at === null ? "not verified" : "verified"}</span>
       </h3>
-      {domain.verified_at !== null && <p class="small quiet">Proved on {timeText(domain.verified_at)}</p>}
+      {domain.verified_at !== null && <p class="small quiet">Verified {timeText(domain.verified_at)}</p>}
       {domain.verified_at === null && domain.txt_record !== null && <Proof domain={domain} />}
       {isOwn && (
         <>
           {domain.verified_at === null && (
             <Form
-              label={`Prove ${domain.host}`}
+              label={`Verify ${domain.host}`}
               submit={async () => {
                 await post(`${path}/verify`, undefined)
-                toast(`${domain.host} is proved`)
+                toast(`${domain.host} verified`)
                 await refresh()
               }}
             >
               {({ busy }) => (
                 <div class="row">
                   <Button type="submit" busy={busy}>
-                    Look for the proof
+                    Verify domain
                   </Button>
                 </div>
               )}
@@ -126,22 +126,22 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
           <Addresses siteId={siteId} domain={domain} />
           <div class="row">
             <Button kind="danger" onClick={() => setRemoving(true)}>
-              Give the domain up
+              Remove domain
             </Button>
           </div>
         </>
       )}
       {isRemoving && (
         <Confirm
-          title={`Give ${visible(domain.host)} up`}
-          act="Give the domain up"
+          title={`Remove ${visible(domain.host)}?`}
+          act="Remove domain"
           onConfirm={async () => {
             await remove(path)
             await refresh()
           }}
           onClose={() => setRemoving(false)}
         >
-          Nothing is served at this host any more. It must have no links.
+          This host stops serving short links. You can only remove a domain without links.
         </Confirm>
       )}
     </section>
@@ -150,10 +150,10 @@ function DomainEntry({ siteId, domain, isOwn }: { siteId: number; domain: Domain
 
 const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer }) => (
   <div class="stack">
-    <p>Set this record, or put the file on the host. Records may take an hour until they are seen.</p>
+    <p>Add this DNS record, or place the file on the host. DNS changes can take an hour.</p>
     <Facts
       of={[
-        ["Kind", "TXT"],
+        ["Type", "TXT"],
         ["Name", <code key="name">{visible(host)}</code>],
         [
           "Value",
@@ -162,13 +162,13 @@ const Proof = ({ domain: { host, txt_record, file } }: { domain: DomainAnswer })
             <CopyButton text={txt_record ?? ""} label="Copy record" />
           </span>,
         ],
-        ...(file === null ? [] : ([["Or a file", <code key="file">{`${file.path} with ${file.content}`}</code>]] as const)),
+        ...(file === null ? [] : ([["Or a file", <code key="file">{`${file.path} containing ${file.content}`}</code>]] as const)),
       ]}
     />
   </div>
 )
 
-/** Where the host leads when no link is named, or none of this name is there. */
+/** Destinations for the root of the host and for unknown slugs. */
 function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer }) {
   const refresh = useRefresh(siteId)
   const [root, setRoot] = useState(domain.root_destination ?? "")
@@ -178,36 +178,36 @@ function Addresses({ siteId, domain }: { siteId: number; domain: DomainAnswer })
   const isChanged = wanted.root_destination !== domain.root_destination || wanted.not_found_destination !== domain.not_found_destination
   return (
     <Form
-      label={`Targets of ${domain.host}`}
+      label={`Destinations of ${domain.host}`}
       submit={async () => {
         await patch(`${sitePath(siteId)}/link-domains/${domain.id}`, { ...wanted, version: domain.version })
-        toast("Targets saved")
+        toast("Destinations saved")
         await refresh()
       }}
     >
       {({ busy, errorOf }) => (
         <>
           <TextField
-            label="Target of the host itself"
+            label="Destination of the root"
             type="url"
             code
             value={root}
             onValue={setRoot}
             error={errorOf("/root_destination")}
-            note="Empty: a page says that nothing is there."
+            note="Leave empty to show a Not found page."
           />
           <TextField
-            label="Target where there is no such link"
+            label="Destination for unknown slugs"
             type="url"
             code
             value={missing}
             onValue={setMissing}
             error={errorOf("/not_found_destination")}
-            note="Empty: a page says that nothing is there."
+            note="Leave empty to show a Not found page."
           />
           <div class="row">
             <Button type="submit" busy={busy} disabled={!isChanged}>
-              Save targets
+              Save destinations
             </Button>
           </div>
         </>

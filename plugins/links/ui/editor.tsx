@@ -25,7 +25,7 @@ import { SlugField } from "./slug-field.tsx"
 
 interface EditorProps {
   siteId: number
-  /** Undefined: a new one is made. */
+  /** Link to edit. Undefined creates a new one. */
   link?: LinkAnswer
   onSaved?(link: LinkAnswer): void
   onClose(): void
@@ -58,7 +58,7 @@ function Editing({ siteId, link, timezone, onSaved, onClose }: EditorProps & { t
   const save = async (version: number | undefined) => {
     const saved = await send(version)
     await refresh()
-    toast(link ? `${visible(saved.slug)} saved` : `${visible(saved.slug)} made`)
+    toast(link ? `${visible(saved.slug)} saved` : `${visible(saved.slug)} created`)
     onSaved?.(saved)
     onClose()
   }
@@ -85,21 +85,21 @@ function Editing({ siteId, link, timezone, onSaved, onClose }: EditorProps & { t
       />
     )
   return (
-    <Dialog title={link ? `Change ${visible(link.slug)}` : "Make a link"} onClose={onClose} wide>
-      <Form submit={submit} label={link ? "Change the link" : "Make a link"}>
+    <Dialog title={link ? `Edit ${visible(link.slug)}` : "New link"} onClose={onClose} wide>
+      <Form submit={submit} label={link ? "Edit link" : "New link"}>
         {({ busy, errorOf, problem }) => {
           const fields = { draft, set, errorOf }
           return (
             <>
               <TextField
-                label="Target"
+                label="Destination"
                 type="url"
                 code
                 autofocus
                 value={draft.destination}
                 onValue={(destination) => set({ destination })}
                 error={errorOf("/destination")}
-                note="The whole address of a page. It is kept letter for letter."
+                note="Full URL. Used exactly as entered."
                 placeholder="https://shop.example/sale"
                 autocomplete="off"
               />
@@ -118,7 +118,7 @@ function Editing({ siteId, link, timezone, onSaved, onClose }: EditorProps & { t
                   value={draft.tags}
                   onValue={(tags) => set({ tags })}
                   error={errorOf("/tags")}
-                  note="Several with commas between them."
+                  note="Separate tags with commas."
                   autocomplete="off"
                 />
               </div>
@@ -129,7 +129,7 @@ function Editing({ siteId, link, timezone, onSaved, onClose }: EditorProps & { t
               <div class="dialog-foot">
                 <Button onClick={onClose}>Cancel</Button>
                 <Button kind="primary" type="submit" busy={busy}>
-                  {link ? "Save link" : "Make link"}
+                  {link ? "Save changes" : "Create link"}
                 </Button>
               </div>
             </>
@@ -156,10 +156,10 @@ function DomainField({ siteId, draft, set, errorOf }: FieldsProps & { siteId: nu
 }
 
 const REDIRECTS = [
-  { value: "302", label: "302, for now: each click comes here" },
-  { value: "307", label: "307, for now, and forms are sent on" },
-  { value: "301", label: "301, for good: browsers may remember it for 30 seconds" },
-  { value: "308", label: "308, for good, and forms are sent on" },
+  { value: "302", label: "302 Temporary" },
+  { value: "307", label: "307 Temporary, keeps the request method" },
+  { value: "301", label: "301 Permanent, cached for 30 seconds" },
+  { value: "308", label: "308 Permanent, keeps the request method" },
 ]
 
 function PassingFields({ draft, set, errorOf }: FieldsProps) {
@@ -168,25 +168,25 @@ function PassingFields({ draft, set, errorOf }: FieldsProps) {
       <summary>Redirect and notes</summary>
       <div class="stack details-body">
         <SelectField
-          label="Kind of redirect"
+          label="Redirect type"
           value={draft.status}
           onValue={(status) => set({ status })}
           options={REDIRECTS}
           error={errorOf("/redirect_status")}
         />
         <Choice
-          label="Pass parameters on"
-          note="What stands behind the question mark of the short address is added to the target."
+          label="Forward query parameters"
+          note="Adds the query parameters of the short URL to the destination."
           checked={draft.forwardQuery}
           onChange={(forwardQuery) => set({ forwardQuery })}
         />
         <Choice
-          label="Pass the path on"
-          note="What follows the slug is added to the path of the target."
+          label="Forward path"
+          note="Adds everything after the slug to the path of the destination."
           checked={draft.forwardPath}
           onChange={(forwardPath) => set({ forwardPath })}
         />
-        <Choice label="Ask search engines not to list it" checked={draft.noindex} onChange={(noindex) => set({ noindex })} />
+        <Choice label="Ask search engines not to index this link" checked={draft.noindex} onChange={(noindex) => set({ noindex })} />
         <TextArea label="Notes" value={draft.notes} onValue={(notes) => set({ notes })} error={errorOf("/notes")} rows={3} />
       </div>
     </details>

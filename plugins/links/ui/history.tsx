@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Answer, actionWords, Card, changesOf, EmptyState, get, timeText, visible } from "#plugin/ui"
 import type { LinkAnswer } from "./answers.ts"
 
-interface Deed {
+interface AuditEntry {
   id: number
   at: string
   actor_email: string
@@ -14,25 +14,25 @@ const LATEST = 20
 
 /** Who changed the link, newest first, from the audit. */
 export function History({ organizationId, link }: { organizationId: number; link: LinkAnswer }) {
-  const deeds = useQuery({
+  const entries = useQuery({
     queryKey: ["links", link.id, "history", link.version],
     queryFn: ({ signal }) =>
-      get<{ data: Deed[] }>(`/api/private/organizations/${organizationId}/audit?target=link:${link.id}&limit=${LATEST}`, signal),
+      get<{ data: AuditEntry[] }>(`/api/private/organizations/${organizationId}/audit?target=link:${link.id}&limit=${LATEST}`, signal),
   })
   return (
     <Card title="History">
-      <Answer of={deeds} rows={4}>
+      <Answer of={entries} rows={4}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState>Nothing of this link is in the audit any more.</EmptyState>
+            <EmptyState>No audit entries for this link.</EmptyState>
           ) : (
             <ol class="stack">
-              {data.map((deed) => (
-                <li key={deed.id}>
+              {data.map((entry) => (
+                <li key={entry.id}>
                   <p>
-                    {actionWords(deed.action)} <span class="small quiet">{`by ${visible(deed.actor_email)}, ${timeText(deed.at)}`}</span>
+                    {actionWords(entry.action)} <span class="small quiet">{`by ${visible(entry.actor_email)}, ${timeText(entry.at)}`}</span>
                   </p>
-                  {deed.action !== "links.link.create" && <Changes of={deed} />}
+                  {entry.action !== "links.link.create" && <Changes of={entry} />}
                 </li>
               ))}
             </ol>
@@ -43,7 +43,7 @@ export function History({ organizationId, link }: { organizationId: number; link
   )
 }
 
-const Changes = ({ of: { changes } }: { of: Deed }) => (
+const Changes = ({ of: { changes } }: { of: AuditEntry }) => (
   <ul class="small">
     {changesOf({ changes }).map(({ field, before, after }) => (
       <li key={field} class="history-change">

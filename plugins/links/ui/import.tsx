@@ -20,7 +20,7 @@ const FORMATS: Readonly<Record<string, string>> = { bitly: "Bitly", shlink: "Shl
 /** Of more rows only those that fail are worth a look. */
 const SHOWN = 200
 
-/** Links from a file of another product. First it is told what would become of each row; then they are written. */
+/** Imports links from a CSV file of another product. Shows a preview of each row before anything is written. */
 export default function Import({ siteId, onClose }: PanelProps) {
   const refresh = useRefresh(siteId)
   const [csv, setCsv] = useState("")
@@ -30,7 +30,7 @@ export default function Import({ siteId, onClose }: PanelProps) {
     if (!tried) return setTried(await ask(false))
     const { counts, rows } = await ask(true)
     await refresh()
-    toast(`${exact(counts.ok)} links made${counts.failed > 0 ? `, ${exact(counts.failed)} rows not` : ""}`)
+    toast(`${exact(counts.ok)} links imported${counts.failed > 0 ? `, ${exact(counts.failed)} rows failed` : ""}`)
     if (counts.failed > 0) setTried({ ...tried, counts: { ok: 0, failed: counts.failed }, rows: rows.filter(isFailed) })
     else onClose()
   }
@@ -44,8 +44,8 @@ export default function Import({ siteId, onClose }: PanelProps) {
         {({ busy, errorOf }) => (
           <>
             <p class="quiet">
-              A CSV of Bitly, Shlink, YOURLS or Dub, or one with the columns <code>slug,destination,title,tags</code>. Clicks are not in
-              such files and start at zero.
+              A CSV file from Bitly, Shlink, YOURLS or Dub, or one with the columns <code>slug,destination,title,tags</code>. Clicks are not
+              imported.
             </p>
             <Field label="File">
               {(described) => (
@@ -61,12 +61,12 @@ export default function Import({ siteId, onClose }: PanelProps) {
                 />
               )}
             </Field>
-            <TextArea label="Or its text" value={csv} onValue={change} rows={6} error={errorOf("/csv")} />
+            <TextArea label="Or paste the content" value={csv} onValue={change} rows={6} error={errorOf("/csv")} />
             {tried && <Tried of={tried} />}
             <div class="dialog-foot">
               <Button onClick={onClose}>Close</Button>
               <Button kind="primary" type="submit" busy={busy} disabled={csv.trim() === "" || tried?.counts.ok === 0}>
-                {tried ? `Make ${exact(tried.counts.ok)} links` : "See what would happen"}
+                {tried ? `Import ${exact(tried.counts.ok)} links` : "Preview"}
               </Button>
             </div>
           </>
@@ -83,8 +83,8 @@ function Tried({ of: { format, counts, rows } }: { of: ImportAnswer }) {
   return (
     <div class="stack">
       <p role="status">
-        Read as {FORMATS[format] ?? format}: {exact(counts.ok)} rows can be made, {exact(counts.failed)} cannot.
-        {rows.length > SHOWN && ` The first ${SHOWN} are shown, those that cannot first.`}
+        Read as {FORMATS[format] ?? format}: {exact(counts.ok)} rows can be imported, {exact(counts.failed)} have problems.
+        {rows.length > SHOWN && ` Shows the first ${SHOWN}, problems first.`}
       </p>
       <DataTable caption="Rows of the file" rows={shown} keyOf={({ line }) => line} columns={COLUMNS} />
     </div>
@@ -93,11 +93,11 @@ function Tried({ of: { format, counts, rows } }: { of: ImportAnswer }) {
 
 const COLUMNS: Column<ImportedRow>[] = [
   { id: "line", label: "Line", cell: ({ line }) => exact(line) },
-  { id: "slug", label: "Slug", cell: ({ slug }) => (slug === null ? <span class="quiet">chosen for you</span> : visible(slug)) },
-  { id: "target", label: "Target", cell: ({ destination }) => <span class="link-notes">{visible(destination)}</span> },
+  { id: "slug", label: "Slug", cell: ({ slug }) => (slug === null ? <span class="quiet">random</span> : visible(slug)) },
+  { id: "target", label: "Destination", cell: ({ destination }) => <span class="link-notes">{visible(destination)}</span> },
   {
     id: "what",
-    label: "What happens",
-    cell: ({ error, status }) => (error ? visible(error.detail) : status === "created" ? "made" : "can be made"),
+    label: "Result",
+    cell: ({ error, status }) => (error ? visible(error.detail) : status === "created" ? "imported" : "ready"),
   },
 ]

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { Choice, TextField } from "#plugin/ui"
 import type { FieldsProps } from "./editor.tsx"
 
-/** When the link works, how often, and for whom. */
+/** Fields for the schedule, the click limit and the password of a link. */
 export function LimitFields({ draft, set, errorOf, timezone, hasPassword }: FieldsProps & { timezone: string; hasPassword: boolean }) {
   const zone = `Time in ${timezone.replaceAll("_", " ")}.`
   const [isUsed] = useState(draft.starts !== "" || draft.expires !== "" || draft.maxClicks !== "" || hasPassword)
@@ -28,22 +28,22 @@ export function LimitFields({ draft, set, errorOf, timezone, hasPassword }: Fiel
             note={zone}
           />
           <TextField
-            label="Most clicks"
+            label="Maximum clicks"
             type="number"
             min={1}
             value={draft.maxClicks}
             onValue={(maxClicks) => set({ maxClicks })}
             error={errorOf("/max_clicks")}
-            note="Clicks of people. Bots use none up."
+            note="Only clicks by people count towards the limit."
           />
           <TextField
-            label="Target once expired or used up"
+            label="Destination after expiry"
             type="url"
             code
             value={draft.expiredDestination}
             onValue={(expiredDestination) => set({ expiredDestination })}
             error={errorOf("/expired_destination")}
-            note="Empty: a page says that the link has expired."
+            note="Leave empty to show a page that says the link has expired."
             autocomplete="off"
           />
         </div>
@@ -57,16 +57,12 @@ export function LimitFields({ draft, set, errorOf, timezone, hasPassword }: Fiel
           error={errorOf("/password")}
           note={
             hasPassword
-              ? "Empty: the present one stays. Whoever has unlocked the link must type a new one again."
-              : "Who follows the link types it first."
+              ? "Leave empty to keep the current password. After a change, everyone has to enter the new one."
+              : "Visitors enter it before they are redirected."
           }
         />
         {hasPassword && (
-          <Choice
-            label="Take the password away"
-            checked={draft.password === null}
-            onChange={(isGone) => set({ password: isGone ? null : "" })}
-          />
+          <Choice label="Remove password" checked={draft.password === null} onChange={(isGone) => set({ password: isGone ? null : "" })} />
         )}
       </div>
     </details>

@@ -6,7 +6,7 @@ import { SparkPair } from "./spark-pair.tsx"
 
 interface LinkColumnsProps {
   siteId: number
-  /** Those three are there for whoever may change links. */
+  /** The next three are set for users who can change links. */
   chosen?: ReadonlySet<number>
   onChosen?(chosen: ReadonlySet<number>): void
   onEdit?(link: LinkListed): void
@@ -24,7 +24,7 @@ export function linkColumns({ siteId, chosen, onChosen, onEdit, onTag }: LinkCol
           {chosen && onChosen && (
             <input
               type="checkbox"
-              aria-label={`Choose ${visible(link.slug)}`}
+              aria-label={`Select ${visible(link.slug)}`}
               checked={chosen.has(link.id)}
               onChange={(event) => onChosen(withId(chosen, link.id, event.currentTarget.checked))}
             />
@@ -37,7 +37,7 @@ export function linkColumns({ siteId, chosen, onChosen, onEdit, onTag }: LinkCol
         </div>
       ),
     },
-    { id: "target", label: "Target", cell: (link) => <Target link={link} /> },
+    { id: "target", label: "Destination", cell: (link) => <Target link={link} /> },
     { id: "human", label: "Human clicks", number: true, cell: ({ clicks }) => <Count of={clicks.human} /> },
     { id: "bot", label: "Bot clicks", number: true, cell: ({ clicks }) => <Count of={clicks.bot} /> },
     {
@@ -49,8 +49,8 @@ export function linkColumns({ siteId, chosen, onChosen, onEdit, onTag }: LinkCol
     { id: "last", label: "Last click", cell: ({ last_click_at }) => <Moment at={last_click_at} /> },
     { id: "tags", label: "Tags", cell: ({ tags }) => <Tags tags={tags} onTag={onTag} /> },
     {
-      id: "acts",
-      label: "Acts",
+      id: "actions",
+      label: "Actions",
       cell: (link) => (
         <div class="goal-acts">
           <IconButton icon="copy" label={`Copy ${visible(link.short_url)}`} onClick={() => void copyText(link.short_url)} />
@@ -66,7 +66,7 @@ const withId = (ids: ReadonlySet<number>, id: number, isIn: boolean): ReadonlySe
 
 const Count = ({ of }: { of: number }) => <span title={exact(of)}>{short(of)}</span>
 
-/** What a reader of the list must know: nothing for a link that simply works. */
+/** Badges for archived and expired links and for links with a password. */
 export const StateBadges = ({ link }: { link: LinkListed }) => (
   <>
     {link.state !== "active" && (

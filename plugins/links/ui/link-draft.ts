@@ -54,7 +54,7 @@ export const newRule = (fields: Partial<RuleDraft> = {}): RuleDraft => ({
   ...fields,
 })
 
-/** Of a new link until somebody says otherwise; the same as the server's. */
+/** Default values of a new link, the same as on the server. */
 const NEW: LinkDraft = {
   ...{ destination: "", slug: "", force: false, domain: "", title: "", notes: "", tags: "" },
   ...{ status: "302", forwardQuery: true, forwardPath: false, noindex: true, utm: {}, utmMode: "fill", template: "" },
@@ -151,7 +151,7 @@ export function bodyOf(draft: LinkDraft, timezone: string): Record<string, unkno
 export const utmOf = ({ utm }: Pick<LinkDraft, "utm">): Utm =>
   Object.fromEntries(UTM_KEYS.flatMap((key) => (utm[key]?.trim() ? [[key, utm[key].trim()]] : [])))
 
-/** Only what was changed: a change of somebody else to another field stays. */
+/** Returns only the changed fields, so that another user's change to a different field is kept. */
 export function changesOf(draft: LinkDraft, from: LinkDraft, timezone: string): Record<string, unknown> {
   const [before, after] = [bodyOf(from, timezone), bodyOf(draft, timezone)]
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])))

@@ -5,11 +5,11 @@ interface LinkMenuProps {
   siteId: number
   link: LinkAnswer
   onEdit(): void
-  /** After it was deleted. */
+  /** Runs after the link was deleted. */
   onGone?(): void
 }
 
-/** What is done to one link. All of it can be taken back. */
+/** Menu with the actions on a link. Each of them can be undone. */
 export function LinkMenu({ siteId, link, onEdit, onGone }: LinkMenuProps) {
   const refresh = useRefresh(siteId)
   const path = `${linksPath(siteId)}/${link.id}`
@@ -26,14 +26,14 @@ export function LinkMenu({ siteId, link, onEdit, onGone }: LinkMenuProps) {
   const archive = (archived: boolean) => patch(path, { archived })
   const isArchived = link.state === "archived"
   const items = [
-    { label: "Change", act: onEdit },
+    { label: "Edit", act: onEdit },
     isArchived
       ? {
-          label: "Bring back",
+          label: "Unarchive",
           act: () =>
             run(
               () => archive(false),
-              `${name} works again`,
+              `${name} unarchived`,
               () => archive(true),
             ),
         }
@@ -58,7 +58,7 @@ export function LinkMenu({ siteId, link, onEdit, onGone }: LinkMenuProps) {
     },
   ]
   return (
-    <Popover iconOnly kind="quiet" label={`Menu of ${name}`} button={<Icon name="more" />}>
+    <Popover iconOnly kind="quiet" label={`Actions for ${name}`} button={<Icon name="more" />}>
       {(close) =>
         items.map(({ label, act }) => (
           <MenuItem

@@ -11,7 +11,7 @@ import {
   exact,
   Facts,
   FilterBar,
-  LeftOut,
+  IgnoredAddressParts,
   Moment,
   Page,
   timeText,
@@ -21,7 +21,7 @@ import {
   visible,
   webAddress,
 } from "#plugin/ui"
-import type { StatsShown } from "../report-shapes.ts"
+import type { StatsShown } from "../reports/shapes.ts"
 import { type LinkAnswer, useRights, useSiteQuery } from "./answers.ts"
 import { Breakdowns } from "./breakdowns.tsx"
 import { History } from "./history.tsx"
@@ -32,7 +32,7 @@ import { Tester } from "./tester.tsx"
 
 const Editor = lazy(() => import("./editor.tsx"))
 
-/** One short link: its clicks over the period, where it leads, and its code. */
+/** Page of a short link: clicks over the period, destination, QR code. */
 export default function LinkPage() {
   const siteId = useSiteId()
   const { link: id = "" } = useParams<{ link: string }>()
@@ -47,11 +47,11 @@ export default function LinkPage() {
       actions={
         shown && (
           <>
-            <CopyButton text={shown.short_url} label="Copy address" />
+            <CopyButton text={shown.short_url} label="Copy short URL" />
             {writes && (
               <>
                 <Button icon="pencil" onClick={() => setEditing(true)}>
-                  Change
+                  Edit
                 </Button>
                 <LinkMenu
                   siteId={siteId}
@@ -88,7 +88,7 @@ function Shown({ siteId, link }: { siteId: number; link: LinkAnswer }) {
   return (
     <div class="stack">
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <LinkFacts siteId={siteId} link={link} />
       <CardAnswer of={series} rows={8}>
         {(data) => <CountChart title="Clicks over time" counts={countsOf(stats.data)} series={data} />}
@@ -103,7 +103,11 @@ function Shown({ siteId, link }: { siteId: number; link: LinkAnswer }) {
   )
 }
 
-const WINDOWS: Readonly<Record<string, string>> = { day: "unique per day", week: "unique per week", month: "unique per month" }
+const WINDOWS: Readonly<Record<string, string>> = {
+  day: "counted per day",
+  week: "counted per week",
+  month: "counted per month",
+}
 
 function countsOf(stats: StatsShown | undefined) {
   const count = (name: keyof StatsShown["clicks"], label: string) => ({
@@ -126,12 +130,12 @@ function LinkFacts({ siteId, link }: { siteId: number; link: LinkAnswer }) {
   return (
     <Facts
       of={[
-        ["Short address", <Address key="short" text={link.short_url} />],
+        ["Short URL", <Address key="short" text={link.short_url} />],
         [
-          "Leads to",
+          "Destination",
           <>
             <Address text={link.destination} />
-            {link.rules.length > 0 && `, or to what one of ${link.rules.length} rules says`}
+            {link.rules.length > 0 && `, and ${link.rules.length} ${link.rules.length === 1 ? "rule" : "rules"} with other destinations`}
           </>,
         ],
         [
@@ -144,8 +148,8 @@ function LinkFacts({ siteId, link }: { siteId: number; link: LinkAnswer }) {
         ],
         ...(link.max_clicks === null
           ? []
-          : ([["Limit", `${exact(link.clicks.human)} of ${exact(link.max_clicks)} clicks of people used`]] as const)),
-        ["Since it was made", `${exact(link.clicks.human)} human, ${exact(link.clicks.bot)} bot, ${exact(link.clicks.qr)} by code`],
+          : ([["Limit", `${exact(link.clicks.human)} of ${exact(link.max_clicks)} clicks by people used`]] as const)),
+        ["All time", `${exact(link.clicks.human)} people, ${exact(link.clicks.bot)} bots, ${exact(link.clicks.qr)} by QR code`],
         ["Last click", <Moment key="last" at={link.last_click_at} />],
         ...(link.tags.length === 0 ? [] : ([["Tags", visible(link.tags.join(", "))]] as const)),
         ...(link.notes === ""
@@ -163,7 +167,7 @@ function LinkFacts({ siteId, link }: { siteId: number; link: LinkAnswer }) {
   )
 }
 
-/** Text of people, and a link only where it leads to a web page. */
+/** Shows user-entered text, as a link if it is a web address. */
 function Address({ text }: { text: string }) {
   const href = webAddress(text)
   return href === undefined ? (

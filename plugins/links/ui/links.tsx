@@ -24,12 +24,12 @@ const Editor = lazy(() => import("./editor.tsx"))
 const PANELS = {
   domains: { label: "Link domains", Panel: lazy(() => import("./domains.tsx")) },
   templates: { label: "Campaign templates", Panel: lazy(() => import("./templates.tsx")) },
-  orphans: { label: "Requests that led nowhere", Panel: lazy(() => import("./orphans.tsx")) },
+  orphans: { label: "Requests without a link", Panel: lazy(() => import("./orphans.tsx")) },
   import: { label: "Import links", Panel: lazy(() => import("./import.tsx")) },
 } as const
 type PanelName = keyof typeof PANELS
 
-/** The short links of the site: how often each was followed, by people and by bots. */
+/** List of the site's short links with their clicks by people and bots. */
 export default function Links() {
   const siteId = useSiteId()
   const [filters, setFilters] = useFilters(["q", "tag", "state", "domain", "sort"])
@@ -50,7 +50,7 @@ export default function Links() {
           <More writes={rights.writes} onOpen={setPanel} />
           {rights.writes && (
             <Button kind="primary" icon="plus" onClick={() => setEditing({})}>
-              Make a link
+              New link
             </Button>
           )}
         </>
@@ -69,16 +69,16 @@ export default function Links() {
         keyOf={({ id }) => id}
         empty={
           isFiltered
-            ? "No link fits. Links that are archived are shown by their state."
-            : "There are no short links yet. A short link counts who follows it and leads on."
+            ? "No links match these filters. To see archived links, set the state to Archived."
+            : "No short links yet. A short link redirects to a page and counts the clicks."
         }
         step={
           isFiltered ? (
-            <Button onClick={() => setFilters({ q: "", tag: "", state: "", domain: "" })}>Clear the filters</Button>
+            <Button onClick={() => setFilters({ q: "", tag: "", state: "", domain: "" })}>Clear filters</Button>
           ) : (
             rights.writes && (
               <Button icon="plus" onClick={() => setEditing({})}>
-                Make the first link
+                Create your first link
               </Button>
             )
           )
@@ -137,18 +137,18 @@ function Narrowing({ filters, onFilters, domains }: NarrowingProps) {
   )
   return (
     <FilterRow label="Short links">
-      <SearchField label="Slug, title or target" value={filters.q ?? ""} onValue={(q) => onFilters({ q })} />
+      <SearchField label="Slug, title or destination" value={filters.q ?? ""} onValue={(q) => onFilters({ q })} />
       <SearchField label="Tag" value={filters.tag ?? ""} onValue={(tag) => onFilters({ tag })} />
       {select("state", "State", [
-        ["", "Not archived"],
+        ["", "Active and scheduled"],
         ["active", "Active"],
-        ["expired", "Expired or used up"],
+        ["expired", "Expired"],
         ["archived", "Archived"],
       ])}
-      {select("sort", "Order", [
+      {select("sort", "Sort by", [
         ["", "Newest first"],
         ["clicks", "Most clicks first"],
-        ["last_click", "Last click first"],
+        ["last_click", "Most recent click first"],
       ])}
       {domains.length > 0 && select("domain", "Domain", [["", "All"], ...domains.map(({ id, host }) => [String(id), host] as const)])}
     </FilterRow>

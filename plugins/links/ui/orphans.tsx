@@ -14,9 +14,9 @@ interface DomainOrphan extends Orphan {
 
 const KINDS: Readonly<Record<string, string>> = {
   unknown_slug: "No such link",
-  root: "The host itself",
-  expired: "An expired link",
-  not_started: "A link that has not started",
+  root: "Root of the host",
+  expired: "Expired link",
+  not_started: "Link not started yet",
 }
 
 /** Requests of the last 30 days that led nowhere: misprints in what was printed, and links that ended too early. */
@@ -24,11 +24,11 @@ export default function Orphans({ siteId, onClose }: PanelProps) {
   const orphans = useSiteQuery<{ domains: DomainOrphan[]; instance: Orphan[] }>(siteId, "links/orphans")
   const hosts = useDomains(siteId).data?.data ?? []
   return (
-    <Dialog title="Requests that led nowhere, 30 days" onClose={onClose} wide>
+    <Dialog title="Requests without a link, last 30 days" onClose={onClose} wide>
       <Answer of={orphans} rows={4}>
         {({ domains, instance }) =>
           domains.length === 0 && instance.length === 0 ? (
-            <EmptyState>Every request of the last 30 days found its link.</EmptyState>
+            <EmptyState>No requests without a link in the last 30 days.</EmptyState>
           ) : (
             <div class="stack">
               {domains.length > 0 && (
@@ -39,13 +39,13 @@ export default function Orphans({ siteId, onClose }: PanelProps) {
                   columns={[
                     ...columns<DomainOrphan>(),
                     { id: "host", label: "Host", cell: ({ domain_id }) => visible(hosts.find(({ id }) => id === domain_id)?.host ?? "") },
-                    { id: "path", label: "Path, a sample", cell: ({ path_sample }) => <code>{visible(path_sample)}</code> },
+                    { id: "path", label: "Sample path", cell: ({ path_sample }) => <code>{visible(path_sample)}</code> },
                   ]}
                 />
               )}
               {instance.length > 0 && (
                 <>
-                  <p class="small quiet">On the host of this instance, of all its sites together:</p>
+                  <p class="small quiet">On the host of this instance, for all sites:</p>
                   <DataTable
                     caption="On this instance"
                     rows={instance}
@@ -64,6 +64,6 @@ export default function Orphans({ siteId, onClose }: PanelProps) {
 
 const columns = <Row extends Orphan>(): Column<Row>[] => [
   { id: "day", label: "Day", cell: ({ day }) => dayText(day) },
-  { id: "kind", label: "Asked for", cell: ({ kind }) => KINDS[kind] ?? kind },
+  { id: "kind", label: "Reason", cell: ({ kind }) => KINDS[kind] ?? kind },
   { id: "count", label: "Requests", number: true, cell: ({ count }) => exact(count) },
 ]

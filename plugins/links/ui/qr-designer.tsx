@@ -20,14 +20,14 @@ const CORRECTION = [
   { value: "H", label: "Highest, 30%" },
 ]
 
-/** The code of the short address: how it looks, and both files of it. What cameras could not read is refused. */
+/** Designer of the QR code with downloads as SVG and PNG. The server rejects colours that cameras could not read. */
 export function QrDesigner({ link }: { link: LinkAnswer }) {
   const [look, setLook] = useState(USUAL)
   const set = (changes: Partial<Look>) => setLook({ ...look, ...changes })
   const address = (format: "svg" | "png") => `${link.qr_url}?${new URLSearchParams(argumentsOf(look, format))}`
   const picture = useQuery({
     queryKey: ["qr", address("svg"), link.short_url],
-    // The same address again is the picture itself; this one tells why there is none.
+    // An image element cannot show why it failed, so the first request asks for the reason.
     queryFn: async ({ signal }) => {
       await get(address("svg"), signal)
       return address("svg")
@@ -38,7 +38,7 @@ export function QrDesigner({ link }: { link: LinkAnswer }) {
   const errorOf = (name: string) =>
     picture.error instanceof Problem ? picture.error.members.errors?.find(({ pointer }) => pointer === `/${name}`)?.detail : undefined
   return (
-    <Card title="QR code" foot="Who comes by the code is counted apart.">
+    <Card title="QR code" foot="Scans are counted separately.">
       <div class="qr-designer">
         <div class="qr-picture" aria-busy={picture.isPlaceholderData}>
           {picture.error ? (
@@ -52,7 +52,7 @@ export function QrDesigner({ link }: { link: LinkAnswer }) {
         <div class="stack">
           <div class="narrow-fields">
             <TextField
-              label="Size, dots"
+              label="Size (px)"
               type="number"
               min={64}
               max={2048}
@@ -61,7 +61,7 @@ export function QrDesigner({ link }: { link: LinkAnswer }) {
               error={errorOf("size")}
             />
             <TextField
-              label="Margin, modules"
+              label="Margin (modules)"
               type="number"
               min={0}
               max={16}
@@ -80,8 +80,8 @@ export function QrDesigner({ link }: { link: LinkAnswer }) {
             <TextField label="Background" code value={look.bg} onValue={(bg) => set({ bg })} error={errorOf("bg")} />
           </div>
           <Choice
-            label="Leave the middle free for a logo"
-            note="With the highest correction, so that it is still read."
+            label="Leave space for a logo"
+            note="Uses the highest error correction."
             checked={look.logo}
             onChange={(logo) => set({ logo })}
           />

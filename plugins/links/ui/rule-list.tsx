@@ -24,7 +24,7 @@ export function RuleList({ draft, set, errorOf }: FieldsProps) {
     <details open={isUsed}>
       <summary>Rules{rules.length > 0 && ` (${rules.length})`}</summary>
       <div class="stack details-body">
-        <p class="small quiet">Other targets for some visitors. The first rule of which every part holds decides.</p>
+        <p class="small quiet">Send some visitors to another destination. The first rule whose conditions all match applies.</p>
         {rules.map((rule, index) => (
           <fieldset class="plain-set rule" key={rule.key}>
             <legend>Rule {index + 1}</legend>
@@ -47,7 +47,7 @@ export function RuleList({ draft, set, errorOf }: FieldsProps) {
         ))}
         <div class="row">
           <Button icon="plus" disabled={rules.length >= LIMITS.rules} onClick={() => set({ rules: [...rules, newRule()] })}>
-            Add a rule
+            Add rule
           </Button>
           {rules.length >= LIMITS.rules && <span class="small quiet">A link has at most {LIMITS.rules} rules.</span>}
         </div>
@@ -95,16 +95,16 @@ function RuleFields({ rule, at, errorOf, onChange }: RuleFieldsProps) {
         ))}
       </div>
       <div class="link-builder link-fields">
-        {text("os", "System", { pointer: "os", placeholder: "iOS, Android" })}
-        {text("country", "Country", { pointer: "country", placeholder: "DE, AT", note: "Codes of two letters." })}
-        {text("language", "Language", { pointer: "language", placeholder: "de, fr", note: "de is also de-AT." })}
+        {text("os", "Operating system", { pointer: "os", placeholder: "iOS, Android" })}
+        {text("country", "Country", { pointer: "country", placeholder: "DE, AT", note: "Two-letter codes." })}
+        {text("language", "Language", { pointer: "language", placeholder: "de, fr", note: "de includes de-AT." })}
         {text("queryName", "Parameter", { pointer: "query/name", placeholder: "ref" })}
-        {text("queryValue", "Its value", { pointer: "query/value", note: "Empty: any." })}
-        {text("from", "From day", { pointer: "date/from", ...dayType(rule.from) })}
-        {text("to", "To day", { pointer: "date/to", ...dayType(rule.to) })}
+        {text("queryValue", "Parameter value", { pointer: "query/value", note: "Leave empty for any value." })}
+        {text("from", "From date", { pointer: "date/from", ...dayType(rule.from) })}
+        {text("to", "To date", { pointer: "date/to", ...dayType(rule.to) })}
       </div>
       <TextField
-        label="Target of the rule"
+        label="Destination of the rule"
         type="url"
         code
         value={rule.destination}
@@ -116,5 +116,5 @@ function RuleFields({ rule, at, errorOf, onChange }: RuleFieldsProps) {
   )
 }
 
-/** A rule that another program made may hold an instant, which a field for days would hide. */
+/** Returns the type of a date field. A rule created through the API may contain an instant, which a date field would not show. */
 const dayType = (text: string): { type?: "date" } => (text === "" || /^\d{4}-\d\d-\d\d$/.test(text) ? { type: "date" } : {})

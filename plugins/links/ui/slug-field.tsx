@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { Choice, get, Problem, TextField, useRested } from "#plugin/ui"
+import { Choice, get, Problem, TextField, useDebouncedValue } from "#plugin/ui"
 import { type LinkAnswer, linksPath } from "./answers.ts"
 import type { FieldsProps } from "./editor.tsx"
 
@@ -11,9 +11,9 @@ interface Check {
 
 const WORDS: Readonly<Record<string, string>> = {
   slug_taken: "This slug is taken.",
-  slug_recently_used: "This slug belonged to a link that was deleted lately.",
-  slug_reserved: "The program has this word for itself.",
-  invalid_slug: "A slug has 1 to 64 letters, digits, hyphens and underscores.",
+  slug_recently_used: "This slug was used by a deleted link and is reserved for 90 days.",
+  slug_reserved: "This word is reserved. Choose another slug.",
+  invalid_slug: "Use 1 to 64 letters, digits, hyphens and underscores.",
 }
 const REST_MS = 250
 
@@ -23,9 +23,9 @@ interface SlugFieldProps extends FieldsProps {
   problem: Error | undefined
 }
 
-/** The end of the short address; whether it is free is asked when typing rests, and free ones like it are offered. */
+/** Slug of the short URL. Checks whether it is available when typing pauses and offers similar slugs. */
 export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFieldProps) {
-  const slug = useRested(draft.slug.trim(), REST_MS)
+  const slug = useDebouncedValue(draft.slug.trim(), REST_MS)
   const isOwn = own !== undefined && slug === own.slug && draft.domain === (own.domain_id === null ? "" : String(own.domain_id))
   const { data } = useQuery({
     queryKey: ["slug-check", siteId, slug, draft.domain, problem],
@@ -37,8 +37,8 @@ export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFie
     gcTime: 0,
   })
   const check = slug === "" || slug !== draft.slug.trim() || isOwn ? undefined : data
-  const refused = check?.available === false && !draft.force ? (WORDS[check.reason ?? ""] ?? "This slug cannot be taken.") : undefined
-  const told = problem instanceof Problem && problem.code in WORDS && !check ? WORDS[problem.code] : undefined
+  const refused = check?.available === false && !draft.force ? (WORDS[check.reason ?? ""] ?? "This slug isn't available.") : undefined
+  const conflict = problem instanceof Problem && problem.code in WORDS && !check ? WORDS[problem.code] : undefined
   return (
     <div class="stack slug-field">
       <TextField
@@ -46,17 +46,17 @@ export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFie
         code
         value={draft.slug}
         onValue={(value) => set({ slug: value, force: false })}
-        error={errorOf("/slug") ?? refused ?? told}
+        error={errorOf("/slug") ?? refused ?? conflict}
         note={
           <span aria-live="polite">
-            {check?.available ? "Free." : own ? "The end of the short address." : "Empty: seven letters are chosen."}
+            {check?.available ? "Available." : own ? "The last part of the short URL." : "Leave empty for a random slug."}
           </span>
         }
         autocomplete="off"
       />
       {refused && check?.suggestions && (
-        <div class="row small" role="group" aria-label="Free slugs">
-          <span class="quiet">Free:</span>
+        <div class="row small" role="group" aria-label="Available slugs">
+          <span class="quiet">Available:</span>
           {check.suggestions.map((suggestion) => (
             <button key={suggestion} type="button" class="text-button" onClick={() => set({ slug: suggestion })}>
               {suggestion}
@@ -66,8 +66,8 @@ export function SlugField({ siteId, draft, set, errorOf, own, problem }: SlugFie
       )}
       {check?.reason === "slug_recently_used" && (
         <Choice
-          label="Take it all the same"
-          note="Who still has the old address is led to the new target."
+          label="Use this slug anyway"
+          note="Visitors with the old short URL are redirected to the new destination."
           checked={draft.force}
           onChange={(force) => set({ force })}
         />

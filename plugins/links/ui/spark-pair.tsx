@@ -1,13 +1,13 @@
 interface SparkPairProps {
   human: readonly number[]
   bot: readonly number[]
-  /** What the lines are about; totals are added for assistive technology. */
+  /** Accessible name; totals are appended to it. */
   label: string
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** Two small lines from zero on one scale: people drawn through, bots dashed. */
+/** Two small line charts on a common scale from zero: people as a solid line, bots as a dashed one. */
 export function SparkPair({ human, bot, label }: SparkPairProps) {
   const high = Math.max(...human, ...bot, 1)
   const step = 100 / Math.max(1, human.length - 1)

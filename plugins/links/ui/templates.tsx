@@ -38,9 +38,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
           <Answer of={templates} rows={4}>
             {({ data }) =>
               data.length === 0 ? (
-                <EmptyState>
-                  There are no templates yet. A template fills the campaign tags of a link, and says which are needed.
-                </EmptyState>
+                <EmptyState>No templates yet. A template fills in the campaign tags of a link and can make tags required.</EmptyState>
               ) : (
                 <DataTable
                   caption="Campaign templates"
@@ -54,7 +52,7 @@ export default function Templates({ siteId, onClose }: PanelProps) {
           {writes && (
             <div class="row">
               <Button icon="plus" onClick={() => setEditing({})}>
-                Make a template
+                New template
               </Button>
             </div>
           )}
@@ -73,23 +71,23 @@ const columnsFor = (siteId: number, onEdit: ((template: TemplateAnswer) => void)
   },
   {
     id: "required",
-    label: "Needed",
+    label: "Required",
     cell: ({ required }) => required.map((key) => TAG_WORDS.find((tag) => tag.key === key)!.label).join(", "),
   },
-  { id: "sites", label: "For", cell: ({ all_sites }) => (all_sites ? "all sites" : "this site") },
+  { id: "sites", label: "Available to", cell: ({ all_sites }) => (all_sites ? "all sites" : "this site") },
   ...(onEdit
     ? [
         {
-          id: "acts",
-          label: "Acts",
-          cell: (template: TemplateAnswer) => <Acts siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
+          id: "actions",
+          label: "Actions",
+          cell: (template: TemplateAnswer) => <TemplateMenu siteId={siteId} template={template} onEdit={() => onEdit(template)} />,
         },
       ]
     : []),
 ]
 
-/** One for all sites is the organization's: only its owners and admins change it. */
-function Acts({ siteId, template, onEdit }: { siteId: number; template: TemplateAnswer; onEdit(): void }) {
+/** Menu of a template. Only owners and admins can change a template for all sites of the organization. */
+function TemplateMenu({ siteId, template, onEdit }: { siteId: number; template: TemplateAnswer; onEdit(): void }) {
   const refresh = useRefresh(siteId)
   const { ownsHosts } = useRights(siteId)
   if (template.all_sites && !ownsHosts) return null
@@ -102,10 +100,10 @@ function Acts({ siteId, template, onEdit }: { siteId: number; template: Template
     await refresh()
   }
   return (
-    <Popover iconOnly kind="quiet" label={`Menu of ${visible(template.name)}`} button={<Icon name="more" />}>
+    <Popover iconOnly kind="quiet" label={`Actions for ${visible(template.name)}`} button={<Icon name="more" />}>
       {(close) => (
         <>
-          <MenuItem onSelect={onEdit}>Change</MenuItem>
+          <MenuItem onSelect={onEdit}>Edit</MenuItem>
           <MenuItem
             kind="danger"
             onSelect={() => {
@@ -160,7 +158,7 @@ function TemplateForm({ siteId, template, onClose }: TemplateFormProps) {
                 autocomplete="off"
               />
               <Choice
-                label={`${label} is needed`}
+                label={`${label} required`}
                 checked={required.includes(key)}
                 onChange={(isIn) => setRequired(isIn ? [...required, key] : required.filter((one) => one !== key))}
               />

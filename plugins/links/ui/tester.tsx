@@ -30,14 +30,14 @@ const PROGRAMS = [
   { value: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", label: "Search engine" },
 ]
 
-const NOBODY = { ua: "", country: "", language: "", at: "", query: "", path: "" }
+const EMPTY = { ua: "", country: "", language: "", at: "", query: "", path: "" }
 
-/** What a visitor would get, now or at another time. It is no click. */
+/** Tests which destination a visitor would get, now or at another time, without counting a click. */
 export function Tester({ siteId, link }: { siteId: number; link: LinkAnswer }) {
   const timezone = useSite(siteId).data?.timezone ?? "UTC"
-  const [asked, setAsked] = useState(NOBODY)
+  const [asked, setAsked] = useState(EMPTY)
   const [answer, setAnswer] = useState<Trial>()
-  const text = (name: keyof typeof NOBODY) => ({
+  const text = (name: keyof typeof EMPTY) => ({
     value: asked[name],
     onValue: (value: string) => setAsked({ ...asked, [name]: value }),
   })
@@ -49,12 +49,12 @@ export function Tester({ siteId, link }: { siteId: number; link: LinkAnswer }) {
     setAnswer(await post<Trial>(`${linksPath(siteId)}/${link.id}/test`, body))
   }
   return (
-    <Card title="Try the link">
-      <Form submit={submit} label="Try the link">
+    <Card title="Test link">
+      <Form submit={submit} label="Test link">
         {({ busy, errorOf }) => (
           <>
             <div class="link-builder link-fields">
-              <SelectField label="As" options={PROGRAMS} {...text("ua")} error={errorOf("/ua")} />
+              <SelectField label="Visitor" options={PROGRAMS} {...text("ua")} error={errorOf("/ua")} />
               <TextField
                 label="Country"
                 placeholder="DE"
@@ -66,15 +66,13 @@ export function Tester({ siteId, link }: { siteId: number; link: LinkAnswer }) {
               <TextField label="Language" placeholder="de-AT" {...text("language")} error={errorOf("/language")} autocomplete="off" />
               <TextField label={`Time, ${timezone.replaceAll("_", " ")}`} type="datetime-local" {...text("at")} error={errorOf("/at")} />
               <TextField label="Parameters" placeholder="ref=mail" {...text("query")} error={errorOf("/query")} autocomplete="off" />
-              {link.forward_path && (
-                <TextField label="Path behind the slug" {...text("path")} error={errorOf("/path")} autocomplete="off" />
-              )}
+              {link.forward_path && <TextField label="Path after the slug" {...text("path")} error={errorOf("/path")} autocomplete="off" />}
             </div>
             <div class="row">
               <Button type="submit" busy={busy}>
-                Try
+                Run test
               </Button>
-              <span class="small quiet">Nothing is counted.</span>
+              <span class="small quiet">Tests are not counted.</span>
             </div>
             <div role="status">{answer && <Outcome of={answer} />}</div>
           </>
@@ -85,27 +83,27 @@ export function Tester({ siteId, link }: { siteId: number; link: LinkAnswer }) {
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
-  password: "The password is asked for. Behind it:",
-  expired: "The link has expired or is used up.",
-  not_started: "The link has not started: a page says that nothing is there.",
-  archived: "The link is archived: a page says that nothing is there.",
-  loop: "The link leads through too many links of its own, and is refused.",
-  unknown: "There is nothing at this path.",
+  password: "Visitors have to enter the password first.",
+  expired: "The link has expired.",
+  not_started: "The link has not started yet. Visitors see a Not found page.",
+  archived: "The link is archived. Visitors see a Not found page.",
+  loop: "The link redirects through too many short links.",
+  unknown: "No link matches this path.",
 }
 
 function Outcome({ of: { outcome, rule, status, url, bot_reason } }: { of: Trial }) {
-  const decider = rule === undefined || rule === 0 ? "No rule holds" : `Rule ${rule} holds`
+  const decider = rule === undefined || rule === 0 ? "No rule matches" : `Rule ${rule} matches`
   return (
     <div class="stack link-made">
       <p>
         {outcome === "redirect" ? `${decider}: redirect with status ${status} to` : `${OUTCOMES[outcome] ?? outcome} Status ${status}.`}
       </p>
       {url !== null && (
-        <output class="link-made-text" aria-label="Where it leads">
+        <output class="link-made-text" aria-label="Test result">
           {visible(url)}
         </output>
       )}
-      {bot_reason !== undefined && <p class="small quiet">It would count as a click of a bot.</p>}
+      {bot_reason !== undefined && <p class="small quiet">This would count as a bot click.</p>}
     </div>
   )
 }

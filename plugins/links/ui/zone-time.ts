@@ -1,6 +1,6 @@
-/** Moments as people type them, in the zone of the site. */
+/** Conversion between typed local times and instants in the time zone of the site. */
 
-/** How far a zone is ahead of UTC at a moment; milliseconds. */
+/** Returns the offset of a time zone from UTC at an instant, in milliseconds. */
 function ahead(at: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone,
@@ -11,7 +11,7 @@ function ahead(at: number, timeZone: string): number {
   return Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second")) - Math.floor(at / 1_000) * 1_000
 }
 
-/** `2026-11-21T12:00` in a zone as an instant in UTC. Of an hour that clocks skip, the one after it. Undefined for anything else. */
+/** Converts `2026-11-21T12:00` in a zone to an instant in UTC. An hour that clocks skip becomes the next one. Undefined if malformed. */
 export function instantOf(local: string, timeZone: string): string | undefined {
   const asUtc = Date.parse(`${local}Z`)
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(local) || Number.isNaN(asUtc)) return undefined
@@ -19,7 +19,7 @@ export function instantOf(local: string, timeZone: string): string | undefined {
   return new Date(asUtc - ahead(first, timeZone)).toISOString()
 }
 
-/** An instant as `2026-11-21T12:00` in a zone; empty for none. */
+/** Formats an instant as `2026-11-21T12:00` in a zone. Empty for null. */
 export function localOf(instant: string | null, timeZone: string): string {
   if (instant === null) return ""
   const at = Date.parse(instant)

@@ -36,27 +36,27 @@ async function openPixels(role: "editor" | "viewer" = "editor") {
 const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 const figureOf = (page: Page, label: string) =>
   page
-    .locator(".figure", { has: page.locator(".figure-label", { hasText: new RegExp(`^${label}$`) }) })
+    .locator(".figure", { has: page.locator(".figure-label", { hasText: new RegExp(`^${RegExp.escape(label)}$`) }) })
     .locator(".figure-value")
     .textContent()
 
-test.skipIf(noBrowser)("a pixel is made by keys alone, its snippet shows a picture, and the open is counted", async () => {
+test.skipIf(noBrowser)("creates a pixel with the keyboard, whose snippet shows an image and counts the open", async () => {
   await using stand = await openPixels()
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/pixels")
-  await shown(page, "There are no pixels yet.")
-  await tabTo(page, "Make a pixel")
+  await shown(page, "No pixels yet.")
+  await tabTo(page, "New pixel")
   await page.keyboard.press("Enter")
   await page.getByRole("dialog").waitFor()
   await page.keyboard.type("November letter")
-  await tabTo(page, "Make pixel")
+  await tabTo(page, "Create pixel")
   await page.keyboard.press("Enter")
   await page.waitForURL("**/sites/1/pixels/1")
   await settled(page)
-  await shown(page, "It does not say that somebody read it.")
+  await shown(page, "It does not mean that someone read it.")
 
-  const snippet = (await page.getByLabel("Snippet", { exact: true }).textContent()) ?? ""
+  const snippet = (await page.locator("pre.snippet").textContent()) ?? ""
   const [, address = ""] = /^<img src="([^"]+)" width="1" height="1" alt="">$/.exec(snippet) ?? []
   const { pathname } = new URL(address)
   const picture = await stand.open(pathname)
@@ -65,7 +65,7 @@ test.skipIf(noBrowser)("a pixel is made by keys alone, its snippet shows a pictu
   await stand.instance.app.collector.recorded()
 
   await looked.open("/sites/1/pixels/1?period=7d")
-  const labels = ["Opens", "Direct", "Proxied", "Prefetched", "Bots, not in opens"]
+  const labels = ["Opens", "Direct", "Proxied", "Prefetched", "Bots (not in opens)"]
   expect(await Promise.all(labels.map((label) => figureOf(page, label)))).toEqual(["2", "1", "1", "0", "0"])
   expect(await stand.ask("GET", "/1/stats?period=7d")).toMatchObject({ opens_total: 2, opens_direct: 1, opens_proxied: 1, bots: 0 })
   await shown(page, "Gmail, proxied")
@@ -74,28 +74,28 @@ test.skipIf(noBrowser)("a pixel is made by keys alone, its snippet shows a pictu
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("a pixel is deleted from the list and taken back, and each kind says what its opens mean", async () => {
+test.skipIf(noBrowser)("deletes a pixel and undoes it, and explains opens for each kind", async () => {
   await using stand = await openPixels()
   await stand.ask("POST", "", { name: "Badge", kind: "readme" })
   await stand.ask("POST", "", { name: "Feed", kind: "rss" })
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/pixels")
-  await page.getByRole("button", { name: "Menu of Feed" }).click()
+  await page.getByRole("button", { name: "Actions for Feed" }).click()
   await page.getByRole("menuitem", { name: "Delete" }).click()
   await shown(page, "Feed deleted")
   await page.getByRole("link", { name: "Feed", exact: true }).waitFor({ state: "detached" })
   await page.getByRole("button", { name: "Undo" }).click()
   await page.getByRole("link", { name: "Feed", exact: true }).click()
-  await shown(page, "An open says that a feed reader showed the entry, or loaded it ahead of time.")
+  await shown(page, "An open means that a feed reader showed the entry or preloaded it.")
   await looked.open("/sites/1/pixels/1")
-  await shown(page, "An open says that a page with the README was shown.")
+  await shown(page, "An open means that a page with the README was shown.")
   await page.getByRole("tab", { name: "Markdown", selected: true }).waitFor()
   await shown(page, "/badge.svg)")
   expect(looked.faults).toEqual([])
 })
 
-test.skipIf(noBrowser)("who may only look is offered no change", async () => {
+test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
   await using stand = await openPixels("viewer")
   await stand.ask("POST", "", { name: "Letter", kind: "email", allowed_params: ["issue"] })
   const { slug } = await stand.ask("GET", "/1")
@@ -109,7 +109,7 @@ test.skipIf(noBrowser)("who may only look is offered no change", async () => {
   await page.getByRole("link", { name: "Letter", exact: true }).click()
   await settled(page)
   expect(await page.locator("section", { hasText: "Parameters" }).last().locator("tbody tr").allTextContents()).toEqual(["121"])
-  for (const name of ["Make a pixel", "Change", "Menu of Letter"])
+  for (const name of ["New pixel", "Edit", "Actions for Letter"])
     expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0)
   expect(looked.faults).toEqual([])
 })

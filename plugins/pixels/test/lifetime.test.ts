@@ -3,7 +3,7 @@ import { sql } from "#plugin"
 import { openStage, PIXELS } from "./stage.ts"
 
 describe("lifetime counters", () => {
-  test("have each open once, however often they are folded, sealed and cut off", async () => {
+  test("count each open once, however often they are counted, sealed and interrupted", async () => {
     await using stage = await openStage()
     const { id, slug } = await stage.make()
     const { events, jobs } = stage.app.instance
@@ -22,7 +22,7 @@ describe("lifetime counters", () => {
     }
   })
 
-  test("lose nothing when a fold fails half way", async () => {
+  test("lose no open when a run fails half way", async () => {
     await using stage = await openStage()
     const { id, slug } = await stage.make()
     const { catalog, jobs } = stage.app.instance
@@ -37,7 +37,7 @@ describe("lifetime counters", () => {
     expect((await stage.get(`/${id}`)).body).toMatchObject({ opens_total: 2, last_open_at: expect.any(String) })
   })
 
-  test("follow within half a minute, and stay when the opens go", async () => {
+  test("follow within half a minute and stay when retention removes the opens", async () => {
     await using stage = await openStage()
     const { id, slug } = await stage.make()
     await stage.ask(`/p/${slug}.gif`)
@@ -50,7 +50,7 @@ describe("lifetime counters", () => {
     expect((await stage.get(`/${id}`)).body).toMatchObject({ opens_total: 2 })
   })
 
-  test("leave versions alone, and go on for a pixel that was deleted and came back", async () => {
+  test("do not change versions, and continue for a restored pixel", async () => {
     await using stage = await openStage()
     const { id, slug, version } = await stage.make()
     await stage.ask(`/p/${slug}.gif`)
@@ -64,7 +64,7 @@ describe("lifetime counters", () => {
   })
 })
 
-test("requests for pixels that are not there are counted by the day, and nowhere else", async () => {
+test("counts requests for unknown pixels per day and nowhere else", async () => {
   await using stage = await openStage()
   const { id } = await stage.make({ slug: "gone" })
   await stage.send("DELETE", `/${id}`)
@@ -78,7 +78,7 @@ test("requests for pixels that are not there are counted by the day, and nowhere
   expect((await stage.api.get(PIXELS, undefined, stage.as)).body).toMatchObject({ data: [] })
 })
 
-test("opens that are on their way to the disk when nothing is found are counted the next time", async () => {
+test("counts opens that were not on disk yet in the next run", async () => {
   await using stage = await openStage()
   const { id, slug } = await stage.make()
   // Plans the count, in which none of the site's own is found.

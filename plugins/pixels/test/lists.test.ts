@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "#plugin"
 import { openStage } from "./stage.ts"
 
-test("lists are searched, narrowed, ordered and read page by page", async () => {
+test("searches, filters, sorts and pages the list", async () => {
   await using stage = await openStage()
   for (const [name, kind] of [
     ["Alpha", "email"],
@@ -36,7 +36,15 @@ test("lists are searched, narrowed, ordered and read page by page", async () => 
   expect(await stage.get(`?sort=opens&cursor=${first.next_cursor}`)).toMatchObject({ status: 400, body: { code: "invalid_cursor" } })
 })
 
-test("a site has at most 1,000 pixels, and one that was deleted makes room", async () => {
+test("accepts the cursor of a long search sorted by name", async () => {
+  await using stage = await openStage()
+  for (let n = 0; n < 2; n++) await stage.make({ name: "😀".repeat(100) })
+  const query = `?limit=1&sort=name&q=${encodeURIComponent("😀".repeat(100))}`
+  const { next_cursor } = (await stage.get(query)).body as { next_cursor: string }
+  expect((await stage.get(`${query}&cursor=${next_cursor}`)).body).toMatchObject({ has_more: false, data: [{ id: 2 }] })
+})
+
+test("limits a site to 1,000 pixels, and deleted pixels do not count", async () => {
   await using stage = await openStage()
   const { catalog } = stage.app.instance
   const { id } = await stage.make()

@@ -31,6 +31,11 @@ test.each([
     "Googlebot/2.1 (+http://www.google.com/bot.html)",
     { opens_total: 0, opens_direct: 0, opens_proxied: 0, opens_prefetched: 0, bots: 1 },
   ],
+  [
+    "bot",
+    "Viber/20.9.0.8 CFNetwork/1410.0.3 Darwin/22.6.0",
+    { opens_total: 0, opens_direct: 0, opens_proxied: 0, opens_prefetched: 0, bots: 1 },
+  ],
   ["bot", "curl/8.5.0", { opens_total: 0, opens_direct: 0, opens_proxied: 0, opens_prefetched: 0, bots: 1 }],
   ["bot", "", { opens_total: 0, opens_direct: 0, opens_proxied: 0, opens_prefetched: 0, bots: 1 }],
 ] as const)("an open is %s when %p asks", async (via, agent, counts) => {
@@ -44,7 +49,7 @@ test.each([
   expect((await stage.get(`/${id}`)).body).toMatchObject({ opens_total, opens_direct })
 })
 
-test("an open from an address range of the operator's list was loaded ahead, whatever its user agent, and has no place", async () => {
+test("counts opens from listed address ranges as prefetched, whatever the user agent, without a location", async () => {
   using folder = temporaryFolder()
   const pixel_relays = join(folder.path, "relays.csv")
   writeFileSync(pixel_relays, "172.224.226.0/31,GB,GB-EN,London,\n2a02:26f7::/32,US,US-CA,Palo Alto,\n")
@@ -67,17 +72,17 @@ test("an open from an address range of the operator's list was loaded ahead, wha
   })
 })
 
-test("a list of relays with a bad line ends the start with that line", async () => {
+test("refuses to start with a malformed list of relays, naming the line", async () => {
   using folder = temporaryFolder()
   const pixel_relays = join(folder.path, "relays.csv")
   writeFileSync(pixel_relays, "network,country\n172.224.226.0/31,GB\n")
   expect(await openStage({ pixel_relays }).catch((error: unknown) => error)).toMatchObject({
     exit: "configuration",
-    message: expect.stringContaining(`pixel_relays: ${pixel_relays}: line 1: "network,country" is no address or range`),
+    message: expect.stringContaining(`pixel_relays: ${pixel_relays}: line 1: "network,country" is not an address or range`),
   })
 })
 
-test("place and device are those of readers alone: what came through a machine has none", async () => {
+test("reports location and device of direct opens only", async () => {
   await using stage = await openStage()
   const { id, slug } = await stage.make()
   for (const agent of [SAFARI, GMAIL, CAMO, "Mozilla/5.0"]) {
@@ -92,11 +97,11 @@ test("place and device are those of readers alone: what came through a machine h
     expect((await stage.get(`/${id}/breakdown?dimension=${dimension}`)).body).toMatchObject({
       rows: [{ value, opens: 1 }],
       total_rows: 1,
-      meta: { notes: [expect.stringContaining("Only direct opens")] },
+      meta: { notes: [expect.stringContaining("Direct opens only")] },
     })
 })
 
-test("of the parameters those that the pixel names are kept, the first of each, and none that is long or unclean", async () => {
+test("stores only the first value of each named parameter, and none that is too long or has control characters", async () => {
   await using stage = await openStage()
   const { id, slug } = await stage.make({ allowed_params: ["campaign", "issue"] })
   const long = "x".repeat(101)
@@ -124,7 +129,7 @@ test("of the parameters those that the pixel names are kept, the first of each, 
 describe("recipients", () => {
   const asks = ["anna@example.com", "bert@example.com", "anna@example.com"]
 
-  test("are told apart by a hash, which is no other site's, and stand nowhere themselves", async () => {
+  test("are distinguished by a hash that differs per site, and are stored nowhere", async () => {
     await using stage = await openStage()
     const other = await stage.app.instance.sites.create(stage.site.organization_id, { name: "Other", hosts: ["other.example"] })
     const mine = await stage.make({ recipient_mode: "hashed" })
@@ -153,7 +158,7 @@ describe("recipients", () => {
     expect(stored.filter(({ bytes }) => bytes.includes("anna@example")).map(({ name }) => name)).toEqual([])
   })
 
-  test("are dropped unless the pixel wants them, and of readers who object", async () => {
+  test("are dropped unless the pixel stores them, and for readers who object", async () => {
     await using stage = await openStage()
     const none = await stage.make()
     const hashed = await stage.make({ recipient_mode: "hashed" })
@@ -181,7 +186,7 @@ async function recipientsOf(stage: Awaited<ReturnType<typeof openStage>>, siteId
 test.each([
   ["DNT", { dnt: "1" }],
   ["GPC", { "sec-gpc": "1" }],
-])("an open of a reader who objects by %s counts, without visitor and place", async (_, headers) => {
+])("counts an open of a reader who sends %s without place, and not as a unique reader", async (_, headers) => {
   await using stage = await openStage({ geo_header: "cf-ipcountry", trusted_proxies: "198.51.100.0/24" })
   const { id, slug } = await stage.make()
   for (const reader of ["203.0.113.1", "203.0.113.2"])
@@ -190,7 +195,7 @@ test.each([
     })
   await stage.ask(`/p/${slug}.gif`, { headers: { "x-forwarded-for": "203.0.113.3", "cf-ipcountry": "FR" } })
   await stage.folded()
-  expect((await stage.get(`/${id}/stats`)).body).toMatchObject({ opens_total: 3, opens_direct: 3, unique_est: 2 })
+  expect((await stage.get(`/${id}/stats`)).body).toMatchObject({ opens_total: 3, opens_direct: 3, unique_est: 1 })
   expect((await stage.get(`/${id}/breakdown?dimension=country`)).body).toMatchObject({
     rows: [
       { value: "(none)", opens: 2 },
@@ -199,7 +204,7 @@ test.each([
   })
 })
 
-test("opens are in no number of the site, and open no visit", async () => {
+test("includes no opens in the metrics and visits of the site", async () => {
   await using stage = await openStage()
   const { slug } = await stage.make()
   await stage.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example" })

@@ -3,7 +3,7 @@ import pixels from "../pixels.ts"
 import added from "../ui/area.ts"
 import pages from "../ui/pages.ts"
 
-test("the browser draws exactly the pages that the server knows", () => {
+test("serves the same pages in the browser and on the server", () => {
   expect(pages.map(({ path }) => `/sites/:site${added.area.path}${path}`).sort()).toEqual([...(pixels.pages ?? [])].sort())
   expect(added.id).toBe(pixels.id)
 })

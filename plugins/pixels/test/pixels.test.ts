@@ -3,7 +3,7 @@ import { openStage, PIXELS } from "./stage.ts"
 
 const DAY_MS = 86_400_000
 
-test("a pixel is made with what is usual, and found again", async () => {
+test("creates a pixel with default values and returns it", async () => {
   await using stage = await openStage()
   const made = await stage.send("POST", "", { name: " News ", kind: "rss" })
   expect(made).toMatchObject({ status: 201 })
@@ -65,7 +65,7 @@ test.each([
 })
 
 describe("a change", () => {
-  test("is seen by the next request, and one that changes nothing is none", async () => {
+  test("applies to the next request, and keeps the version if nothing changes", async () => {
     await using stage = await openStage()
     const { id } = await stage.make({ slug: "spring" })
     expect((await stage.send("PATCH", `/${id}`, { slug: "summer", name: "Summer" })).headers.get("etag")).toBe('"2"')
@@ -92,7 +92,7 @@ describe("a change", () => {
     if (code) expect((await stage.get(`/${id}`)).body).toMatchObject({ name: "Second", version: 2 })
   })
 
-  test("to the archive stops its opens, and back again counts on", async () => {
+  test("that archives a pixel stops counting, and unarchiving continues", async () => {
     await using stage = await openStage()
     const { id, slug } = await stage.make()
     expect((await stage.send("PATCH", `/${id}`, { archived: true })).body).toMatchObject({ archived_at: "2026-11-21T12:00:00Z" })
@@ -105,7 +105,7 @@ describe("a change", () => {
 })
 
 describe("a deleted pixel", () => {
-  test("is found nowhere, and comes back for 30 days", async () => {
+  test("is found nowhere and can be restored for 30 days", async () => {
     await using stage = await openStage()
     const { id } = await stage.make({ slug: "spring" })
     expect(await stage.send("DELETE", `/${id}`, undefined, { "if-match": '"7"' })).toMatchObject({ status: 412 })
@@ -120,7 +120,7 @@ describe("a deleted pixel", () => {
     expect(await stage.send("POST", `/${id}/restore`)).toMatchObject(missing)
   })
 
-  test("is gone for good after that, with a row in the audit", async () => {
+  test("is purged after that with an audit entry", async () => {
     await using stage = await openStage()
     const { id } = await stage.make()
     const kept = await stage.make()
@@ -135,7 +135,7 @@ describe("a deleted pixel", () => {
     expect(data).toContainEqual(expect.objectContaining({ action: "pixels.pixel.purge", target_id: String(id), site_id: 1 }))
   })
 
-  test("leaves no row when its site is gone, and its slug is nobody's for a while", async () => {
+  test("leaves no row when its site is deleted, and no organization can take its slug", async () => {
     await using stage = await openStage()
     const other = await stage.app.instance.sites.create(stage.site.organization_id, { name: "Other", hosts: ["other.example"] })
     await stage.make({ slug: "spring" })
@@ -148,7 +148,7 @@ describe("a deleted pixel", () => {
   })
 })
 
-test("a request that comes again with its key makes one pixel", async () => {
+test("creates one pixel for repeated requests with the same key", async () => {
   await using stage = await openStage()
   const body = { name: "News", kind: "email" }
   const key = { "idempotency-key": "one" }

@@ -41,7 +41,7 @@ test.each([
   expect((await stage.ask(url.slice("http://localhost:8080".length))).status).toBe(200)
 })
 
-test("opens are told over time, compared, and filtered", async () => {
+test("reports opens over time, compared and filtered", async () => {
   await using stage = await openStage()
   const { slug } = await stage.make()
   await stage.ask(`/p/${slug}.gif?utm_source=news`)

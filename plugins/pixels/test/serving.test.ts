@@ -37,7 +37,7 @@ test.each([
   expect(bytes).toHaveLength(Number(response.headers.get("content-length")))
 })
 
-test("a slug that is escaped for nothing is the same slug, and what an escape hides is not looked for", async () => {
+test("treats a needlessly escaped slug as the same slug, and no other escapes", async () => {
   await using stage = await openStage()
   const { id } = await stage.make({ slug: "early-bird_1" })
   const opened = async () => {
@@ -52,7 +52,7 @@ test("a slug that is escaped for nothing is the same slug, and what an escape hi
   expect(await opened()).toBe(4)
 })
 
-test("what is unknown, deleted, archived, or of a site that is gone answers byte for byte as what is there", async () => {
+test("gives identical answers for known, unknown, deleted and archived pixels and those of deleted sites", async () => {
   await using stage = await openStage()
   await stage.make({ slug: "there" })
   const { id: deleted } = await stage.make({ slug: "deleted" })
@@ -114,7 +114,7 @@ test.each([
   expect(await stage.get(`/${id}/stats`)).toMatchObject({ body: { opens_total: 0, bots: 0 } })
 })
 
-test("the badge tells the opens only when its owner wants that, rounded and without anything of the request", async () => {
+test("shows rounded opens on the badge only if enabled, and nothing of the request", async () => {
   await using stage = await openStage()
   const { id } = await stage.make({ slug: "repo", kind: "readme" })
   const badge = async () =>
@@ -142,14 +142,14 @@ test.each([
   expect((await stage.ask(path)).status).toBe(status)
 })
 
-test("pixels are where the operator wants them", async () => {
+test("serves pixels below the configured prefix", async () => {
   await using stage = await openStage({ pixel_prefix: "/dot", base_url: "http://stats.example" })
   expect(await stage.make({ slug: "news" })).toMatchObject({ url: "http://stats.example/dot/news.gif" })
   expect(headersOf(await stage.ask("/dot/news.gif"))).toEqual(GIF)
   expect((await stage.ask("/p/news.gif")).headers.get("content-type")).not.toBe("image/gif")
 })
 
-test("while the plugin is off nothing is at its paths, and everything is back afterwards", async () => {
+test("serves nothing while the plugin is off, and everything afterwards", async () => {
   await using stage = await openStage()
   const { slug } = await stage.make()
   const { plugins } = stage.app.instance
@@ -160,7 +160,7 @@ test("while the plugin is off nothing is at its paths, and everything is back af
   expect(headersOf(await stage.ask(`/p/${slug}.gif`))).toEqual(GIF)
 })
 
-test("a store that refuses opens takes no picture away", async () => {
+test("answers with the image when the store refuses opens", async () => {
   await using stage = await openStage()
   const { slug } = await stage.make({ recipient_mode: "hashed" })
   const { catalog } = stage.app.instance

@@ -4,7 +4,7 @@ import { openStage } from "./stage.ts"
 const DAY_MS = 86_400_000
 
 describe("slugs", () => {
-  test("are one in any case, whoever has them, and free ones are proposed", async () => {
+  test("are equal regardless of case and organization, and free ones are suggested", async () => {
     await using stage = await openStage()
     const other = await stage.app.instance.organizations.create({ name: "Other" })
     const theirs = await stage.app.instance.sites.create(other.id, { name: "Other", hosts: ["other.example"] })
@@ -17,7 +17,7 @@ describe("slugs", () => {
     expect(await stage.api.post(`/api/private/sites/${theirs.id}/pixels`, wanted, undefined, stranger)).toMatchObject(taken)
   })
 
-  test("of deleted pixels are kept for 90 days, from all but the organization that insists", async () => {
+  test("of deleted pixels are reserved for 90 days, except for their organization with force", async () => {
     await using stage = await openStage()
     const other = await stage.app.instance.organizations.create({ name: "Other" })
     const theirs = await stage.app.instance.sites.create(other.id, { name: "Other", hosts: ["other.example"] })
@@ -37,7 +37,7 @@ describe("slugs", () => {
     expect(await stage.api.post(path, { ...wanted, slug: "summer" }, undefined, again)).toMatchObject({ status: 201 })
   })
 
-  test("that a pixel gave up are its own to take back", async () => {
+  test("that a pixel gave up can be taken back by it", async () => {
     await using stage = await openStage()
     const { id } = await stage.make({ slug: "spring" })
     expect(await stage.send("PATCH", `/${id}`, { slug: "summer" })).toMatchObject({ status: 200 })

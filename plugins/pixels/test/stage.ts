@@ -21,7 +21,7 @@ export async function openStage(settings: Record<string, string> = {}) {
       return body as { id: number; slug: string; version: number }
     },
     /** What a reader's program asks for. */
-    ask: (path: string, { headers = {}, method = "GET", address = "198.51.100.7" }: Asking = {}) =>
+    ask: (path: string, { headers = {}, method = "GET", address = "198.51.100.7" }: ReportOptions = {}) =>
       instance.fetch(new Request(`http://localhost${path}`, { method, headers: { "user-agent": BROWSER, ...headers } }), address),
     folded: () => folded(instance),
     [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose](),
@@ -29,7 +29,7 @@ export async function openStage(settings: Record<string, string> = {}) {
 }
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
-export interface Asking {
+export interface ReportOptions {
   headers?: Record<string, string>
   method?: string
   address?: string

@@ -9,18 +9,18 @@ const ROUTE_WORDS: Readonly<Record<Via, string>> = {
   gmail_proxy: "Gmail, proxied",
   yahoo_proxy: "Yahoo Mail, proxied",
   apple_mpp: "Apple Mail, prefetched",
-  outlook_scan: "Mail gateway, prefetched",
-  bot: "Bots, not in opens",
+  outlook_scan: "Email security gateway, prefetched",
+  bot: "Bots (not in opens)",
 }
 const PLACES = ["country", "region", "city", "language"] as const
 const DEVICES = ["device", "browser", "os"] as const
 const ROWS = 9
 
-/** Opens by the way they came, by what the address of the picture said, and of direct ones by place and device. */
+/** Opens by route and by parameter; direct opens also by location and device. */
 export function OpenBreakdowns({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
   return (
     <>
-      <DimensionCard title="Ways" dimensions={["via"]} siteId={siteId} pixel={pixel} />
+      <DimensionCard title="How it was opened" dimensions={["via"]} siteId={siteId} pixel={pixel} />
       {pixel.allowed_params.length > 0 && (
         <DimensionCard title="Parameters" dimensions={pixel.allowed_params.map((name) => `param:${name}`)} siteId={siteId} pixel={pixel} />
       )}
@@ -78,7 +78,7 @@ function Table({ of: { dimension, rows, meta } }: { of: PixelBreakdown }) {
 
 const headOf = (dimension: string): string =>
   dimension === "via"
-    ? "Way"
+    ? "How it was opened"
     : dimension.startsWith("param:")
       ? visible(dimension.slice("param:".length))
       : dimensionLabel(dimension as Parameters<typeof dimensionLabel>[0])

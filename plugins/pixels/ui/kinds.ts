@@ -1,33 +1,37 @@
-/** What the kinds of pixels are called, and what an open of each means. */
+/** Labels of the kinds of pixels, and what an open of each kind means. */
 import type { PixelKind } from "../pixel.ts"
 
-export const KIND_WORDS: Readonly<Record<PixelKind, string>> = { email: "E-mail", rss: "Feed", readme: "README", page: "Foreign page" }
+export const KIND_WORDS: Readonly<Record<PixelKind, string>> = {
+  email: "Email",
+  rss: "Feed",
+  readme: "README",
+  page: "Someone else's page",
+}
 
-const PROXIES = "A proxy fetches the picture in the reader's place: when and how often is told, where and with which device is not."
-const BLOCKERS =
-  "Blockers and programs that show no pictures hide real readers: there are more than are counted here, never known how many."
+const PROXY = "loads images through a proxy, so you see when and how often, but not where or on which device."
+const BLOCKERS = "Blockers and programs that don't load images hide real readers, so the real number is higher by an unknown amount."
 
-/** In the order of importance for the kind. */
+/** Explanations by kind, the most important first. */
 export const MEANINGS: Readonly<Record<PixelKind, readonly string[]>> = {
   email: [
-    "An open says that a program loaded the picture of the mail. It does not say that somebody read it.",
-    "Apple Mail and the scanners of mail gateways load pictures that nobody saw. These opens are told apart as prefetched.",
-    `Gmail and Yahoo: ${PROXIES}`,
+    "An open means that a program loaded the image of the email. It does not mean that someone read it.",
+    "Apple Mail and email security gateways load images that no one has seen. These are listed separately as prefetched.",
+    "Gmail and Yahoo load images through a proxy, so you see when and how often, but not where or on which device.",
     BLOCKERS,
   ],
   rss: [
-    "An open says that a feed reader showed the entry, or loaded it ahead of time.",
-    "Readers that are a web service load the picture once for all who follow the feed there.",
+    "An open means that a feed reader showed the entry or preloaded it.",
+    "Web-based feed readers load the image once for all their subscribers.",
     BLOCKERS,
   ],
   readme: [
-    "An open says that a page with the README was shown.",
-    `GitHub: ${PROXIES} It may keep the picture for a while although it is told not to, so views are missing.`,
-    "Registries and mirrors that copy the README show the picture too: it is not only your repository that is counted.",
+    "An open means that a page with the README was shown.",
+    `GitHub ${PROXY} It may cache the image despite being asked not to, so some views are missing.`,
+    "Package registries and mirrors that copy the README load the image, too, so opens are not limited to your repository.",
   ],
   page: [
-    "An open says that a browser showed the page the picture is on, or a part of it.",
-    "Nothing else of the visit is known: no time, no further page. Opens are in no figure of the site.",
+    "An open means that a browser showed the page with the image, or a part of it.",
+    "Nothing else is known about the visit, such as its duration or other pages. Opens are not included in the site's metrics.",
     BLOCKERS,
   ],
 }

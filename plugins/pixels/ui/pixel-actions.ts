@@ -1,8 +1,8 @@
 import { patch, post, remove, sentenceOf, toast } from "#plugin/ui"
 import { type PixelAnswer, pixelsPath, useRefresh } from "./answers.ts"
 
-/** What is done to a pixel without a question: all of it can be taken back. */
-export function usePixelActs(siteId: number) {
+/** Returns the actions on a pixel. They need no confirmation because each can be undone. */
+export function usePixelActions(siteId: number) {
   const refresh = useRefresh(siteId)
   const fail = (error: Error) => toast(sentenceOf(error))
   const run = (act: Promise<unknown>, text: string, undo: () => Promise<unknown>): Promise<boolean> =>
@@ -20,10 +20,10 @@ export function usePixelActs(siteId: number) {
   const pathOf = ({ id }: PixelAnswer) => `${pixelsPath(siteId)}/${id}`
   return {
     archive: (pixel: PixelAnswer, archived: boolean) =>
-      run(patch(pathOf(pixel), { archived }), archived ? `${pixel.name} archived` : `${pixel.name} counts again`, () =>
+      run(patch(pathOf(pixel), { archived }), archived ? `${pixel.name} archived` : `${pixel.name} unarchived`, () =>
         patch(pathOf(pixel), { archived: !archived }),
       ),
-    /** Resolves with whether it is gone. */
+    /** Resolves with whether the pixel was deleted. */
     forget: (pixel: PixelAnswer) => run(remove(pathOf(pixel)), `${pixel.name} deleted`, () => post(`${pathOf(pixel)}/restore`, undefined)),
   }
 }

@@ -54,22 +54,22 @@ const bodyOf = ({ name, kind, slug, force, params, hashes, badge }: Draft) => ({
 const wordsOf = ({ name, kind, slug, params, hashes, badge }: Draft) =>
   [
     ["Name", name],
-    ["Kind", KIND_WORDS[kind]],
+    ["Used in", KIND_WORDS[kind]],
     ["Slug", slug],
     ["Parameters", params],
-    ["Recipients", hashes ? "as a hash" : "not kept"],
-    ["Badge", badge ? "tells the opens" : "neutral"],
+    ["Recipients", hashes ? "stored as a hash" : "not stored"],
+    ["Badge", badge ? "shows the opens" : "neutral"],
   ] as const
 
 interface PixelFormProps {
   siteId: number
-  /** Undefined: a new one is made. */
+  /** Pixel to edit. Undefined creates a new one. */
   pixel?: PixelAnswer
   onSaved?(pixel: PixelAnswer): void
   onClose(): void
 }
 
-/** A pixel with what is kept of its opens. */
+/** Dialog that creates or edits a pixel. */
 export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelFormProps) {
   const refresh = useRefresh(siteId)
   const [draft, setDraft] = useState(() => draftOf(pixel))
@@ -81,7 +81,7 @@ export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelForm
       ? await patch<PixelAnswer>(`${pixelsPath(siteId)}/${pixel.id}`, { ...body, version })
       : await post<PixelAnswer>(pixelsPath(siteId), body)
     await refresh()
-    toast(pixel ? `${saved.name} saved` : `${saved.name} made`)
+    toast(pixel ? `${saved.name} saved` : `${saved.name} created`)
     onSaved?.(saved)
     onClose()
   }
@@ -108,8 +108,8 @@ export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelForm
       />
     )
   return (
-    <Dialog title={pixel ? `Change ${visible(pixel.name)}` : "Make a pixel"} onClose={onClose}>
-      <Form submit={submit} label={pixel ? "Change the pixel" : "Make a pixel"}>
+    <Dialog title={pixel ? `Edit ${visible(pixel.name)}` : "New pixel"} onClose={onClose}>
+      <Form submit={submit} label={pixel ? "Edit pixel" : "New pixel"}>
         {({ busy, errorOf, problem }) => (
           <>
             <TextField
@@ -121,7 +121,7 @@ export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelForm
               autofocus
             />
             <SelectField
-              label="Where it is put"
+              label="Used in"
               value={draft.kind}
               onValue={(kind) => set({ kind: kind as PixelKind })}
               options={KINDS.map((kind) => ({ value: kind, label: KIND_WORDS[kind] }))}
@@ -133,36 +133,36 @@ export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelForm
               value={draft.slug}
               onValue={(slug) => set({ slug, force: false })}
               error={errorOf("/slug") ?? slugWords(problem)}
-              note={pixel ? "Pictures with the old slug count no more." : "Empty: ten characters are chosen."}
+              note={pixel ? "Images with the old slug are no longer counted." : "Leave empty for a random slug."}
               autocomplete="off"
             />
             {problem instanceof Problem && problem.code === "slug_recently_used" && (
               <Choice
-                label="Take it all the same"
-                note="Old mails and pages that still have it are counted here."
+                label="Use this slug anyway"
+                note="Opens of old emails and pages that still contain it are counted here."
                 checked={draft.force}
                 onChange={(force) => set({ force })}
               />
             )}
             <TextField
-              label="Parameters to keep"
+              label="Parameters to store"
               code
               value={draft.params}
               onValue={(params) => set({ params })}
               error={paramError(errorOf)}
-              note={`Up to ${LIMITS.params} names with commas, such as issue. Others are dropped.`}
+              note={`Up to ${LIMITS.params} names, separated by commas, such as issue. Other parameters are dropped.`}
               autocomplete="off"
             />
             <Choice
-              label="Tell recipients apart"
-              note="The parameter r names one. Only a keyed hash of it is kept, so nobody can be named from it."
+              label="Distinguish recipients"
+              note="The parameter r identifies a recipient. Only a keyed hash of it is stored, so recipients stay anonymous."
               checked={draft.hashes}
               onChange={(hashes) => set({ hashes })}
             />
             {draft.kind === "readme" && (
               <Choice
-                label="The badge tells the opens to everybody"
-                note="Rounded, since it was made. Otherwise it is neutral."
+                label="Show the number of opens on the badge"
+                note="Everyone who sees the badge can read it. The number is rounded and covers all time."
                 checked={draft.badge}
                 onChange={(badge) => set({ badge })}
               />
@@ -170,7 +170,7 @@ export default function PixelForm({ siteId, pixel, onSaved, onClose }: PixelForm
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                {pixel ? "Save pixel" : "Make pixel"}
+                {pixel ? "Save changes" : "Create pixel"}
               </Button>
             </div>
           </>

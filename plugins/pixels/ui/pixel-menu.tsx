@@ -1,6 +1,6 @@
 import { Icon, MenuItem, Popover, visible } from "#plugin/ui"
 import type { PixelAnswer } from "./answers.ts"
-import { usePixelActs } from "./pixel-acts.ts"
+import { usePixelActions } from "./pixel-actions.ts"
 
 interface PixelMenuProps {
   siteId: number
@@ -10,14 +10,14 @@ interface PixelMenuProps {
 }
 
 export function PixelMenu({ siteId, pixel, onEdit, onGone }: PixelMenuProps) {
-  const { archive, forget } = usePixelActs(siteId)
+  const { archive, forget } = usePixelActions(siteId)
   const items = [
-    { label: "Change", act: onEdit },
-    { label: pixel.archived ? "Bring back" : "Archive", act: () => archive(pixel, !pixel.archived) },
+    { label: "Edit", act: onEdit },
+    { label: pixel.archived ? "Unarchive" : "Archive", act: () => archive(pixel, !pixel.archived) },
     { label: "Delete", act: async () => (await forget(pixel)) && onGone?.() },
   ]
   return (
-    <Popover iconOnly kind="quiet" label={`Menu of ${visible(pixel.name)}`} button={<Icon name="more" />}>
+    <Popover iconOnly kind="quiet" label={`Actions for ${visible(pixel.name)}`} button={<Icon name="more" />}>
       {(close) =>
         items.map(({ label, act }) => (
           <MenuItem

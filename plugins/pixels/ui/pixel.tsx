@@ -12,7 +12,7 @@ import {
   exact,
   Facts,
   FilterBar,
-  LeftOut,
+  IgnoredAddressParts,
   Moment,
   Page,
   useMe,
@@ -28,7 +28,7 @@ import { Snippets } from "./snippets.tsx"
 
 const PixelForm = lazy(() => import("./pixel-form.tsx"))
 
-/** One tracking pixel: its opens over the period by the way they came, what they mean, and what to paste. */
+/** Page of a tracking pixel: opens over the period, their meaning, and the snippet. */
 export default function PixelPage() {
   const siteId = useSiteId()
   const { pixel: id = "" } = useParams<{ pixel: string }>()
@@ -45,7 +45,7 @@ export default function PixelPage() {
         writes && (
           <>
             <Button icon="pencil" onClick={() => setEditing(true)}>
-              Change
+              Edit
             </Button>
             <PixelMenu
               siteId={siteId}
@@ -79,7 +79,7 @@ function Shown({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
   return (
     <div class="stack">
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <PixelFacts pixel={pixel} />
       <CardAnswer of={series} rows={8}>
         {(data) => <CountChart title="Opens over time" counts={countsOf(stats.data)} series={data} />}
@@ -105,18 +105,18 @@ const COUNTS = [
   ["opens_direct", "Direct"],
   ["opens_proxied", "Proxied"],
   ["opens_prefetched", "Prefetched"],
-  ["bots", "Bots, not in opens"],
+  ["bots", "Bots (not in opens)"],
 ] as const
 
 const countsOf = (stats: PixelStats | undefined) =>
   COUNTS.map(([name, label]) => ({ name, label, value: stats?.[name], ...(stats?.comparison && { before: stats.comparison[name] }) }))
 
-/** An estimate stands beside why it is one. */
+/** Estimated number of readers, with the reasons why it is an estimate. */
 const UniqueLine = ({ stats }: { stats: PixelStats | undefined }) =>
   stats ? (
     <div>
       <p>
-        ≈ {exact(stats.unique_est)} different {stats.unique_est === 1 ? "reader" : "readers"} in the period
+        ≈ {exact(stats.unique_est)} {stats.unique_est === 1 ? "reader" : "readers"} in this period
       </p>
       <ul class="small quiet">
         {stats.meta.notes.map((note) => (
@@ -129,12 +129,12 @@ const UniqueLine = ({ stats }: { stats: PixelStats | undefined }) =>
 const PixelFacts = ({ pixel }: { pixel: PixelAnswer }) => (
   <Facts
     of={[
-      ["Kind", KIND_WORDS[pixel.kind]],
-      ["State", pixel.archived ? "Archived: the picture is still shown, and opens are no longer counted here" : "Active"],
-      ["Since it was made", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
+      ["Used in", KIND_WORDS[pixel.kind]],
+      ["State", pixel.archived ? "Archived. The image still loads, but opens are not counted." : "Active"],
+      ["All time", `${exact(pixel.opens_total)} opens, ${exact(pixel.opens_direct)} of them direct`],
       ["Last open", <Moment key="last" at={pixel.last_open_at} />],
-      ["Parameters kept", pixel.allowed_params.length === 0 ? "none" : pixel.allowed_params.map(visible).join(", ")],
-      ["Recipients", pixel.recipient_mode === "hashed" ? "told apart by a keyed hash of the parameter r" : "not told apart"],
+      ["Stored parameters", pixel.allowed_params.length === 0 ? "none" : pixel.allowed_params.map(visible).join(", ")],
+      ["Recipients", pixel.recipient_mode === "hashed" ? "distinguished by a keyed hash of the parameter r" : "not distinguished"],
     ]}
   />
 )

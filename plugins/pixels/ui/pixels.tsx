@@ -29,7 +29,7 @@ import { PixelMenu } from "./pixel-menu.tsx"
 
 const PixelForm = lazy(() => import("./pixel-form.tsx"))
 
-/** The tracking pixels of the site: how often each was opened, and on which way. */
+/** List of the site's tracking pixels with their opens by route. */
 export default function Pixels() {
   const siteId = useSiteId()
   const writes = canOnSite(useMe(), siteId, "pixels:write")
@@ -44,7 +44,7 @@ export default function Pixels() {
       actions={
         writes && (
           <Button kind="primary" icon="plus" onClick={() => setEditing({})}>
-            Make a pixel
+            New pixel
           </Button>
         )
       }
@@ -57,16 +57,16 @@ export default function Pixels() {
         keyOf={({ id }) => id}
         empty={
           isFiltered
-            ? "No pixel fits. Pixels that are archived are shown by their state."
-            : "There are no pixels yet. A pixel is a picture that counts how often a mail, a feed, a README or a foreign page was opened."
+            ? "No pixels match these filters. To see archived pixels, set the state to Archived."
+            : "No pixels yet. A pixel is an image that counts how often an email, feed, README or someone else's page is opened."
         }
         step={
           isFiltered ? (
-            <Button onClick={() => setFilters({ q: "", kind: "", state: "" })}>Clear the filters</Button>
+            <Button onClick={() => setFilters({ q: "", kind: "", state: "" })}>Clear filters</Button>
           ) : (
             writes && (
               <Button icon="plus" onClick={() => setEditing({})}>
-                Make the first pixel
+                Create your first pixel
               </Button>
             )
           )
@@ -103,16 +103,16 @@ function Narrowing({ filters, onFilters }: NarrowingProps) {
   return (
     <FilterRow label="Tracking pixels">
       <SearchField label="Name or slug" value={filters.q ?? ""} onValue={(q) => onFilters({ q })} />
-      {select("kind", "Kind", [["", "All"], ...KINDS.map((kind) => [kind, KIND_WORDS[kind]] as const)])}
+      {select("kind", "Used in", [["", "All"], ...KINDS.map((kind) => [kind, KIND_WORDS[kind]] as const)])}
       {select("state", "State", [
         ["", "Active"],
         ["archived", "Archived"],
       ])}
-      {select("sort", "Order", [
+      {select("sort", "Sort by", [
         ["", "Newest first"],
         ["opens", "Most opens first"],
-        ["last_open", "Last open first"],
-        ["name", "By name"],
+        ["last_open", "Most recent open first"],
+        ["name", "Name"],
       ])}
     </FilterRow>
   )
@@ -148,14 +148,14 @@ const columnsFor = (siteId: number, onEdit: ((pixel: PixelListed) => void) | und
   count("proxied", "Proxied", ({ recent }) => recent.opens_proxied),
   count("prefetched", "Prefetched", ({ recent }) => recent.opens_prefetched),
   count("bots", "Bots", ({ recent }) => recent.bots),
-  count("total", "Since it was made", ({ opens_total }) => opens_total),
+  count("total", "All time", ({ opens_total }) => opens_total),
   { id: "last", label: "Last open", cell: ({ last_open_at }) => <Moment at={last_open_at} /> },
   {
-    id: "acts",
-    label: "Acts",
+    id: "actions",
+    label: "Actions",
     cell: (pixel) => (
       <div class="goal-acts">
-        <IconButton icon="copy" label={`Copy the address of ${visible(pixel.name)}`} onClick={() => void copyText(pixel.url)} />
+        <IconButton icon="copy" label={`Copy the URL of ${visible(pixel.name)}`} onClick={() => void copyText(pixel.url)} />
         {onEdit && <PixelMenu siteId={siteId} pixel={pixel} onEdit={() => onEdit(pixel)} />}
       </div>
     ),

@@ -10,12 +10,12 @@ const FORMATS: readonly { id: SnippetFormat; label: string }[] = [
   { id: "bbcode", label: "BBCode" },
 ]
 
-/** What is pasted into a mail, a feed, a README or a page. */
+/** Snippet to paste into an email, feed, README or page. */
 export function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelAnswer }) {
   const [format, setFormat] = useState<SnippetFormat>(pixel.kind === "readme" ? "markdown" : "html")
   const snippet = useSiteQuery<{ snippet: string }>(siteId, `pixels/${pixel.id}/snippet?format=${format}`)
   return (
-    <Card<SnippetFormat> title="Put it in" foot={<Hints pixel={pixel} />} tabs={FORMATS} chosen={format} onChoose={setFormat}>
+    <Card<SnippetFormat> title="Snippet" foot={<Hints pixel={pixel} />} tabs={FORMATS} chosen={format} onChoose={setFormat}>
       <Answer of={snippet} rows={3}>
         {(shown) => (
           <div class="stack">
@@ -35,10 +35,10 @@ export function Snippets({ siteId, pixel }: { siteId: number; pixel: PixelAnswer
 function Hints({ pixel: { allowed_params, recipient_mode } }: { pixel: PixelAnswer }) {
   const named = [...allowed_params.map((name) => `${name}=…`), ...(recipient_mode === "hashed" ? ["r=…"] : [])]
   return named.length === 0 ? (
-    <span>The address stays the same as long as its slug does.</span>
+    <span>The URL changes only when you change the slug.</span>
   ) : (
     <span>
-      Add <code>?{named.join("&")}</code> to the address of the picture to tell opens apart.
+      Add <code>?{named.join("&")}</code> to the URL of the image to distinguish opens.
     </span>
   )
 }

@@ -1,30 +1,39 @@
-import { AppError, type Fault } from "../domain/error.ts"
-import { COLLECT } from "../domain/limits.ts"
-import type { CollectAnswer } from "../ingest/collect.ts"
-import type { ForeignOutcome } from "../ingest/foreign.ts"
-import type { ForeignPayload } from "../ingest/payloads/foreign.ts"
-import { goatcounterCount } from "../ingest/payloads/goatcounter.ts"
-import { umamiBatch, umamiSend } from "../ingest/payloads/umami.ts"
-import { readBytes } from "../plugin/body.ts"
-import { type CollectOptions, type Door, ofText, otherMethod, picture, refuseMediaType, requestWith, toResponse } from "./collect.ts"
-import { problem, toFailure } from "./errors.ts"
-import { requestId } from "./headers.ts"
+import { AppError, type Fault } from "../../domain/error.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import type { CollectAnswer } from "../../ingest/collect/collect.ts"
+import type { Outcome } from "../../ingest/draft.ts"
+import { goatcounterCount } from "../../ingest/payloads/goatcounter.ts"
+import type { ForeignPayload } from "../../ingest/payloads/incoming.ts"
+import { umamiBatch, umamiSend } from "../../ingest/payloads/umami.ts"
+import { readBytes } from "../../web/body.ts"
+import { baseUrlFor, problem, toFailure } from "../errors.ts"
+import { requestId } from "../headers.ts"
+import {
+  type CollectOptions,
+  ofText,
+  otherMethod,
+  picture,
+  type RequestHandler,
+  refuseMediaType,
+  requestWith,
+  toResponse,
+} from "./response.ts"
 
 /**
- * Doors for the clients of other products, which go on counting once their address is changed. Each is answered as its own
- * server would answer it (metrics.md 18.3, 18.4).
+ * Returns the request handlers for the clients of other products, which work after their address is changed. Each responds like
+ * the original server (metrics.md 18.3, 18.4).
  */
-export const compatDoors = (options: CollectOptions): [path: string, door: Door][] => [
-  ["/api/send", umamiDoor(options, { payload: umamiSend, limit: COLLECT.bodyBytes, answer: sendAnswer })],
-  ["/api/batch", umamiDoor(options, { payload: umamiBatch, limit: COLLECT.batchBodyBytes, answer: batchAnswer })],
-  ["/count", countDoor(options)],
+export const compatHandlers = (options: CollectOptions): [path: string, handler: RequestHandler][] => [
+  ["/api/send", umamiHandler(options, { payload: umamiSend, limit: COLLECT.bodyBytes, answer: sendAnswer })],
+  ["/api/batch", umamiHandler(options, { payload: umamiBatch, limit: COLLECT.batchBodyBytes, answer: batchAnswer })],
+  ["/count", countHandler(options)],
 ]
 
-type Outcomes = readonly ForeignOutcome[]
+type Outcomes = readonly Outcome[]
 
-interface UmamiDoor {
+interface UmamiEndpoint {
   payload: ForeignPayload
-  /** Bytes. */
+  /** Maximum size of the body in bytes. */
   limit: number
   answer(outcomes: Outcomes): CollectAnswer
 }
@@ -32,7 +41,7 @@ interface UmamiDoor {
 const UMAMI_METHODS = ["POST", "OPTIONS"]
 const COUNT_METHODS = ["GET", "HEAD", "POST", "OPTIONS"]
 
-function umamiDoor({ collector, headers, baseUrl, log }: CollectOptions, { payload, limit, answer }: UmamiDoor): Door {
+function umamiHandler({ collector, headers, baseUrl, log }: CollectOptions, { payload, limit, answer }: UmamiEndpoint): RequestHandler {
   const shared = ofText(headers)
   return async (request, server) => {
     const id = requestId(request)
@@ -43,13 +52,13 @@ function umamiDoor({ collector, headers, baseUrl, log }: CollectOptions, { paylo
       const taken = await collector.collectForeign(requestWith(body, request, server), payload)
       return toResponse("status" in taken ? taken : answer(taken), shared, id)
     } catch (thrown) {
-      return problem(toFailure(thrown, id, log), baseUrl, { ...headers, "x-request-id": id })
+      return problem(toFailure(thrown, id, log), baseUrlFor(request, baseUrl), { ...headers, "x-request-id": id })
     }
   }
 }
 
 const NIL = "00000000-0000-0000-0000-000000000000"
-/** Visits are formed here: what the tracker keeps of an answer and sends back says nothing. */
+/** Constant response. Visits are determined by the server, so the values that the tracker sends back are ignored. */
 const COUNTED = { cache: "footfall", sessionId: NIL, visitId: NIL }
 const BOT = { beep: "boop" }
 
@@ -60,7 +69,7 @@ function sendAnswer([outcome = {}]: Outcomes): CollectAnswer {
   throw failureOf(refusal, outcome)
 }
 
-/** What was refused is named one by one; the rest is stored. Only when nothing came slowly enough the whole comes too fast. */
+/** Creates the response to a batch, with a list of rejected events. Throws `rate_limited` only if every event exceeds the limit. */
 function batchAnswer(outcomes: Outcomes): CollectAnswer {
   const [first] = outcomes
   if (first && outcomes.every(({ reason }) => reason === "rate")) throw failureOf(refusalOf(first)!, first)
@@ -82,15 +91,22 @@ interface Refusal {
 
 const UNKNOWN_SITE: Fault = { pointer: "/payload/website", code: "unknown_site", detail: "No site has this id." }
 
-/** What is no success to these clients; every other drop is. */
-function refusalOf({ reason, faults = [] }: ForeignOutcome): Refusal | undefined {
+const HOST_DISPUTED: Fault = {
+  pointer: "/payload/website",
+  code: "host_disputed",
+  detail: "Sites of several organizations claim this host, and its owner is not known.",
+}
+
+/** Drop reasons that these clients must treat as errors. All others count as success. */
+function refusalOf({ reason, faults = [] }: Outcome): Refusal | undefined {
   if (reason === "invalid") return { code: "invalid_event", message: "The event is not valid.", status: 400, errors: faults.slice(0, 20) }
   if (reason === "unknown_site") return { code: "invalid_event", message: UNKNOWN_SITE.detail, status: 400, errors: [UNKNOWN_SITE] }
+  if (reason === "host_disputed") return { code: "invalid_event", message: HOST_DISPUTED.detail, status: 400, errors: [HOST_DISPUTED] }
   if (reason === "ip") return { code: "forbidden", message: "Nothing is counted from this address.", status: 403 }
   return reason === "rate" ? { code: "rate_limited", message: "Too many events.", status: 429 } : undefined
 }
 
-function failureOf({ message, errors = [] }: Refusal, { retryAfter }: ForeignOutcome): AppError {
+function failureOf({ message, errors = [] }: Refusal, { retryAfter }: Outcome): AppError {
   if (retryAfter !== undefined) return new AppError("rate_limited", message, { retry_after: retryAfter })
   return new AppError("invalid_event", message, { errors })
 }
@@ -101,8 +117,8 @@ const json = (status: number, body: object, dropped: number): CollectAnswer => (
   body: JSON.stringify(body),
 })
 
-/** A picture whatever happens, with the reason in a header. Looking (HEAD) counts nothing. */
-function countDoor({ collector, headers, baseUrl, log }: CollectOptions): Door {
+/** Creates the handler of GoatCounter, which always responds with a picture and puts the reason into a header. HEAD is not counted. */
+function countHandler({ collector, headers, baseUrl, log }: CollectOptions): RequestHandler {
   const shared = ofText(headers)
   return async (request, server) => {
     const own = { ...headers, "x-request-id": requestId(request), "cache-control": "no-store" }
@@ -114,7 +130,7 @@ function countDoor({ collector, headers, baseUrl, log }: CollectOptions): Door {
       return "status" in taken ? toResponse(taken, shared, own["x-request-id"]) : counted(taken, own)
     } catch (thrown) {
       const failure = toFailure(thrown, own["x-request-id"], log)
-      const refusal = problem(failure, baseUrl, own)
+      const refusal = problem(failure, baseUrlFor(request, baseUrl), own)
       return picture(refusal.status, refusal.headers, { "x-goatcounter": failure.code })
     }
   }

@@ -1,7 +1,7 @@
 /** Makes the files of the dashboard: from source when the program starts without being built, and once by the build. */
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { Glob } from "bun"
+import { type BuildArtifact, type BunPlugin, Glob } from "bun"
 
 /** One file of the dashboard as a browser loads it. */
 export interface DashboardPart {
@@ -27,18 +27,15 @@ export function lastChange(): number {
   return Math.max(...changes)
 }
 
-/** Some 100 ms. Throws what the bundler refuses. */
+/** The script of the pages that need no account; the page itself names that of all others. */
+export const GUEST_SCRIPT = /^\/assets\/guest-entry-[a-z0-9]+\.js$/
+
+/**
+ * Bundles the dashboard; takes some 100 ms. Throws what the bundler refuses. The pages that need no account are bundled by
+ * themselves: in one bundle the bundler would cut what they share with the dashboard into dozens of small files.
+ */
 export async function bundleDashboard(): Promise<DashboardPart[]> {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(SOURCE, "index.html")],
-    target: "browser",
-    publicPath: ASSETS,
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
-    external: [FONT_PATH],
-    minify: true,
-    splitting: true,
-    define: { "process.env.NODE_ENV": '"production"' },
-  })
+  const outputs = (await Promise.all([bundle("index.html"), bundle("guest.tsx")])).flat()
   const parts = await Promise.all(
     outputs.map(async (output) => ({
       path: output.type.startsWith("text/html") ? "/" : output.path.replace(/^\.\//, ASSETS),
@@ -47,5 +44,32 @@ export async function bundleDashboard(): Promise<DashboardPart[]> {
     })),
   )
   const font = new Uint8Array(await Bun.file(Bun.resolveSync(FONT_FILE, SOURCE)).arrayBuffer())
-  return [...parts, { path: FONT_PATH, type: "font/woff2", bytes: font }]
+  // A file that both bundles hold has the same hash in its name.
+  return [...new Map(parts.map((part) => [part.path, part])).values(), { path: FONT_PATH, type: "font/woff2", bytes: font }]
+}
+
+async function bundle(entry: string): Promise<BuildArtifact[]> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(SOURCE, entry)],
+    target: "browser",
+    publicPath: ASSETS,
+    naming: { entry: "[name]-entry-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
+    external: [FONT_PATH],
+    minify: true,
+    splitting: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [withoutMutations],
+  })
+  return outputs
+}
+
+/** The dashboard writes through `ui/api.ts`, never through the query library, whose part for writing is 5 kB of every first view. */
+const withoutMutations: BunPlugin = {
+  name: "without-mutations",
+  setup(build) {
+    build.onLoad({ filter: /query-core\/build\/modern\/mutationCache\.js$/ }, () => ({
+      contents: "export class MutationCache { clear() {} resumePausedMutations() { return Promise.resolve() } }",
+      loader: "js",
+    }))
+  },
 }

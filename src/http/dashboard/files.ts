@@ -1,5 +1,5 @@
 import { encodingOf } from "../encoding.ts"
-import { bundleDashboard, type DashboardPart, lastChange } from "./bundle.ts"
+import { bundleDashboard, type DashboardPart, GUEST_SCRIPT, lastChange } from "./bundle.ts"
 import { EMBEDDED, type EmbeddedPart } from "./embedded.ts"
 
 /** One file in the forms it is sent in. */
@@ -14,11 +14,14 @@ interface Prepared {
 export interface DashboardFiles {
   /** A script, style, font or picture; undefined when there is none of this path. */
   answer(path: string, request: Request, headers: Readonly<Record<string, string>>): Promise<Response> | undefined
-  /** The page before and after the element that holds its first data. */
-  shell: readonly [before: string, after: string]
+  /** The page of somebody who is signed in, before and after the element that holds its first data; `guest` is the page of anybody else. */
+  shell: Shell
+  guest: Shell
   /** Changes with every change of the dashboard. */
   build: string
 }
+
+export type Shell = readonly [before: string, after: string]
 
 /** Kept here, the same in the page's source. */
 const BOOT = '<script type="application/json" id="boot">null</script>'
@@ -45,17 +48,24 @@ async function open(): Promise<DashboardFiles> {
   if (EMBEDDED) for (const part of EMBEDDED) prepared.set(part.path, embedded(part))
   else for (const part of await bundleDashboard()) prepared.set(part.path, fromSource(part))
   const page = new TextDecoder().decode(await prepared.get("/")?.plain())
-  const [before, after] = page.split(BOOT)
-  if (before === undefined || after === undefined) throw new Error("The dashboard's page has lost the element of its first data")
+  const guestScript = [...prepared.keys()].find((path) => GUEST_SCRIPT.test(path))
+  if (!guestScript) throw new Error("The pages that need no account have lost their script")
   prepared.delete("/")
   return {
-    shell: [before, after],
+    shell: shellOf(page),
+    guest: shellOf(page.replace(/\/assets\/[^"]+\.js/g, guestScript)),
     build: Bun.hash(page).toString(36),
     answer(path, request, headers) {
       const part = prepared.get(path)
       return part && answer(part, request, headers)
     },
   }
+}
+
+function shellOf(page: string): Shell {
+  const [before, after] = page.split(BOOT)
+  if (before === undefined || after === undefined) throw new Error("The dashboard's page has lost the element of its first data")
+  return [before, after]
 }
 
 const once = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {

@@ -1,7 +1,8 @@
-import { DASHBOARD_PATHS, isPageOf } from "../../domain/dashboard-path.ts"
-import type { ShareVisits } from "../../services/share-visits.ts"
-import type { Door } from "../collect.ts"
-import { methodNotAllowed, notFound, problem, toFailure } from "../errors.ts"
+import { DASHBOARD_PATHS, matchesPagePath } from "../../domain/dashboard-path.ts"
+import { isGuestPath } from "../../domain/own-path.ts"
+import type { ShareVisits } from "../../services/sharing/share-visits.ts"
+import type { RequestHandler } from "../collect/response.ts"
+import { baseUrlFor, methodNotAllowed, notFound, problem, toFailure } from "../errors.ts"
 import { type HeaderSets, requestId } from "../headers.ts"
 import type { Origins } from "../private/origins.ts"
 import { type BootOptions, firstView } from "./boot.ts"
@@ -27,21 +28,25 @@ const THEMES = ["auto", "light", "dark"]
 const THEME_SECONDS = 365 * 86_400
 
 /** Every page of the dashboard is the same one: its script reads the address. */
-export interface DashboardDoors {
+export interface DashboardHandlers {
   /** For a page or a file; undefined for any other path. */
-  door(path: string): Door | undefined
+  handlerFor(path: string): RequestHandler | undefined
   /** Tells somebody who typed an address that nothing is there, as 404; programs get a problem. */
-  missing(path: string): Door
+  missing(path: string): RequestHandler
 }
 
-export function dashboardDoors(options: PagesOptions): DashboardDoors {
+export function dashboardHandlers(options: PagesOptions): DashboardHandlers {
   const { headers, baseUrl, origins } = options
   const refused = (request: Request): Response | undefined =>
     METHODS.includes(request.method)
       ? undefined
-      : problem(methodNotAllowed(METHODS), baseUrl, { ...headers.asset, "x-request-id": requestId(request), allow: METHODS.join(", ") })
+      : problem(methodNotAllowed(METHODS), baseUrlFor(request, baseUrl), {
+          ...headers.asset,
+          "x-request-id": requestId(request),
+          allow: METHODS.join(", "),
+        })
 
-  const shown = (path: string, wanted = 200): Door => {
+  const shown = (path: string, wanted = 200): RequestHandler => {
     return async (request) => {
       try {
         origins.refuseHost(request)
@@ -53,7 +58,7 @@ export function dashboardDoors(options: PagesOptions): DashboardDoors {
     }
   }
 
-  function door(path: string): Door | undefined {
+  function handlerFor(path: string): RequestHandler | undefined {
     // What programs ask most is not held against the address of every page.
     if (path.startsWith("/api/")) return undefined
     if (path.startsWith(ASSETS)) {
@@ -62,10 +67,10 @@ export function dashboardDoors(options: PagesOptions): DashboardDoors {
         return refused(request) ?? (await (await dashboardFiles()).answer(path, request, own)) ?? noFile(request, options)
       }
     }
-    return isPageOf(DASHBOARD_PATHS, path) || isPageOf(options.pluginPages(), path) ? shown(path) : undefined
+    return matchesPagePath(DASHBOARD_PATHS, path) || matchesPagePath(options.pluginPages(), path) ? shown(path) : undefined
   }
 
-  return { door, missing: (path) => shown(path, 404) }
+  return { handlerFor, missing: (path) => shown(path, 404) }
 }
 
 async function page(request: Request, path: string, options: PagesOptions & { wanted: number }): Promise<Response> {
@@ -74,9 +79,11 @@ async function page(request: Request, path: string, options: PagesOptions & { wa
   const files = await freshDashboardFiles()
   const { boot, person, status } = await firstView(request, path, options)
   const embedOrigins = share === undefined ? [] : await options.shareVisits.embedOrigins(share)
+  const found = embedOrigins ? status : 404
   const theme = person?.user.theme ?? themeOf(request, options)
-  const answer = new Response(withBoot(files.shell, { ...boot, build: files.build }, theme), {
-    status: status === 200 ? options.wanted : status,
+  const isGuest = boot.setup_needed || isGuestPath(path) || (!person && share === undefined)
+  const answer = new Response(withBoot(isGuest ? files.guest : files.shell, { ...boot, build: files.build }, theme), {
+    status: found === 200 ? options.wanted : found,
     headers: { ...headers.page(embedOrigins), "content-type": "text/html; charset=utf-8", link: FONT, "x-request-id": requestId(request) },
   })
   if (share !== undefined) answer.headers.set("x-robots-tag", "noindex")
@@ -114,4 +121,4 @@ const themeLine = (theme: string, options: PagesOptions): string =>
   }).serialize()
 
 const noFile = (request: Request, { headers, baseUrl }: PagesOptions): Response =>
-  problem(notFound(), baseUrl, { ...headers.asset, "x-request-id": requestId(request) })
+  problem(notFound(), baseUrlFor(request, baseUrl), { ...headers.asset, "x-request-id": requestId(request) })

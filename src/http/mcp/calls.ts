@@ -4,13 +4,12 @@ import type { ApiKey } from "../../domain/key.ts"
 import { instantText } from "../../domain/moment.ts"
 import { fault, inDocumentOrder } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
-import { argumentFaults } from "../../services/argument-faults.ts"
-import { pageOf, parseListing } from "../../services/listing.ts"
-import type { Sites } from "../../services/sites.ts"
-import type { Stats } from "../../services/stats.ts"
-import type { ToolName } from "./input-schemas.ts"
+import { pageOf, parseListing } from "../../services/definitions/listing.ts"
+import type { Sites } from "../../services/sites/sites.ts"
+import { argumentFaults, type Stats } from "../../services/stats/stats.ts"
+import type { ToolName } from "../public/report-schemas.ts"
 
-/** Who calls, and when nobody waits any more. */
+/** Caller of a tool, with the signal of a disconnected client. */
 export interface Caller {
   key: ApiKey
   signal: AbortSignal
@@ -20,7 +19,7 @@ export interface Caller {
 export interface ToolOptions {
   stats: Stats
   sites: Pick<Sites, "visible" | "listVisible">
-  /** Epoch milliseconds of a site's first event; undefined without data. */
+  /** Returns the time of a site's first event in epoch milliseconds, or undefined without events. */
   firstAt(siteId: number): number | undefined
   now(): number
 }
@@ -28,7 +27,7 @@ export interface ToolOptions {
 type Given = Record<string, unknown>
 export type ToolCall = (given: Given, caller: Caller) => Promise<object>
 
-/** What each tool does: one call of the service that answers REST too, so that both answer the same. */
+/** Returns the function of each tool. Tools call the same services as the REST routes, so both return the same objects. */
 export function toolCalls(options: ToolOptions): Readonly<Record<ToolName, ToolCall>> {
   const { stats, sites, now } = options
 
@@ -67,8 +66,8 @@ function siteLister({ sites, firstAt }: ToolOptions): ToolCall {
 }
 
 /**
- * Ids are no part of a report's own arguments. Where one is wrong, what else is wrong is said with it, as far as that can be
- * told without the site.
+ * Throws if an id is invalid, because ids are not validated with the arguments of a report. The error also lists other problems that
+ * can be found without the site.
  */
 function refuseIds(report: keyof Stats, given: Given, now: number): void {
   const { site_id, ...rest } = given
@@ -79,13 +78,13 @@ function refuseIds(report: keyof Stats, given: Given, now: number): void {
   refuseFaults(inDocumentOrder([...faults, ...others], given))
 }
 
-/** Of a tool no argument may be null, and a saved funnel's id must be one before it is looked for. */
+/** Returns the faults of funnel arguments. Arguments of tools must not be null, and the id is validated before the funnel is read. */
 function funnelFaults({ funnel_id, window_hours }: Given): Fault[] {
   const faults = funnel_id === undefined ? [] : idFaults("funnel_id", funnel_id)
   return window_hours === null ? [...faults, fault("/window_hours", "invalid_type", "must be a whole number")] : faults
 }
 
-/** A number or digits: `5`, `"5"`. */
+/** Returns the faults of an id, which can be a number or digits: `5`, `"5"`. */
 function idFaults(name: string, value: unknown): Fault[] {
   const pointer = `/${name}`
   if (value === undefined) return [fault(pointer, "required", "is required")]

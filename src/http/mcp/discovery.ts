@@ -6,8 +6,8 @@ const absent = (): never => {
 }
 
 /**
- * There are no OAuth servers and nothing to register with. Clients look for them after a 401 and would follow whatever else
- * is answered there, so no page may ever stand at these addresses.
+ * Creates routes that answer 404 for OAuth discovery. Clients request these paths after a 401 and would follow any other response,
+ * so the dashboard must not serve a page here.
  */
 export const discoveryRoutes = () =>
   new Elysia().all("/.well-known/*", absent, { parse: "none" }).all("/register", absent, { parse: "none" })

@@ -7,11 +7,11 @@ import { INSTRUCTIONS } from "./instructions.ts"
 import { type Id, type Message, RPC, RpcFailure } from "./message.ts"
 import { isToolName, TOOLS } from "./tools.ts"
 
-/** The one version that is spoken, whatever a client asks for. */
+/** Supported protocol version, returned whatever version a client requests. */
 export const PROTOCOL_VERSION = "2025-06-18"
 
 export interface DispatchOptions extends ToolOptions {
-  /** What the instance calls itself to programs. */
+  /** Name of the server for clients. */
   serverName: string
   version: string
   log: Log
@@ -20,10 +20,10 @@ export interface DispatchOptions extends ToolOptions {
 type RpcRequest = Extract<Message, { kind: "request" }>
 type Method = (params: Record<string, unknown>, caller: Caller) => object | Promise<object>
 
-/** A name that was sent, no longer than a reader needs. */
+/** Truncates a name from a request. */
 const cut = (name: string): string => name.slice(0, 100)
 
-/** Answers one request, with a result or with an error of JSON-RPC. */
+/** Creates a function that answers one request with a JSON-RPC result or error. */
 export function createDispatch(options: DispatchOptions) {
   const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
     ["initialize", initializer(options)],
@@ -44,7 +44,7 @@ export function createDispatch(options: DispatchOptions) {
   }
 }
 
-/** An error of JSON-RPC; without an id that could be read it is null. */
+/** Creates a JSON-RPC error. Its id is null if the id of the request could not be read. */
 export const errorAnswer = (id: Id | undefined, { code, message, members: { data } }: RpcFailure): object => ({
   jsonrpc: "2.0",
   id: id ?? null,
@@ -91,7 +91,7 @@ function toolCaller({ log, ...options }: DispatchOptions): Method {
     } catch (thrown) {
       const { requestId } = caller
       const failure = toFailure(thrown, requestId, log)
-      // Nothing that a model could act on.
+      // A model cannot act on an internal error.
       if (failure.code === "internal_error") throw new RpcFailure(RPC.internal, "Internal error", { data: { request_id: requestId } })
       const failed = failedCall(failure, name, given)
       return { content: [{ type: "text", text: JSON.stringify(failed) }], isError: true }

@@ -1,13 +1,13 @@
 import { Elysia } from "elysia"
 import { AppError } from "../../domain/error.ts"
 import { API } from "../../domain/limits.ts"
-import { readBytes } from "../../plugin/body.ts"
-import { type Call, mediaType } from "../../plugin/guard.ts"
+import { readBytes } from "../../web/body.ts"
+import { type Call, mediaType } from "../../web/guard.ts"
 import { accepts } from "../accept.ts"
 import type { KeyGate } from "../auth.ts"
 import { methodNotAllowed } from "../errors.ts"
 import { RpcAnswer, RpcRequest } from "../openapi/bodies.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 import { takes } from "../public/things.ts"
 import { outliveReport } from "../quiet-connections.ts"
 import { discoveryRoutes } from "./discovery.ts"
@@ -20,9 +20,9 @@ const PATH = "/api/public/v1/mcp"
 export type McpOptions = OriginOptions & DispatchOptions
 
 /**
- * The MCP endpoint: one JSON-RPC message in, one JSON answer out, nothing kept between calls (api.md section 8). Its checks
- * have an order of their own, which callers can observe; the first that fails answers. Those that look at the request alone
- * answer as the rest of the API does, those of the message as JSON-RPC does.
+ * Creates the stateless MCP endpoint, which answers one JSON-RPC message with one JSON response (api.md section 8). The order of its
+ * checks is documented. Failures of the HTTP request are problems as in the rest of the API, failures of the message are JSON-RPC
+ * errors.
  */
 export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions) {
   const isAllowed = originRule(options)
@@ -30,13 +30,12 @@ export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions
 
   async function answer(call: Call): Promise<Response> {
     const { request, set, server } = call
-    if (!isAllowed(request.headers.get("origin")))
-      throw new AppError("origin_not_allowed", "Pages of this origin may not use the endpoint.")
+    if (!isAllowed(request.headers.get("origin"))) throw new AppError("origin_not_allowed", "Pages of this origin cannot use the endpoint.")
     refuseMethod(call)
     const key = await admit(call, "stats:read")
     const bytes = await readBody(request)
     outliveReport(request, server)
-    // Header values of ours are text; the type also allows numbers.
+    // Our header values are text. The type also allows numbers.
     const headers = set.headers as Record<string, string>
     try {
       const message = readMessage(bytes)
@@ -49,20 +48,20 @@ export function mcpRoutes({ admit }: Pick<KeyGate, "admit">, options: McpOptions
       throw error
     }
   }
-  const detail = told({ "x-required-scopes": ["stats:read"], ...DESCRIPTION })
+  const detail = describeRoute({ "x-required-scopes": ["stats:read"], ...DESCRIPTION })
   return new Elysia().use(discoveryRoutes()).all(PATH, answer, { parse: "none", detail })
 }
 
 const DESCRIPTION = {
   operationId: "callMcp",
-  summary: "Ask with the Model Context Protocol",
+  summary: "Send a Model Context Protocol message",
   description:
-    "One message of JSON-RPC 2.0 and one answer, always JSON: initialize, ping, tools/list and tools/call of the seven tools. Nothing is kept between calls.",
+    "Accepts one JSON-RPC 2.0 message and returns one JSON response. Supported methods: initialize, ping, tools/list and tools/call with seven tools. The endpoint is stateless.",
   tags: ["mcp"],
   ...takes(RpcRequest),
   responses: {
-    200: { description: "The result, or an error of JSON-RPC.", content: { "application/json": { schema: RpcAnswer } } },
-    202: { description: "A notification: there is nothing to answer." },
+    200: { description: "Result or JSON-RPC error.", content: { "application/json": { schema: RpcAnswer } } },
+    202: { description: "Notification accepted. The response has no body." },
   },
   "x-failures": ["origin_not_allowed"] as const,
 }
@@ -73,15 +72,15 @@ function refuseMethod({ request, set }: Call): void {
   throw methodNotAllowed(["POST"])
 }
 
-/** In the order that callers can observe: size, media type, format of the answer. */
+/** Reads the body. Checks size, media type and `Accept`, in this documented order. */
 async function readBody(request: Request): Promise<Uint8Array> {
   const bytes = await readBytes(request, API.mcpBodyBytes)
   if (mediaType(request) !== "application/json") throw new AppError("unsupported_media_type", "Send the message as application/json.")
-  if (!accepts(request, "application/json")) throw new AppError("not_acceptable", "The answer is application/json.")
+  if (!accepts(request, "application/json")) throw new AppError("not_acceptable", "The response is only available as application/json.")
   return bytes
 }
 
-/** The code is not that of later protocols: who knows these would not fall back to `initialize` then. */
+/** Throws for an unsupported protocol version. The code differs from newer protocols, so that newer clients fall back to `initialize`. */
 function refuseVersion({ headers }: Request, message: Message): void {
   const requested = headers.get("mcp-protocol-version")
   if (requested === null || requested === PROTOCOL_VERSION || (message.kind !== "response" && message.method === "initialize")) return

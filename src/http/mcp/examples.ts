@@ -1,7 +1,7 @@
 import type { Fault } from "../../domain/error.ts"
-import type { ToolName } from "./input-schemas.ts"
+import type { ToolName } from "../public/report-schemas.ts"
 
-/** One right value of each argument. Days lie in the past on any clock. */
+/** Valid example value of each argument. All days are in the past. */
 const VALUES: Readonly<Record<string, unknown>> = {
   site_id: 1,
   search: "shop",
@@ -26,21 +26,22 @@ const VALUES: Readonly<Record<string, unknown>> = {
   window_hours: 24,
 }
 
-/** Arguments that are right only together. */
-const TOGETHER: readonly Readonly<Record<string, unknown>>[] = [
+/** Arguments that are only valid together. */
+const COMBINATIONS: readonly Readonly<Record<string, unknown>>[] = [
   { from: "2025-01-01", to: "2025-01-31" },
   { compare: "custom", compare_from: "2024-12-01", compare_to: "2024-12-31" },
   { dimension: "property", property: "plan" },
 ]
 
-/** `Example: {"period":"7d"}.` of an argument, with a value that is allowed beside the others; empty where there is none to show. */
+/** Returns an example such as `Example: {"period":"7d"}.` with an allowed value of an argument, or "" if there is none. */
 export function argumentExample(name: string, allowed?: Fault["allowed"]): string {
   const value = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined
-  const example = value === undefined ? TOGETHER.find((together) => Object.hasOwn(together, name)) : { [name]: rightValue(value, allowed) }
+  const example =
+    value === undefined ? COMBINATIONS.find((together) => Object.hasOwn(together, name)) : { [name]: validValue(value, allowed) }
   return example ? sentence(example) : ""
 }
 
-/** Of a whole call. */
+/** Returns an example of a complete call. */
 export function callExample(tool: ToolName): string {
   if (tool === "list_sites") return sentence({ search: VALUES.search })
   return sentence({
@@ -50,7 +51,7 @@ export function callExample(tool: ToolName): string {
   })
 }
 
-function rightValue(value: unknown, allowed: Fault["allowed"]): unknown {
+function validValue(value: unknown, allowed: Fault["allowed"]): unknown {
   const isOther = typeof value === "string" && Array.isArray(allowed) && allowed.length > 0 && !allowed.includes(value)
   return isOther ? allowed[0] : value
 }

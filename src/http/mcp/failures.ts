@@ -1,9 +1,9 @@
 import type { AppError, Fault } from "../../domain/error.ts"
 import { visibleText } from "../../domain/text.ts"
+import { INPUT, type ToolName } from "../public/report-schemas.ts"
 import { argumentExample, callExample } from "./examples.ts"
-import { INPUT, type ToolName } from "./input-schemas.ts"
 
-/** Why a tool did not answer, in words that a model can act on. */
+/** Error of a tool call, with a message that a model can act on. */
 interface FailedCall {
   code: string
   message: string
@@ -17,9 +17,9 @@ interface FailedArgument {
 }
 
 /** Codes of single arguments that say more than that an argument is wrong. */
-const SPEAKING = ["invalid_range", "invalid_timezone", "too_many_points", "unsupported_combination", "unsupported_metric"]
+const SPECIFIC_CODES = ["invalid_range", "invalid_timezone", "too_many_points", "unsupported_combination", "unsupported_metric"]
 
-/** The failure of a call as the tool's own answer. The code is that of the first argument at fault. */
+/** Converts a failure to the result of a tool. Its code is that of the first invalid argument. */
 export function failedCall(failure: AppError, tool: ToolName, given: Record<string, unknown>): FailedCall {
   const faults = faultsOf(failure)
   if (faults.length === 0) return { code: failure.code, message: messageOf(failure, given) }
@@ -32,10 +32,11 @@ function faultsOf({ code, message, members }: AppError): readonly Fault[] {
   return members.errors ?? []
 }
 
-const codeOf = (fault: Fault): string => (SPEAKING.includes(fault.code) && !isBesideSaved(fault) ? fault.code : "invalid_argument")
+const codeOf = (fault: Fault): string =>
+  SPECIFIC_CODES.includes(fault.code) && !conflictsWithSavedFunnel(fault) ? fault.code : "invalid_argument"
 
-/** Of a saved funnel these are given already: naming them is a wrong argument, not a question that cannot be answered. */
-const isBesideSaved = ({ pointer, code }: Fault): boolean =>
+/** Returns whether an argument conflicts with a saved funnel, which already defines it. This is an invalid argument. */
+const conflictsWithSavedFunnel = ({ pointer, code }: Fault): boolean =>
   code === "unsupported_combination" && ["/steps", "/order", "/window_hours"].includes(pointer)
 
 function failedArgument(fault: Fault, tool: ToolName): FailedArgument {
@@ -44,20 +45,20 @@ function failedArgument(fault: Fault, tool: ToolName): FailedArgument {
   const name = pointer.split("/")[1]!
   const isInside = pointer !== `/${name}`
   if (code === "unknown_field" && !isInside) return unknownArgument(field, code, tool)
-  const says = detail.startsWith(`${field} `) ? detail : `${field}: ${detail}`
-  const example = isBesideSaved(fault) ? argumentExample("funnel_id") : argumentExample(name, isInside ? undefined : allowed)
-  const message = [says, allowedText(allowed, detail), example].filter((part) => part !== "").join(" ")
+  const sentence = detail.startsWith(`${field} `) ? detail : `${field}: ${detail}`
+  const example = conflictsWithSavedFunnel(fault) ? argumentExample("funnel_id") : argumentExample(name, isInside ? undefined : allowed)
+  const message = [sentence, allowedText(allowed, detail), example].filter((part) => part !== "").join(" ")
   return { field, code, message, ...(allowed && { allowed }) }
 }
 
-/** The service names its own arguments alone, not the id that stands beside them. */
+/** Describes an unknown argument with all arguments of the tool, including the site id, which the service does not know. */
 function unknownArgument(field: string, code: string, tool: ToolName): FailedArgument {
   const allowed = Object.keys(INPUT[tool].properties)
   const message = `${field}: ${tool} has no such argument. Allowed: ${allowed.join(", ")}. ${callExample(tool)}`
   return { field, code, message, allowed }
 }
 
-/** `/filters/0/values` as `filters[0].values`. The names in it may have been sent. */
+/** Converts `/filters/0/values` to `filters[0].values`. Names can come from the request, so they are made printable. */
 function fieldOf(pointer: string): string {
   const names = pointer.split("/").slice(1)
   const path = names
@@ -66,11 +67,11 @@ function fieldOf(pointer: string): string {
   return visibleText(path).slice(0, 100)
 }
 
-function allowedText(allowed: Fault["allowed"], says: string): string {
+function allowedText(allowed: Fault["allowed"], sentence: string): string {
   if (allowed === undefined) return ""
-  if ("min" in allowed) return says.includes(String(allowed.max)) ? "" : `Allowed: ${allowed.min} to ${allowed.max}.`
+  if ("min" in allowed) return sentence.includes(String(allowed.max)) ? "" : `Allowed: ${allowed.min} to ${allowed.max}.`
   const list = allowed.join(", ")
-  return list === "" || says.includes(list) ? "" : `Allowed: ${list}.`
+  return list === "" || sentence.includes(list) ? "" : `Allowed: ${list}.`
 }
 
 function messageOf({ code, message, members }: AppError, given: Record<string, unknown>): string {

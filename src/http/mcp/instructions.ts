@@ -1,4 +1,4 @@
-/** What a model is told at `initialize`, at most 1,500 characters (api.md section 8.6). */
+/** Instructions for models, sent at `initialize`. At most 1,500 characters (api.md section 8.6). */
 export const INSTRUCTIONS = [
   "Call list_sites first; every other tool needs a site_id from it. Dates are whole days in the site's time zone, from and to",
   "included; without a range the last 30 days including today are used. Today is not over: do not read its lower numbers as a",

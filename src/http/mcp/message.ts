@@ -1,11 +1,11 @@
 import { AppError } from "../../domain/error.ts"
 import { isObject } from "../../domain/shape.ts"
-import { parseJson } from "../../plugin/body.ts"
+import { parseJson } from "../../web/body.ts"
 
-/** What identifies a request to its sender. */
+/** Id of a request. */
 export type Id = string | number
 
-/** A message of JSON-RPC 2.0. What has no id and what answers somebody wants no answer. */
+/** JSON-RPC 2.0 message. Notifications and responses are not answered. */
 export type Message =
   | { kind: "request"; id: Id; method: string; params: unknown }
   | { kind: "notification"; method: string }
@@ -20,7 +20,7 @@ export const RPC = {
   parse: -32700,
 } as const
 
-/** A failure of the protocol itself. What a tool refuses is a result, which a model can read and act on. */
+/** Failure of the protocol. Errors of tools are results instead, which a model can read and act on. */
 export class RpcFailure extends Error {
   constructor(
     readonly code: (typeof RPC)[keyof typeof RPC],
@@ -32,7 +32,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** Reads a body. Throws RpcFailure for what is no JSON, a batch, or no message. */
+/** Parses a message. Throws `RpcFailure` if it is not JSON, a batch or not a valid message. */
 export function readMessage(bytes: Uint8Array): Message {
   const body = bodyOf(bytes)
   if (Array.isArray(body)) throw new RpcFailure(RPC.invalidRequest, "Invalid request: send one message, batches are not supported")
@@ -56,7 +56,7 @@ function bodyOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** A number beyond 2^53 would come back as another one. */
+/** Returns whether a value is a valid id. Numbers above 2^53 would lose precision. */
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
 const isResponse = (body: Record<string, unknown>): boolean => !("method" in body) && "result" in body !== "error" in body

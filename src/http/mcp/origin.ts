@@ -1,16 +1,16 @@
-/** Pages on the reader's own machine, where assistants run their windows. */
+/** Origins on the user's own machine, used by desktop assistants. */
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/
 
 export interface OriginOptions {
-  /** Empty when none is set. */
+  /** Base URL, or "" if none is set. */
   baseUrl: string
-  /** Exact origins besides the instance's own and loopback. */
+  /** Exact origins in addition to the base URL and loopback. */
   mcpAllowedOrigins: readonly string[]
 }
 
 /**
- * Whether a page of an origin may speak to the endpoint; programs send none. Else a page that a reader merely visits could
- * reach an instance in their network. `null`, what a sandboxed page sends, is nobody's.
+ * Returns a function that checks whether an origin can use the endpoint. Programs send no origin. The check stops visited web pages
+ * from reaching an instance in a private network. The origin `null` of sandboxed pages is rejected.
  */
 export function originRule({ baseUrl, mcpAllowedOrigins }: OriginOptions): (origin: string | null) => boolean {
   const named = new Set([...mcpAllowedOrigins, ...(baseUrl === "" ? [] : [new URL(baseUrl).origin])])

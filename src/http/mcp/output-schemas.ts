@@ -1,6 +1,6 @@
-import type { ToolName } from "./input-schemas.ts"
+import type { ToolName } from "../public/report-schemas.ts"
 
-/** What the tools answer, as JSON Schema (api.md section 8.5). Clients validate every answer against it. */
+/** JSON Schema of the result of a tool (api.md section 8.5). Clients validate every result against it. */
 export interface OutputSchema {
   type: "object"
   properties: Readonly<Record<string, object>>
@@ -10,7 +10,7 @@ export interface OutputSchema {
 const [TEXT, INTEGER, NUMBER, FLAG] = [{ type: "string" }, { type: "integer" }, { type: "number" }, { type: "boolean" }]
 
 const list = (items: object) => ({ type: "array", items })
-/** All properties are required but those named. */
+/** Creates an object schema in which all properties are required except `optional`. */
 function object(
   properties: Readonly<Record<string, object>>,
   { optional = [], more }: { optional?: readonly string[]; more?: object } = {},
@@ -19,7 +19,7 @@ function object(
   return { type: "object" as const, properties, required, ...(more && { additionalProperties: more }) }
 }
 
-/** An object whose members are said elsewhere: with them the list of tools would be longer than its 24 KiB. */
+/** Object without listed members, to keep the list of tools below its limit of 24 KiB. */
 const PLAIN = { type: "object" }
 
 /** Numbers by metric. */
@@ -41,7 +41,7 @@ const COMMON = {
   notes: list(TEXT),
 }
 
-/** With the common members, of which a site and a range are always there. */
+/** Creates the schema of a report with the common members, of which site and range are always present. */
 const report = (properties: Readonly<Record<string, object>>, optional: readonly string[] = []): OutputSchema =>
   object({ ...COMMON, ...properties }, { optional: ["visitor_window", "imports", "visitors_estimated", "notes", ...optional] })
 

@@ -1,7 +1,7 @@
-import { INPUT, type InputSchema, type ToolName } from "./input-schemas.ts"
+import { INPUT, type InputSchema, type ToolName } from "../public/report-schemas.ts"
 import { OUTPUT, type OutputSchema } from "./output-schemas.ts"
 
-/** A tool as `tools/list` shows it. */
+/** Tool as returned by `tools/list`. */
 interface Tool {
   name: ToolName
   title: string
@@ -11,8 +11,8 @@ interface Tool {
   annotations: object
 }
 
-/** What each tool says of itself, in the order in which they are listed. */
-const WORDS: Readonly<Record<ToolName, readonly [title: string, description: string]>> = {
+/** Title and description of each tool, in the order of the list. */
+const DESCRIPTIONS: Readonly<Record<ToolName, readonly [title: string, description: string]>> = {
   list_sites: [
     "List sites",
     "Lists the sites this API key may query, with id, name, hosts, time zone and currency. Call this first: every other tool needs a site_id from here.",
@@ -43,10 +43,10 @@ const WORDS: Readonly<Record<ToolName, readonly [title: string, description: str
   ],
 }
 
-const names = Object.keys(WORDS) as ToolName[] // complete, as its type says
+const names = Object.keys(DESCRIPTIONS) as ToolName[] // the type guarantees that all tools are listed
 
 export const TOOLS: readonly Tool[] = names.map((name) => {
-  const [title, description] = WORDS[name]
+  const [title, description] = DESCRIPTIONS[name]
   const annotations = { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
   return { name, title, description, inputSchema: INPUT[name], outputSchema: OUTPUT[name], annotations }
 })

@@ -1,29 +1,29 @@
 import type { ErrorCode } from "../../domain/error.ts"
 import { answerOf } from "../errors.ts"
-import { meaningOf } from "../public/errors.ts"
-import { answerExample } from "./examples.ts"
+import { meaningOf } from "./errors.ts"
+import { responseExample } from "./examples.ts"
 import { isTagged } from "./failures.ts"
-import { answerHeaders, headerRef } from "./headers.ts"
-import { PrivateProblem, Problem, RpcFailureAnswer } from "./problem.ts"
+import { headerRef, responseHeaders } from "./headers.ts"
+import { PrivateProblem, Problem, RpcErrorResponse } from "./problem.ts"
 import type { DescribedRoute } from "./route.ts"
 import type { Schema, SchemaCollection } from "./schema.ts"
 
-/** An answer of an operation, or a reference to one. */
-export type Answer = { $ref: string } | { description: string; headers?: Schema; content?: Record<string, Schema> }
+/** Response of an operation, or a reference to a shared one. */
+export type ResponseObject = { $ref: string } | { description: string; headers?: Schema; content?: Record<string, Schema> }
 
-export interface AnswerCollection {
-  /** All answers of an operation, by status. */
-  of(route: DescribedRoute): Record<string, Answer>
-  /** The error answers that are referred to, by the statuses and codes they have. */
-  components(): Record<string, Answer>
+export interface ResponseCollection {
+  /** Returns all responses of an operation, by status. */
+  of(route: DescribedRoute): Record<string, ResponseObject>
+  /** Returns the shared error responses, by name. */
+  components(): Record<string, ResponseObject>
 }
 
-export function collectAnswers(schemas: SchemaCollection): AnswerCollection {
-  const shared = new Map<string, Answer>()
+export function collectResponses(schemas: SchemaCollection): ResponseCollection {
+  const shared = new Map<string, ResponseObject>()
 
-  /** Many operations fail alike: what is equal stands once. */
-  function failure(route: DescribedRoute, status: string, codes: readonly ErrorCode[]): Answer {
-    const answer = failureAnswer(route, status, codes, schemas)
+  /** Returns a reference to a shared error response. Operations with equal errors share one. */
+  function failure(route: DescribedRoute, status: string, codes: readonly ErrorCode[]): ResponseObject {
+    const answer = errorResponse(route, status, codes, schemas)
     const same = [...shared].find(([, known]) => JSON.stringify(known) === JSON.stringify(answer))
     if (same) return { $ref: `#/components/responses/${same[0]}` }
     const alike = [...shared.keys()].filter((name) => name === codes.join(".") || name.startsWith(`${codes.join(".")}-`)).length
@@ -43,22 +43,22 @@ export function collectAnswers(schemas: SchemaCollection): AnswerCollection {
 }
 
 const GOOD: Readonly<Record<string, string>> = {
-  200: "What was asked for.",
-  201: "It is made.",
-  202: "It is stored.",
-  204: "It is done.",
-  303: "It goes on there.",
-  304: "You have the present version.",
+  200: "The requested data.",
+  201: "The resource was created.",
+  202: "The request was accepted.",
+  204: "The request succeeded. The response has no body.",
+  303: "Redirect to the URL in the header `Location`.",
+  304: "The version named in `If-None-Match` is current.",
 }
 
-function successes(route: DescribedRoute, schemas: SchemaCollection): Record<string, Answer> {
+function successes(route: DescribedRoute, schemas: SchemaCollection): Record<string, ResponseObject> {
   const declared = Object.entries(route.answers).map(
     ([status, schema]) => [status, schema.type === "void" ? {} : { "application/json": { schema } }] as const,
   )
   const own = Object.entries(route.detail.responses ?? {})
-  const answers: [string, Answer][] = [
-    ...declared.map(([status, content]) => [status, success(route, status, { content }, schemas)] as [string, Answer]),
-    ...own.map(([status, answer]) => [status, success(route, status, answer, schemas)] as [string, Answer]),
+  const answers: [string, ResponseObject][] = [
+    ...declared.map(([status, content]) => [status, success(route, status, { content }, schemas)] as [string, ResponseObject]),
+    ...own.map(([status, answer]) => [status, success(route, status, answer, schemas)] as [string, ResponseObject]),
   ]
   if (isTagged(route)) answers.push(["304", success(route, "304", {}, schemas)])
   if (isSilent(route, answers)) {
@@ -68,21 +68,21 @@ function successes(route: DescribedRoute, schemas: SchemaCollection): Record<str
   return Object.fromEntries(answers)
 }
 
-/** What a route that declares no answer says when it has done its work. */
-const isSilent = ({ method, access }: DescribedRoute, answers: readonly [string, Answer][]): boolean =>
+/** Returns whether a route declares no successful response, so that it answers without a body. */
+const isSilent = ({ method, access }: DescribedRoute, answers: readonly [string, ResponseObject][]): boolean =>
   access ? !answers.some(([status]) => status < "304") : method === "delete"
 
-type OwnAnswer = NonNullable<DescribedRoute["detail"]["responses"]>[string]
+type OwnResponse = NonNullable<DescribedRoute["detail"]["responses"]>[string]
 
 function success(
   route: DescribedRoute,
   status: string,
-  { description, content, headers = [] }: OwnAnswer,
+  { description, content, headers = [] }: OwnResponse,
   schemas: SchemaCollection,
-): Answer {
-  const names = [...answerHeaders(route, status), ...headers]
+): ResponseObject {
+  const names = [...responseHeaders(route, status), ...headers]
   const bodies = Object.entries(content ?? {}).map(([type, { schema }]) => {
-    const example = answerExample(route.operationId, type)
+    const example = responseExample(route.operationId, type)
     return [type, { schema: schemas.of(schema), ...(example === undefined ? {} : { example }) }]
   })
   return {
@@ -92,20 +92,20 @@ function success(
   }
 }
 
-function failureAnswer(route: DescribedRoute, status: string, codes: readonly ErrorCode[], schemas: SchemaCollection): Answer {
+function errorResponse(route: DescribedRoute, status: string, codes: readonly ErrorCode[], schemas: SchemaCollection): ResponseObject {
   const schema = {
     ...schemas.of(route.access ? PrivateProblem : Problem),
     properties: { status: { const: Number(status) }, code: { enum: codes } },
   }
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
-  // A message that is no JSON-RPC is refused in the words of JSON-RPC.
+  // A malformed JSON-RPC message gets a JSON-RPC error.
   const isRpc = route.path.endsWith("/mcp") && status === "400"
   return {
     description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join("\n\n"),
-    headers: Object.fromEntries(answerHeaders(route, status).map((name) => [name, headerRef(name)])),
+    headers: Object.fromEntries(responseHeaders(route, status).map((name) => [name, headerRef(name)])),
     content: {
       "application/problem+json": { schema, examples },
-      ...(isRpc && { "application/json": { schema: schemas.of(RpcFailureAnswer) } }),
+      ...(isRpc && { "application/json": { schema: schemas.of(RpcErrorResponse) } }),
     },
   }
 }

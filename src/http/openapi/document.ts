@@ -1,9 +1,9 @@
-import { ERROR_CODES } from "../../domain/error.ts"
 import type { Scope } from "../../domain/key.ts"
-import type { Gate } from "../../plugin/router.ts"
-import { type Answer, collectAnswers } from "./answers.ts"
+import { allErrorCodes } from "../../plugin/errors.ts"
+import type { Gate } from "../../web/router.ts"
+import { collectResponses, type ResponseObject } from "./answers.ts"
 import { requestExample } from "./examples.ts"
-import { ANSWER_HEADERS } from "./headers.ts"
+import { RESPONSE_HEADERS } from "./headers.ts"
 import { type Parameter, parametersOf, sharedParameters } from "./parameters.ts"
 import { problemExample } from "./problem.ts"
 import { type DescribedRoute, describedRoutes, type RunningRoute } from "./route.ts"
@@ -14,21 +14,21 @@ export interface Operation {
   summary: string
   description?: string
   tags: readonly string[]
-  /** Of the public API: any one of them is enough; without any no key is needed. */
+  /** Public API: scopes of which one is enough. Without scopes no key is needed. */
   "x-required-scopes"?: readonly Scope[]
-  /** Only a key for all sites of the organization will do. */
+  /** Whether the operation needs a key for all sites of the organization. */
   "x-unrestricted-key"?: true
-  /** Of the private API: a permission, or who else may ask. */
+  /** Private API: required permission, or the group of allowed callers. */
   "x-permission"?: string
-  /** The terms beside the permission. */
+  /** Private API: further conditions. */
   "x-gate"?: Gate
   security: readonly Readonly<Record<string, readonly string[]>>[]
   parameters: readonly Parameter[]
   requestBody?: { required: boolean; content: Record<string, Schema> }
-  responses: Record<string, Answer>
+  responses: Record<string, ResponseObject>
 }
 
-/** As far as it is read here and by the page; all of it is OpenAPI 3.1. */
+/** OpenAPI 3.1 document, as far as this program reads it. */
 export interface OpenApiDocument {
   openapi: string
   info: { title: string; version: string; description: string; license: object }
@@ -39,8 +39,8 @@ export interface OpenApiDocument {
 }
 
 /**
- * The public API as OpenAPI 3.1, from the routes that run: what a route is asked, answers and refuses follows from its schemas,
- * its scopes and its place. Throws for a route that does not say what it is.
+ * Creates the OpenAPI 3.1 document of the public API from its routes. Parameters, responses and errors follow from the schemas,
+ * the scopes and the path of each route. Throws if a route has no operation id, summary or scopes.
  */
 export function openApiDocument(running: readonly RunningRoute[], { baseUrl }: { baseUrl: string }): OpenApiDocument {
   return documentOf(describedRoutes(running), {
@@ -52,25 +52,28 @@ export function openApiDocument(running: readonly RunningRoute[], { baseUrl }: {
       apiKey: {
         type: "http",
         scheme: "bearer",
-        description: "An API key of an organization, made in the dashboard or by `footfall key create`.",
+        description: "API key of an organization. Create one in the dashboard or with `footfall key create`.",
       },
     },
   })
 }
 
-/** What of a document does not follow from its routes. */
-export interface About {
+/** Parts of a document that do not follow from the routes. */
+export interface DocumentInfo {
   baseUrl: string
   title: string
   about: string
-  /** In the order in which people read them. */
+  /** Tags in the order of the page. */
   tags: readonly (readonly [name: string, description: string])[]
   securitySchemes: Record<string, Schema>
 }
 
-export function documentOf(routes: readonly DescribedRoute[], { baseUrl, title, about, tags, securitySchemes }: About): OpenApiDocument {
+export function documentOf(
+  routes: readonly DescribedRoute[],
+  { baseUrl, title, about, tags, securitySchemes }: DocumentInfo,
+): OpenApiDocument {
   const schemas = collectSchemas()
-  const answers = collectAnswers(schemas)
+  const answers = collectResponses(schemas)
   const paths: OpenApiDocument["paths"] = {}
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, schemas, answers.of(route)) }
@@ -85,32 +88,34 @@ export function documentOf(routes: readonly DescribedRoute[], { baseUrl, title, 
     components: {
       schemas: schemas.components(),
       responses: answers.components() as Record<string, Schema>,
-      headers: { ...ANSWER_HEADERS },
+      headers: { ...RESPONSE_HEADERS },
       parameters: sharedParameters(routes),
       examples: Object.fromEntries(
-        ERROR_CODES.filter((code) => codes.has(code)).map((code) => [code, problemExample(code, baseUrl) as Schema]),
+        allErrorCodes()
+          .filter((code) => codes.has(code))
+          .map((code) => [code, problemExample(code, baseUrl) as Schema]),
       ),
       securitySchemes,
     },
   }
 }
 
-function operation(route: DescribedRoute, schemas: SchemaCollection, responses: Record<string, Answer>): Operation {
+function operation(route: DescribedRoute, schemas: SchemaCollection, responses: Record<string, ResponseObject>): Operation {
   const { operationId, summary, detail } = route
   return {
     operationId,
     summary,
     ...(detail.description !== undefined && { description: detail.description }),
     tags: detail.tags ?? [],
-    ...standing(route),
+    ...requirements(route),
     parameters: parametersOf(route, schemas),
     ...(detail.requestBody && { requestBody: requestBody(route, detail.requestBody, schemas) }),
     responses,
   }
 }
 
-/** What somebody must have to be let in. */
-function standing({
+/** Returns the requirements for callers of an operation. */
+function requirements({
   scopes,
   detail,
   access,
@@ -140,25 +145,29 @@ function requestBody(
 
 const ABOUT = `Sites, goals, funnels, annotations and statistics of a Footfall instance.
 
-Send an API key with every request: \`Authorization: Bearer ff_…\`. A key has scopes, of which a request needs one of those its
-operation names, and reaches all sites of its organization or chosen ones.
+Send an API key with every request: \`Authorization: Bearer ff_…\`. A key has scopes, and each operation lists the scopes of which
+one is enough. A key gives access to all sites of its organization or to selected sites.
 
-Errors are \`application/problem+json\`; branch on their member \`code\`. Of several faults the first in this order answers:
-address, method, key, scope, rate, things named in the path, Accept, size, media type, syntax, content, conflicts, If-Match.
+Errors are \`application/problem+json\`. Use the member \`code\` to distinguish them. If a request has several problems, the first
+one in this order is returned: address, method, key, scope, rate limit, resources in the path, Accept, size, media type, syntax,
+content, conflicts, If-Match.
 
-Within version 1 members are only ever added: ignore what you do not know. \`HEAD\` is answered wherever \`GET\` is.`
+A list in a query string is one parameter with comma-separated items, such as \`metrics=visitors,pageviews\` (in OpenAPI:
+\`style: form\`, \`explode: false\`). Repeated parameters are rejected. \`filters\` is a JSON array.
+
+Version 1 only ever adds members, so ignore members that you do not know. All \`GET\` operations also support \`HEAD\`.`
 
 /** In the order in which people read them. */
 const TAGS = [
-  ["stats", "Numbers of a site, by plain parameters."],
-  ["query", "Any question at once, in the form that clients of Plausible's stats API send."],
+  ["stats", "Reports of a site with simple parameters."],
+  ["query", "Flexible queries in the format of Plausible's stats API v2."],
   ["sites", "The sites of an organization."],
-  ["goals", "What is worth counting. Goals are evaluated over stored events: a new one applies to the past."],
-  ["funnels", "Ordered steps that visitors take, saved under a name."],
-  ["annotations", "Notes at moments of a site's history."],
-  ["events", "Events that a site's own servers send."],
-  ["export", "Whole tables and raw rows, streamed."],
-  ["mcp", "Seven read-only tools for assistants."],
+  ["goals", "Actions of visitors that count as conversions. Goals apply to past data, too."],
+  ["funnels", "Saved sequences of steps that visitors take."],
+  ["annotations", "Notes on dates in the reports of a site."],
+  ["events", "Events sent by the servers of a site."],
+  ["export", "Streamed exports of reports and raw data."],
+  ["mcp", "Model Context Protocol endpoint with seven read-only tools for assistants."],
   ["key", "The API key in use."],
-  ["documents", "This description."],
+  ["documents", "Description of this API."],
 ] as const

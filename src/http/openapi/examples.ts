@@ -197,5 +197,5 @@ const ANSWERED: Readonly<Record<string, unknown>> = {
 export const requestExample = (operationId: string, mediaType: string): unknown => SENT[operationId]?.[mediaType]
 
 /** Of the first good answer with a body. */
-export const answerExample = (operationId: string, mediaType: string): unknown =>
+export const responseExample = (operationId: string, mediaType: string): unknown =>
   mediaType === "application/json" ? ANSWERED[operationId] : undefined

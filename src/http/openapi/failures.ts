@@ -2,22 +2,24 @@ import type { ErrorCode } from "../../domain/error.ts"
 import { SCOPES } from "../../domain/key.ts"
 import type { PlacedRoute } from "./route.ts"
 
-/** The failures that an operation can answer, in the order in which it is looked for them (api.md section 2). */
+/** Returns the error codes of an operation, in the order of the checks (api.md section 2). */
 export function failuresOf(route: PlacedRoute): ErrorCode[] {
   const { method, path, scopes, ids, detail } = route
+  // A deletion accepts no body and rejects one that has fields.
+  const readsBody = Boolean(detail.requestBody) || method === "delete"
   const isWrite = method !== "get" && !scopes.includes("stats:read")
   const groups: (readonly ErrorCode[])[] = [
-    // Escapes that hide a slash are no part of any address.
+    // Paths with encoded slashes are never valid.
     ["invalid_header", ...(ids.length > 0 ? (["not_found"] as const) : [])],
     scopes.length > 0 ? keyFailures(route) : [],
     ids.map((id) => `${id.slice(0, -"_id".length)}_not_found` as ErrorCode), // each kind of thing has its code
     path.endsWith("/query") ? ["site_not_found"] : [],
     ["not_acceptable"],
-    detail.requestBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],
+    readsBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],
     path.endsWith("/mcp") ? [] : ["invalid_query"],
     "cursor" in route.query ? ["invalid_cursor"] : [],
     creates(route) ? ["idempotency_in_progress", "idempotency_key_reused"] : [],
-    detail.requestBody && !path.endsWith("/mcp") ? ["validation_failed"] : [],
+    readsBody && !path.endsWith("/mcp") ? ["validation_failed"] : [],
     detail["x-failures"] ?? [],
     creates(route) ? ["limit_reached"] : [],
     isVersioned(route) ? ["precondition_failed"] : [],
@@ -38,16 +40,16 @@ function keyFailures({ scopes, detail }: PlacedRoute): ErrorCode[] {
   ]
 }
 
-/** Makes a thing or begins work, once per `Idempotency-Key`. Of the private API where people do so on something of theirs. */
+/** Returns whether a route supports `Idempotency-Key`: it creates a resource or starts a job. */
 export const creates = ({ method, answers, access }: Pick<PlacedRoute, "method" | "answers" | "access">): boolean =>
   access ? method === "post" && ("201" in answers || "202" in answers) && KEYED.includes(access.gate.ask) : "201" in answers
 
 const KEYED: readonly string[] = ["signed_in", "organization", "site"]
 
-/** Changes or deletes a thing that has a version. */
+/** Returns whether a route changes or deletes a versioned resource. */
 export const isVersioned = ({ method, access, detail }: Pick<PlacedRoute, "method" | "access" | "detail">): boolean =>
   method === "patch" || (access ? (detail["x-failures"]?.includes("precondition_failed") ?? false) : method === "delete")
 
-/** Its answer has a tag, and who has the present one is told so. */
+/** Returns whether responses of a route have an ETag and support `If-None-Match`. */
 export const isTagged = ({ method, answers, detail }: Pick<PlacedRoute, "method" | "answers" | "detail">): boolean =>
   method === "get" && ("200" in answers || "304" in (detail.responses ?? {}))

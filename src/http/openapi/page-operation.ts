@@ -9,7 +9,7 @@ interface Place {
   operation: Operation
 }
 
-/** One operation: what it asks, what it answers, how it fails. */
+/** Renders an operation with its parameters, responses and errors. */
 export function operationSection(document: OpenApiDocument, { method, path, operation }: Place): string {
   const { operationId, summary, description } = operation
   return `<article id="${operationId}">
@@ -23,18 +23,18 @@ ${answers(document, operation)}
 </article>`
 }
 
-/** A path may break before each of its parts. */
+/** Allows line breaks before each segment of a path. */
 const breakable = (path: string): string => escapeHtml(path).replaceAll("/", "<wbr>/")
 
 function scopesText(operation: Operation): string {
   const scopes = operation["x-required-scopes"] ?? []
-  if (scopes.length === 0) return "Needs no key."
+  if (scopes.length === 0) return "No API key required."
   const names = scopes.map((scope) => `<code>${scope}</code>`).join(" or ")
-  const kind = operation["x-unrestricted-key"] ? ", of a key for all sites of the organization" : ""
-  return `Scope ${names}${kind}.`
+  const kind = operation["x-unrestricted-key"] ? " with a key for all sites of the organization" : ""
+  return `Required scope: ${names}${kind}.`
 }
 
-/** A part of the document, or what it refers to. */
+/** Resolves a reference within the document. */
 const resolved = (document: OpenApiDocument, part: Schema | { $ref: string }): Schema => {
   const { $ref } = part as Schema
   if (typeof $ref !== "string") return part as Schema
@@ -45,12 +45,13 @@ const resolved = (document: OpenApiDocument, part: Schema | { $ref: string }): S
 function parameterTable(document: OpenApiDocument, { parameters }: Operation): string {
   const rows = parameters.map((reference) => {
     const parameter = resolved(document, reference as Schema)
-    const { content, required } = parameter as { content?: Record<string, { schema: Schema }>; required?: boolean }
-    const type = content ? `JSON: ${typeText(content["application/json"]!.schema)}` : typeText(parameter.schema as Schema)
+    const { schema, required } = parameter as { schema: Schema; required?: boolean }
+    const { contentSchema } = schema as { contentSchema?: Schema }
+    const type = contentSchema ? `JSON text: ${typeText(contentSchema)}` : typeText(schema)
     const place = `<small>${parameter.in}${required ? ", required" : ""}</small>`
     return [`<code>${escapeHtml(String(parameter.name))}</code> ${place}`, type, descriptionOf(parameter)]
   })
-  return table(["Parameter", "Type", "Meaning"], rows)
+  return table(["Parameter", "Type", "Description"], rows)
 }
 
 function bodies(title: string, content: Record<string, Schema> | undefined): string {
@@ -67,12 +68,12 @@ function answers(document: OpenApiDocument, { responses }: Operation): string {
   const good = all.filter(({ status }) => status < "300")
   const failures = all.filter(({ status }) => status >= "300")
   return `${good.map(({ status, answer }) => goodAnswer(status, answer)).join("\n")}
-<details><summary>Other answers: ${failures.map(({ status }) => status).join(", ")}</summary>
+<details><summary>Other responses: ${failures.map(({ status }) => status).join(", ")}</summary>
 <dl>${failures.map(({ status, answer }) => `<dt>${status}</dt><dd>${prose(String(answer.description))}</dd>`).join("")}</dl></details>`
 }
 
 function goodAnswer(status: string, answer: Schema): string {
   const content = answer.content as Record<string, Schema> | undefined
   const headers = Object.keys((answer.headers ?? {}) as object).map((name) => `<code>${name}</code>`)
-  return `<h4>Answer ${status}</h4><p>${inline(String(answer.description))} Headers: ${headers.join(" ")}.</p>${bodies(`Body of ${status}`, content)}`
+  return `<h4>Response ${status}</h4><p>${inline(String(answer.description))} Headers: ${headers.join(" ")}.</p>${bodies(`Body of ${status}`, content)}`
 }

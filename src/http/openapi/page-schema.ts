@@ -1,20 +1,20 @@
 import { escapeHtml, inline, prose } from "./page-text.ts"
 import type { Schema } from "./schema.ts"
 
-/** A schema of the components, to which others lead. */
+/** Renders a component schema. */
 export function schemaSection(name: string, schema: Schema): string {
   const description = typeof schema.description === "string" ? prose(schema.description) : ""
   return `<article id="schema-${name}"><h3>${name}</h3>${description}${memberTable(schema) || `<p>${typeText(schema)}</p>`}</article>`
 }
 
-/** The members of an object, those of objects inside it too; empty for what is none. */
+/** Renders the members of an object and of nested objects, or returns "" for other schemas. */
 function memberTable(schema: Schema): string {
   const rows = memberRows(schema, "")
   if (rows.length === 0) return ""
-  return table(["Member", "Type", "Meaning"], rows)
+  return table(["Member", "Type", "Description"], rows)
 }
 
-/** On a narrow screen its cells stand below each other. */
+/** Renders a table. On narrow screens its cells are stacked. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const head = heads.map((text) => `<th scope="col">${text}</th>`).join("")
   const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")
@@ -35,7 +35,7 @@ function memberRows(schema: Schema, prefix: string): string[][] {
 
 export const descriptionOf = ({ description }: Schema): string => (typeof description === "string" ? inline(description) : "")
 
-/** What a value must be, in words. */
+/** Describes the type of a value in words. */
 export function typeText(schema: Schema): string {
   const { $ref, type, items, anyOf, additionalProperties, prefixItems } = schema as { [member: string]: unknown } & Alternatives
   if (typeof $ref === "string") return schemaLink($ref)

@@ -8,10 +8,10 @@ import { escapeHtml, prose } from "./page-text.ts"
 
 const styleHash = createHash("sha256").update(PAGE_STYLE).digest("base64")
 
-/** The page loads nothing: its style stands in it, and there is no script. */
+/** Content security policy of the page, which loads nothing: its style is inline and it has no script. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** The description of the API as one page for people, which works without any network. */
+/** Renders the description of the API as one self-contained page. */
 export function referencePage(document: OpenApiDocument): string {
   const { info, tags, components } = document
   const groups = tags.map(({ name, description }) => ({ name, description, operations: operationsOf(document, name) }))
@@ -30,10 +30,10 @@ export function referencePage(document: OpenApiDocument): string {
 <header>
 <h1>${escapeHtml(info.title)}</h1>
 ${prose(info.description)}
-<p>The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.</p>
+<p>Machine-readable version: <a href="openapi.json">openapi.json</a>, OpenAPI ${document.openapi}.</p>
 </header>
 <nav aria-label="Operations">
-<h2>Begin</h2><ul><li><a href="#scripts">For scripts and programs</a></li><li><a href="#assistants">For assistants</a></li></ul>
+<h2>Getting started</h2><ul><li><a href="#scripts">For scripts and programs</a></li><li><a href="#assistants">For assistants</a></li></ul>
 ${groups.map(({ name, operations }) => `<h2>${name}</h2><ul>${operations.map(({ link }) => `<li>${link}</li>`).join("")}</ul>`).join("\n")}
 <h2>Schemas</h2><ul>${schemas.map(([name]) => `<li><a href="#schema-${name}">${name}</a></li>`).join("")}</ul>
 </nav>
@@ -47,7 +47,7 @@ ${groups.map(({ name, description, operations }) => `<section aria-labelledby="t
 `
 }
 
-/** The operations of a tag, each with its entry in the list beside the page. */
+/** Renders the operations of a tag, each with its link for the navigation. */
 function operationsOf(document: OpenApiDocument, tag: string): { link: string; section: string }[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)

@@ -5,8 +5,8 @@ import { privateFailuresOf } from "./private-failures.ts"
 import { type DescribedRoute, placeOf, type RunningRoute, schemasOf } from "./route.ts"
 
 /**
- * The private API as OpenAPI 3.1, from the routes that run, those of plugins among them: what they are asked, answer and
- * refuse follows from their schemas, the permission and the terms of their gate.
+ * Creates the OpenAPI 3.1 document of the private API, including the routes of plugins. Parameters, responses and errors follow
+ * from the schemas, the permission and the gate of each route.
  */
 export function privateDocument(
   running: readonly RunningRoute[],
@@ -18,23 +18,23 @@ export function privateDocument(
     baseUrl,
     title: "Footfall private API",
     about: ABOUT,
-    tags: tags.map((tag) => [tag, TAGS[tag] ?? `Routes of ${tag}.`]),
+    tags: tags.map((tag) => [tag, TAGS[tag] ?? `Operations of the feature ${tag}.`]),
     securitySchemes: {
-      session: { type: "apiKey", in: "cookie", name: cookie, description: "The signed cookie of a session; signing in sets it." },
+      session: { type: "apiKey", in: "cookie", name: cookie, description: "Signed session cookie, set by signing in." },
     },
   })
 }
 
-/** The routes below `/api/private`. Throws for one that does not say what it is. */
+/** Returns the routes below `/api/private`. Throws if one has no summary, permission or gate. */
 const describedPrivateRoutes = (routes: readonly RunningRoute[]): DescribedRoute[] =>
   routes.filter(({ path }) => path.startsWith("/api/private/")).map(described)
 
-/** The same refusal without the work of describing: at every start. */
+/** Throws if a private route cannot be documented. Runs at every start and is cheaper than creating the document. */
 export function refuseUndescribed(routes: readonly RunningRoute[]): void {
-  for (const route of routes) if (route.path.startsWith("/api/private/")) saidOf(route)
+  for (const route of routes) if (route.path.startsWith("/api/private/")) requiredDetail(route)
 }
 
-function saidOf({ method, path, hooks = {} }: RunningRoute) {
+function requiredDetail({ method, path, hooks = {} }: RunningRoute) {
   const { detail = {} } = hooks
   const { summary, "x-permission": permission, "x-gate": gate } = detail
   if (!summary || permission === undefined || !gate)
@@ -44,7 +44,7 @@ function saidOf({ method, path, hooks = {} }: RunningRoute) {
 
 function described(route: RunningRoute): DescribedRoute {
   const { method, path, hooks = {} } = route
-  const { detail, summary, permission, gate } = saidOf(route)
+  const { detail, summary, permission, gate } = requiredDetail(route)
   const place = placeOf({ method, path })
   const schemas = schemasOf(hooks)
   const operationId = detail.operationId ?? nameOf(place)
@@ -53,13 +53,13 @@ function described(route: RunningRoute): DescribedRoute {
   return { ...placed, failures: privateFailuresOf(placed) }
 }
 
-/** `GET /api/private/sites/{site}/api-keys` is `getSitesSiteApiKeys`. */
+/** Returns the operation id of a route: `GET /api/private/sites/{site}/api-keys` is `getSitesSiteApiKeys`. */
 function nameOf({ method, path }: Pick<DescribedRoute, "method" | "path">): string {
   const words = path.replace("/api/private/", "").match(/[a-z0-9]+/gi) ?? []
   return method + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")
 }
 
-/** Its answer is a page of a list, and its parser takes what chooses the page. */
+/** Returns whether a route returns a page of a list and accepts the paging parameters. */
 function isPaged({ query, response }: NonNullable<RunningRoute["hooks"]>): boolean {
   const { properties } = ((response ?? {}) as Record<string, { properties?: object }>)[200] ?? {} // schemas of objects
   const isOpen = (query as { additionalProperties?: boolean } | undefined)?.additionalProperties === true
@@ -70,32 +70,36 @@ const parameter = (schema: object): TSchema => t.Optional(t.String({ "x-paramete
 
 const { min, max, default: usual } = API.privateListLimit
 
-/** Of every list (areas/00 section 7). */
+/** Query parameters of every list (areas/00 section 7). */
 const PAGING: Readonly<Record<string, TSchema>> = {
-  limit: parameter({ type: "integer", minimum: min, maximum: max, default: usual }),
-  cursor: parameter({ type: "string", maxLength: 200, description: "The member next_cursor of the page before" }),
-  count: parameter({ type: "string", enum: ["true", "false"], description: "true adds the member total" }),
+  limit: parameter({ type: "integer", minimum: min, maximum: max, default: usual, description: "Maximum number of items per page." }),
+  cursor: parameter({ type: "string", maxLength: 200, description: "Cursor of the next page: `next_cursor` of the previous page." }),
+  count: parameter({
+    type: "string",
+    enum: ["true", "false"],
+    description: "Whether to return the number of all items in `total`. Default: false.",
+  }),
 }
 
-const ABOUT = `What the dashboard speaks: everything that people see and manage. It may change with every version; programs use the
-public API, which does not.
+const ABOUT = `The API of the dashboard. It can change with every version; programs should use the public API, which is stable.
 
-People sign in; the session is a cookie. API keys are not read here. Each operation names its permission (\`x-permission\`), on the
-site or the organization in its path, or \`self\`, \`member\`, \`instance_admin\`, \`open\`; \`x-gate\` names its terms: \`sudo\` wants a
-proof within the last ten minutes, \`personal\` is shut to whoever acts for somebody else, \`reads\` changes nothing.
+Users sign in and get a session cookie. API keys are not accepted. \`x-permission\` is the permission that an operation requires on
+the site or organization in its path, or \`self\`, \`member\`, \`instance_admin\` or \`open\`. \`x-gate\` lists further conditions:
+\`sudo\` requires a confirmation of identity within the last ten minutes, \`personal\` is unavailable during impersonation, \`reads\`
+marks a request that changes nothing although its method is not \`GET\`.
 
-Errors are \`application/problem+json\`; branch on their member \`code\`. Of several faults the first in this order answers: host,
-address, method, origin, session, second factor, area, site or organization, permission, maintenance, proof, rate, things named
-in the path, size, media type, syntax, content, conflicts.`
+Errors are \`application/problem+json\`. Use the member \`code\` to distinguish them. If a request has several problems, the first
+one in this order is returned: host, address, method, origin, session, second factor, feature, site or organization, permission,
+maintenance, confirmation of identity, rate limit, resources in the path, size, media type, syntax, content, conflicts.`
 
 const TAGS: Readonly<Record<string, string>> = {
-  setup: "Making the first user.",
-  auth: "Signing in and out.",
-  me: "The own account.",
-  organizations: "Organizations, their policy and their domains.",
-  members: "Who belongs to them, and with which role.",
-  invitations: "Who is to belong to them.",
-  "api-keys": "Keys for programs.",
-  sites: "Sites that somebody may see.",
-  documents: "This description.",
+  setup: "Setup of the instance and its first user.",
+  auth: "Sign-in and sign-out.",
+  me: "Your account.",
+  organizations: "Organizations with their policies and domains.",
+  members: "Members of organizations and their roles.",
+  invitations: "Invitations to organizations.",
+  "api-keys": "API keys of organizations.",
+  sites: "Sites you have access to.",
+  documents: "Description of this API.",
 }

@@ -1,4 +1,5 @@
-import { ERROR_CODES, type ErrorCode } from "../../domain/error.ts"
+import type { ErrorCode } from "../../domain/error.ts"
+import { allErrorCodes } from "../../plugin/errors.ts"
 import { creates, isVersioned } from "./failures.ts"
 import type { PlacedRoute } from "./route.ts"
 
@@ -12,12 +13,12 @@ export function privateFailuresOf(route: Private): ErrorCode[] {
     route.ids.length > 0 ? ["not_found"] : [],
     gateFailures(route),
     thingFailures(route),
-    method === "get" ? [] : ["unsupported_media_type"],
-    detail.requestBody ? ["body_too_large", "unsupported_media_type", "invalid_json"] : [],
+    // A write that takes no body refuses the fields of one.
+    method === "get" ? [] : ["body_too_large", "unsupported_media_type", "invalid_json"],
     ["invalid_query"],
     "cursor" in query ? ["invalid_cursor"] : [],
     creates(route) ? ["idempotency_in_progress", "idempotency_key_reused", "limit_reached"] : [],
-    detail.requestBody ? ["validation_failed"] : [],
+    method === "get" ? [] : ["validation_failed"],
     method === "patch" ? ["version_conflict"] : [],
     detail["x-failures"] ?? [],
     isVersioned(route) ? ["precondition_failed"] : [],
@@ -28,10 +29,10 @@ export function privateFailuresOf(route: Private): ErrorCode[] {
 
 /** Everything before the things that the path names. */
 function gateFailures({ method, access: { permission, gate } }: Private): ErrorCode[] {
-  const { ask, sudo, reads, personal, waits, beforeSetUp, feature } = gate
+  const { ask, sudo, reads, duringMaintenance, personal, waits, beforeSetUp, feature } = gate
   const isAsked = ask !== "open"
   const isOwn = ask === "open" || ask === "self"
-  const writes = method !== "get" && !reads
+  const writes = method !== "get" && !reads && !duringMaintenance
   const hasRole = ask === "site" || ask === "organization"
   const ifSo = (applies: boolean | undefined, code: ErrorCode): ErrorCode[] => (applies ? [code] : [])
   return [
@@ -44,9 +45,9 @@ function gateFailures({ method, access: { permission, gate } }: Private): ErrorC
     ...ifSo(ask === "organization", "organization_not_found"),
     ...ifSo(hasRole, "sso_required"),
     ...ifSo((hasRole && permission !== "member") || ask === "instance_admin" || personal, "forbidden"),
-    ...ifSo(personal || (!isOwn && writes), "impersonation_read_only"),
+    ...ifSo(personal || (isAsked && writes), "impersonation_read_only"),
     // Instance admins go on.
-    ...ifSo(waits || (!isOwn && writes && ask !== "instance_admin"), "maintenance"),
+    ...ifSo(waits || (isAsked && writes && ask !== "instance_admin"), "maintenance"),
     ...ifSo(sudo, "reauth_required"),
     ...ifSo(isAsked, "rate_limited"),
   ]
@@ -54,4 +55,4 @@ function gateFailures({ method, access: { permission, gate } }: Private): ErrorC
 
 /** Each kind of thing has its code. */
 const thingFailures = ({ ids }: Private): ErrorCode[] =>
-  ids.flatMap((id) => ERROR_CODES.filter((code) => code === `${id.replace(/_id$/, "")}_not_found`))
+  ids.flatMap((id) => allErrorCodes().filter((code) => code === `${id.replace(/_id$/, "")}_not_found`))

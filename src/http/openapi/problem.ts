@@ -1,79 +1,95 @@
 import { Type as t } from "@sinclair/typebox"
 import type { ErrorCode } from "../../domain/error.ts"
 import { answerOf } from "../errors.ts"
-import { meaningOf } from "../public/errors.ts"
+import { meaningOf } from "./errors.ts"
 
 const Bounds = t.Object({ min: t.Optional(t.Number()), max: t.Optional(t.Number()) })
 
 const Fault = t.Object(
   {
-    pointer: t.String({ description: "JSON Pointer into the body; of a query parameter its name is the first segment" }),
-    code: t.String({ description: "What is wrong, such as required or out_of_range" }),
-    detail: t.String({ description: "For people; may change" }),
+    pointer: t.String({
+      description: "JSON Pointer to the field in the body. For a query parameter, its first segment is the parameter name.",
+    }),
+    code: t.String({ description: "Code of the problem, such as `required` or `out_of_range`." }),
+    detail: t.String({ description: "Explanation for people. The text may change." }),
     allowed: t.Optional(
       t.Union([t.Array(t.Union([t.String(), t.Number()])), Bounds], {
-        description: "The closed list, or the bounds, where there are some",
+        description: "Allowed values or bounds. Absent if any value of the type is allowed.",
       }),
     ),
   },
-  { title: "Fault", description: "One thing that is wrong with what was sent" },
+  { title: "Fault", description: "One problem of the request." },
 )
 
-/** Every error answer (RFC 9457). The members behind `errors` belong to single codes. */
+/** Schema of all error responses (RFC 9457). The members after `errors` belong to single codes. */
 export const Problem = t.Object(
   {
-    type: t.String({ format: "uri-reference", description: "A page that explains the code" }),
-    title: t.String({ description: "The fixed sentence of the code" }),
-    status: t.Integer(),
-    detail: t.String({ description: "For people; may change" }),
-    code: t.String({ description: "Stable: the one member a program should branch on" }),
-    request_id: t.String({ description: "Equals the header X-Request-Id" }),
-    errors: t.Optional(t.Array(Fault, { maxItems: 20, description: "All that is wrong, of validation_failed and invalid_query" })),
-    required_scopes: t.Optional(t.Array(t.String(), { description: "Any one of them is enough; of insufficient_scope" })),
-    existing_id: t.Optional(t.Integer({ description: "Of goal_exists and funnel_exists" })),
-    limit_bytes: t.Optional(t.Integer({ description: "Of body_too_large" })),
-    limit: t.Optional(t.Integer({ description: "Of limit_reached" })),
-    resource: t.Optional(t.String({ description: "Of what there are too many; of limit_reached" })),
-    needed_days: t.Optional(t.Number({ description: "Of identity_insufficient, as the next three" })),
-    mode: t.Optional(t.String()),
-    horizon_days: t.Optional(t.Number()),
-    options: t.Optional(t.Array(t.Unknown())),
+    type: t.String({ format: "uri", description: "URL of a page that explains the code." }),
+    title: t.String({ description: "Short fixed description of the code." }),
+    status: t.Integer({ description: "HTTP status." }),
+    detail: t.String({ description: "Explanation for people. The text may change." }),
+    code: t.String({ description: "Stable error code. Programs should use this member to distinguish errors." }),
+    request_id: t.String({ description: "Id of the request, equal to the header `X-Request-Id`." }),
+    errors: t.Optional(
+      t.Array(Fault, { maxItems: 20, description: "Problems of the request. Present only with `validation_failed` and `invalid_query`." }),
+    ),
+    required_scopes: t.Optional(
+      t.Array(t.String(), { description: "Scopes of which one is enough. Present only with `insufficient_scope`." }),
+    ),
+    existing_id: t.Optional(t.Integer({ description: "Id of the existing item. Present only with `goal_exists` and `funnel_exists`." })),
+    limit_bytes: t.Optional(t.Integer({ description: "Maximum size of the body in bytes. Present only with `body_too_large`." })),
+    limit: t.Optional(t.Integer({ description: "Maximum number of items. Present only with `limit_reached`." })),
+    resource: t.Optional(t.String({ description: "Kind of the items. Present only with `limit_reached`." })),
+    needed_days: t.Optional(
+      t.Number({ description: "Days for which the report needs visitors to be recognized. Present only with `identity_insufficient`." }),
+    ),
+    mode: t.Optional(t.String({ description: "Identity mode of the site. Present only with `identity_insufficient`." })),
+    horizon_days: t.Optional(
+      t.Number({ description: "Days for which the site recognizes visitors. Present only with `identity_insufficient`." }),
+    ),
+    options: t.Optional(t.Array(t.Unknown(), { description: "Possible solutions. Present only with `identity_insufficient`." })),
   },
-  { title: "Problem", description: "What went wrong, as application/problem+json" },
+  { title: "Problem", description: "Error response in the format `application/problem+json`." },
 )
 
-/** The same of the private API, whose codes have members of their own. */
+/** Schema of error responses of the private API, whose codes have additional members. */
 export const PrivateProblem = t.Object(
   {
     ...Problem.properties,
-    reason: t.Optional(t.String({ description: "Of invalid_destination" })),
-    suggestions: t.Optional(t.Array(t.String(), { description: "Of slug_taken" })),
-    required_permission: t.Optional(t.String({ description: "Of forbidden" })),
-    current: t.Optional(t.Object({}, { additionalProperties: true, description: "The thing as it is now; of version_conflict" })),
-    state: t.Optional(t.String({ description: "Of invalid_state" })),
-    organizations: t.Optional(t.Array(t.Unknown(), { description: "Of sole_owner" })),
-    used_by: t.Optional(t.Array(t.Unknown(), { description: "Of segment_in_use" })),
-    source: t.Optional(t.String({ description: "Of set_elsewhere" })),
-    pointer: t.Optional(
-      t.String({ description: "Of compat_id_taken, invalid_destination and destination_not_allowed: where in the body" }),
+    reason: t.Optional(t.String({ description: "Problem of the destination. Present only with `invalid_destination`." })),
+    suggestions: t.Optional(t.Array(t.String(), { description: "Suggested free slugs. Present only with `slug_taken`." })),
+    required_permission: t.Optional(t.String({ description: "Missing permission. Present only with `forbidden`." })),
+    current: t.Optional(
+      t.Object({}, { additionalProperties: true, description: "Current state of the resource. Present only with `version_conflict`." }),
     ),
-    needed_bytes: t.Optional(t.Integer({ description: "Of not_enough_space, as the next one" })),
-    free_bytes: t.Optional(t.Integer()),
+    state: t.Optional(t.String({ description: "Current state of the resource. Present only with `invalid_state`." })),
+    organizations: t.Optional(
+      t.Array(t.Unknown(), { description: "Organizations of which the user is the only owner. Present only with `sole_owner`." }),
+    ),
+    used_by: t.Optional(t.Array(t.Unknown(), { description: "Items that use the segment. Present only with `segment_in_use`." })),
+    source: t.Optional(t.String({ description: "Place where the setting is defined. Present only with `set_elsewhere`." })),
+    pointer: t.Optional(
+      t.String({
+        description: "JSON Pointer to the field. Present only with `compat_id_taken`, `invalid_destination` and `destination_not_allowed`.",
+      }),
+    ),
+    needed_bytes: t.Optional(t.Integer({ description: "Required space in bytes. Present only with `not_enough_space`." })),
+    free_bytes: t.Optional(t.Integer({ description: "Free space in bytes. Present only with `not_enough_space`." })),
   },
-  { title: "Problem", description: "What went wrong, as application/problem+json" },
+  { title: "Problem", description: "Error response in the format `application/problem+json`." },
 )
 
-/** What a message to the MCP endpoint that cannot be read, or is no request, is answered. */
-export const RpcFailureAnswer = t.Object(
+/** Schema of the response to an MCP message that cannot be read. */
+export const RpcErrorResponse = t.Object(
   {
     jsonrpc: t.Literal("2.0"),
     id: t.Union([t.String(), t.Integer(), t.Null()]),
     error: t.Object({ code: t.Integer(), message: t.String(), data: t.Optional(t.Object({}, { additionalProperties: true })) }),
   },
-  { title: "RpcError", description: "An error of JSON-RPC 2.0" },
+  { title: "RpcError", description: "Error of JSON-RPC 2.0." },
 )
 
-/** Members of single codes, as an example shows them. */
+/** Example values of members that belong to single codes. */
 const MEMBERS: Partial<Record<ErrorCode, object>> = {
   invalid_query: {
     errors: [
@@ -90,8 +106,18 @@ const MEMBERS: Partial<Record<ErrorCode, object>> = {
   identity_insufficient: { needed_days: 7, mode: "daily", horizon_days: 1, options: ["weekly", "monthly"] },
 }
 
+/** Base URL of examples if none is configured. */
+export const EXAMPLE_BASE_URL = "http://localhost:8080"
+
 export function problemExample(code: ErrorCode, baseUrl: string): object {
   const { status, title } = answerOf(code)
-  const facts = { type: `${baseUrl}/errors/${code}`, title, status, detail: meaningOf(code), code, request_id: "01JD3V8Q2M7Z" }
+  const facts = {
+    type: `${baseUrl || EXAMPLE_BASE_URL}/errors/${code}`,
+    title,
+    status,
+    detail: meaningOf(code),
+    code,
+    request_id: "01JD3V8Q2M7Z",
+  }
   return { summary: title, value: { ...facts, ...MEMBERS[code] } }
 }

@@ -1,18 +1,18 @@
 import type { TSchema } from "@sinclair/typebox"
 import type { ErrorCode } from "../../domain/error.ts"
 import type { Scope } from "../../domain/key.ts"
-import type { Gate } from "../../plugin/router.ts"
+import type { Gate } from "../../web/router.ts"
 import { failuresOf } from "./failures.ts"
 import type { Schema } from "./schema.ts"
 
-/** What a running route says of itself: Elysia takes macro names off a mounted route, but keeps what they describe. */
+/** Mounted route. Elysia removes macro names from a mounted route but keeps its `detail`. */
 export interface RunningRoute {
   method: string
   path: string
   hooks?: { detail?: Detail; query?: unknown; params?: unknown; response?: unknown }
 }
 
-/** The description of a route, in the words of OpenAPI. */
+/** OpenAPI description of a route. */
 export interface Detail {
   hide?: boolean
   operationId?: string
@@ -20,49 +20,49 @@ export interface Detail {
   description?: string
   tags?: readonly string[]
   requestBody?: { required: boolean; content: Content }
-  /** Beside those of the route's own schemas. */
+  /** Responses in addition to those of the route's schemas. */
   responses?: Readonly<Record<string, { description?: string; content?: Content; headers?: readonly string[] }>>
   "x-required-scopes"?: readonly Scope[]
   "x-unrestricted-key"?: boolean
-  /** What a private route asks of its caller, and the terms of it. */
+  /** Permission that a private route requires, and its further conditions. */
   "x-permission"?: string
   "x-gate"?: Gate
-  /** Failures of its own, beside those that follow from what the route is. */
+  /** Error codes in addition to those that follow from the route. */
   "x-failures"?: readonly ErrorCode[]
 }
 export type Content = Readonly<Record<string, { schema: TSchema | Schema }>>
 
-/** A route as the document shows it. */
+/** Route with everything the document needs. */
 export interface DescribedRoute extends PlacedRoute {
-  /** What it can fail with, in the order in which it is looked for. */
+  /** Error codes of the route, in the order of the checks. */
   failures: readonly ErrorCode[]
 }
 
 export interface PlacedRoute {
   method: "get" | "post" | "put" | "patch" | "delete"
-  /** As a template: `/api/public/v1/sites/{site_id}`. */
+  /** Path template, such as `/api/public/v1/sites/{site_id}`. */
   path: string
-  /** Names of the ids in the path, in their order. */
+  /** Names of the ids in the path, in order. */
   ids: readonly string[]
   operationId: string
   summary: string
   detail: Detail
-  /** Any one of them is enough; without any no key is needed. */
+  /** Scopes of which one is enough. Without scopes no key is needed. */
   scopes: readonly Scope[]
   /** Names and schemas of the query parameters. */
   query: Readonly<Record<string, TSchema>>
   requiredQuery: readonly string[]
   answers: Readonly<Record<string, TSchema>>
-  /** Of a private route: what it asks of its caller. */
+  /** Requirements for callers of a private route. */
   access?: { permission: string; gate: Gate }
 }
 
-/** What a route tells of itself in the documents. The framework takes it as it is; its own type lacks our members. */
-export const told = (detail: Detail): object => detail
+/** Types the OpenAPI description of a route. Elysia accepts it unchanged, but its own type lacks our members. */
+export const describeRoute = (detail: Detail): object => detail
 
 const PUBLIC = /^\/api\/(public\/v1|v2\/query)(\/|$)/
 
-/** The routes of the public API. Throws for one that does not say what it is. */
+/** Returns the documented routes of the public API. Throws if one has no operation id, summary or scopes. */
 export const describedRoutes = (routes: readonly RunningRoute[]): DescribedRoute[] =>
   routes.filter(({ path, hooks }) => PUBLIC.test(path) && !hooks?.detail?.hide).map(described)
 
@@ -74,7 +74,7 @@ function described({ method, path, hooks = {} }: RunningRoute): DescribedRoute {
   return { ...placed, failures: failuresOf(placed) }
 }
 
-/** A private `/goals/:id` is `/goals/{goal_id}` here. */
+/** Returns method and path template of a route: `/goals/:id` becomes `/goals/{goal_id}`. */
 export function placeOf({ method, path }: Pick<RunningRoute, "method" | "path">): Pick<PlacedRoute, "method" | "path" | "ids"> {
   const ids: string[] = []
   const template = path.replace(/([\w-]+)\/:(\w+)/g, (_, things: string, name: string) => {
@@ -82,11 +82,11 @@ export function placeOf({ method, path }: Pick<RunningRoute, "method" | "path">)
     ids.push(id)
     return `${things}/{${id}}`
   })
-  // The one route for all methods refuses every other method itself.
+  // The only route for all methods rejects every method except POST.
   return { method: method === "ALL" ? "post" : (method.toLowerCase() as PlacedRoute["method"]), path: template, ids }
 }
 
-/** What a route takes in its query, and what it answers. */
+/** Returns the schemas of the query and the responses of a route. */
 export function schemasOf(hooks: NonNullable<RunningRoute["hooks"]>): Pick<PlacedRoute, "query" | "requiredQuery" | "answers"> {
   const query = hooks.query as { properties?: Record<string, TSchema> } | undefined // routes of the APIs have schemas of objects
   const properties = query?.properties ?? {}

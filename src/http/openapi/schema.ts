@@ -4,27 +4,27 @@ import type { TSchema } from "@sinclair/typebox"
 export type Schema = { readonly [member: string]: unknown }
 
 export interface SchemaCollection {
-  /** The schema as the document shows it; one with a title stands in the components and is referred to. */
+  /** Converts a schema for the document. A schema with a title becomes a component, and a reference is returned. */
   of(schema: TSchema | Schema): Schema
-  /** What is referred to, by title. */
+  /** Returns the component schemas by title. */
   components(): Record<string, Schema>
 }
 
-/** Throws when two different schemas have one title. */
+/** Creates a collection of component schemas. Throws if two different schemas have the same title. */
 export function collectSchemas(): SchemaCollection {
   const byTitle = new Map<string, Schema>()
 
   function of(schema: Schema): Schema {
     const { title } = schema
-    if (typeof title !== "string") return shown(schema)
-    const whole = shown(schema)
+    if (typeof title !== "string") return convert(schema)
+    const whole = convert(schema)
     const known = byTitle.get(title)
     if (known && JSON.stringify(known) !== JSON.stringify(whole)) throw new Error(`Two schemas have the title ${title}`)
     byTitle.set(title, whole)
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  function shown(schema: Schema): Schema {
+  function convert(schema: Schema): Schema {
     const { "x-codes": _, ...plain } = simplified(schema)
     return Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, inside(name, value)]))
   }
@@ -39,9 +39,9 @@ export function collectSchemas(): SchemaCollection {
 }
 
 const LISTS = new Set(["anyOf", "oneOf", "allOf", "prefixItems"])
-const SINGLE = new Set(["items", "additionalProperties", "propertyNames"])
+const SINGLE = new Set(["items", "additionalProperties", "propertyNames", "contentSchema"])
 
-/** The library writes closed lists, optional nulls, pairs and dictionaries in forms that read badly. */
+/** Simplifies enums, nullable types, tuples and dictionaries, which TypeBox writes in a form that is hard to read. */
 function simplified(schema: Schema): Schema {
   const { anyOf, patternProperties, items, ...rest } = schema
   if (Array.isArray(anyOf)) return { ...rest, ...simplifiedUnion(anyOf) }

@@ -1,9 +1,9 @@
 import type { Actor } from "../../domain/audit.ts"
 import type { Session } from "../../domain/session.ts"
-import type { Call } from "../../plugin/guard.ts"
-import type { Person } from "../../services/sessions.ts"
-import type { Origin } from "../../services/sign-in-limits.ts"
-import type { Guest, SignedIn } from "../../services/sign-in-session.ts"
+import type { Origin } from "../../services/sign-in/limits.ts"
+import type { Guest, SignedIn } from "../../services/sign-in/session.ts"
+import type { Person } from "../../services/sign-in/sessions.ts"
+import type { Call } from "../../web/guard.ts"
 import { callerName, networkName } from "../caller.ts"
 import type { SessionCookie } from "./session-cookie.ts"
 
@@ -15,20 +15,20 @@ export interface GuestOptions {
   placeOf(call: Pick<Call, "request" | "server">): { country: string; city: string }
 }
 
-type Asking = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person }
+type ReportOptions = Pick<Call, "request" | "server"> & { actor: Actor; person?: Person }
 
 /** What the services want to know of somebody who comes in. */
 export function guests({ now, cookie, addressOf, placeOf }: GuestOptions) {
   const secondsLeft = (session: Session): number => Math.floor((session.expires_at - now()) / 1_000)
   // Only the request and the server are looked at.
-  const originOf = (asking: Asking): Origin => {
+  const originOf = (asking: ReportOptions): Origin => {
     const address = addressOf(asking as unknown as Call)
     return { address: callerName(address), network: networkName(address) }
   }
   return {
     originOf,
     /** Throws `insecure_connection` where a session could be read on its way. */
-    guestOf(asking: Asking): Guest {
+    guestOf(asking: ReportOptions): Guest {
       cookie.refuseInsecure(asking.request)
       return { actor: asking.actor, origin: originOf(asking), place: placeOf(asking), former: asking.person?.session }
     },

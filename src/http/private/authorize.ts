@@ -1,13 +1,13 @@
 import type { Actor } from "../../domain/audit.ts"
 import { AppError } from "../../domain/error.ts"
-import { type Client, refuseInAnothersName, refuseUnproved } from "../../domain/session.ts"
-import type { Call } from "../../plugin/guard.ts"
-import type { Authorize, Caller, Rule } from "../../plugin/router.ts"
-import type { Access } from "../../services/access.ts"
-import { type Maintenance, refuseWrites } from "../../services/maintenance.ts"
-import type { SecondFactors } from "../../services/second-factors.ts"
-import type { Person, Sessions } from "../../services/sessions.ts"
-import { tokenBuckets } from "../../services/token-buckets.ts"
+import { type Client, refuseDuringImpersonation, refuseWithoutRecentProof } from "../../domain/session.ts"
+import type { Access } from "../../services/access/access.ts"
+import { tokenBuckets } from "../../services/api-keys/token-buckets.ts"
+import { type Maintenance, refuseWrites } from "../../services/instance/maintenance.ts"
+import type { SecondFactors } from "../../services/sign-in/second-factors.ts"
+import type { Person, Sessions } from "../../services/sign-in/sessions.ts"
+import type { Call } from "../../web/guard.ts"
+import type { Authorize, Caller, Rule } from "../../web/router.ts"
 import { addressPrefix } from "../caller.ts"
 import type { Origins } from "./origins.ts"
 import type { SessionCookie } from "./session-cookie.ts"
@@ -63,17 +63,17 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     const caller = await signedIn(call, rule)
     // Whoever lacks the factor that a policy asks for reaches the own account alone, to add one.
     if (await options.secondFactors.isMissing(caller.user, caller.session))
-      throw new AppError("mfa_enrollment_required", "Add a second factor to your account first.")
-    if (rule.feature !== undefined && !options.isOn(rule.feature)) throw new AppError("feature_disabled", "This area is switched off.")
+      throw new AppError("mfa_enrollment_required", "Two-factor authentication is required. Add a second factor to your account first.")
+    if (rule.feature !== undefined && !options.isOn(rule.feature)) throw new AppError("feature_disabled", "This feature is disabled.")
     return caller
   }
 
   /** What comes once the permission is there. */
   function finish(call: Call, caller: Caller, rule: Rule): void {
-    const writes = call.request.method !== "GET" && call.request.method !== "HEAD" && !rule.reads
+    const writes = call.request.method !== "GET" && call.request.method !== "HEAD" && !rule.reads && !rule.duringMaintenance
     refuseImpersonation(caller, rule, writes)
     if (writes && !caller.user.is_instance_admin) refuseWrites(options.maintenance(), "maintenance", now())
-    if (rule.sudo) refuseUnproved(caller.session, now())
+    if (rule.sudo) refuseWithoutRecentProof(caller.session, now())
     const { taken, retryAfter } = buckets.take(String(caller.session.id))
     if (!taken) throw new AppError("rate_limited", "Too many requests of this session.", { retry_after: retryAfter })
   }
@@ -88,7 +88,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
     },
     async self(call, rule) {
       const caller = await signedIn(call, rule)
-      finish(call, caller, { ...rule, reads: true })
+      finish(call, caller, rule)
       return caller
     },
     async signedIn(call, rule) {
@@ -138,7 +138,7 @@ function refuseImpersonation({ session }: Caller, { ask, personal }: Rule, write
       "own_session_required",
       "Sign in by yourself for this: your organization's provider speaks for that organization alone. There it also proves again who you are: GET /api/private/auth/oidc/{provider}/reauth.",
     )
-  if (personal || (writes && session.impersonation_mode === "read_only")) refuseInAnothersName(session)
+  if (personal || (writes && session.impersonation_mode === "read_only")) refuseDuringImpersonation(session)
 }
 
 function clientOf(call: Call, { addressOf }: Pick<AuthorizeOptions, "addressOf">): Client {

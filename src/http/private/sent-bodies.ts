@@ -1,7 +1,7 @@
 import { type TProperties, Type as t } from "@sinclair/typebox"
-import { type Detail, told } from "../openapi/route.ts"
+import { type Detail, describeRoute } from "../openapi/route.ts"
 
-/** Bodies that services judge by more than a schema can say. This is what they take, for the documents. */
+/** Schemas of bodies for the documentation. Services validate these bodies, because their rules go beyond a schema. */
 
 const body = (properties: TProperties, required = true): Pick<Detail, "requestBody"> => ({
   requestBody: { required, content: { "application/json": { schema: t.Object(properties, { additionalProperties: false }) } } },
@@ -9,13 +9,16 @@ const body = (properties: TProperties, required = true): Pick<Detail, "requestBo
 
 const Secret = t.String({ minLength: 1, maxLength: 1_024 })
 const Email = t.String({ format: "email", maxLength: 254 })
-const Password = t.String({ minLength: 12, maxLength: 256, description: "Nothing of it is trimmed; common ones are refused" })
-const Typed = t.String({ maxLength: 1_024, description: "As it was typed" })
+const Password = t.String({ minLength: 12, maxLength: 256, description: "Password. It is not trimmed. Common passwords are rejected." })
+const Typed = t.String({ maxLength: 1_024, description: "Password as typed." })
 const Name = t.String({ minLength: 1, maxLength: 100 })
 const Id = t.Integer({ minimum: 1 })
 const Version = t.Optional(Id)
 const Choice = t.Optional(t.Union([t.String(), t.Null()]))
-const Passkey = { challenge_id: Secret, response: t.Object({}, { additionalProperties: true, description: "What the browser's API gave" }) }
+const Passkey = {
+  challenge_id: Secret,
+  response: t.Object({}, { additionalProperties: true, description: "Response of the browser's WebAuthn API." }),
+}
 
 export const BODIES = {
   setUp: body({
@@ -24,8 +27,10 @@ export const BODIES = {
     password: Password,
     name: Name,
     organization: Name,
-    site: t.Optional(t.Object({}, { additionalProperties: true, description: "As for a new site" })),
-    dry_run: t.Optional(t.Boolean({ description: "Nothing is made: answers 200 with what is wrong with the rest" })),
+    site: t.Optional(t.Object({}, { additionalProperties: true, description: "First site, with the fields of a new site." })),
+    dry_run: t.Optional(
+      t.Boolean({ description: "Only validates the other fields and creates nothing. The response is 200 with their problems." }),
+    ),
   }),
   login: body({ email: t.String({ minLength: 1, maxLength: 254 }), password: Typed }),
   factor: body({ ticket: Secret, code: t.Optional(Secret), recovery_code: t.Optional(Secret) }),
@@ -54,7 +59,7 @@ export const BODIES = {
   passkeyName: body({ name: t.Optional(Name), version: Version }),
 
   accept: body({ name: t.Optional(Name), password: t.Optional(Password) }, false),
-  confirmation: body({ confirm: t.String({ description: "The name as it stands" }) }),
+  confirmation: body({ confirm: t.String({ description: "Current name, as confirmation." }) }),
   removal: body({ transfer_to: t.Optional(Id) }, false),
   owner: body({ user_id: Id }),
   rotation: body({ grace_hours: t.Optional(t.Integer({ minimum: 0, maximum: 168, default: 24 })) }, false),
@@ -64,10 +69,10 @@ function optional(properties: TProperties): TProperties {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)]))
 }
 
-/** An answer that the framework does not look at. */
+/** Describes a file response. Elysia does not validate it. */
 export const answersFile = (...types: readonly string[]): object =>
-  told({ responses: { 200: { content: Object.fromEntries(types.map((type) => [type, { schema: t.String() }])) } } })
+  describeRoute({ responses: { 200: { content: Object.fromEntries(types.map((type) => [type, { schema: t.String() }])) } } })
 
-/** The answer of a route without a body, for the documents; without a word 204. */
+/** Describes a response without a body. Routes without this description answer 204. */
 export const answersEmpty = (status: 202 | 303): object =>
-  told({ responses: { [status]: status === 303 ? { headers: ["Location"] } : {} } })
+  describeRoute({ responses: { [status]: status === 303 ? { headers: ["Location"] } : {} } })

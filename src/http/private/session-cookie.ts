@@ -90,7 +90,7 @@ export function sessionCookie({ secrets, secure, allowInsecure }: CookieOptions)
     /** Throws `insecure_connection` where a cookie could be read on its way: over plain HTTP from another machine. */
     refuseInsecure({ url }: Request): void {
       if (secure || allowInsecure || isLoopback(new URL(url).hostname)) return
-      throw new AppError("insecure_connection", "Sign in over https: over plain HTTP others could read along.")
+      throw new AppError("insecure_connection", "Sign in over HTTPS. Over plain HTTP, others could read your data.")
     },
 
     /** The same for an answer outside that scope, as a line of its head; signed as the library signs. */

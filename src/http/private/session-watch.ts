@@ -1,5 +1,5 @@
-import type { Access } from "../../services/access.ts"
-import type { Sessions } from "../../services/sessions.ts"
+import type { Access } from "../../services/access/access.ts"
+import type { Sessions } from "../../services/sign-in/sessions.ts"
 
 /** Ends long answers with the session that asked for them, or with its right to see the site. */
 export interface SessionWatch {
@@ -8,7 +8,7 @@ export interface SessionWatch {
 }
 
 export interface SessionWatchOptions {
-  sessions: Pick<Sessions, "look">
+  sessions: Pick<Sessions, "findById">
   access: Pick<Access, "onSite">
 }
 
@@ -19,7 +19,7 @@ export function createSessionWatch({ sessions, access }: SessionWatchOptions): S
     whileSignedIn(request, { id }, siteId) {
       const ended = new AbortController()
       const look = async () => {
-        const person = await sessions.look(id)
+        const person = await sessions.findById(id)
         if (person) await access.onSite(person, String(siteId))
         else ended.abort()
       }

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import type { ErrorCode } from "../../domain/error.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 
 /** The parser of each list judges its parameters, so that all that is wrong is said at once. */
 export const ListQuery = t.Object({}, { additionalProperties: true })
@@ -22,7 +22,7 @@ export const Listed = <Row extends ReturnType<typeof t.Object>>(row: Row) =>
   })
 
 /** Failures that do not follow from what the route is, for the documents. */
-export const refuses = (...codes: ErrorCode[]): object => told({ "x-failures": codes })
+export const refuses = (...codes: ErrorCode[]): object => describeRoute({ "x-failures": codes })
 
 export const Id = t.Integer({ minimum: 1 })
 export const Instant = t.String({ format: "date-time" })

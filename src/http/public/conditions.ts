@@ -1,4 +1,4 @@
 import { type Expected, versionsIn } from "../../domain/version.ts"
 
-/** The versions that a request takes a thing to have. */
+/** Returns the versions that a request expects in its header `If-Match`. */
 export const expectedVersions = (request: Request): Expected => versionsIn(request.headers.get("if-match"))

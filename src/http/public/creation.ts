@@ -1,9 +1,9 @@
-import { creation as creationWith } from "../../plugin/creation.ts"
-import type { Idempotency } from "../../services/idempotency.ts"
+import type { Idempotency } from "../../services/api-keys/idempotency.ts"
+import { creation as creationWith } from "../../web/creation.ts"
 import { answerOf } from "../errors.ts"
 
-/** Creations of the core's own routes, with the statuses that refusals have here. */
+/** Returns the creation helper for core routes, with the HTTP statuses of error codes. */
 export const creation = (idempotency: Idempotency) => creationWith(idempotency, statusOf)
 
-/** Status of a code. */
+/** Returns the HTTP status of an error code. */
 export const statusOf = (code: Parameters<typeof answerOf>[0]): number => answerOf(code).status

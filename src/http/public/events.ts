@@ -1,32 +1,32 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { COLLECT } from "../../domain/limits.ts"
-import type { Collector } from "../../ingest/collect.ts"
-import { readJsonOrLines } from "../../plugin/body.ts"
+import type { ServerEventCollector } from "../../ingest/collect/collect.ts"
+import { readJsonOrLines } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { EventLines, EventsAnswer, EventsRequest } from "../openapi/bodies.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 import { NoQuery } from "./things.ts"
 
-/** Events are judged one by one, so a bad one does not stop the others. */
+/** Body of a list of events. Each event is validated separately, so an invalid one does not affect the others. */
 const EventList = t.Object(
   { events: t.Array(t.Unknown(), { minItems: 1, maxItems: COLLECT.serverEvents }) },
   { additionalProperties: false },
 )
 
-/** Events that a site's own servers send: as a list in JSON, or one per line. */
-export const eventRoutes = (auth: ApiKeyAuth, collector: Collector) =>
+/** Creates the route for events sent by servers, as a JSON list or one event per line. */
+export const eventRoutes = (auth: ApiKeyAuth, collector: ServerEventCollector) =>
   new Elysia({ prefix: "/api/public/v1/sites/:site_id/events" })
     .use(auth)
     .post("", async ({ site, body, status }) => status(202, await collector.collectServerEvents(site, body.events)), {
       siteScope: { scopes: ["events:write"], read: readJsonOrLines(COLLECT.serverBodyBytes, "events", COLLECT.serverEvents) },
       query: NoQuery,
       body: EventList,
-      detail: told({
+      detail: describeRoute({
         operationId: "sendEvents",
-        summary: "Send events of a server",
+        summary: "Send events from a server",
         description:
-          "Answered after they are stored. One event that is not valid does not stop the others. The connection's own address is not used: give that of the visitor.",
+          "The response is sent after the events are stored. An invalid event does not affect the others. The IP address of the connection is ignored: set `ip` to the address of the visitor.",
         tags: ["events"],
         requestBody: {
           required: true,

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia"
 import { EXPORT_FORMATS, EXPORT_TYPES, MEDIA_TYPES } from "../../domain/export.ts"
-import type { Exports } from "../../services/exports.ts"
+import type { Exports } from "../../services/export/export.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
 import { EXPORTED_FILES } from "../openapi/bodies.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 import { parameter, toolParameters } from "./parameters.ts"
 import { parameters, RANGED } from "./stats.ts"
 
@@ -21,7 +21,8 @@ export const EXPORT_PARAMETERS = {
   interval: interval!,
   property: toolParameters("get_breakdown").property!,
 }
-/** A site's data as a file that is made while it is read. */
+
+/** Creates the route that streams an export of a site. */
 export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRoutesOptions) {
   const answer = exportAnswers({ log, now })
 
@@ -35,12 +36,12 @@ export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRout
     {
       siteScope: { scopes: ["export:read"], produces: Object.values(MEDIA_TYPES) },
       query: parameters(EXPORT_PARAMETERS),
-      detail: told({
+      detail: describeRoute({
         operationId: "exportSite",
         summary: "Export events, visits or a report",
-        description: "Streamed, however long it is. Of an export that fails the connection is cut before its regular end.",
+        description: "The file is streamed. If the export fails, the connection is closed before the end of the file.",
         tags: ["export"],
-        responses: { 200: { description: "The file.", headers: ["Content-Disposition"], content: EXPORTED_FILES } },
+        responses: { 200: { description: "The exported file.", headers: ["Content-Disposition"], content: EXPORTED_FILES } },
       }),
     },
   )

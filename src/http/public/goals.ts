@@ -1,11 +1,11 @@
 import { GoalInput } from "../../domain/goal.ts"
-import type { Goals } from "../../services/goals.ts"
+import type { Goals } from "../../services/definitions/goals.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import type { creation } from "./creation.ts"
-import { GoalShown, shownGoal } from "./shown.ts"
+import { GoalResponse, toGoalResponse } from "./shown.ts"
 import { thingRoutes } from "./things.ts"
 
-/** The goals of a site. They are evaluated over stored events: a new one applies to the past. */
+/** Creates the routes for goals. Goals are evaluated over stored events, so a new goal applies to past data, too. */
 export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, goals: Goals) =>
   thingRoutes(auth, create, {
     path: "goals",
@@ -15,6 +15,6 @@ export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>
     things: goals,
     input: GoalInput,
     taken: "goal_exists",
-    shown: GoalShown,
-    show: shownGoal,
+    shown: GoalResponse,
+    show: toGoalResponse,
   })

@@ -2,20 +2,20 @@ import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { type ApiKey, SCOPES } from "../../domain/key.ts"
 import { instantText } from "../../domain/moment.ts"
-import type { Organizations } from "../../services/organizations.ts"
+import type { Organizations } from "../../services/organizations/organizations.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 import { NoQuery } from "./things.ts"
 
-const KeyShown = t.Object(
+const KeyResponse = t.Object(
   {
     id: t.Integer(),
     name: t.String(),
-    prefix: t.String({ description: "How people tell keys apart" }),
+    prefix: t.String({ description: "Visible beginning of the key, for recognizing it." }),
     organization: t.Object({ id: t.Integer(), name: t.String() }),
-    scopes: t.Array(t.String(), { description: "As granted, without those they imply" }),
-    unrestricted: t.Boolean({ description: "Reaches all sites of the organization, future ones too" }),
-    site_ids: t.Optional(t.Array(t.Integer(), { description: "Of a limited key" })),
+    scopes: t.Array(t.String(), { description: "Granted scopes, without the scopes that they imply." }),
+    unrestricted: t.Boolean({ description: "Whether the key has access to all current and future sites of the organization." }),
+    site_ids: t.Optional(t.Array(t.Integer(), { description: "Ids of the sites of a limited key." })),
     created_at: t.String({ format: "date-time" }),
     expires_at: t.Optional(t.String({ format: "date-time" })),
     last_used_at: t.Optional(t.String({ format: "date-time" })),
@@ -26,28 +26,28 @@ const KeyShown = t.Object(
 
 interface KeyRoutesOptions {
   organizations: Pick<Organizations, "get">
-  /** Requests per minute of keys without a rate of their own; 0 = no limit. */
+  /** Default number of requests per minute and key. 0 disables the limit. */
   apiRateLimit: number
 }
 
-/** The key in use, without its secret. */
+/** Creates the route that returns the API key of the request, without its secret. */
 export const keyRoutes = (auth: ApiKeyAuth, { organizations, apiRateLimit }: KeyRoutesOptions) =>
   new Elysia({ prefix: "/api/public/v1/key" }).use(auth).get(
     "",
     async ({ apiKey }) => {
       const organization = await organizations.get(apiKey.organization_id)
-      // A key cannot be without the organization it refers to.
-      return shownKey(apiKey, { id: organization!.id, name: organization!.name }, apiKey.rate_limit ?? apiRateLimit)
+      // Every key belongs to an existing organization.
+      return toKeyResponse(apiKey, { id: organization!.id, name: organization!.name }, apiKey.rate_limit ?? apiRateLimit)
     },
     {
       scope: { scopes: SCOPES },
       query: NoQuery,
-      response: { 200: KeyShown },
-      detail: told({ operationId: "getKey", summary: "Read the key in use", tags: ["key"] }),
+      response: { 200: KeyResponse },
+      detail: describeRoute({ operationId: "getKey", summary: "Get the API key of the request", tags: ["key"] }),
     },
   )
 
-function shownKey(key: ApiKey, organization: { id: number; name: string }, limit: number): Static<typeof KeyShown> {
+function toKeyResponse(key: ApiKey, organization: { id: number; name: string }, limit: number): Static<typeof KeyResponse> {
   const { id, name, prefix, scopes, site_ids, created_at, expires_at, last_used_at } = key
   return {
     id,

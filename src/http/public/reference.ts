@@ -3,14 +3,14 @@ import { AppError } from "../../domain/error.ts"
 import { accepts } from "../accept.ts"
 import type { OpenApiDocument } from "../openapi/document.ts"
 import { PAGE_POLICY, referencePage } from "../openapi/page.ts"
-import { type Detail, told } from "../openapi/route.ts"
+import { type Detail, describeRoute } from "../openapi/route.ts"
 import { NoQuery } from "./things.ts"
 
-/** For everybody: what the API is, is no secret, and says nothing of the instance. */
+/** Metadata of the reference routes. They need no key, because the description contains nothing about the instance. */
 const OPEN: Pick<Detail, "x-required-scopes" | "tags"> = { "x-required-scopes": [], tags: ["documents"] }
-const KEPT = "public, max-age=300"
+const CACHE_CONTROL = "public, max-age=300"
 
-/** The description of the API, for programs and for people. The document is made when it is asked for the first time. */
+/** Creates the routes for the description of the API. The document is created on the first request. */
 export function referenceRoutes(describe: () => OpenApiDocument) {
   let document: OpenApiDocument | undefined
   let page: string | undefined
@@ -24,36 +24,36 @@ export function referenceRoutes(describe: () => OpenApiDocument) {
       "/openapi.json",
       ({ request, set }) => {
         refuseFormat(request, "application/json")
-        set.headers["cache-control"] = KEPT
+        set.headers["cache-control"] = CACHE_CONTROL
         return described()
       },
-      { query: NoQuery, detail: told({ ...OPEN, ...DOCUMENT }) },
+      { query: NoQuery, detail: describeRoute({ ...OPEN, ...DOCUMENT }) },
     )
     .get(
       "/docs",
       ({ request, set }) => {
         refuseFormat(request, "text/html")
-        set.headers["cache-control"] = KEPT
+        set.headers["cache-control"] = CACHE_CONTROL
         set.headers["content-security-policy"] = PAGE_POLICY
         set.headers["content-type"] = "text/html; charset=utf-8"
         page ??= referencePage(described())
         return page
       },
-      { query: NoQuery, detail: told({ ...OPEN, ...PAGE }) },
+      { query: NoQuery, detail: describeRoute({ ...OPEN, ...PAGE }) },
     )
 }
 
 function refuseFormat(request: Request, type: string): void {
-  if (!accepts(request, type)) throw new AppError("not_acceptable", `The answer is ${type}.`)
+  if (!accepts(request, type)) throw new AppError("not_acceptable", `The response is only available as ${type}.`)
 }
 
 const DOCUMENT = {
   operationId: "getOpenApi",
-  summary: "This description, as OpenAPI",
+  summary: "Get this description as an OpenAPI document",
   responses: { 200: { headers: ["Cache-Control"], content: { "application/json": { schema: { type: "object" } } } }, 304: {} },
 }
 const PAGE = {
   operationId: "getReference",
-  summary: "This description, as a page for people",
+  summary: "Get this description as a web page",
   responses: { 200: { headers: ["Cache-Control"], content: { "text/html": { schema: { type: "string" } } } } },
 }

@@ -5,8 +5,8 @@ import { FLAT_METRICS } from "../../domain/metric.ts"
 import { COMPARISONS, PERIODS } from "../../domain/period.ts"
 
 /**
- * What the tools take, as JSON Schema (api.md section 8.5): flat, without references, alternatives or null, which some
- * clients cannot read. The schemas tell a model what to send; the parsers of the services judge what was sent.
+ * JSON Schema of the arguments of a tool (api.md section 8.5). Flat, without references, alternatives or null, which some clients
+ * do not support. The schemas guide models; the parsers of the services validate the arguments.
  */
 export interface InputSchema {
   type: "object"
@@ -57,7 +57,7 @@ const RANGED = {
     description: "All filters must match; inside one filter any value may match. Missing values are (none).",
     items: FILTER,
   },
-  imports: { type: "boolean", default: true, description: "Add imported daily totals where they fit the question." },
+  imports: { type: "boolean", default: true, description: "Include imported daily totals where they fit the query." },
 }
 
 const COMPARED = {
@@ -109,7 +109,7 @@ export const INPUT = {
   list_sites: input({
     search: { type: "string", maxLength: API.searchChars, description: "Keep sites whose name or a host contains this text." },
     limit: list(API.listLimit.max, API.listLimit.default),
-    cursor: { type: "string", maxLength: API.searchChars, description: "next_cursor of the previous answer." },
+    cursor: { type: "string", maxLength: API.searchChars, description: "next_cursor of the previous page." },
   }),
   get_summary: input(
     {
@@ -137,7 +137,7 @@ export const INPUT = {
       property: { type: "string", minLength: 1, maxLength: QUERY.propertyChars },
       ...RANGED,
       ...metrics(["visitors", "pageviews"]),
-      sort: choice(FLAT_METRICS, { description: "One of the metrics asked for. Default: the first." }),
+      sort: choice(FLAT_METRICS, { description: "One of the requested metrics. Default: the first." }),
       order: choice(["desc", "asc"], { default: "desc" }),
       limit: list(QUERY.breakdownLimit, 10),
       offset: { type: "integer", minimum: 0, maximum: QUERY.breakdownOffset, default: 0 },
@@ -166,7 +166,7 @@ export const INPUT = {
         type: "integer",
         minimum: THINGS.windowHours.min,
         maximum: THINGS.windowHours.max,
-        description: "Only with steps. Longest time from first to last step. Default: the whole range.",
+        description: "Only with steps. Maximum time from first to last step. Default: the whole range.",
       },
       ...RANGED,
     },

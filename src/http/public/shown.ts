@@ -4,13 +4,14 @@ import type { Funnel } from "../../domain/funnel.ts"
 import type { Goal } from "../../domain/goal.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Site } from "../../domain/site.ts"
+import { snippetOf } from "../../domain/snippet.ts"
 
-/** Things as the public API answers them (api.md section 5). Instants are RFC 3339 in UTC, to the second. */
+/** Response schemas of the public API (api.md section 5). Timestamps are RFC 3339 in UTC with second precision. */
 const Id = t.Integer({ minimum: 1 })
 const Instant = t.String({ format: "date-time" })
 const TIMES = { created_at: Instant, updated_at: Instant }
 
-export const SiteShown = t.Object(
+export const SiteResponse = t.Object(
   {
     id: Id,
     name: t.String(),
@@ -19,24 +20,24 @@ export const SiteShown = t.Object(
     retention_days: t.Union([t.Integer(), t.Null()]),
     revenue_currency: t.String(),
     tracking_id: t.String({ format: "uuid" }),
-    snippet: t.String({ description: "To be put on every page" }),
+    snippet: t.String({ description: "Script element for the head of every page. Contains `data-local` if one of the hosts is local." }),
     first_event_at: t.Optional(Instant),
     ...TIMES,
   },
-  // Said here: the framework would close this object when it is first used, but not the copies of it, and the documents want one Site.
+  // Set explicitly: Elysia would close this schema on first use, but not its copies, and the document allows only one schema `Site`.
   { title: "Site", additionalProperties: false },
 )
-export type SiteShown = Static<typeof SiteShown>
+export type SiteResponse = Static<typeof SiteResponse>
 
-/** What a site's answer says beside what is stored of it. */
+/** Sources of the members of a site that are not stored with it. */
 export interface SiteFacts {
-  /** Where pages load the tracker from. */
+  /** Returns the URL of the tracker script. */
   scriptUrl(): string
-  /** Epoch ms of a site's first visit. */
+  /** Returns the time of a site's first visit in epoch milliseconds, or undefined without visits. */
   firstAt(siteId: number): number | undefined
 }
 
-export function shownSite(site: Site, { scriptUrl, firstAt }: SiteFacts): SiteShown {
+export function toSiteResponse(site: Site, { scriptUrl, firstAt }: SiteFacts): SiteResponse {
   const { id, name, hosts, timezone, retention_days, revenue_currency, tracking_id } = site
   const first = firstAt(id)
   return {
@@ -47,7 +48,7 @@ export function shownSite(site: Site, { scriptUrl, firstAt }: SiteFacts): SiteSh
     retention_days,
     revenue_currency,
     tracking_id,
-    snippet: `<script defer src="${scriptUrl()}" data-site="${tracking_id}"></script>`,
+    snippet: snippetOf(site, scriptUrl()),
     ...(first !== undefined && { first_event_at: instantText(first) }),
     ...timesOf(site),
   }
@@ -55,7 +56,7 @@ export function shownSite(site: Site, { scriptUrl, firstAt }: SiteFacts): SiteSh
 
 const MATCHER = { match: t.String(), value: t.String() }
 
-export const GoalShown = t.Object(
+export const GoalResponse = t.Object(
   {
     id: Id,
     site_id: Id,
@@ -68,14 +69,14 @@ export const GoalShown = t.Object(
   },
   { title: "Goal" },
 )
-export type GoalShown = Static<typeof GoalShown>
+export type GoalResponse = Static<typeof GoalResponse>
 
-export function shownGoal({ id, site_id, kind, match, value, name, threshold, props, ...goal }: Goal): GoalShown {
+export function toGoalResponse({ id, site_id, kind, match, value, name, threshold, props, ...goal }: Goal): GoalResponse {
   const more = { ...(threshold !== undefined && { threshold }), ...(props && { props: { ...props } }) }
   return { id, site_id, kind, match, value, name, ...more, ...timesOf(goal) }
 }
 
-export const FunnelShown = t.Object(
+export const FunnelResponse = t.Object(
   {
     id: Id,
     site_id: Id,
@@ -87,9 +88,9 @@ export const FunnelShown = t.Object(
   },
   { title: "Funnel" },
 )
-export type FunnelShown = Static<typeof FunnelShown>
+export type FunnelResponse = Static<typeof FunnelResponse>
 
-export const shownFunnel = ({ id, site_id, name, steps, order, window_hours, ...funnel }: Funnel): FunnelShown => ({
+export const toFunnelResponse = ({ id, site_id, name, steps, order, window_hours, ...funnel }: Funnel): FunnelResponse => ({
   id,
   site_id,
   name,
@@ -99,20 +100,20 @@ export const shownFunnel = ({ id, site_id, name, steps, order, window_hours, ...
   ...timesOf(funnel),
 })
 
-export const AnnotationShown = t.Object(
+export const AnnotationResponse = t.Object(
   {
     id: Id,
     site_id: Id,
-    at: t.String({ description: "As given: a day, or an instant in UTC" }),
-    day: t.String({ format: "date", description: "In the site's time zone" }),
+    at: t.String({ description: "Day, or timestamp in UTC, as created." }),
+    day: t.String({ format: "date", description: "Day in the time zone of the site." }),
     text: t.String(),
     ...TIMES,
   },
   { title: "Annotation" },
 )
-export type AnnotationShown = Static<typeof AnnotationShown>
+export type AnnotationResponse = Static<typeof AnnotationResponse>
 
-export const shownAnnotation = (annotation: Annotation, { timezone }: Site): AnnotationShown => {
+export const toAnnotationResponse = (annotation: Annotation, { timezone }: Site): AnnotationResponse => {
   const { id, site_id, at, text } = annotation
   return { id, site_id, at, day: annotationDay(annotation, timezone), text, ...timesOf(annotation) }
 }

@@ -3,26 +3,27 @@ import { Elysia } from "elysia"
 import type { Site } from "../../domain/site.ts"
 import { SiteInput } from "../../domain/site-input.ts"
 import { etagOf } from "../../domain/version.ts"
-import { pageOf, parseListing } from "../../services/listing.ts"
-import type { Sites } from "../../services/sites.ts"
+import { pageOf, parseListing } from "../../services/definitions/listing.ts"
+import type { Sites } from "../../services/sites/sites.ts"
+import { readNothing } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 import { expectedVersions } from "./conditions.ts"
 import type { creation } from "./creation.ts"
-import { type SiteFacts, SiteShown, shownSite } from "./shown.ts"
+import { type SiteFacts, SiteResponse, toSiteResponse } from "./shown.ts"
 import { Listed, NoQuery, SearchQuery, Sent, takes, takesSome, writes } from "./things.ts"
 
 const READ = { scopes: ["sites:read", "stats:read"] as const }
 const WRITE = writes(["sites:write"])
-const says = (operationId: string, summary: string) => ({ operationId, summary, tags: ["sites"] })
+const operation = (operationId: string, summary: string) => ({ operationId, summary, tags: ["sites"] })
 
 export interface SiteRoutesOptions extends SiteFacts {
   sites: Pick<Sites, "create" | "update" | "remove" | "listVisible">
 }
 
-/** The sites of a key. Making and deleting one needs a key for all of the organization. */
+/** Creates the routes for the sites of a key. Creating and deleting a site requires a key for all sites of the organization. */
 export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>, { sites, ...facts }: SiteRoutesOptions) {
-  const show = (site: Site) => shownSite(site, facts)
+  const show = (site: Site) => toSiteResponse(site, facts)
 
   return new Elysia({ prefix: "/api/public/v1/sites" })
     .use(auth)
@@ -36,14 +37,14 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
       {
         scope: READ,
         query: t.Object(SearchQuery, { additionalProperties: true }),
-        response: { 200: Listed(SiteShown) },
-        detail: told(says("listSites", "List sites")),
+        response: { 200: Listed(SiteResponse) },
+        detail: describeRoute(operation("listSites", "List sites")),
       },
     )
     .post(
       "",
       (call) =>
-        create<Site, SiteShown>(
+        create<Site, SiteResponse>(
           call,
           (body, alongside) => sites.create(call.apiKey.organization_id, body, alongside),
           (site) => ({ location: `/api/public/v1/sites/${site.id}`, etag: etagOf(site), body: show(site) }),
@@ -52,8 +53,8 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         scope: { ...WRITE, unrestricted: true },
         query: NoQuery,
         body: Sent,
-        response: { 201: SiteShown },
-        detail: told({ ...says("createSite", "Create a site"), ...takes(SiteInput) }),
+        response: { 201: SiteResponse },
+        detail: describeRoute({ ...operation("createSite", "Create a site"), ...takes(SiteInput) }),
       },
     )
     .get(
@@ -62,7 +63,7 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         set.headers.etag = siteTag(site, facts)
         return show(site)
       },
-      { siteScope: READ, query: NoQuery, response: { 200: SiteShown }, detail: told(says("getSite", "Read a site")) },
+      { siteScope: READ, query: NoQuery, response: { 200: SiteResponse }, detail: describeRoute(operation("getSite", "Get a site")) },
     )
     .patch(
       "/:site_id",
@@ -75,8 +76,8 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         siteScope: WRITE,
         query: NoQuery,
         body: Sent,
-        response: { 200: SiteShown },
-        detail: told({ ...says("updateSite", "Change a site"), ...takesSome(SiteInput) }),
+        response: { 200: SiteResponse },
+        detail: describeRoute({ ...operation("updateSite", "Update a site"), ...takesSome(SiteInput) }),
       },
     )
     .delete(
@@ -86,14 +87,17 @@ export function siteRoutes(auth: ApiKeyAuth, create: ReturnType<typeof creation>
         return status(204, undefined)
       },
       {
-        siteScope: { scopes: ["sites:write"], unrestricted: true },
+        siteScope: { scopes: ["sites:write"], unrestricted: true, read: readNothing },
         query: NoQuery,
-        detail: told({ ...says("deleteSite", "Delete a site"), description: "It can be restored in the dashboard for 30 days." }),
+        detail: describeRoute({
+          ...operation("deleteSite", "Delete a site"),
+          description: "The site can be restored in the dashboard for 30 days.",
+        }),
       },
     )
 }
 
-/** Behind the version, the first event: it comes without a change of the site, and who waits for it must not be told 304. */
+/** Returns the ETag of a site. It includes the first event, which does not change the version, so that clients waiting for it do not get 304. */
 function siteTag(site: Site, { firstAt }: SiteFacts): string {
   const first = firstAt(site.id)
   return first === undefined ? etagOf(site) : `"${site.version}.${Math.floor(first / 1_000).toString(36)}"`

@@ -1,62 +1,62 @@
 import { type TProperties, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { Breakdown, GoalReport, Realtime, Summary, Timeseries } from "../../domain/report.ts"
-import type { Asking } from "../../services/open-report.ts"
-import type { Stats } from "../../services/stats.ts"
+import type { ReportOptions } from "../../services/stats/open-report.ts"
+import type { Stats } from "../../services/stats/stats.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import type { ToolName } from "../mcp/input-schemas.ts"
-import { told } from "../openapi/route.ts"
+import { describeRoute } from "../openapi/route.ts"
 import { toolParameters } from "./parameters.ts"
+import type { ToolName } from "./report-schemas.ts"
 
-/** The documents list the parameters; the parser of the question judges them, so that all that is wrong is said at once. */
+/** Creates the query schema of a report. It accepts any parameter; the query parser validates them, so that all problems are reported at once. */
 export const parameters = (properties: TProperties) => t.Object(properties, { additionalProperties: true })
 
-/** What chooses the events of a report. */
+/** Query parameters that select the events of a report. */
 export const RANGED = toolParameters("list_goals")
 
-const says = (operationId: string, summary: string, tool: ToolName) =>
-  told({
+const operation = (operationId: string, summary: string, tool: ToolName) =>
+  describeRoute({
     operationId,
     summary,
-    description: `The same object as the tool ${tool} answers.`,
+    description: `Same object as the result of the MCP tool ${tool}.`,
     tags: ["stats"],
     "x-failures": ["query_timeout"],
   })
 
-/** Statistics of a site in the flat form: the same objects that the tools of MCP answer. */
+/** Creates the routes for reports with flat parameters. The MCP tools return the same objects. */
 export const statsRoutes = (auth: ApiKeyAuth, stats: Stats) =>
   new Elysia({ prefix: "/api/public/v1/sites/:site_id/stats" })
     .use(auth)
-    .get("/summary", ({ site, query, request }) => stats.summary(site, query, asking(request)), {
+    .get("/summary", ({ site, query, request }) => stats.summary(site, query, reportOptions(request)), {
       siteScope: "stats:read",
       query: parameters(toolParameters("get_summary")),
       response: { 200: Summary },
-      detail: says("getSummary", "Totals of a period", "get_summary"),
+      detail: operation("getSummary", "Get totals", "get_summary"),
     })
-    .get("/timeseries", ({ site, query, request }) => stats.timeseries(site, query, asking(request)), {
+    .get("/timeseries", ({ site, query, request }) => stats.timeseries(site, query, reportOptions(request)), {
       siteScope: "stats:read",
       query: parameters(toolParameters("get_timeseries")),
       response: { 200: Timeseries },
-      detail: says("getTimeseries", "Metrics in equal time buckets", "get_timeseries"),
+      detail: operation("getTimeseries", "Get metrics over time", "get_timeseries"),
     })
-    .get("/breakdown", ({ site, query, request }) => stats.breakdown(site, query, asking(request)), {
+    .get("/breakdown", ({ site, query, request }) => stats.breakdown(site, query, reportOptions(request)), {
       siteScope: "stats:read",
       query: parameters(toolParameters("get_breakdown")),
       response: { 200: Breakdown },
-      detail: says("getBreakdown", "Top values of one dimension", "get_breakdown"),
+      detail: operation("getBreakdown", "Get the top values of a dimension", "get_breakdown"),
     })
-    .get("/realtime", ({ site, query, request }) => stats.realtime(site, query, asking(request)), {
+    .get("/realtime", ({ site, query, request }) => stats.realtime(site, query, reportOptions(request)), {
       siteScope: "stats:read",
       query: parameters(toolParameters("get_realtime")),
       response: { 200: Realtime },
-      detail: says("getRealtime", "Visitors of the last 5 minutes", "get_realtime"),
+      detail: operation("getRealtime", "Get the visitors of the last 5 minutes", "get_realtime"),
     })
-    .get("/goals", ({ site, query, request }) => stats.goals(site, query, asking(request)), {
+    .get("/goals", ({ site, query, request }) => stats.goals(site, query, reportOptions(request)), {
       siteScope: "stats:read",
       query: parameters(RANGED),
       response: { 200: GoalReport },
-      detail: says("getGoalReport", "Goals with their conversions, and the saved funnels", "list_goals"),
+      detail: operation("getGoalReport", "Get goals with their conversions, and saved funnels", "list_goals"),
     })
 
-/** A report ends when its client goes away. */
-export const asking = ({ signal }: Request): Asking => ({ form: "text", signal })
+/** Returns the options of a report, which is cancelled when the client disconnects. */
+export const reportOptions = ({ signal }: Request): ReportOptions => ({ form: "text", signal })

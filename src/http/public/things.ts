@@ -5,32 +5,32 @@ import type { Scope } from "../../domain/key.ts"
 import { API } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
-import { readJsonAsSent, type SentJson } from "../../plugin/body.ts"
-import type { Call } from "../../plugin/guard.ts"
-import { type Listing, pageOf, parseListing } from "../../services/listing.ts"
-import type { SiteThings } from "../../services/site-things.ts"
+import { type Listing, pageOf, parseListing } from "../../services/definitions/listing.ts"
+import type { SiteThings } from "../../services/definitions/site-things.ts"
+import { readJsonAsSent, readNothing, type SentJson } from "../../web/body.ts"
+import type { Call } from "../../web/guard.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import { type Detail, told } from "../openapi/route.ts"
+import { type Detail, describeRoute } from "../openapi/route.ts"
 import { expectedVersions } from "./conditions.ts"
 import type { creation } from "./creation.ts"
 import { toolParameters } from "./parameters.ts"
 
-/** The body of a write, which the service judges; what it should be stands in the documents. The library has no schema for it. */
+/** Body of a write. The service validates it, and the documentation describes it separately. */
 export const Sent = t.Any() as unknown as TUnsafe<SentJson>
 export const NoQuery = t.Object({}, { additionalProperties: false })
 
-/** What an operation takes, for the documents. */
+/** Documents the request body of an operation. */
 export const takes = (schema: TSchema): Pick<Detail, "requestBody"> => ({
   requestBody: { required: true, content: { "application/json": { schema } } },
 })
 
-/** The same for a change, which takes some of it. */
+/** Documents the request body of a change, in which all members are optional. */
 export function takesSome(whole: TObject): Pick<Detail, "requestBody"> {
   const schema = t.Partial(whole, { title: `${whole.title}`.replace("Input", "Patch") })
   return { requestBody: { required: true, content: { "application/json": { schema }, "application/merge-patch+json": { schema } } } }
 }
 
-/** The parser of the list judges them, so that all that is wrong is said at once. */
+// The list parser validates these parameters, so that all problems are reported at once.
 const { search: SEARCH, ...LIST } = toolParameters("list_sites")
 export const ListQuery = LIST
 export const SearchQuery = { ...LIST, search: SEARCH! }
@@ -40,33 +40,35 @@ export const Listed = <Row extends TSchema>(row: Row) =>
     {
       data: t.Array(row),
       has_more: t.Boolean(),
-      next_cursor: t.Optional(t.String({ description: "Present when more follows: the parameter cursor of the next page" })),
+      next_cursor: t.Optional(
+        t.String({ description: "Value for the parameter `cursor` of the next page. Present only if there are more items." }),
+      ),
     },
-    { title: `${row.title}List`, description: "A page of a list, by id ascending" },
+    { title: `${row.title}List`, description: "Page of a list, sorted by id in ascending order." },
   )
 
 export const writes = (scopes: readonly Scope[]) => ({ scopes, read: readJsonAsSent(API.bodyBytes) })
 
-/** One kind of thing of a site. */
+/** Kind of item that users define on a site, such as goals. */
 interface Kind<Thing> {
-  /** As the path calls them, and one of them in the documents. */
+  /** Path segment of the items, and their singular for the documentation. */
   path: "goals" | "funnels" | "annotations"
   noun: string
   read: readonly Scope[]
   write: readonly Scope[]
   things: SiteThings<Thing>
   input: TObject
-  /** What a second one of the same name is answered. */
+  /** Error code for a duplicate. */
   taken?: ErrorCode
   shown: TSchema
   show(thing: Thing, site: Site): object
-  /** Lists that can be asked for a part. */
+  /** List that supports a range of days. */
   listed?: { kind: "dated"; query: Record<string, TSchema>; read(site: Site, listing: Listing): Promise<Thing[]> }
 }
 
-const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Read", update: "Change", delete: "Delete" }
+const WORDS: Readonly<Record<string, string>> = { create: "Create", get: "Get", update: "Update", delete: "Delete" }
 
-/** List, create, read, change and delete: the same rules for every kind of thing that people define on a site. */
+/** Creates the routes to list, create, get, update and delete one kind of item. All kinds follow the same rules. */
 export function thingRoutes<Thing extends Versioned & { id: number }>(
   auth: ApiKeyAuth,
   create: ReturnType<typeof creation>,
@@ -75,7 +77,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
   const named = { finds: (site: Site, { params }: Call) => things.get(site, params.id) }
   const listName = (site: Site) => `${path}/${site.id}`
   const article = /^[aeiou]/.test(noun) ? "an" : "a"
-  const says = (verb: string, summary = `${WORDS[verb]} ${article} ${noun}`, things: string = noun) => ({
+  const operation = (verb: string, summary = `${WORDS[verb]} ${article} ${noun}`, things: string = noun) => ({
     operationId: `${verb}${things[0]!.toUpperCase()}${things.slice(1)}`,
     summary,
     tags: [path],
@@ -98,7 +100,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         siteScope: { scopes: read },
         query: t.Object({ ...ListQuery, ...listed?.query }, { additionalProperties: true }),
         response: { 200: Listed(shown) },
-        detail: told(says("list", `List ${path}`, path)),
+        detail: describeRoute(operation("list", `List ${path}`, path)),
       },
     )
     .post(
@@ -118,7 +120,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         query: NoQuery,
         body: Sent,
         response: { 201: shown },
-        detail: told({ ...says("create"), ...takes(input), ...conflicts }),
+        detail: describeRoute({ ...operation("create"), ...takes(input), ...conflicts }),
       },
     )
     .get(
@@ -128,7 +130,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         set.headers.etag = etagOf(thing)
         return show(thing, site)
       },
-      { siteScope: { scopes: read, ...named }, query: NoQuery, response: { 200: shown }, detail: told(says("get")) },
+      { siteScope: { scopes: read, ...named }, query: NoQuery, response: { 200: shown }, detail: describeRoute(operation("get")) },
     )
     .patch(
       "/:id",
@@ -142,7 +144,7 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         query: NoQuery,
         body: Sent,
         response: { 200: shown },
-        detail: told({ ...says("update"), ...takesSome(input), ...conflicts }),
+        detail: describeRoute({ ...operation("update"), ...takesSome(input), ...conflicts }),
       },
     )
     .delete(
@@ -151,6 +153,6 @@ export function thingRoutes<Thing extends Versioned & { id: number }>(
         await things.remove(site, params.id, { expected: expectedVersions(request) })
         return status(204, undefined)
       },
-      { siteScope: { scopes: write, ...named }, query: NoQuery, detail: told(says("delete")) },
+      { siteScope: { scopes: write, ...named, read: readNothing }, query: NoQuery, detail: describeRoute(operation("delete")) },
     )
 }

@@ -1,13 +1,13 @@
 import { type ClientAddress, readRange } from "./client-address.ts"
 
-/** Address ranges of an operator's file, maybe a hundred thousand of them, for a question that comes with every request. */
+/** Address ranges of an operator's file, up to hundreds of thousands, which are searched for every request. */
 export interface AddressList {
   has(address: ClientAddress): boolean
 }
 
 /**
- * One address or range a line; empty lines, what stands behind a `#`, and further columns of a CSV are not looked at: published
- * lists have all three. Throws, with the line, what is none.
+ * Parses a list with one address or range per line. Empty lines, comments after `#` and further CSV columns are ignored, because
+ * published lists contain them. Throws, with the line number, for an invalid entry.
  */
 export function parseAddressList(text: string): AddressList {
   const spans: Span[] = []
@@ -24,7 +24,7 @@ export function parseAddressList(text: string): AddressList {
 }
 
 const noRange = (line: number, text: string) =>
-  new Error(`line ${line}: ${JSON.stringify(text.slice(0, 60))} is no address or range such as 192.0.2.0/24 or 2001:db8::/32`)
+  new Error(`line ${line}: ${JSON.stringify(text.slice(0, 60))} is not an address or range such as 192.0.2.0/24 or 2001:db8::/32`)
 
 /** The first and the last address of a range. */
 interface Span {
@@ -66,7 +66,7 @@ function isIn({ count, width, first, last }: RangeTable, address: Uint8Array): b
   return low > 0 && compareAt(last, (low - 1) * width, address) >= 0
 }
 
-/** What stands in a table from a place on against an address: below, equal or above 0. Makes nothing. */
+/** Compares the address at a position of a table with another one: negative, 0 or positive. Allocates nothing. */
 function compareAt(table: Uint8Array, from: number, address: Uint8Array): number {
   for (let at = 0; at < address.length; at++) {
     const difference = table[from + at]! - address[at]!

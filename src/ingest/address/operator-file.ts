@@ -1,6 +1,6 @@
 /** A file that the operator keeps up to date, read again when it changes. */
 export interface OperatorFile<Content> {
-  /** Of the last version that could be read; undefined before the first. */
+  /** Returns the content of the last readable version, or undefined before the first. */
   content(): Content | undefined
   /** Reads the file if its time stamp changed. One that cannot be read leaves the old content in use; the fault is returned. */
   refresh(): Promise<Error | undefined>
@@ -26,7 +26,7 @@ export function openOperatorFile<Content>(path: string, parse: (bytes: ArrayBuff
   }
 }
 
-/** A look at a file that the operator may have changed. A fault that stays is told of once. */
+/** Wraps a refresh so that a persisting fault is reported once. */
 export function tellingOnce(refresh: () => Promise<string | undefined>, onFault: (message: string) => void): () => Promise<void> {
   let last: string | undefined
   return async () => {

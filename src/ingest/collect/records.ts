@@ -1,36 +1,32 @@
-import { AppError } from "../domain/error.ts"
-import type { NewEvent } from "../domain/event.ts"
-import type { RecordKind } from "../domain/record.ts"
-import type { Site } from "../domain/site.ts"
-import { agentOf, NO_AGENT } from "./agent.ts"
-import { type Candidate, candidateOf } from "./candidate.ts"
-import type { Client } from "./client-address.ts"
-import { newDraft, type RequestFacts } from "./draft.ts"
-import type { VisitorKeys } from "./identity.ts"
+import { AppError } from "../../domain/error.ts"
+import type { NewEvent } from "../../domain/event.ts"
+import { ANONYMOUS, type RecordKind } from "../../domain/record.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Client } from "../address/client-address.ts"
+import { type Candidate, candidateOf, newDraft, type RequestFacts } from "../draft.ts"
+import type { Shields } from "../enrich/shields.ts"
+import * as values from "../enrich/values.ts"
+import { firstLanguage } from "../enrich/values.ts"
+import { type VisitorKeys, visitorKeys } from "../identity/identity.ts"
+import { setVisitor } from "../identity/visitor.ts"
+import { type Incoming, NOTHING_SENT } from "../payloads/incoming.ts"
+import { agentOf, NO_AGENT } from "../request/agent.ts"
+import { isPreparing, type Requester } from "../request/request.ts"
+import { splitAddress } from "../request/web-address.ts"
 import type { Intake } from "./intake.ts"
-import { visitorKeys } from "./keys.ts"
-import { firstLanguage } from "./language.ts"
-import { NOTHING_SENT } from "./payloads/foreign.ts"
-import type { Incoming } from "./payloads/incoming.ts"
-import { isPreparing } from "./request.ts"
-import type { Requester } from "./requester.ts"
-import type { Shields } from "./shields.ts"
-import * as values from "./steps/values.ts"
-import { setVisitor } from "./steps/visitor.ts"
-import { splitAddress } from "./web-address.ts"
 
-/** What an area records of a request. */
+/** A record that an area stores for a request. */
 export interface NewRecord {
   kind: RecordKind
   /** `link_click`, `pixel_open`. */
   name: string
-  /** What the record is about, by key. Texts, as properties of events are. */
+  /** Properties of the record. Values are texts, as for events. */
   props: NewEvent["props"]
-  /** The request came through somebody else (a mail program, a cache): place, device, browser and system are not the visitor's. */
+  /** Whether the request came through a mail program or cache, so that place, device, browser and system are not the visitor's. */
   proxied?: boolean
 }
 
-/** A request for which something is recorded, and when it came. */
+/** A record with the request that it was made for, and the time of the request. */
 export interface ArrivedRecord {
   site: Site
   record: NewRecord
@@ -44,49 +40,49 @@ export type RecordIntake = Pick<Intake, "buffer" | "calendar" | "clock" | "salts
 
 /**
  * Stores a record of a request with the visitor it comes from: by the same input and salt as collection, so that it shares its
- * visitor with the visit that follows. No rule drops it, because areas show what is a bot. Whoever objects (DNT, GPC) is stored
- * without visitor and place. Here the address ends. Rejects when it could not be stored.
+ * visitor with the visit that follows. No rule drops it, because areas show what is a bot. A visitor who objects (DNT, GPC) is stored
+ * without identity and place, and the record is marked as anonymous. Here the address ends. Rejects when it could not be stored.
  */
 export async function storeRecord(intake: RecordIntake, arrived: ArrivedRecord): Promise<void> {
-  await intake.buffer.store([await readied(intake, arrived)], RECORD_BYTES)
+  await intake.buffer.store([await prepareRecord(intake, arrived)], RECORD_BYTES)
 }
 
-/** The same of many, in one transaction. Resolves once they are stored or lost: whoever was answered is told of nothing any more. */
+/** Stores many records in one transaction. Resolves once they are stored or lost. Their requests are already answered, so it never rejects. */
 export async function storeRecords(intake: RecordIntake, records: readonly ArrivedRecord[]): Promise<void> {
   const ready: Candidate[] = []
   const late: Promise<void>[] = []
   for (const arrived of records) {
     try {
-      const candidate = readied(intake, arrived)
-      if (candidate instanceof Promise) late.push(candidate.then((one) => storeOrTell(intake, [one]), tell(intake)))
+      const candidate = prepareRecord(intake, arrived)
+      if (candidate instanceof Promise) late.push(candidate.then((one) => storeOrReport(intake, [one]), report(intake)))
       else ready.push(candidate)
     } catch (error) {
-      tell(intake)(error)
+      report(intake)(error)
     }
   }
-  // Nothing is waited for before: what is to be stored at the end of the process has no time left.
-  await Promise.all([ready.length > 0 && storeOrTell(intake, ready), ...late])
+  // Nothing is awaited before this point, because records that are stored at the end of the process have no time left.
+  await Promise.all([ready.length > 0 && storeOrReport(intake, ready), ...late])
 }
 
-/** A fault in our own code takes the group of a commit with it: then each is stored for itself, and only that one is lost. */
-async function storeOrTell(intake: RecordIntake, candidates: readonly Candidate[]): Promise<void> {
+/** Stores records. When a fault in our own code fails the group, each is stored on its own, so that only the faulty one is lost. */
+async function storeOrReport(intake: RecordIntake, candidates: readonly Candidate[]): Promise<void> {
   try {
     await intake.buffer.store(candidates, candidates.length * RECORD_BYTES)
   } catch (error) {
-    if (candidates.length === 1 || error instanceof AppError) tell(intake)(error)
-    else await Promise.all(candidates.map((candidate) => storeOrTell(intake, [candidate])))
+    if (candidates.length === 1 || error instanceof AppError) report(intake)(error)
+    else await Promise.all(candidates.map((candidate) => storeOrReport(intake, [candidate])))
   }
 }
 
-/** A store that is full or busy has counted what it refused. */
-const tell =
+/** Reports a fault. An AppError is not reported, because the buffer has counted the refused records. */
+const report =
   ({ onError }: RecordIntake) =>
   (error: unknown): void => {
     if (!(error instanceof AppError)) onError?.(error)
   }
 
-/** Waits only for secrets that are not in memory yet: the first request of a period. */
-function readied(intake: RecordIntake, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
+/** Prepares a record. Asynchronous only while secrets are not in memory yet: for the first request of a period. */
+function prepareRecord(intake: RecordIntake, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
   const { site, at } = arrived
   const { objects } = arrived.requester.facts
   const incoming = incomingOf(arrived)
@@ -95,18 +91,18 @@ function readied(intake: RecordIntake, arrived: ArrivedRecord): Candidate | Prom
   return keys instanceof Promise ? keys.then(conclude) : conclude(keys)
 }
 
-interface Readied {
+interface Prepared {
   incoming: Incoming
   keys: VisitorKeys
   day: string
 }
 
-function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incoming, keys, day }: Readied): Candidate {
+function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incoming, keys, day }: Prepared): Candidate {
   const { client, facts } = requester
   const { current } = keys
   const { address } = incoming
   const draft = newDraft(
-    // A record joins no visit, so the id by the salt before finds nothing and is not made.
+    // A record joins no visit, so the id by the previous salt is not needed.
     {
       site,
       incoming,
@@ -124,7 +120,7 @@ function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incom
   values.setAcquisition(draft)
   values.setLanguage(draft)
   draft.page = address.path
-  draft.props = incoming.props
+  draft.props = facts.objects ? [...incoming.props, [ANONYMOUS, "1"]] : incoming.props
   setVisitor(draft)
   if (!facts.objects && !record.proxied) draft.place = requester.place
   if (record.proxied) draft.agent = NO_AGENT
@@ -134,10 +130,10 @@ function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incom
   return candidate
 }
 
-/** About what a record takes in memory while it waits. */
+/** Approximate memory of a waiting record. */
 const RECORD_BYTES = 1_024
 
-/** Nothing is refused here, so no rule is ever asked. */
+/** Records are never refused, so shields are not evaluated. */
 const NO_SHIELDS = {} as Shields
 
 const incomingOf = ({ record: { name, props }, url, requester: { facts } }: ArrivedRecord): Incoming => ({
@@ -149,23 +145,23 @@ const incomingOf = ({ record: { name, props }, url, requester: { facts } }: Arri
   interactive: false,
 })
 
-/** What a request tells of who sent it, without who that is. "" is missing. */
+/** Facts about the sender of a request that do not identify the sender. "" is missing. */
 export interface SenderFacts {
   isBot: boolean
-  /** Nobody has asked for it yet: a browser or a mail program only prepares it. */
+  /** Whether a browser or mail program only prefetches it. */
   isPrefetch: boolean
-  /** Some user agent is named at all. */
+  /** Whether the request has a user agent. */
   hasAgent: boolean
   device: string
   browser: string
   os: string
-  /** ISO 3166-1, and 3166-2. Looked up when they are asked for. */
+  /** ISO 3166-1 and 3166-2 codes, looked up at first use. */
   readonly country: string
   readonly region: string
   language: string
-  /** Does not want to be followed (DNT, GPC): nothing of the above may be kept of them. */
+  /** Whether the visitor objects to tracking (DNT, GPC). Then none of these facts may be stored. */
   objects: boolean
-  /** Equal for requests of one address and user agent while this process runs; means nothing anywhere else. Never to be kept. */
+  /** Equal for requests with the same address and user agent while this process runs. Must never be stored. */
   sameness: number
 }
 
@@ -192,6 +188,6 @@ export function senderFacts(requester: Requester, seed: number): SenderFacts {
   }
 }
 
-/** Of one client as limits take it for one; the seed keeps it from meaning anything outside this process. */
+/** Returns a hash by which rate limits recognize a client. The seed makes it meaningless outside this process. */
 export const samenessOf = (client: Client, { userAgent }: Pick<RequestFacts, "userAgent">, seed: number): number =>
   Bun.hash.xxHash32(userAgent, Bun.hash.xxHash32(client.address?.text ?? "", seed))

@@ -1,90 +1,92 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { COLLECT } from "../domain/limits.ts"
-import type { EventStore } from "../store/events/events.ts"
-import { type FaultKind, StoreFault } from "../store/events/fault.ts"
-import type { Candidate } from "./candidate.ts"
-import { createDropTally, type DropNote } from "./drop-tally.ts"
-import { Hindrances, type OnHindrance } from "./hindrances.ts"
-import type { IngestCounts } from "./ingest-counts.ts"
-import { type Outcome, Outcomes } from "./outcomes.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { DropReason } from "../../domain/event.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
+import type { Writer } from "../../store/events/writer.ts"
+import type { Candidate } from "../draft.ts"
+import { createDropTally, type DropNote, type IngestCounts, type IngestWatch, Outcomes, type StoreResult } from "./outcomes.ts"
 import { EventQueue, type Waiting } from "./queue.ts"
-import { LOCK_RETRY_MS, StoreWait } from "./store-wait.ts"
-import { recordEvent } from "./visits.ts"
-import type { IngestWatch } from "./watch.ts"
+import { LOCK_RETRY_MS, type OnStorageProblem, StorageProblems, StoreWait } from "./storage-problems.ts"
 
 export interface BufferOptions {
+  /** Stores an event with its visit, inside a group commit. Returns why it was dropped, if it was. */
+  record(writer: Writer, candidate: Candidate): DropReason | undefined
   store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe">
   clock: Clock
-  /** Counts what becomes of events. */
+  /** Counts of outcomes per minute. */
   counts?: IngestCounts
-  /** Told of what comes in for sites that somebody looks at. */
+  /** Live views of sites. */
   watch?: IngestWatch
-  onHindrance?: OnHindrance
-  /** Told of a fault in our own code: the request that met it is answered, the others of its group are stored. */
+  onStorageProblem?: OnStorageProblem
+  /** Called for a fault in our own code. The request that caused it is rejected; the others of its group are stored. */
   onError?(error: unknown): void
 }
 
 interface Job extends Waiting {
-  resolve(outcomes: Outcome[]): void
+  resolve(outcomes: StoreResult[]): void
   reject(reason: unknown): void
 }
 
-/** What was committed and is on its way to the disk: answered when it is there. */
+/** A group that is committed but not yet synced to disk. Its requests are answered once it is. */
 interface Committed {
   group: readonly Job[]
-  outcomes: readonly Outcome[][]
-  /** When the commit began, by the monotonic clock. */
+  outcomes: readonly StoreResult[][]
+  /** Start of the commit by the monotonic clock. */
   begun: number
 }
 
-/** Drops alone are in no hurry: nobody waits for them. */
+/** Drops can wait longer, because no request waits for them. */
 const DROPS_MS = 100
 
 const full = () => new AppError("storage_full", "The disk is full.", { retry_after: 10 })
 const unavailable = (seconds: number) => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: seconds })
 
 /**
- * Gathers events into one transaction: 2 ms or 200 events. Nothing is acknowledged before its commit is on disk; the loop
- * runs on meanwhile, and what comes then is the next group. A group is stored whole or not at all; a request whose event
- * fails on its own is taken out and the rest written again.
+ * Collects events into one transaction per 2 ms or 200 events. Nothing is acknowledged before its commit is on disk. Events that
+ * arrive meanwhile form the next group. A group is stored whole or not at all; a request whose event fails on its own is removed
+ * and the rest is written again.
  */
 export class EventBuffer {
   readonly #store: BufferOptions["store"]
   readonly #clock: Clock
+  readonly #record: BufferOptions["record"]
   readonly #onError: NonNullable<BufferOptions["onError"]>
   readonly #outcomes: Outcomes
   readonly #tally = createDropTally()
-  readonly #hindrances: Hindrances
+  readonly #problems: StorageProblems
   readonly #wait: StoreWait
   readonly #queue = new EventQueue<Job>()
-  #committed: Committed | undefined
-  /** A group was due while the one before was on its way to the disk. */
+  /** Groups that are committed but not yet synced, the oldest first. */
+  #committed: readonly Committed[] = []
+  /** Whether a group became due while the previous one was being synced. */
   #isOverdue = false
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** What the timer was set to, in ms. */
+  /** Delay of the timer in ms. */
   #delay = 0
   #isStopped = false
 
-  constructor({ store, clock, counts, watch, onHindrance = () => {}, onError = () => {} }: BufferOptions) {
+  constructor({ record, store, clock, counts, watch, onStorageProblem = () => {}, onError = () => {} }: BufferOptions) {
     this.#store = store
     this.#clock = clock
+    this.#record = record
     this.#outcomes = new Outcomes(counts, watch)
-    this.#hindrances = new Hindrances(onHindrance)
-    this.#wait = new StoreWait({ store, clock, hindrances: this.#hindrances })
+    this.#problems = new StorageProblems(onStorageProblem)
+    this.#wait = new StoreWait({ store, clock, problems: this.#problems })
     this.#onError = onError
   }
 
-  /** Events that are not yet answered. */
+  /** Number of events that are not yet answered. */
   get depth(): number {
     return this.#queue.depth
   }
 
   /**
    * Stores the events of one request, all in one transaction. Resolves once they are on disk; rejects with an AppError when
-   * nothing of them was stored. `bytes` is about what they take in memory.
+   * none was stored. `bytes` is their approximate memory.
    */
-  store(candidates: readonly Candidate[], bytes: number): Promise<Outcome[]> {
+  store(candidates: readonly Candidate[], bytes: number): Promise<StoreResult[]> {
     const refusal = this.#refusal(candidates.length, bytes)
     if (refusal) {
       this.#countRefused(candidates)
@@ -98,25 +100,36 @@ export class EventBuffer {
     })
   }
 
-  /** Counts a drop; it travels with the next commit. */
+  /** Counts a drop. It is stored with the next commit. */
   drop(note: DropNote): void {
     this.#tally.add(note)
     this.#outcomes.drop(note)
     if (!this.#isStopped) this.#schedule(DROPS_MS)
   }
 
-  /** Something stored is damaged, as reading it has shown: nothing more is written beside it. */
+  /** Handles damage that was found while reading: nothing more is written to the store. */
   meetDamage(): void {
-    this.#hindrances.enter("damaged")
+    this.#problems.enter("damaged")
     this.#rejectAll(unavailable(10))
   }
 
-  /** Writes everything that waits, now. */
+  /**
+   * Commits all waiting events without waiting for the disk. A committed event survives the end of the process; it is answered once
+   * it also survives a power cut.
+   */
+  commit(): void {
+    if (this.#wait.isLocked) return
+    const isSyncing = this.#committed.length > 0
+    while (this.#queue.waiting.length > 0 && this.#writeGroup());
+    if (!isSyncing && this.#committed.length > 0) void this.#settleLater()
+  }
+
+  /** Writes all waiting events at once. */
   flush(): void {
     while (this.#settleNow() && this.#isDue && this.#writeGroup());
   }
 
-  /** Writes what waits, answers what cannot be written, takes nothing more. */
+  /** Writes all waiting events, rejects those that cannot be written, and refuses new ones. */
   stop(): void {
     this.flush()
     this.#isStopped = true
@@ -126,18 +139,18 @@ export class EventBuffer {
   }
 
   get #isDue(): boolean {
-    return this.#queue.waiting.length > 0 || (!this.#tally.isEmpty && !this.#hindrances.isClosed)
+    return this.#queue.waiting.length > 0 || (!this.#tally.isEmpty && !this.#problems.isClosed)
   }
 
   #refusal(events: number, bytes: number): AppError | undefined {
-    if (this.#hindrances.has("full")) return full()
-    if (this.#isStopped || this.#hindrances.isClosed) return unavailable(10)
+    if (this.#problems.has("full")) return full()
+    if (this.#isStopped || this.#problems.isClosed) return unavailable(10)
     if (this.#queue.hasRoom(events, bytes)) return undefined
-    this.#hindrances.enter("queue_full")
+    this.#problems.enter("queue_full")
     return unavailable(1)
   }
 
-  /** Leaves a timer alone that was set for no longer: it is due before. */
+  /** Schedules the next group. A timer that is due earlier stays as it is. */
   #schedule(ms: number): void {
     if (this.#timer !== undefined && this.#delay <= ms) return
     clearTimeout(this.#timer)
@@ -145,24 +158,24 @@ export class EventBuffer {
     this.#timer = setTimeout(() => this.#turn(), ms)
   }
 
-  /** One group, then the loop gets its turn: a long queue must not hold up reports and answers. */
+  /** Writes one group and then yields to the event loop, because a long queue must not delay reports and responses. */
   #turn(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#isOverdue = this.#committed !== undefined
+    this.#isOverdue = this.#committed.length > 0
     if (this.#isOverdue) return
     if (!this.#isDue) this.#lookForLock()
     else if (!this.#writeGroup()) return
-    else if (this.#committed) void this.#settleLater()
+    else if (this.#committed.length > 0) void this.#settleLater()
     else if (this.#isDue) this.#schedule(0)
   }
 
-  /** With nothing to write a probe finds out when the file is free again. */
+  /** Checks with a probe whether the file is unlocked, when there is nothing to write. */
   #lookForLock(): void {
     if (this.#wait.lookForLock()) this.#schedule(LOCK_RETRY_MS)
   }
 
-  /** Commits the first group of those that wait. Whether to go on. */
+  /** Commits the first waiting group. Returns whether to continue. */
   #writeGroup(): boolean {
     const group = this.#queue.group()
     const begun = this.#clock.monotonic()
@@ -172,7 +185,7 @@ export class EventBuffer {
         this.#tally.writeTo(writer)
         const recorded = group.map((job) => {
           current = job
-          return job.candidates.map((candidate) => recordEvent(writer, candidate))
+          return job.candidates.map((candidate) => this.#record(writer, candidate))
         })
         current = undefined
         return recorded
@@ -180,7 +193,7 @@ export class EventBuffer {
       this.#tally.clear()
       this.#wait.wrote()
       this.#queue.committed(group)
-      this.#committed = { group, outcomes, begun }
+      this.#committed = [...this.#committed, { group, outcomes, begun }]
       return true
     } catch (error) {
       if (error instanceof StoreFault) return this.#meetFault(error.kind, group)
@@ -191,71 +204,75 @@ export class EventBuffer {
     }
   }
 
-  /** Answers what was committed once it is on disk, then goes on. */
+  /** Answers the committed groups once they are on disk, then continues. */
   async #settleLater(): Promise<void> {
-    const committed = this.#committed
+    const [oldest] = this.#committed
+    const synced = this.#committed.length
     const fault = await this.#store.sync().then(
       () => undefined,
       (error: unknown) => error,
     )
-    // `flush` did not wait.
-    if (committed !== this.#committed) return
-    // Without a timer are those that the last group had no room for.
-    if (this.#settle(fault) && this.#isDue && (this.#isOverdue || this.#timer === undefined)) this.#turn()
+    // `flush` settled the groups meanwhile.
+    if (oldest !== this.#committed[0]) return
+    if (!this.#settle(fault, synced)) return
+    if (this.#committed.length > 0) return void this.#settleLater()
+    // Requests that the last group had no room for have no timer.
+    if (this.#isDue && (this.#isOverdue || this.#timer === undefined)) this.#turn()
   }
 
-  /** The same without going on, while the caller waits. Whether all is well. */
+  /** Syncs and answers the committed groups while the caller waits. Returns whether that succeeded. */
   #settleNow(): boolean {
-    if (!this.#committed) return true
+    if (this.#committed.length === 0) return true
     try {
       this.#store.syncNow()
     } catch (error) {
-      return this.#settle(error)
+      return this.#settle(error, this.#committed.length)
     }
-    return this.#settle(undefined)
+    return this.#settle(undefined, this.#committed.length)
   }
 
-  /** Answers the requests of the committed group; with a fault nobody knows what is on disk. Whether all is well. */
-  #settle(fault: unknown): boolean {
-    const committed = this.#committed
-    this.#committed = undefined
-    if (!committed) return true
-    const { group, outcomes, begun } = committed
+  /** Answers the requests of the first committed groups. A fault rejects all groups, because it is unknown what is on disk. Returns whether there was no fault. */
+  #settle(fault: unknown, synced: number): boolean {
+    const settled = fault === undefined ? this.#committed.slice(0, synced) : this.#committed
+    this.#committed = this.#committed.slice(settled.length)
+    if (settled.length === 0) return true
     if (fault !== undefined) {
-      this.#reject(group, unavailable(10))
+      for (const { group } of settled) this.#reject(group, unavailable(10))
       return this.#meetFault(fault instanceof StoreFault ? fault.kind : "fsync", [])
     }
-    this.#hindrances.leaveAll()
-    this.#queue.answered(group)
-    for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]!)
-    if (group.length > 0) this.#outcomes.took(this.#clock.monotonic() - begun)
+    this.#problems.leaveAll()
+    for (const { group, outcomes, begun } of settled) {
+      this.#queue.answered(group)
+      for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]!)
+      if (group.length > 0) this.#outcomes.took(this.#clock.monotonic() - begun)
+    }
     return true
   }
 
-  #answer({ candidates, resolve }: Job, outcomes: Outcome[]): void {
+  #answer({ candidates, resolve }: Job, outcomes: StoreResult[]): void {
     this.#outcomes.count(candidates, outcomes)
     resolve(outcomes)
     this.#outcomes.show(candidates, outcomes)
   }
 
-  /** What the store cannot do now: reliability.md section 4. Whether to go on with the next group. */
+  /** Handles a fault of the store (reliability.md section 4). Returns whether to continue with the next group. */
   #meetFault(kind: FaultKind, group: readonly Job[]): boolean {
     if (kind === "locked") return this.#waitForLock()
-    this.#hindrances.enter(kind)
+    this.#problems.enter(kind)
     if (kind === "io") this.#reject(group, unavailable(1))
     else this.#rejectAll(kind === "full" ? full() : unavailable(10))
     if (kind === "full") this.#wait.meetFullDisk()
     return false
   }
 
-  /** A foreign program holds the file: tried again by a timer, so that the loop never blocks. */
+  /** Retries by a timer while another program has locked the file, so that the event loop never blocks. */
   #waitForLock(): boolean {
     if (this.#wait.meetLock()) this.#rejectAll(unavailable(5))
     this.#schedule(LOCK_RETRY_MS)
     return false
   }
 
-  /** A fault that no single event caused: the drops may be it, so they go too. */
+  /** Rejects a group after a fault that no single event caused. The drops may have caused it, so they are discarded too. */
   #abandon(group: readonly Job[], error: unknown): void {
     this.#tally.clear()
     this.#reject(group, error)
@@ -273,9 +290,9 @@ export class EventBuffer {
     }
   }
 
-  /** Those that the queue has no room for, and those that the store does not take. */
+  /** Counts events that were refused because the queue was full or the store failed. */
   #countRefused(candidates: readonly Candidate[]): void {
-    const isQueue = !this.#hindrances.isClosed && this.#hindrances.has("queue_full")
+    const isQueue = !this.#problems.isClosed && this.#problems.has("queue_full")
     this.#outcomes.refuse(candidates, isQueue ? "queue" : "storage")
   }
 }

@@ -1,20 +1,20 @@
-import { COLLECT } from "../domain/limits.ts"
-import type { Candidate } from "./candidate.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import type { Candidate } from "../draft.ts"
 
 /** The events of one request: stored together or not at all. */
 export interface Waiting {
   candidates: readonly Candidate[]
-  /** About what they take in memory. */
+  /** Approximate memory of the events. */
   bytes: number
 }
 
-/** Requests on their way to the disk, the oldest first, within the bounds of reliability.md 2.3. */
+/** Requests that are not yet on disk, the oldest first, within the limits of reliability.md 2.3. */
 export class EventQueue<Job extends Waiting> {
   #jobs: Job[] = []
   #depth = 0
   #bytes = 0
 
-  /** Events that are not yet answered: those that wait, and those that are committed. */
+  /** Number of events that are not yet answered, waiting or committed. */
   get depth(): number {
     return this.#depth
   }
@@ -24,7 +24,7 @@ export class EventQueue<Job extends Waiting> {
     return this.#jobs
   }
 
-  /** An empty queue takes whatever a single request may hold. */
+  /** Returns whether there is room. An empty queue accepts any single request. */
   hasRoom(events: number, bytes: number): boolean {
     return this.#depth === 0 || (this.#depth + events <= COLLECT.queueEvents && this.#bytes + bytes <= COLLECT.queueBytes)
   }
@@ -35,7 +35,7 @@ export class EventQueue<Job extends Waiting> {
     this.#bytes += job.bytes
   }
 
-  /** Whole requests, from the oldest, up to the size of a group. */
+  /** Returns the oldest requests, whole, up to the size of a group. */
   group(): readonly Job[] {
     let events = 0
     const end = this.#jobs.findIndex(({ candidates }) => {
@@ -46,12 +46,12 @@ export class EventQueue<Job extends Waiting> {
     return end < 0 ? this.#jobs : this.#jobs.slice(0, end)
   }
 
-  /** The first group no longer waits, but is not answered yet. */
+  /** Removes the first group from the waiting requests. It still counts until it is answered. */
   committed(group: readonly Job[]): void {
     this.#jobs = this.#jobs.slice(group.length)
   }
 
-  /** What was committed is answered. */
+  /** Releases the room of requests that were answered. */
   answered(group: readonly Job[]): void {
     for (const { candidates, bytes } of group) {
       this.#depth -= candidates.length
@@ -59,7 +59,7 @@ export class EventQueue<Job extends Waiting> {
     }
   }
 
-  /** These will not be stored. */
+  /** Removes requests that will not be stored. */
   remove(jobs: readonly Job[]): void {
     this.answered(jobs)
     const gone = new Set(jobs)

@@ -1,9 +1,9 @@
-import type { DropReason, NewEvent } from "../domain/event.ts"
-import type { RecordKind } from "../domain/record.ts"
-import { VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS } from "../domain/visit.ts"
-import type { OpenVisit, Writer } from "../store/events/writer.ts"
-import type { Candidate } from "./candidate.ts"
-import type { Person, RotatingId } from "./identity.ts"
+import type { DropReason, NewEvent } from "../../domain/event.ts"
+import type { RecordKind } from "../../domain/record.ts"
+import { VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS } from "../../domain/visit.ts"
+import type { OpenVisit, Writer } from "../../store/events/writer.ts"
+import type { Candidate } from "../draft.ts"
+import type { Person, RotatingId } from "../identity/identity.ts"
 
 /**
  * Stores an event with its visit, inside a group commit: the open visit it fits in, or a new one (metrics.md section 3).
@@ -37,9 +37,9 @@ function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefine
   return undefined
 }
 
-/** A person and the visitor they are. Made a visitor only once the person may be known. */
+/** A person with the visitor ordinal, which is assigned only when it is first read. */
 interface Known extends Person {
-  /** Undefined: never known before. */
+  /** Undefined for a person who was not seen before. */
   readonly known: number | undefined
   readonly visitor: number
 }
@@ -57,38 +57,38 @@ function knownPerson(writer: Writer, { siteId, identity }: Candidate): Known | u
   }
 }
 
-/** `engagement` and `vitals` tell of a visit, they are none. */
+/** Returns whether an event only describes a visit: `engagement` and `vitals` do not open one. */
 const isInternal = ({ name }: NewEvent): boolean => name === "engagement" || name === "vitals"
 
-/** A user of no visit yet. */
-const NOBODY = -1
+/** Ordinal of a user without any visit so far. */
+const UNKNOWN_USER = -1
 
-/** The open visit of this visitor the event belongs to: by the current salt, else by the one before. */
+/** Returns the open visit that the event belongs to, by the current salt or else by the previous one. */
 function joinable(writer: Writer, { siteId, identity, event }: Candidate, person: Known | undefined): OpenVisit | undefined {
   const by = ({ period, id }: RotatingId): OpenVisit | undefined => {
     const rotating = writer.findVisitor(siteId, period, id)
     if (rotating === undefined) return undefined
     // Two user ids are two visitors; one of them may be unknown.
-    const user = person?.kind === "user" ? (person.known ?? NOBODY) : undefined
+    const user = person?.kind === "user" ? (person.known ?? UNKNOWN_USER) : undefined
     return writer.findOpenVisit(siteId, rotating, user, (visit) => fits(visit, event.at))
   }
   return by(identity.current) ?? (identity.previous && by(identity.previous))
 }
 
-/** Idle time and length of a visit are judged by the events' own times. */
+/** Returns whether an event fits a visit. Idle time and length are measured by the times of the events. */
 function fits({ startedAt, activeAt, size }: OpenVisit, at: number): boolean {
   if (size >= VISIT_EVENTS || at < startedAt - VISIT_IDLE_MS || at > activeAt + VISIT_IDLE_MS) return false
   return Math.max(activeAt, at) - Math.min(startedAt, at) <= VISIT_LENGTH_MS
 }
 
-/** Joins a visit; a person that was not known before makes the visit, with all its events, their own. */
+/** Joins a visit. A person who was not identified in the visit before becomes the visitor of all its events. */
 function joined(writer: Writer, siteId: number, visit: OpenVisit, person: Known | undefined): number {
   const isBetter = person && mayBeKnown(person, visit) && (person.kind === "user" || visit.visitorKind !== "user")
   if (isBetter && visit.visitor !== person.visitor) writer.identify(siteId, visit.id, person.visitor, person.kind)
   return visit.id
 }
 
-/** In mode `persistent` a user id counts once consent was given in the visit. */
+/** Returns whether a person may be identified. In mode `persistent` a user id requires consent in the visit. */
 const mayBeKnown = (person: Known, visit: OpenVisit | undefined): boolean =>
   !person.needsConsent || (visit !== undefined && visit.visitorKind !== "rotating")
 
@@ -99,11 +99,11 @@ function opened(writer: Writer, { siteId, identity, traits, day }: Candidate, pe
   return writer.openVisit(siteId, { rotating, visitor, visitorKind: known?.kind ?? "rotating", traits }, day)
 }
 
-/** A late event that is earlier than the visit's start brings its acquisition along; reports about a visit have none. */
+/** Returns whether a late event moves the start of the visit back, so that its acquisition replaces that of the visit. */
 const movesStart = (open: OpenVisit | undefined, event: NewEvent): boolean =>
   open !== undefined && event.at < open.startedAt && !isInternal(event)
 
-/** A reload of the thank-you page earns nothing: revenue of an order counts once in 24 hours. */
+/** Removes the revenue of an order that was already counted in the last 24 hours, as after a reload of the thank-you page. */
 function withoutSoldTwice(writer: Writer, { siteId, event, orderId, day }: Candidate): NewEvent {
   if (orderId === "" || !writer.seen(siteId, `order:${orderId}`)) return event
   writer.count(siteId, day, "revenue_duplicate")

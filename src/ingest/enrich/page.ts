@@ -1,7 +1,7 @@
-import { COLLECT } from "../domain/limits.ts"
-import { SECRET_PARAMETERS } from "../domain/secret-parameter.ts"
-import { cutBytes, visible } from "./text.ts"
-import type { WebAddress } from "./web-address.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import { SECRET_PARAMETERS } from "../../domain/secret-parameter.ts"
+import { cutBytes, visible } from "../request/text.ts"
+import type { WebAddress } from "../request/web-address.ts"
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi
 const CONTROL = /\p{Cc}/u

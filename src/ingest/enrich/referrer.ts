@@ -1,9 +1,9 @@
-import { COLLECT } from "../domain/limits.ts"
-import { coversHost } from "../domain/site.ts"
-import { registrableDomain } from "./registrable.ts"
-import { remembered } from "./remembered.ts"
-import { cutBytes, visible } from "./text.ts"
-import { hostnameOf, splitAddress } from "./web-address.ts"
+import { getDomain } from "tldts"
+import { COLLECT } from "../../domain/limits.ts"
+import { coversHost } from "../../domain/site.ts"
+import { remembered } from "../remembered.ts"
+import { cutBytes, visible } from "../request/text.ts"
+import { hostnameOf, splitAddress } from "../request/web-address.ts"
 
 /** Where a visit came from. `host` without `www.`; `text` as it is stored. */
 export interface Referrer {
@@ -46,4 +46,29 @@ export function isOwn(referrer: Referrer, page: { hostname: string; hosts: reado
   if (host === page.hostname || host === "localhost" || coversHost(page.hosts, host)) return true
   const domain = registrableDomain(host)
   return domain !== "" && domain === registrableDomain(page.hostname)
+}
+
+/** The domain somebody registered, by the public suffix list with its private section; "" for addresses and bare names. */
+export const registrableDomain = remembered(10_000, (host) => getDomain(host, { allowPrivateDomains: true, validateHostname: false }) ?? "")
+
+/** The first of a host and its parents (`a.b.c`, `b.c`, `c`) for which there is a value. */
+export function byParents<Value>(values: ReadonlyMap<string, Value>, host: string): Value | undefined {
+  for (let at = 0; ; ) {
+    const found = values.get(at === 0 ? host : host.slice(at))
+    if (found !== undefined) return found
+    const dot = host.indexOf(".", at)
+    if (dot < 0) return undefined
+    at = dot + 1
+  }
+}
+
+/** The host itself or the parent of it that a set holds. */
+export function parentIn(hosts: ReadonlySet<string>, host: string): string | undefined {
+  for (let at = 0; ; ) {
+    const parent = at === 0 ? host : host.slice(at)
+    if (hosts.has(parent)) return parent
+    const dot = host.indexOf(".", at)
+    if (dot < 0) return undefined
+    at = dot + 1
+  }
 }

@@ -1,9 +1,8 @@
-import { conditionOf, textTest } from "../domain/condition.ts"
-import type { RuleCondition, RuleDimension, Shield } from "../domain/shield.ts"
-import { type Site, withoutWww } from "../domain/site.ts"
-import { wildcardMatcher } from "../domain/wildcard.ts"
-import { type AddressRanges, addressRanges } from "./client-address.ts"
-import type { Draft } from "./draft.ts"
+import { conditionOf, textTest, wildcardMatcher } from "../../domain/filter.ts"
+import type { RuleCondition, RuleDimension, Shield } from "../../domain/shield.ts"
+import { type Site, withoutWww } from "../../domain/site.ts"
+import { type AddressRanges, addressRanges } from "../address/client-address.ts"
+import type { Draft } from "../draft.ts"
 
 /** The rules of a site and of the instance, ready to be asked. Each answers with the value of the shield that stops the event. */
 export interface Shields {
@@ -20,11 +19,11 @@ export interface Shields {
  * Gives the shields of a site: its own, then those of the instance. Made once per version of a site, as the directory hands
  * out a new object after every change, and again when the instance has another list.
  */
-export function createShields(ofInstance: () => readonly Shield[]): (site: Site) => Shields {
+export function createShields(instanceSetting: () => readonly Shield[]): (site: Site) => Shields {
   let shared: readonly Shield[] | undefined
   let compiled = new WeakMap<Site, Shields>()
   return (site) => {
-    const current = ofInstance()
+    const current = instanceSetting()
     if (current !== shared) {
       shared = current
       compiled = new WeakMap()

@@ -1,15 +1,13 @@
+import { currencyDecimals, parseCurrency } from "../../domain/currency.ts"
+import type { NewEvent } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
-import { agentOf, NO_AGENT } from "../agent.ts"
-import { campaignOf } from "../campaign.ts"
-import { channelOf } from "../channel.ts"
 import { addCounter, type Draft } from "../draft.ts"
-import { firstLanguage, languageOf } from "../language.ts"
-import { pageOf } from "../page.ts"
-import { isOwn, NO_REFERRER, type Referrer, referrerOf } from "../referrer.ts"
-import { moneyOf } from "../revenue.ts"
-import { sizeClass } from "../size-class.ts"
-import { sourceOf } from "../source.ts"
-import { tagValue } from "../text.ts"
+import { remembered } from "../remembered.ts"
+import { agentOf, NO_AGENT } from "../request/agent.ts"
+import { tagValue } from "../request/text.ts"
+import { campaignOf, channelOf, sourceOf } from "./acquisition.ts"
+import { pageOf } from "./page.ts"
+import { isOwn, NO_REFERRER, type Referrer, referrerOf } from "./referrer.ts"
 
 /** The values an event is stored with, each set by its own step. */
 
@@ -97,4 +95,65 @@ export function setLanguage(draft: Draft): void {
 
 export function setSize(draft: Draft): void {
   draft.size = sizeClass(draft.incoming.width)
+}
+
+type Money = NonNullable<NewEvent["revenue"]>
+export type RevenueFault = "invalid_currency" | "invalid_amount" | "too_many_decimals"
+
+const AMOUNT = /^([+-]?)(\d{0,20})(?:\.(\d{0,40}))?$/
+const MOST_MINOR_UNITS = 1e15
+
+/** An amount in major units as whole minor units of its currency, by the text of the number and so without rounding. */
+export function moneyOf(sent: { amount: unknown; currency: unknown }, siteCurrency: string): Money | RevenueFault {
+  const currency = sent.currency === undefined || sent.currency === null ? siteCurrency : codeOf(sent.currency)
+  const decimals = currency === undefined ? undefined : currencyDecimals(currency)
+  if (currency === undefined || decimals === undefined) return "invalid_currency"
+  const [, sign, whole = "", fraction = ""] = AMOUNT.exec(amountText(sent.amount)) ?? []
+  if (whole + fraction === "") return "invalid_amount"
+  const digits = fraction.replace(/0+$/, "")
+  if (digits.length > decimals) return "too_many_decimals"
+  const units = Number(whole + digits.padEnd(decimals, "0"))
+  if (units > MOST_MINOR_UNITS) return "invalid_amount"
+  // Not -0, which no column can tell from 0.
+  return { amount: sign === "-" && units > 0 ? -units : units, currency }
+}
+
+const codeOf = (value: unknown): string | undefined => (typeof value === "string" ? parseCurrency(value.trim()) : undefined)
+
+/** Numbers that JavaScript writes with an exponent are beyond every bound. */
+const amountText = (amount: unknown): string =>
+  typeof amount === "number" ? String(amount) : typeof amount === "string" ? amount.trim() : ""
+
+const TAG = /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8})*$/i
+
+/** A language tag in its usual spelling (`de-DE`, `zh-Hans-CN`); "" when it is none. */
+export const languageOf = remembered(1_000, (sent: string): string => {
+  const tag = sent.trim()
+  if (tag.length > COLLECT.languageChars || !TAG.test(tag)) return ""
+  const [language = "", ...rest] = tag.toLowerCase().split(/[-_]/)
+  return [language, ...rest.map(subtag)].join("-")
+})
+
+/** The first language of an `Accept-Language` header. */
+export function firstLanguage(header: string): string {
+  const end = header.search(/[,;]/)
+  return languageOf(end < 0 ? header : header.slice(0, end))
+}
+
+function subtag(part: string): string {
+  if (part.length === 2) return part.toUpperCase()
+  return part.length === 4 ? part[0]!.toUpperCase() + part.slice(1) : part
+}
+
+const CLASSES: readonly (readonly [below: number, name: string])[] = [
+  [576, "<576"],
+  [768, "576-767"],
+  [992, "768-991"],
+  [1440, "992-1439"],
+]
+
+/** The class of a viewport width in pixels; the width itself is not kept. "" when unknown. */
+export function sizeClass(width: number | undefined): string {
+  if (width === undefined || !(width > 0)) return ""
+  return CLASSES.find(([below]) => width < below)?.[1] ?? "1440+"
 }

@@ -3,8 +3,8 @@
  * without gap or overlap, also over changes of its zone and mode, and no two have the same name. They follow from what is
  * stored of the site alone, so that a restart or a jump of the clock changes none of them.
  */
-import type { IdentityPhase, Site } from "../domain/site.ts"
-import type { IdentityMode } from "../domain/visit.ts"
+import type { IdentityPhase, Site } from "../../domain/site.ts"
+import type { IdentityMode } from "../../domain/visit.ts"
 
 /** Half-open, epoch ms. */
 export interface Period {
@@ -38,15 +38,23 @@ export function periodAt(site: Rotation, at: number): Period {
   return { ...whole, name, from: Math.max(whole.from, from), to: Math.min(whole.to, end) }
 }
 
-/** The history after a change of zone or mode: it takes effect when the running period ends (metrics.md 2.2). */
+/**
+ * Returns the history after a change of zone or mode, which takes effect when the running period ends (metrics.md 2.2). The
+ * day of a change of the mode is kept also when the change is taken back: user ids counted by the other mode meanwhile.
+ */
 export function changedHistory(site: Rotation, next: Way, now: number): IdentityPhase[] {
   if (isSame(present(site), next)) return [...site.identity_history]
   const past = site.identity_history.filter(({ from }) => from <= now)
   const begun = past.length > 0 ? past : [present(site)]
+  if (next.identity_mode !== site.settings.identity_mode) begun.push(withChange(begun.pop()!, localDate(now, site.timezone).toString()))
   // What waits for the end of the running period is replaced; a return to what runs leaves nothing to wait for.
   if (isSame(begun.at(-1)!, next)) return begun
   const { to } = periodAt({ ...site, identity_history: begun }, now)
   return [...begun, { from: to, timezone: next.timezone, identity_mode: next.identity_mode }].slice(-KEPT_PHASES)
+}
+
+function withChange({ mode_changed_on: before = [], ...phase }: IdentityPhase, day: string): IdentityPhase {
+  return { ...phase, mode_changed_on: before.at(-1) === day ? before : [...before, day].slice(-KEPT_PHASES) }
 }
 
 /** How periods are told apart. */
@@ -57,7 +65,7 @@ const present = ({ timezone, settings }: Rotation): IdentityPhase => ({ from: 0,
 
 /** The whole period of a moment in one zone and mode, by the zone and not by UTC. */
 export function periodOf(mode: IdentityMode, timezone: string, at: number): Period {
-  const day = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone).toPlainDate()
+  const day = localDate(at, timezone)
   if (mode === "weekly") return weekOf(day, timezone)
   if (mode === "monthly") return monthOf(day, timezone)
   const from = startOf(day, timezone)
@@ -77,5 +85,79 @@ function monthOf(day: Temporal.PlainDate, timezone: string): Period {
   return { name: first.toString().slice(0, 7), from: startOf(first, timezone), to, expiresAt: to + 24 * HOUR }
 }
 
+const localDate = (at: number, timezone: string): Temporal.PlainDate =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone).toPlainDate()
+
 /** The first instant of a local day, also where midnight does not exist. */
 const startOf = (day: Temporal.PlainDate, timezone: string): number => day.toZonedDateTime(timezone).epochMilliseconds
+
+/** Random salts by site and period, kept sealed in the catalog and destroyed when their time is over (metrics.md 2.2). */
+export interface Salts {
+  /** 32 bytes, at once when they are in memory; made at first use. */
+  get(siteId: number, period: Pick<Period, "name" | "expiresAt">): Uint8Array | Promise<Uint8Array>
+}
+
+/** The sites' identity keys, sealed in the catalog: the key of person keys (metrics.md 2.3). */
+export interface IdentityKeys {
+  identityKey(siteId: number): Uint8Array | Promise<Uint8Array>
+}
+
+/** The salts' periods that may know a visitor of a moment. Their salts may be destroyed already (`expiresAt`). */
+export interface Periods {
+  current: Period
+  /** The one before: it keeps a visitor over midnight. */
+  previous: Period
+}
+
+interface Known {
+  /** As it was: the directory hands out a new object after every change. */
+  site: Site
+  /** The latest first. */
+  days: Period[]
+  periods: Period[]
+}
+
+/** More than the days of the events that come in at one time. */
+const KEPT = 8
+
+/** Local days and salt periods per site, worked out once each: no event pays for calendar arithmetic. */
+export function createCalendar() {
+  const sites = new Map<number, Known>()
+
+  function knownOf(site: Site): Known {
+    const known = sites.get(site.id)
+    if (known?.site === site) return known
+    const fresh: Known = { site, days: [], periods: [] }
+    sites.set(site.id, fresh)
+    return fresh
+  }
+  function dayOf(site: Site, at: number): Period {
+    const { days } = knownOf(site)
+    return among(days, at) ?? keep(days, periodOf("daily", site.timezone, at))
+  }
+
+  return {
+    /** The site's local day of a moment, such as `2026-11-21`. */
+    day: (site: Site, at: number): string => dayOf(site, at).name,
+
+    /** When the site's local day of a moment begins. */
+    dayStart: (site: Site, at: number): number => dayOf(site, at).from,
+
+    /** Returns the periods of an event's moment. */
+    periods(site: Site, at: number): Periods {
+      const { periods } = knownOf(site)
+      const current = among(periods, at) ?? keep(periods, periodAt(site, at))
+      const before = current.from - 1
+      const previous = among(periods, before) ?? keep(periods, periodAt(site, before))
+      return { current, previous }
+    },
+  }
+}
+
+const among = (list: readonly Period[], at: number): Period | undefined => list.find(({ from, to }) => from <= at && at < to)
+
+function keep(list: Period[], period: Period): Period {
+  list.unshift(period)
+  if (list.length > KEPT) list.pop()
+  return period
+}

@@ -1,28 +1,28 @@
 import type { Fault } from "../../domain/error.ts"
 import { REFUSED_NAMES } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
-import { CLICK_IDS } from "../campaign.ts"
 import type { RequestFacts } from "../draft.ts"
-import { cutBytes, exceedsCharacters } from "../text.ts"
-import { splitAddress, type WebAddress } from "../web-address.ts"
+import { CLICK_IDS } from "../enrich/acquisition.ts"
+import { cutBytes, exceedsCharacters } from "../request/text.ts"
+import { splitAddress, type WebAddress } from "../request/web-address.ts"
 import { type Field, readAddress, readLooseText, readName, readText, refuse } from "./fields.ts"
-import { type ForeignPayload, type ForeignReading, NOTHING_SENT, refererPage } from "./foreign.ts"
+import { type ForeignPayload, type ForeignReading, NOTHING_SENT, refererPage } from "./incoming.ts"
 
-/** GoatCounter's count request: everything is in its query (metrics.md 18.4). */
+/** The count request of GoatCounter, which carries everything in its query string (metrics.md 18.4). */
 export const goatcounterCount: ForeignPayload = {
   product: "goatcounter",
   read: ({ url }, facts) => [readCount(queryOf(url), facts)],
   impliedSite: ({ url }) => splitAddress(url).host.split(".")[0] ?? "",
 }
 
-const MOST_PATH = 2_048
-/** The first number of `s` is the width; what cannot be read is not known. */
+const MAX_PATH = 2_048
+/** The first number of `s` is the width. An unreadable size counts as unknown. */
 const WIDTH = /^(\d{1,6})(?:\.\d*)?(?:,|$)/
 const TRUE = ["true", "1"]
 const FALSE = ["false", "0", ""]
-/** From here on a number says that the browser is none. */
+/** Lowest value of `b` with which GoatCounter's script reports an automated browser. */
 const FIRST_BOT = 150
-/** What is read of `q`, under the names it has here. */
+/** Parameters that are read from `q`, with their names in Footfall. */
 const CAMPAIGN: ReadonlyMap<string, string> = new Map([
   ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "ref", "source", ...CLICK_IDS].map(
     (name) => [name, name] as const,
@@ -60,15 +60,15 @@ function readCount(query: URLSearchParams, facts: RequestFacts): ForeignReading 
 function readPath(target: Field): Field {
   const text = readText(target)
   if (target.value === undefined || target.value === "") refuse(target, "required", "is required")
-  else if (exceedsCharacters(text, MOST_PATH)) refuse(target, "too_long", `has at most ${MOST_PATH} characters`)
+  else if (exceedsCharacters(text, MAX_PATH)) refuse(target, "too_long", `must have at most ${MAX_PATH} characters`)
   return target.faults.length > 0 ? { ...target, value: "/" } : target
 }
 
-/** A path as the script or its owner made it, which may lack its slash or be a whole address. */
+/** Returns the page of a path that the script or the site owner wrote. It may lack the leading slash or be a full URL. */
 function pageOf(target: Field): WebAddress {
   const text = String(target.value)
   if (/^https?:/i.test(text)) return readAddress(target)
-  // Behind a host a path is a path, whatever it begins with.
+  // After a host, text is always read as a path, even when it starts with two slashes.
   return { ...splitAddress(`http://host${text.startsWith("/") ? "" : "/"}${text}`), scheme: "", host: "" }
 }
 

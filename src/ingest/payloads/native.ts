@@ -1,7 +1,7 @@
 import type { Fault } from "../../domain/error.ts"
 import type { Vitals } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
-import { cutBytes } from "../text.ts"
+import { cutBytes } from "../request/text.ts"
 import {
   type Body,
   type Field,
@@ -14,19 +14,19 @@ import {
   readLooseText,
   readName,
   readNumber,
+  readProps,
   readText,
   readUserId,
   refuse,
   refuseType,
 } from "./fields.ts"
 import type { Incoming } from "./incoming.ts"
-import { readProps } from "./props.ts"
 
-/** Either the event or what is wrong with it. `named` says for whose counters, as far as that can be read. */
+/** Result of reading a payload: the event, or its faults with the site names, as far as they could be read. */
 export type Reading = { incoming: Incoming } | { faults: Fault[]; named: readonly string[] }
 
 const OWN_NAMES = ["link_click", "pixel_open"]
-const MOST_SITES = 5
+const MAX_SITES = 5
 const NO_SCROLL_DEPTH = 255
 const ENGAGED_LIMIT_MS = 30 * 86_400_000
 const DEVICE_ID = /^[0-9a-f]{32}$/i
@@ -36,8 +36,8 @@ const CLS_LIMIT = 100
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * Reads the native payload (metrics.md 18.2). Every payload of Plausible's script is one. Written by hand instead of a
- * schema: it runs for every event, and unknown fields are ignored where an API would refuse them.
+ * Reads the native payload (metrics.md 18.2), which every payload of Plausible's script satisfies. Written by hand instead of
+ * with a schema, because it runs for every event and ignores unknown fields, which an API would refuse.
  */
 export function readNative(bytes: Uint8Array): Reading {
   const body = parsedBody(bytes)
@@ -46,7 +46,7 @@ export function readNative(bytes: Uint8Array): Reading {
 
 const NOT_JSON: Fault = { pointer: "", code: "invalid_type", detail: "The body must be a JSON object in UTF-8." }
 
-/** A body as JSON; undefined for what is no UTF-8 or no JSON. */
+/** Parses a body as JSON. Returns undefined when it is not UTF-8 or not JSON. */
 export function parsedBody(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes))
@@ -55,7 +55,7 @@ export function parsedBody(bytes: Uint8Array): unknown {
   }
 }
 
-/** The same for a body that is an object already, such as the query of a pixel. */
+/** Reads the native payload from a body that is already an object, such as the query of a pixel. */
 export function readBody(body: Body): Reading {
   const faults: Fault[] = []
   const named = readNamed(field(body, faults, "d", "domain"))
@@ -95,11 +95,11 @@ function readNamed(target: Field): readonly string[] {
     if (typeof target.value === "string") refuse(target, "too_short", "must name a site")
     return []
   }
-  if (names.length > MOST_SITES) refuse(target, "too_many", `names at most ${MOST_SITES} sites`)
+  if (names.length > MAX_SITES) refuse(target, "too_many", `must name at most ${MAX_SITES} sites`)
   return names.length === 1 ? names : [...new Set(names)]
 }
 
-/** Properties have four names; the last two hold JSON as text. */
+/** Returns the properties, which have four names. Under `m` and `meta` they are JSON as text. */
 function propsField(body: Body, faults: Fault[]): Field {
   const usual = field(body, faults, "p", "props")
   return usual.value === undefined ? field(body, faults, "m", "meta") : usual
@@ -107,7 +107,7 @@ function propsField(body: Body, faults: Fault[]): Field {
 
 const readInteractive = (target: Field): boolean => readBoolean(target, true)
 
-/** Kept as sent, or undefined; also as JSON text. What is no such object is revenue that cannot be read. */
+/** Reads revenue, unparsed, from an object or from JSON text. Anything else counts as revenue that cannot be read. */
 function readRevenue({ value }: Field): Incoming["revenue"] {
   if (value === undefined) return undefined
   const sent = typeof value === "string" ? parseJson(value) : value
@@ -124,7 +124,7 @@ function readEngagement(body: Body, faults: Fault[]): Incoming["engagement"] {
   return { engagedMs: isPlausible ? engagedMs : 0, ...(isKnown && { scrollDepth: Math.min(100, depth) }) }
 }
 
-/** Web vitals within their bounds; refused when there is none. */
+/** Reads the web vitals that are within their bounds. Refuses a payload without any. */
 export function readVitals(target: Field): Vitals | undefined {
   if (target.value === undefined) return refuse(target, "required", "is required")
   const sent = target.value
@@ -135,25 +135,35 @@ export function readVitals(target: Field): Vitals | undefined {
     if (isWithin(value, VITAL_LIMIT_MS)) vitals[name] = Math.round(value)
   }
   if (isWithin(sent.cls, CLS_LIMIT)) vitals.cls = Math.round(sent.cls * 1_000) / 1_000
-  return Object.keys(vitals).length > 0 ? vitals : refuse(target, "out_of_range", "holds no value within its bounds")
+  return Object.keys(vitals).length > 0 ? vitals : refuse(target, "out_of_range", "contains no value within its bounds")
 }
 
-const isWithin = (value: unknown, most: number): value is number => typeof value === "number" && value >= 0 && value <= most
+const isWithin = (value: unknown, max: number): value is number => typeof value === "number" && value >= 0 && value <= max
 
 function readHash(target: Field): boolean {
   const { value } = target
   if (value === undefined || value === 0 || value === false) return false
-  return value === 1 || value === true || (refuse(target, "invalid_choice", "is 1 or true", [1]) ?? false)
+  return value === 1 || value === true || (refuse(target, "invalid_choice", "must be 1 or true", [1]) ?? false)
 }
 
 function readLanguage(target: Field): string {
   const language = readText(target)
   return language.length <= COLLECT.languageChars
     ? language
-    : (refuse(target, "too_long", `has at most ${COLLECT.languageChars} characters`) ?? "")
+    : (refuse(target, "too_long", `must have at most ${COLLECT.languageChars} characters`) ?? "")
 }
 
 function readDeviceId(target: Field): string {
   const id = readText(target)
-  return id === "" || DEVICE_ID.test(id) ? id.toLowerCase() : (refuse(target, "invalid_characters", "has 32 hex digits") ?? "")
+  return id === "" || DEVICE_ID.test(id)
+    ? id.toLowerCase()
+    : (refuse(target, "invalid_characters", "must have 32 hexadecimal digits") ?? "")
+}
+
+/** Reads the request of the pixel for pages without scripts: `/p.gif?d=<site>&u=<url>&r=<referrer>`. Without `u` the page is the `Referer`. */
+export function readPixel(url: string, referer: string): Reading {
+  const start = url.indexOf("?")
+  const query = new URLSearchParams(start < 0 ? "" : url.slice(start + 1))
+  const sent = { d: query.get("d"), u: query.get("u") ?? (referer || undefined), r: query.get("r") }
+  return readBody({ name: "pageview", ...sent })
 }

@@ -2,8 +2,8 @@ import type { Fault } from "../../domain/error.ts"
 import { REFUSED_NAMES } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import { parseInstant } from "../../domain/moment.ts"
-import { type ClientAddress, readAddress as readIp } from "../client-address.ts"
-import { cutBytes, cutCharacters } from "../text.ts"
+import { type ClientAddress, readAddress as readIp } from "../address/client-address.ts"
+import { cutBytes, cutCharacters } from "../request/text.ts"
 import {
   type Field,
   field,
@@ -13,21 +13,21 @@ import {
   readEventId,
   readLooseText,
   readName,
+  readStrictProps,
   readText,
   readUserId,
   refuse,
   refuseType,
 } from "./fields.ts"
 import type { Incoming } from "./incoming.ts"
-import { readStrictProps } from "./props.ts"
 
-/** An event a site's own server sends (api.md section 9), with what only such a sender is believed. */
+/** An event from a site's own server (api.md section 9), with the values that only an authenticated server may set. */
 export interface ServerEvent {
   incoming: Incoming
-  /** Epoch ms; undefined is now. */
+  /** Epoch ms. Undefined means now. */
   timestamp: number | undefined
   ip: ClientAddress | undefined
-  /** "" when not given. */
+  /** "" when missing. */
   userAgent: string
 }
 
@@ -46,17 +46,17 @@ const FIELDS = new Set([
   "props",
   "revenue",
 ])
-const LATEST_MS = 8.64e15
+const MAX_TIMESTAMP_MS = 8.64e15
 
-/** Either the event or its first fault. */
+/** Reads a server event. Returns its first fault when it is invalid. */
 export function readServerEvent(sent: unknown): ServerEvent | Fault {
   if (!isObject(sent)) return { pointer: "", code: "invalid_type", detail: "An event must be an object." }
   const faults: Fault[] = []
   const of = (name: string): Field => field(sent, faults, name)
-  // The first is enough: a hostile event has thousands.
-  const stranger = Object.keys(sent).find((name) => !FIELDS.has(name))
-  if (stranger !== undefined) refuse({ ...of(stranger), name: "event" }, "unknown_field", "has a field that does not exist")
-  const name = typeof sent.name === "number" ? (refuseType(of("name"), "a text") ?? "") : readName(of("name"), REFUSED_NAMES)
+  // Only the first unknown field is reported, because a hostile event can have thousands.
+  const unknown = Object.keys(sent).find((name) => !FIELDS.has(name))
+  if (unknown !== undefined) refuse({ ...of(unknown), name: "event" }, "unknown_field", "has an unknown field")
+  const name = typeof sent.name === "number" ? (refuseType(of("name"), "a string") ?? "") : readName(of("name"), REFUSED_NAMES)
   const address = readAddress(of("url"))
   const incoming = {
     name,
@@ -66,11 +66,11 @@ export function readServerEvent(sent: unknown): ServerEvent | Fault {
     referrer: cutBytes(readLooseText(of("referrer")), COLLECT.referrerBytes),
     title: readLooseText(of("title")),
     language: readText(of("language")),
-    userId: typeof sent.user_id === "number" ? (refuseType(of("user_id"), "a text") ?? "") : readUserId(of("user_id")),
+    userId: typeof sent.user_id === "number" ? (refuseType(of("user_id"), "a string") ?? "") : readUserId(of("user_id")),
     interactive: readBoolean(of("interactive"), true),
     props: readStrictProps(of("props")).pairs,
     revenue: readRevenue(of("revenue")),
-    ...NOTHING_OF_A_BROWSER,
+    ...NO_BROWSER_VALUES,
   }
   const rest = {
     timestamp: readTimestamp(of("timestamp")),
@@ -80,7 +80,7 @@ export function readServerEvent(sent: unknown): ServerEvent | Fault {
   return faults[0] ?? { incoming, ...rest }
 }
 
-const NOTHING_OF_A_BROWSER = {
+const NO_BROWSER_VALUES = {
   propsDiscarded: false,
   engagement: undefined,
   vitals: undefined,
@@ -95,7 +95,7 @@ function readTimestamp(target: Field): number | undefined {
   const { value } = target
   if (value === undefined) return undefined
   const at = typeof value === "string" ? parseInstant(value) : value
-  if (typeof at === "number" && Number.isInteger(at) && Math.abs(at) <= LATEST_MS) return at
+  if (typeof at === "number" && Number.isInteger(at) && Math.abs(at) <= MAX_TIMESTAMP_MS) return at
   return refuse(target, "invalid_timestamp", "must be an RFC 3339 time or epoch milliseconds")
 }
 
@@ -110,7 +110,7 @@ function readRevenue(target: Field): Incoming["revenue"] {
   if (value === undefined) return undefined
   if (!isObject(value)) return refuseType(target, "an object")
   if (Object.keys(value).some((key) => key !== "amount" && key !== "currency"))
-    refuse(target, "unknown_field", "holds amount and currency only")
-  if (value.amount === undefined) refuse(target, "required", "needs an amount")
+    refuse(target, "unknown_field", "can only have amount and currency")
+  if (value.amount === undefined || value.amount === null) refuse(target, "required", "must have an amount")
   return { amount: value.amount, currency: value.currency ?? undefined }
 }

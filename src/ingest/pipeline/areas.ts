@@ -1,8 +1,8 @@
 import { COLLECT } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
 import { addCounter, type Draft } from "../draft.ts"
-import { pairFault } from "../payloads/props.ts"
-import { withoutMissing } from "../text.ts"
+import { pairFault } from "../payloads/fields.ts"
+import { withoutMissing } from "../request/text.ts"
 
 /** An event as areas see it: what will be stored of it, and nothing of who sent it. */
 export interface PassingEvent {
@@ -22,13 +22,13 @@ export interface PassingEvent {
  */
 export type AreaStep = (event: PassingEvent) => Readonly<Record<string, string>> | undefined
 
-/** A step, and whether its area is on: that can change between two events. */
+/** A step with the state of its area, which can be switched between two events. */
 export interface SwitchedStep {
   step: AreaStep
   isOn(): boolean
 }
 
-/** The steps of all areas as one. A step that fails adds nothing: an event is never lost by what an area does. */
+/** Combines the steps of all areas. A step that fails adds nothing, so that an area never causes the loss of an event. */
 export function setByAreas(steps: () => readonly SwitchedStep[], onError: (error: unknown) => void): (draft: Draft) => void {
   return (draft) => {
     let event: PassingEvent | undefined
@@ -58,7 +58,7 @@ const passingEvent = ({ site, at, incoming, hostname, page, title, props }: Draf
   props,
 })
 
-/** Within the limits that hold for everybody: what does not fit is left out and counted. */
+/** Adds properties within the limits of every event. Those that do not fit are left out and counted. */
 function addProps(draft: Draft, found: Readonly<Record<string, string>>): void {
   const texts = Object.entries(found).map(([key, value]) => [key, withoutMissing(value)] as const)
   const added = texts.filter(([key, value]) => pairFault(key, value) === undefined)

@@ -1,22 +1,22 @@
+import type { DropReason } from "../../domain/event.ts"
 import { coversHost } from "../../domain/site.ts"
-import { PROBE_ENDINGS, PROBE_PARTS, PROBE_STARTS } from "../data/probe-paths.ts"
 import { SPAM_HOSTS } from "../data/spam-hosts.ts"
-import type { Draft, Drop } from "../draft.ts"
-import { parentIn } from "../registrable.ts"
-import { isPreparing } from "../request.ts"
-import { hostnameOf, splitAddress } from "../web-address.ts"
+import type { Draft, Outcome } from "../draft.ts"
+import { parentIn } from "../enrich/referrer.ts"
+import { isPreparing } from "../request/request.ts"
+import { hostnameOf, splitAddress } from "../request/web-address.ts"
 
 /** The rules by which an event is dropped (metrics.md 19.1), each its own step. */
 
-const drop = (dropped: Drop["dropped"], entry?: string): Drop => (entry === undefined ? { dropped } : { dropped, entry })
+const drop = (reason: DropReason, entry?: string): Outcome => (entry === undefined ? { reason } : { reason, entry })
 
 /** A browser that only prepares a page shows it to nobody yet. */
-export function refusePrefetch(draft: Draft): Drop | undefined {
+export function refusePrefetch(draft: Draft): Outcome | undefined {
   return isPreparing(draft.request.purpose) ? drop("prefetch") : undefined
 }
 
 /** Pictures are loaded by every mail reader and crawler, so of them more is asked. */
-export function refuseBot(draft: Draft): Drop | undefined {
+export function refuseBot(draft: Draft): Outcome | undefined {
   const { site, request, sender, agent, incoming } = draft
   if (!site.settings.drop_bots) return undefined
   const { acceptLanguage, fetchDestination } = request
@@ -25,7 +25,7 @@ export function refuseBot(draft: Draft): Drop | undefined {
 }
 
 /** A server with a key vouches for its hosts; the site's own shields hold for it too. */
-export function refuseHost(draft: Draft): Drop | undefined {
+export function refuseHost(draft: Draft): Outcome | undefined {
   const { site, hostname, sender, shields } = draft
   if (sender !== "server") {
     const isForeign = hostname !== "" && !site.settings.accept_any_host && !coversHost(site.hosts, hostname)
@@ -42,12 +42,12 @@ function hasOwnOrigin({ site, request }: Draft): boolean {
 }
 
 /** Counted under the shield, never under the address. */
-export function refuseIp(draft: Draft): Drop | undefined {
+export function refuseIp(draft: Draft): Outcome | undefined {
   const shield = draft.address && draft.shields.ip.find(draft.address)
   return shield === undefined ? undefined : drop("ip", shield)
 }
 
-export function refuseSpam(draft: Draft): Drop | undefined {
+export function refuseSpam(draft: Draft): Outcome | undefined {
   const { site, referrer, shields } = draft
   if (referrer.host === "") return undefined
   const listed = site.settings.drop_spam ? parentIn(SPAM_HOSTS, referrer.host) : undefined
@@ -56,7 +56,7 @@ export function refuseSpam(draft: Draft): Drop | undefined {
 }
 
 /** Looks at the path as it was sent as well: decoding must not hide a probe, nor show one. */
-export function refuseProbe(draft: Draft): Drop | undefined {
+export function refuseProbe(draft: Draft): Outcome | undefined {
   if (!draft.site.settings.drop_probes) return undefined
   const path = draft.incoming.address.path.toLowerCase()
   const isScan = isProbe(path) || (path.includes("%") && isProbe(draft.page.toLowerCase()))
@@ -66,23 +66,34 @@ export function refuseProbe(draft: Draft): Drop | undefined {
 const isProbe = (path: string): boolean =>
   PROBE_ENDINGS.some((ending) => path.endsWith(ending)) || PROBE_PARTS.test(path) || PROBE_STARTS.test(path)
 
-export function refusePage(draft: Draft): Drop | undefined {
+export function refusePage(draft: Draft): Outcome | undefined {
   const shield = draft.shields.page(draft.page)
   return shield === undefined ? undefined : drop("page", shield)
 }
 
-export function refuseCountry(draft: Draft): Drop | undefined {
+export function refuseCountry(draft: Draft): Outcome | undefined {
   const { country } = draft.place
   const shield = country === "" ? undefined : draft.shields.country(country)
   return shield === undefined ? undefined : drop("country", shield)
 }
 
 /** A combined rule: after everything it can look at is set. */
-export function refuseRule(draft: Draft): Drop | undefined {
+export function refuseRule(draft: Draft): Outcome | undefined {
   const shield = draft.shields.rule?.(draft)
   return shield === undefined ? undefined : drop("rule", shield)
 }
 
-export function refuseObjection(draft: Draft): Drop | undefined {
+export function refuseObjection(draft: Draft): Outcome | undefined {
   return draft.request.objects && draft.site.settings.respect_gpc ? drop("gpc") : undefined
 }
+
+/** What scanners ask for and no page has, in lower case (metrics.md 19.1). */
+
+/** Anywhere in a path: hidden files, left-over programs, ways out of the folder. */
+export const PROBE_PARTS =
+  /\/\.(?:env|ds_store)(?![a-z0-9-])|\/\.(?:git|aws|ssh|svn)\/|\/vendor\/phpunit\/|\/(?:phpinfo|wp-config)\.php(?![a-z0-9-])|\.\.(?:\/|%2f)/
+
+/** Only at its start: a manual may well have a page `/docs/server-status`. */
+export const PROBE_STARTS = /^\/(?:cgi-bin\/|actuator\/|server-status(?![a-z0-9-]))/
+
+export const PROBE_ENDINGS: readonly string[] = [".sql", ".sql.gz", ".bak", ".php~", ".swp"]

@@ -1,11 +1,11 @@
 import { getCountryForTimezone } from "countries-and-timezones"
 import { Reader } from "mmdb-lib"
-import type { PlaceNames } from "../domain/place-names.ts"
-import type { ClientAddress } from "./client-address.ts"
-import { openOperatorFile, tellingOnce } from "./operator-file.ts"
-import { PlaceCache } from "./place-cache.ts"
-import { recordsOf } from "./place-records.ts"
-import { remembered } from "./remembered.ts"
+import type { PlaceNames } from "../../domain/place-names.ts"
+import type { ClientAddress } from "../address/client-address.ts"
+import { openOperatorFile, tellingOnce } from "../address/operator-file.ts"
+import type { Setter } from "../draft.ts"
+import { remembered } from "../remembered.ts"
+import { PlaceCache, recordsOf } from "./mmdb.ts"
 
 /** Where a visitor is. "" is missing. Region as ISO 3166-2, city by GeoNames number where the file has one. */
 export interface Place {
@@ -150,4 +150,13 @@ const cityNameFrom = (entry: Entry | null): string => (typeof entry?.city === "o
 function cityFrom(city: Entry["city"]): string {
   if (typeof city !== "object") return city ?? ""
   return city.geoname_id !== undefined ? String(city.geoname_id) : (city.names?.en ?? "")
+}
+
+/** First that answers: the country a trusted proxy names, the operator's file, the browser's time zone. */
+export function setPlace(file: PlaceFile | undefined): Setter {
+  return (draft) => {
+    const { request, address, incoming } = draft
+    const found = placeOf(file, address, request.country)
+    draft.place = found.country === "" ? { ...NOWHERE, country: countryOfZone(incoming.timezone) } : found
+  }
 }

@@ -1,9 +1,12 @@
 import Bowser from "bowser"
 import { isbot } from "isbot"
-import { COLLECT } from "../domain/limits.ts"
-import { BROWSER_NAMES, OS_NAMES } from "./data/agent-names.ts"
-import { remembered } from "./remembered.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import { remembered } from "../remembered.ts"
 import { cutCharacters } from "./text.ts"
+
+/** Names of the user-agent library that Footfall writes differently (metrics.md section 6). */
+export const OS_NAMES: Readonly<Record<string, string>> = { macOS: "Mac" }
+export const BROWSER_NAMES: Readonly<Record<string, string>> = { "Samsung Internet for Android": "Samsung Internet" }
 
 /** What a user agent says; "" is missing. */
 export interface Agent {
@@ -45,6 +48,9 @@ export const agentOf = remembered(5_000, (userAgent: string): Agent => {
   }
 })
 
-const isNoBrowser = (userAgent: string): boolean => userAgent.length < SHORTEST || !LETTER.test(userAgent)
+/** Link previews that the library does not know. Viber's own browser has its name too, but behind that of a browser. */
+const PREVIEWS = /^Viber\b|ViberUrlDownloader/i
+
+const isNoBrowser = (userAgent: string): boolean => userAgent.length < SHORTEST || !LETTER.test(userAgent) || PREVIEWS.test(userAgent)
 
 const majorMinor = (version = ""): string => VERSION.exec(version)?.[0].replace("_", ".") ?? ""

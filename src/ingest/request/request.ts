@@ -1,9 +1,9 @@
+import { type AddressRanges, type Client, clientOf } from "../address/client-address.ts"
+import type { RequestFacts } from "../draft.ts"
+import { countryOfHeader, type Place, type PlaceFile, placeOf } from "../place/place.ts"
 import { cutAgent } from "./agent.ts"
-import { type AddressRanges, type Client, clientOf } from "./client-address.ts"
-import type { RequestFacts } from "./draft.ts"
-import { countryOfHeader } from "./places.ts"
 
-/** A request as the door hands it over. */
+/** A request as the HTTP route passes it on. */
 export interface CollectRequest {
   method: string
   url: string
@@ -13,7 +13,7 @@ export interface CollectRequest {
   peer: string | undefined
 }
 
-/** Reads what the headers tell: once, for every kind of payload. */
+/** Reads the client and the facts of the headers, once for every kind of payload. */
 export function readRequest(
   { headers, peer }: Pick<CollectRequest, "headers" | "peer">,
   { trusted, geoHeader }: { trusted: AddressRanges; geoHeader: string | undefined },
@@ -35,10 +35,10 @@ export function readRequest(
   }
 }
 
-/** Whether a purpose says that nobody has asked for the page yet: a browser or a mail program only prepares it. */
+/** Returns whether the purpose headers mark a prefetch by a browser or mail program. */
 export const isPreparing = (purpose: string): boolean => /prefetch|prerender|preview/i.test(purpose)
 
-/** What is known of the visitor behind a server's event, which no header tells. */
+/** Returns the facts of the visitor of a server event, which the headers do not contain. */
 export const serverFacts = (userAgent: string): RequestFacts => ({
   userAgent,
   acceptLanguage: "",
@@ -49,3 +49,22 @@ export const serverFacts = (userAgent: string): RequestFacts => ({
   objects: false,
   country: "",
 })
+
+/** The sender of a request that an area answers. The place costs more than all headers together and is looked up at first use. */
+export class Requester {
+  readonly client: Client
+  readonly facts: RequestFacts
+  readonly #placeFile: PlaceFile | undefined
+  #place: Place | undefined
+
+  constructor({ client, facts }: { client: Client; facts: RequestFacts }, placeFile: PlaceFile | undefined) {
+    this.client = client
+    this.facts = facts
+    this.#placeFile = placeFile
+  }
+  /** The place by the address and the headers, without the browser's time zone. */
+  get place(): Place {
+    this.#place ??= placeOf(this.#placeFile, this.client.address, this.facts.country)
+    return this.#place
+  }
+}

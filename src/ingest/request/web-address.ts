@@ -1,4 +1,4 @@
-import { withoutWww } from "../domain/site.ts"
+import { withoutWww } from "../../domain/site.ts"
 
 /** The parts of a URL or of a path alone, as sent. "" is a missing part; `host` has neither user info nor port. */
 export interface WebAddress {

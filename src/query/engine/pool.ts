@@ -1,35 +1,35 @@
 import { availableParallelism } from "node:os"
-import { AppError } from "../domain/error.ts"
-import { QUERY } from "../domain/limits.ts"
-import { createAdmission, type Ticket } from "./admission.ts"
-import type { Answer, Answers, FromWorker, Task } from "./messages.ts"
-import type { Ending } from "./slow-questions.ts"
+import { AppError } from "../../domain/error.ts"
+import { QUERY } from "../../domain/limits.ts"
+import type { FromWorker } from "./messages.ts"
+import type { Answer, Answers, Task } from "./queries.ts"
+import type { Ending } from "./slow-queries.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
 
 export interface PoolOptions extends ThreadOptions {
-  /** Of all workers together. */
+  /** Cache of all workers in total. */
   cacheBytes: number
   /** Default: one less than there are cores, at least one. */
   workers?: number
   /** From arrival to answer; default 15 s. */
   timeoutMs?: number
-  /** How long a worker may go on with a question that was given up before it is replaced; default 3 s. */
+  /** Time after which a worker that still runs a cancelled query is replaced. Default: 3 s. */
   graceMs?: number
   watch?: QuestionWatch
 }
 
-/** Told of a question that arrives. What it gives is told when a worker takes the question up, and when nobody waits any more. */
+/** Called for every query that arrives. The returned functions are called when a worker starts it and when it ends. */
 export type QuestionWatch = (task: Task) => { begun(): void; over(ending: Ending): void }
 
 const GRACE_MS = 3_000
 
-/** Who asks: limits are counted by organization, and an aborted signal gives a question up. */
-export interface Asker {
+/** The caller of a query. Limits apply per organization, and an aborted signal cancels the query. */
+export interface Caller {
   organizationId: number
   signal?: AbortSignal
 }
 
-/** A question on its way. Once settled nobody waits for it, though a worker may still be busy with it. */
+/** A pending query. After it is settled, a worker may still be busy with it. */
 interface Job extends Ticket {
   task: Task
   watched: ReturnType<QuestionWatch> | undefined
@@ -43,8 +43,8 @@ interface Slot {
 }
 
 /**
- * The query workers and the questions before them. One worker starts at once, so that the first answer is quick, the
- * others when they are needed; one that died is replaced by the next question.
+ * The query workers and their queue. One worker starts at once, so that the first result is quick; the others start when needed. A
+ * worker that died is replaced when the next query arrives.
  */
 export class Pool {
   readonly #options: PoolOptions
@@ -52,7 +52,7 @@ export class Pool {
   readonly #admission = createAdmission()
   readonly #slots = new Set<Slot>()
   readonly #unsettled = new Set<Job>()
-  /** Admitted, not running yet. */
+  /** Admitted queries that are not running yet. */
   #queue: Job[] = []
   #isClosed = false
 
@@ -62,29 +62,29 @@ export class Pool {
     this.#start()
   }
 
-  /** The store can be read from now on: the first worker prepares for the first question. */
+  /** Lets the first worker prepare for the first query. Called once the store can be read. */
   begin(): void {
     for (const { thread } of this.#slots) thread.begin()
   }
 
-  async ask<T extends Task>(task: T, asker: Asker): Promise<Answers[T["kind"]]> {
+  async ask<T extends Task>(task: T, caller: Caller): Promise<Answers[T["kind"]]> {
     this.#refuseWhenFull()
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const enter = () => void this.#queue.push(job)
-    const job: Job = { organizationId: asker.organizationId, task, watched: this.#options.watch?.(task), resolve, reject, enter }
+    const job: Job = { organizationId: caller.organizationId, task, watched: this.#options.watch?.(task), resolve, reject, enter }
     this.#admission.request(job)
     this.#unsettled.add(job)
-    const settle = this.#watch(job, asker.signal)
+    const settle = this.#watch(job, caller.signal)
     this.#dispatch()
     promise.then(
       () => job.watched?.over("answered"),
-      (error) => job.watched?.over(endingOf(error, asker)),
+      (error) => job.watched?.over(endingOf(error, caller)),
     )
-    // A worker answers a task with the answer of its kind.
+    // A worker replies to a task with the result of its kind.
     return promise.finally(settle) as Promise<Answers[T["kind"]]>
   }
 
-  /** Ends what runs and what waits. */
+  /** Cancels all running and waiting queries. */
   close(): void {
     this.#isClosed = true
     for (const job of this.#unsettled) job.reject(stopping())
@@ -96,14 +96,14 @@ export class Pool {
     if (this.#isClosed) throw stopping()
     const running = [...this.#slots].filter(({ job }) => job && this.#unsettled.has(job)).length
     if (this.#unsettled.size - running < QUERY.waitingInstance) return
-    throw new AppError("unavailable", "Too many reports wait already", { retry_after: 2 })
+    throw new AppError("unavailable", "Too many reports are waiting.", { retry_after: 2 })
   }
 
-  /** Gives the job up when its time is over or its asker has gone. Returns what to do once it is settled. */
+  /** Cancels the job at the time limit or when its caller aborts. Returns the clean-up for when it is settled. */
   #watch(job: Job, signal: AbortSignal | undefined): () => void {
     const late = () =>
-      this.#giveUp(job, new AppError("query_timeout", "The report took too long: ask for a shorter range", { retry_after: 5 }))
-    const abort = () => this.#giveUp(job, new AppError("unavailable", "The question was given up"))
+      this.#giveUp(job, new AppError("query_timeout", "The report took too long. Choose a shorter range.", { retry_after: 5 }))
+    const abort = () => this.#giveUp(job, new AppError("unavailable", "The query was cancelled."))
     const timer = setTimeout(late, this.#options.timeoutMs ?? QUERY.timeoutMs)
     signal?.addEventListener("abort", abort)
     if (signal?.aborted) abort()
@@ -117,7 +117,7 @@ export class Pool {
   #giveUp(job: Job, error: Error): void {
     job.reject(error)
     const running = this.#slots.values().find((slot) => slot.job === job)
-    // Of a running one the place is free once the worker has noticed.
+    // The slot of a running job becomes free when the worker notices.
     if (running) this.#stop(running, job)
     else {
       this.#queue = this.#queue.filter((other) => other !== job)
@@ -125,7 +125,7 @@ export class Pool {
     }
   }
 
-  /** A worker looks up between the parts of a report. One that is lost in a single part would hold its place for ever. */
+  /** Stops a running job. A worker checks for it between parts; one that is stuck in a single part is replaced after a delay. */
   #stop(slot: Slot, job: Job): void {
     slot.thread.stop()
     const replace = () => {
@@ -171,13 +171,64 @@ export class Pool {
 
   #lose(slot: Slot): void {
     this.#slots.delete(slot)
-    slot.job?.reject(new AppError("unavailable", "The query worker died", { retry_after: 1 }))
+    slot.job?.reject(new AppError("unavailable", "The query worker ended unexpectedly.", { retry_after: 1 }))
     if (slot.job) this.#admission.leave(slot.job)
     this.#dispatch()
   }
 }
 
-const endingOf = (error: unknown, { signal }: Asker): Ending =>
+const endingOf = (error: unknown, { signal }: Caller): Ending =>
   signal?.aborted ? "left" : error instanceof AppError && error.code === "query_timeout" ? "late" : "failed"
 
-const stopping = () => new AppError("unavailable", "The service is stopping", { retry_after: 5 })
+const stopping = () => new AppError("unavailable", "The service is stopping.", { retry_after: 5 })
+
+/** A request for admission. `enter` is called on admission, at once or later. */
+export interface Ticket {
+  organizationId: number
+  enter(): void
+}
+
+/**
+ * Admission to the query workers. Each organization has a few queries admitted at a time, so that one with many queries does not
+ * delay the others. A few more may wait; the rest are refused.
+ */
+interface Admission {
+  /** Throws `rate_limited` when too many of the organization wait already. */
+  request(ticket: Ticket): void
+  /** Ends the query of a ticket and admits the next one of the organization. */
+  leave(ticket: Ticket): void
+}
+
+interface Organization {
+  admitted: Set<Ticket>
+  waiting: Ticket[]
+}
+
+export function createAdmission(): Admission {
+  const organizations = new Map<number, Organization>()
+  return {
+    request(ticket) {
+      const organization = organizations.get(ticket.organizationId) ?? { admitted: new Set(), waiting: [] }
+      organizations.set(ticket.organizationId, organization)
+      if (organization.admitted.size < QUERY.admittedPerOrganization) return admit(organization, ticket)
+      if (organization.waiting.length >= QUERY.waitingPerOrganization) {
+        throw new AppError("rate_limited", "Too many reports of this organization are waiting.", { retry_after: 1 })
+      }
+      organization.waiting.push(ticket)
+    },
+    leave(ticket) {
+      const organization = organizations.get(ticket.organizationId)
+      if (!organization) return
+      organization.waiting = organization.waiting.filter((other) => other !== ticket)
+      if (!organization.admitted.delete(ticket)) return
+      const next = organization.waiting.shift()
+      if (next) admit(organization, next)
+      if (organization.admitted.size === 0) organizations.delete(ticket.organizationId)
+    },
+  }
+}
+
+function admit(organization: Organization, ticket: Ticket): void {
+  organization.admitted.add(ticket)
+  ticket.enter()
+}

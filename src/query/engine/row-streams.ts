@@ -1,18 +1,17 @@
-import { AppError } from "../domain/error.ts"
-import { QUERY } from "../domain/limits.ts"
-import type { RowsQuery } from "../domain/query.ts"
-import type { ExportQuery } from "./export-rows.ts"
-import type { Answers, FromWorker, Task } from "./messages.ts"
-import type { RowsPlace } from "./row-places.ts"
-import type { RowsBatch, VisitRow } from "./rows.ts"
+import { AppError } from "../../domain/error.ts"
+import { QUERY } from "../../domain/limits.ts"
+import type { RowsQuery } from "../../domain/query.ts"
+import type { ExportQuery } from "../rows/export-rows.ts"
+import type { RowsPlace } from "../rows/places.ts"
+import type { RowsBatch, VisitRow } from "../rows/rows.ts"
+import type { FromWorker } from "./messages.ts"
+import type { Answers, StreamTask } from "./queries.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
 
-/** Streams that are open on the instance at once; each holds little more than its place. */
-const AT_ONCE = 32
-/** Columns of the parts that a few streams read at a time: nothing is read twice. */
+/** Maximum number of open streams of the instance. Each needs little more memory than its position. */
+const MAX_STREAMS = 32
+/** Cache for the columns of the parts that a few streams read at a time. */
 const CACHE_BYTES = 32 << 20
-
-type RowTask = Extract<Task, { kind: "rows" | "export_rows" }>
 
 interface RowStreams {
   visits(query: RowsQuery, signal: AbortSignal | undefined): AsyncIterable<RowsBatch<VisitRow[]>>
@@ -22,16 +21,16 @@ interface RowStreams {
 }
 
 /**
- * Streams of raw rows. One worker, apart from those of the reports, makes a batch when one is asked for, of what is stored
- * by then: a slow taker holds up nobody, keeps no removed segment alive, and costs nothing while it waits. The worker is
- * there while there are streams.
+ * Streams raw rows. One worker, separate from those of the reports, computes each batch on demand from the current data: a slow
+ * consumer delays no one, keeps no removed segment alive, and costs nothing while it waits. The worker runs only while streams are
+ * open.
  */
 export function createRowStreams(options: ThreadOptions): RowStreams {
   const open = new Set<AbortController>()
   const desk = createDesk({ ...options, cacheBytes: Math.min(options.cacheBytes, CACHE_BYTES) })
 
-  async function* batches<T extends RowTask>(task: T, given: AbortSignal | undefined): AsyncGenerator<Answers[T["kind"]]> {
-    if (open.size >= AT_ONCE) throw new AppError("unavailable", `${AT_ONCE} exports run already`, { retry_after: 10 })
+  async function* batches<T extends StreamTask>(task: T, given: AbortSignal | undefined): AsyncGenerator<Answers[T["kind"]]> {
+    if (open.size >= MAX_STREAMS) throw new AppError("unavailable", `${MAX_STREAMS} exports are already running.`, { retry_after: 10 })
     const closing = new AbortController()
     open.add(closing)
     const signal = AbortSignal.any(given ? [given, closing.signal] : [closing.signal])
@@ -50,7 +49,7 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
 
   return {
     visits: (query, signal) => batches({ kind: "rows", query, place: undefined }, signal),
-    exported: (query, signal) => batches({ kind: "export_rows", query, place: undefined }, signal),
+    exported: (query, signal) => batches({ kind: "exportRows", query, place: undefined }, signal),
     close() {
       for (const closing of open) closing.abort()
     },
@@ -58,18 +57,18 @@ export function createRowStreams(options: ThreadOptions): RowStreams {
 }
 
 interface Job {
-  task: RowTask
-  resolve(answer: Answers[RowTask["kind"]]): void
+  task: StreamTask
+  resolve(answer: Answers[StreamTask["kind"]]): void
   reject(error: Error): void
 }
 
-/** Asks one worker one question after another. */
+/** Runs the batches of all streams one after another in one worker. */
 function createDesk(options: ThreadOptions) {
   let thread: Thread | undefined
   let running: Job | undefined
   let waiting: Job[] = []
 
-  /** What a thread says that was let go of is no answer to anything. */
+  /** Starts the worker. Messages of an earlier worker are ignored. */
   function start(): Thread {
     const own: Thread = startThread(
       options,
@@ -89,30 +88,30 @@ function createDesk(options: ThreadOptions) {
 
   function receive(message: FromWorker): void {
     if (message.type === "failure") running?.reject(failureOf(message))
-    // A worker answers a task with the answer of its kind.
-    if (message.type === "answer") running?.resolve(message.answer as Answers[RowTask["kind"]])
+    // A worker replies to a task with the result of its kind.
+    if (message.type === "answer") running?.resolve(message.answer as Answers[StreamTask["kind"]])
     next()
   }
 
   function lose(): void {
     thread = undefined
-    running?.reject(new AppError("unavailable", "The query worker died", { retry_after: 1 }))
+    running?.reject(new AppError("unavailable", "The query worker ended unexpectedly.", { retry_after: 1 }))
     next()
   }
 
   function giveUp(job: Job, error: Error): void {
     job.reject(error)
     waiting = waiting.filter((other) => other !== job)
-    // Its answer, when it has one, comes too late for anybody.
+    // A result that still arrives is ignored.
     if (job === running) thread?.stop()
   }
 
   return {
-    ask<T extends RowTask>(task: T, signal: AbortSignal): Promise<Answers[T["kind"]]> {
-      const { promise, resolve, reject } = Promise.withResolvers<Answers[RowTask["kind"]]>()
+    ask<T extends StreamTask>(task: T, signal: AbortSignal): Promise<Answers[T["kind"]]> {
+      const { promise, resolve, reject } = Promise.withResolvers<Answers[StreamTask["kind"]]>()
       const job: Job = { task, resolve, reject }
-      const abort = () => giveUp(job, new AppError("unavailable", "The export was given up", { retry_after: 1 }))
-      const late = () => giveUp(job, new AppError("query_timeout", "The export took too long", { retry_after: 5 }))
+      const abort = () => giveUp(job, new AppError("unavailable", "The export was cancelled.", { retry_after: 1 }))
+      const late = () => giveUp(job, new AppError("query_timeout", "The export took too long.", { retry_after: 5 }))
       const timer = setTimeout(late, QUERY.timeoutMs)
       signal.addEventListener("abort", abort)
       waiting.push(job)
@@ -123,7 +122,7 @@ function createDesk(options: ThreadOptions) {
         signal.removeEventListener("abort", abort)
       }) as Promise<Answers[T["kind"]]>
     },
-    /** Nobody asks any more for now. */
+    /** Ends the worker until the next stream is opened. */
     rest(): void {
       thread?.end()
       thread = undefined

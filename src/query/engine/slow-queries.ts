@@ -1,33 +1,37 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Task } from "./messages.ts"
+import type { Clock } from "../../domain/clock.ts"
 import type { QuestionWatch } from "./pool.ts"
+import type { Task } from "./queries.ts"
 
-/** How a question ended: `late` when its time was over, `left` when its asker went away. */
+/** How a query ended: `late` at the time limit, `left` when its caller aborted. */
 export type Ending = "answered" | "late" | "left" | "failed"
 
-/** What was asked for: the sort of question, of an aggregate its shape. */
-export type QuestionKind = Exclude<Task["kind"], "aggregate" | "compare"> | "summary" | "timeseries" | "breakdown"
+/** Kind of a query as the admin console and its API name it. An aggregate is named by its shape. */
+export type QuestionKind = SnakeCase<Exclude<Task["kind"], "aggregate" | "compare" | "funnel">> | "summary" | "timeseries" | "breakdown"
 
-/** A question that took long. Nothing that it filtered by, and nothing of what it was answered. */
+type SnakeCase<Text extends string> = Text extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Text
+
+/** A slow query, without its filters and its result. */
 export interface SlowQuestion {
-  /** When it ended, epoch ms. */
+  /** End of the query, epoch ms. */
   at: number
   kind: QuestionKind
-  /** Undefined where it is of no single site: an area's own tables. */
+  /** Undefined for queries of an area's own tables, which concern no single site. */
   siteId: number | undefined
-  /** Length of its range in days, rounded up; undefined where it has none. */
+  /** Length of the range in days, rounded up. Undefined without a range. */
   rangeDays: number | undefined
-  /** From its arrival to when a worker took it up, or to its end when none did. */
+  /** Time from arrival until a worker started it, or until its end if none did. */
   waitedMs: number
-  /** From its arrival to its end. */
+  /** Time from arrival to end. */
   tookMs: number
   ending: Ending
 }
 
-/** Questions that took a second or more, in memory alone: they are about now, and gone with the process. */
+/** Queries that took a second or more. Kept in memory only and lost with the process. */
 export interface SlowQuestions {
   watch: QuestionWatch
-  /** The last ones, the youngest first. */
+  /** Returns the latest ones, the newest first. */
   list(): readonly SlowQuestion[]
 }
 
@@ -58,13 +62,19 @@ export function createSlowQuestions({ now, monotonic }: Clock): SlowQuestions {
 }
 
 function shapeOf(task: Task): Pick<SlowQuestion, "kind" | "siteId" | "rangeDays"> {
-  if (task.kind === "row_tables") return { kind: task.kind, siteId: undefined, rangeDays: undefined }
-  const range = "range" in task.query ? task.query.range : task.kind === "export_breakdown" ? task.query.query.range : undefined
+  if (task.kind === "rowTables") return { kind: "row_tables", siteId: undefined, rangeDays: undefined }
+  const range = "range" in task.query ? task.query.range : task.kind === "exportBreakdown" ? task.query.query.range : undefined
   return {
-    kind: task.kind === "aggregate" || task.kind === "compare" ? aggregateKind(task.query) : task.kind,
+    kind: task.kind === "aggregate" || task.kind === "compare" ? aggregateKind(task.query) : reportedKind(task.kind),
     siteId: task.query.site.id,
     rangeDays: range && Math.ceil((range.to - range.from) / DAY_MS),
   }
+}
+
+/** Returns the name of a kind in the API. A single funnel and several variants of one have the same name. */
+function reportedKind(kind: Exclude<Task["kind"], "aggregate" | "compare" | "rowTables">): QuestionKind {
+  if (kind === "funnel") return "funnels"
+  return kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as QuestionKind
 }
 
 function aggregateKind({ groupings }: Extract<Task, { kind: "aggregate" }>["query"]): QuestionKind {

@@ -1,24 +1,24 @@
-import { AppError } from "../domain/error.ts"
+import { AppError } from "../../domain/error.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
 
 export interface ThreadOptions {
-  /** Of `worker.ts`. Made in `main.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  /** URL of `worker.ts`. Built in `main.ts`, because in the binary `import.meta.url` is that of the main file everywhere. */
   workerUrl: string
-  /** Of the event store's file. */
+  /** Path of the event store. */
   path: string
   cacheBytes: number
-  /** Told of damage in the store that a question has met. */
+  /** Called when a query finds damage in the store. */
   onDamage?(detail: string): void
 }
 
-/** A query worker seen from the main thread. One question at a time; `onEnd` is told when it died by itself. */
+/** A query worker as seen from the main thread. It runs one query at a time. `onEnd` is called when it dies by itself. */
 export interface Thread {
-  /** It opens the store, which must be there, and prepares for questions. Else the first message makes it do so. */
+  /** Opens the store, which must exist, and prepares for queries. Otherwise the first message does so. */
   begin(): void
   tell(message: ToWorker): void
-  /** The running question ends at its next check. */
+  /** Stops the running query at its next check. */
   stop(): void
-  /** Before the next question. */
+  /** Clears the stop flag. Called before the next query. */
   resume(): void
   end(): void
 }
@@ -37,7 +37,7 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
     if (data.type === "failure" && data.code === "storage_damaged") options.onDamage?.(data.detail)
     onMessage(data)
   })
-  // An error nobody caught; the worker is of no use any more.
+  // An uncaught error: the worker cannot be used any more.
   worker.addEventListener("error", (event) => {
     event.preventDefault()
     worker.terminate()
@@ -65,7 +65,7 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
   }
 }
 
-/** A failure as the worker told it: an AppError when the caller can act on it, else a bug. */
+/** Returns the error of a failed query: an AppError when the caller can act on it, otherwise a bug. */
 export function failureOf({ code, detail }: { code: AppError["code"] | undefined; detail: string }): Error {
   if (code === undefined) return new Error(`A query worker failed: ${detail}`)
   return new AppError(code, detail, code === "unavailable" ? { retry_after: 1 } : {})

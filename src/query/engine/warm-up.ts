@@ -1,6 +1,6 @@
-import type { Query } from "../domain/query.ts"
-import type { EventReader, Part, Snapshot } from "../store/events/part.ts"
-import { aggregate } from "./aggregate.ts"
+import type { Query } from "../../domain/query.ts"
+import type { EventReader, Part, Snapshot } from "../../store/events/part.ts"
+import { aggregate } from "../measure/aggregate.ts"
 
 /** How far back the first question will most likely look. */
 const REACH_MS = 30 * 86_400_000

@@ -1,14 +1,14 @@
-import { AppError } from "../domain/error.ts"
-import { StoreFault } from "../store/events/fault.ts"
-import type { EventReader } from "../store/events/part.ts"
-import { openEventReader } from "../store/events/reader.ts"
-import { type Answer, type FromWorker, STOP, type Task, type ToWorker } from "./messages.ts"
-import { answerTask } from "./task.ts"
+import { AppError } from "../../domain/error.ts"
+import { StoreFault } from "../../store/events/fault.ts"
+import type { EventReader } from "../../store/events/part.ts"
+import { openEventReader } from "../../store/events/reader.ts"
+import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
+import { type Answer, answerTask, type Task } from "./queries.ts"
 import { warmUp } from "./warm-up.ts"
 
 /**
- * A query worker: opens the event store read-only and answers one question after another. It shares nothing with the main
- * thread but the flag that stops it, and reads no clock: the pool tells it when time is up.
+ * A query worker: opens the event store read-only and runs one query after another. It shares only the stop flag with the main
+ * thread, and reads no clock: the pool enforces the time limit.
  */
 let open: (() => EventReader) | undefined
 let reader: EventReader | undefined
@@ -42,19 +42,19 @@ function obey(message: ToWorker): FromWorker | undefined {
 }
 
 function answerOf(task: Task): Answer {
-  if (task.kind === "row_tables") return store().rows(task.statement, task.most, check)
+  if (task.kind === "rowTables") return store().rows(task.statement, task.most, check)
   const records = "records" in task.query ? task.query.records : undefined
   return answerTask(store().snapshot(task.query.site.id, records), task, check)
 }
 
-/** Opened at the first question, and again after a failure: a store that cannot be read now may be readable later. */
+/** Returns the store. Opened at the first query, and again after a failure, because the store may be readable later. */
 function store(): EventReader {
-  if (!open) throw new Error("A question came before the path of the store")
+  if (!open) throw new Error("A query arrived before the path of the store")
   reader ??= open()
   return reader
 }
 
-/** Until the first question comes. What fails now is tried again, and told, then. */
+/** Warms up until the first query arrives. A failure is ignored here; the first query retries and reports it. */
 async function prepare(cacheBytes: number): Promise<void> {
   try {
     for (const _ of warmUp(store(), cacheBytes)) {
@@ -68,7 +68,7 @@ async function prepare(cacheBytes: number): Promise<void> {
 }
 
 function check(): void {
-  if (Atomics.load(stop, 0) === STOP) throw new AppError("unavailable", "The question was given up")
+  if (Atomics.load(stop, 0) === STOP) throw new AppError("unavailable", "The query was cancelled.")
 }
 
 function toFailure(error: unknown): FromWorker {

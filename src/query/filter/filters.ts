@@ -1,8 +1,7 @@
-import { textTest } from "../domain/condition.ts"
-import { dimensionFacts } from "../domain/dimension.ts"
-import type { Condition, Filter } from "../domain/filter.ts"
-import type { GoalRule, SiteFacts } from "../domain/query.ts"
-import type { EventColumn, Part, Snapshot, VisitColumn } from "../store/events/part.ts"
+import { dimensionFacts } from "../../domain/dimension.ts"
+import { type Condition, type Filter, textTest } from "../../domain/filter.ts"
+import type { GoalRule, SiteFacts } from "../../domain/query.ts"
+import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { compileGoals } from "./goals.ts"
 import {
   fillByEvents,
@@ -16,36 +15,37 @@ import {
   MaskPool,
   markProperty,
   markRows,
+  valueMask,
 } from "./masks.ts"
-import { valueMask } from "./value-mask.ts"
 
-/** One byte per row, 1 where it is chosen; "all" where nothing is left out. */
+/** One byte per row, 1 for chosen rows; "all" when every row is chosen. */
 export type Mask = Uint8Array | "all"
 
 /**
- * A filter made ready for the parts of one snapshot, segments and tail alike. Masks are computed when asked for and are
- * good until the filter is asked about another part; never write into one.
+ * A filter compiled for the parts of one snapshot, both segments and tail. Masks are computed on demand and remain valid until
+ * the filter is applied to another part. Callers must not write to them.
  */
 export interface CompiledFilter {
-  /** False when the visit alone decides: then `visits` costs no event column, and all events of a chosen visit are chosen. */
+  /** Returns false when the filter tests only visits. Then `visits` reads no event column, and all events of a chosen visit are chosen. */
   hasEventConditions(): boolean
-  /** Rows of events, engagement and vitals included, that satisfy the filter themselves and whose visit does, at any time. */
+  /** Returns the event rows, engagement and vitals included, that satisfy the filter and whose visit does, at any time. */
   rows(part: Part): Mask
   /**
-   * Event rows that can be in E (metrics.md 5.1), at any time: counted events that satisfy the filter, and engagement
+   * Returns the event rows that can be in E (metrics.md 5.1), at any time: counted events that satisfy the filter, and engagement
    * reports that complete a scroll goal named by the filter and satisfy the filter.
    */
   events(part: Part): Uint8Array
-  /** Visits with an event of `events`, at any time: those that start in the range are V. */
+  /** Returns the visits with an event of `events`, at any time. Those that start in the range are V. */
   visits(part: Part): Mask
 }
 
 /**
- * Text is compared with the dictionaries once, when the filter is first used; what remains per row is a look-up by number.
+ * Compiles a filter. Text is compared with the dictionaries once, when the filter is first used; per row only a look-up by number
+ * remains.
  *
- * Two readings of metrics.md: every visit has a counted event, so that a filter of visit conditions alone chooses visits
- * without looking at events. And a reach of a scroll goal counts as an event for the tree that names the goal: that of the
- * filter, or that below a `has_done`, each for itself.
+ * Two interpretations of metrics.md: every visit has a counted event, so a filter with only visit conditions chooses visits
+ * without reading events. And a report that reaches a scroll goal counts as an event only in the tree that names the goal: the
+ * filter itself, or the tree inside a `has_done`.
  */
 export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, site: SiteFacts): CompiledFilter {
   const pool = new MaskPool()
@@ -85,7 +85,7 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
   return { hasEventConditions, rows, events, visits }
 }
 
-/** A node of the tree. `test` gives a mask of visits or of events of any name, by its level, that is the caller's to write. */
+/** A compiled node. `test` returns a mask of visits or of events, depending on the level, which the caller may overwrite. */
 interface Node {
   level: "visit" | "event"
   test: (part: Part) => Uint8Array
@@ -113,7 +113,7 @@ function compileNode(context: Context, filter: Filter): Node {
   }
 }
 
-/** An empty `and` holds always, an empty `or` never. */
+/** Compiles a list. An empty `and` is always true, an empty `or` never. */
 function compileList({ pool, ...rest }: Context, op: "and" | "or", filters: readonly Filter[]): Node {
   const nodes = filters.map((filter) => compileNode({ pool, ...rest }, filter))
   const join = op === "and" ? keepBoth : keepEither
@@ -169,7 +169,7 @@ function compileCondition(context: Context, condition: Condition): Node {
 const visitColumn = ({ dimension }: Condition) => dimension as VisitColumn
 const eventColumn = ({ dimension }: Condition) => (dimension === "event" ? "name" : dimension) as EventColumn
 
-/** Missing is an event without the key. */
+/** Compiles a condition on a property. The value is missing when the event does not have the key. */
 function compilePropertyCondition({ snapshot, pool }: Context, condition: Condition): Node {
   const key = snapshot.dictionary("property").find(condition.property ?? "")
   const values = key && valueMask(snapshot.dictionary(`property:${key}`), condition)
@@ -192,7 +192,7 @@ function compileGoalCondition({ snapshot, site, pool }: Context, condition: Cond
   return { level: "event", test }
 }
 
-/** The goals whose name satisfies a condition on `goal`. */
+/** Returns the goals whose name satisfies a condition on `goal`. */
 export function goalsNamed(condition: Condition, site: SiteFacts): GoalRule[] {
   const named = textTest(condition)
   return site.goals.filter((goal) => named(goal.name))
@@ -212,7 +212,7 @@ function namedScrollGoals(filter: Filter, site: SiteFacts): GoalRule[] {
   }
 }
 
-/** Counted events of a mask, and those of its rows that complete a scroll goal. */
+/** Returns the counted events of a mask, and its rows that complete a scroll goal. */
 function countedRows(part: Part, rows: Mask, reaches: { rows: Uint32Array; count: number } | undefined, pool: MaskPool): Uint8Array {
   const mask = pool.take(part.events)
   if (rows === "all") {

@@ -1,30 +1,27 @@
-import { FIXED_NAMES, PAGEVIEW } from "../domain/dimension.ts"
-import type { GoalRule } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { NumberBuffer } from "./buffer.ts"
-import { differs, isPageview } from "./flags.ts"
-import { MaskPool, markProperty } from "./masks.ts"
-import { firstReaches } from "./scroll.ts"
-import { ruleMask, type ValueMask, valueMask } from "./value-mask.ts"
+import { FIXED_NAMES, PAGEVIEW } from "../../domain/dimension.ts"
+import type { GoalRule } from "../../domain/query.ts"
+import { NO_SCROLL, type Part, type Snapshot } from "../../store/events/part.ts"
+import { NumberBuffer } from "./buffers.ts"
+import { differs, isPageview, MaskPool, markProperty, ruleMask, type ValueMask, valueMask } from "./masks.ts"
 
 /** Completions in a part, in the order of `rows` (event rows, ascending; twice where an event meets two goals). */
 export interface Completions {
   rows: Uint32Array
-  /** Positions in the list of goals that was compiled. */
+  /** Index of each goal in the compiled list. */
   goals: Uint32Array
   count: number
 }
 
 export interface CompiledGoals {
-  /** All completions at any time: of event and page goals each matching event, of scroll goals the first report that reaches. */
+  /** Returns all completions at any time: each matching event of event and page goals, and the first report that reaches a scroll goal. */
   completions(part: Part): Completions
-  /** Only the reports that complete a scroll goal: the rows that count as events though they are none. */
+  /** Returns only the reports that complete a scroll goal. They count as events although engagement is not counted otherwise. */
   reaches(part: Part): Completions
 }
 
 /**
- * Makes goals ready for the parts of one snapshot: their texts are compared with the dictionaries once, at the first use.
- * What is returned is good until another part is asked about; never write into it.
+ * Compiles goals for the parts of one snapshot. Texts are compared with the dictionaries once, at first use. Results remain valid
+ * until another part is read. Callers must not write to them.
  */
 export function compileGoals(snapshot: Snapshot, goals: readonly GoalRule[]): CompiledGoals {
   let made: ReturnType<typeof compileRules> | undefined
@@ -60,8 +57,8 @@ function compileRules(snapshot: Snapshot, goals: readonly GoalRule[]) {
 }
 
 /**
- * Goals by what completes them: first the numbers of event names, from `pages` on those of pages. The goals of number n are
- * `goals[starts[n]]` up to before `goals[starts[n + 1]]`.
+ * Goals by the value that completes them: event names first, pages from the index `pages` on. The goals of value n are
+ * `goals[starts[n]]` up to, but not including, `goals[starts[n + 1]]`.
  */
 interface GoalsByValue {
   starts: Uint32Array
@@ -81,13 +78,13 @@ function goalsByValue(snapshot: Snapshot, goals: readonly GoalRule[]): GoalsByVa
       starts.push(found.length)
     }
   }
-  // A pageview never completes an event goal, and engagement and vitals are no custom events.
+  // A pageview never completes an event goal, and engagement and vitals are not custom events.
   list("event", FIXED_NAMES.length, Math.max(FIXED_NAMES.length, names.size))
   list("page", 0, Math.max(1, pages.size))
   return { starts: Uint32Array.from(starts), goals: Uint32Array.from(found), pages: Math.max(FIXED_NAMES.length, names.size) }
 }
 
-/** Keys and values that an event must carry; undefined where the site never had one of them, so that no event can. */
+/** Returns the keys and values that an event must have. Undefined for a key that the site never recorded: no event can match it. */
 function propertyTests(snapshot: Snapshot, goal: GoalRule): ({ key: number; values: ValueMask } | undefined)[] {
   return Object.entries(goal.props ?? {}).map(([name, value]) => {
     const key = snapshot.dictionary("property").find(name)
@@ -111,7 +108,7 @@ interface NameAndPage {
   page: Uint32Array
 }
 
-/** Events that complete a goal, and how many goals they complete in all. */
+/** Lists the events that complete a goal, and counts the completions. */
 function listCandidates({ name, page }: NameAndPage, length: number, { starts, pages }: GoalsByValue, out: Uint32Array) {
   let count = 0
   let total = 0
@@ -145,7 +142,7 @@ function listMatches(
   }
 }
 
-/** Takes out, in place, the completions whose event lacks a property of the goal. */
+/** Removes, in place, the completions whose event lacks a property of the goal. */
 function keepWithProperties(
   part: Part,
   { rows, goals, count }: Completions,
@@ -180,7 +177,7 @@ function scrollGoal(snapshot: Snapshot, goal: GoalRule, index: number) {
   }
 }
 
-/** One list of several, each ascending by row. */
+/** Merges lists that are each ascending by row. */
 const merged = (lists: readonly Completions[]): Completions =>
   lists.reduce((all, list) => (list.count === 0 ? all : all.count === 0 ? list : mergedTwo(all, list)), NO_COMPLETIONS)
 
@@ -196,4 +193,58 @@ function mergedTwo(a: Completions, b: Completions): Completions {
     goals[at] = isFirst ? a.goals[i++]! : b.goals[j++]!
   }
   return { rows, goals, count }
+}
+
+/**
+ * Returns a function that finds, part by part, the rows of the reports that are the first of their visit and page to reach the
+ * threshold (metrics.md 5.1), ascending. The whole visit counts, not only the range.
+ */
+export function firstReaches(pages: ValueMask, threshold: number): (part: Part) => Uint32Array {
+  // For each page the last visit that reached it, numbered from 1 over all parts. The events of a visit are contiguous.
+  const reachedBy = new Uint32Array(pages.length)
+  let before = 1
+  return (part) => {
+    const reports = scrollReports(part)
+    const out = new Uint32Array(reports.row.length)
+    const columns = { visit: part.event("visit"), page: part.event("page") }
+    const count = listFirst(reports, columns, { pages, threshold }, { reachedBy, before }, out)
+    before += part.visits
+    const rows = out.subarray(0, count)
+    return part.order() === null ? rows : rows.sort()
+  }
+}
+
+interface ScrollReports {
+  row: Uint32Array
+  scroll: Uint32Array
+}
+
+/** Returns the engagement reports of a part ordered by visit, time and sequence. */
+function scrollReports(part: Part): ScrollReports {
+  const { row, scroll } = part.engagement()
+  const order = part.order()
+  if (order === null) return { row, scroll }
+  const depths = new Uint32Array(part.events).fill(NO_SCROLL)
+  for (let i = 0; i < row.length; i++) depths[row[i]!] = scroll[i]!
+  const rows = order.filter((event) => depths[event] !== NO_SCROLL)
+  return { row: rows, scroll: rows.map((event) => depths[event]!) }
+}
+
+function listFirst(
+  { row, scroll }: ScrollReports,
+  { visit, page }: { visit: Uint32Array; page: Uint32Array },
+  { pages, threshold }: { pages: ValueMask; threshold: number },
+  { reachedBy, before }: { reachedBy: Uint32Array; before: number },
+  out: Uint32Array,
+): number {
+  let count = 0
+  for (let i = 0; i < row.length; i++) {
+    const event = row[i]!
+    const on = page[event]!
+    const of = visit[event]! + before
+    if (scroll[i]! < threshold || scroll[i] === NO_SCROLL || pages[on] === 0 || reachedBy[on] === of) continue
+    reachedBy[on] = of
+    out[count++] = event
+  }
+  return count
 }

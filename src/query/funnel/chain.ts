@@ -1,4 +1,4 @@
-import { grownNumbers } from "./buffer.ts"
+import { grownNumbers } from "../filter/buffers.ts"
 
 /** Steps an event matches: bit i for step i, from 0. BREAKS: under `strict` no chain goes over this event. */
 export const BREAKS = 1 << 15

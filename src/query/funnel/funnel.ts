@@ -1,8 +1,8 @@
-import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { type Chains, followChains } from "./funnel-chain.ts"
-import { type MarkedEvents, type StepMarker, stepMarker } from "./funnel-marks.ts"
-import { type AddTrail, ENTERED, FIRST_STEP, ONE_VISIT, SEVERAL_VISITS, Trails } from "./funnel-trails.ts"
+import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { type Chains, followChains } from "./chain.ts"
+import { type MarkedEvents, type StepMarker, stepMarker } from "./marks.ts"
+import { type AddTrail, ENTERED, FIRST_STEP, ONE_VISIT, SEVERAL_VISITS, Trails } from "./trails.ts"
 
 /**
  * How many visitors take ordered steps, and how long they take between them (metrics.md section 12). The few events that

@@ -1,11 +1,11 @@
-import { ENGAGEMENT, PAGEVIEW, VITALS } from "../domain/dimension.ts"
-import type { FunnelQuery } from "../domain/query.ts"
-import { VISITOR_KINDS } from "../domain/visit.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { NumberBuffer } from "./buffer.ts"
-import { compileFilter } from "./filters.ts"
-import { BREAKS } from "./funnel-chain.ts"
-import { ruleMask } from "./value-mask.ts"
+import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../domain/dimension.ts"
+import type { FunnelQuery } from "../../domain/query.ts"
+import { VISITOR_KINDS } from "../../domain/visit.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { NumberBuffer } from "../filter/buffers.ts"
+import { compileFilter } from "../filter/filters.ts"
+import { ruleMask } from "../filter/masks.ts"
+import { BREAKS } from "./chain.ts"
 
 /**
  * The first `count` of `rows` are the events of a part that match a step, by visit and time; `marks` are the steps they match.

@@ -1,5 +1,5 @@
-import type { Part } from "../store/events/part.ts"
-import { grownNumbers, grownSums } from "./buffer.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, grownSums } from "../filter/buffers.ts"
 
 /** Takes the marked events from `begin` to before `end`, of one visitor, in order of time. */
 export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number) => void

@@ -1,21 +1,21 @@
-import { dimensionFacts } from "../domain/dimension.ts"
-import type { DimensionGrouping, Grouping, Key } from "../domain/query.ts"
-import type { EventColumn, Part, Snapshot, VisitColumn } from "../store/events/part.ts"
-import type { Buckets } from "./buckets.ts"
-import { countryNameOrCode } from "./country-names.ts"
+import { dimensionFacts } from "../../domain/dimension.ts"
+import { countryNameOrCode } from "../../domain/place-names.ts"
+import type { DimensionGrouping, Grouping, Key } from "../../domain/query.ts"
+import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import type { Buckets } from "../parse/buckets.ts"
 import { bucketAt } from "./row-lists.ts"
 
-/** Rows of a list, with the goal each of them completes when the list is one of completions. */
+/** A list of rows. A list of completions also contains the goal of each row. */
 export interface RowList {
   rows: Uint32Array
   goals?: Uint32Array
   count: number
 }
 
-/** Which instant puts a row into a time bucket: its own, or the start of its visit (metrics.md 5.1). */
+/** The instant that decides the time bucket of a row: its own, or the start of its visit (metrics.md 5.1). */
 export type Clock = "event" | "visit"
 
-/** Turns one grouping into codes: a number for each row or visit, below `width`. */
+/** Converts one grouping to codes: a number below `width` for each row or visit. */
 export interface CodeSource {
   readonly grouping: Grouping
   readonly width: number
@@ -24,7 +24,7 @@ export interface CodeSource {
   ofRows(part: Part, list: RowList, clock: Clock, out: Uint32Array): void
   ofVisits(part: Part, list: RowList, out: Uint32Array): void
   keyOf(code: number): Key
-  /** What the missing value is sorted as: the text it is shown as. */
+  /** Text by which the missing value is sorted: the text it is shown as. */
   readonly missing: string
 }
 
@@ -71,7 +71,7 @@ const eventSource = (source: Described, column: EventColumn): CodeSource => ({
   ofVisits: () => refuseVisits(column),
 })
 
-/** Events without the key have the missing value. A key the site never had leaves all of them without. */
+/** Creates the source of a property. Events without the key have the missing value, as have all events for a key that was never recorded. */
 function propertySource(grouping: DimensionGrouping, snapshot: Snapshot): CodeSource {
   const key = snapshot.dictionary("property").find(grouping.property ?? "")
   const { size, text } = key ? textsOf(snapshot, `property:${key}`) : { size: 1, text: () => null }
@@ -86,7 +86,7 @@ function propertySource(grouping: DimensionGrouping, snapshot: Snapshot): CodeSo
   }
 }
 
-/** By event row; 0 where the event has not the key. */
+/** Returns the values of a property by event row, 0 for events without the key. */
 export function propertyColumn(part: Part, wanted: number | undefined): Uint32Array {
   const column = new Uint32Array(part.events)
   const { row, key, value } = part.props()
@@ -129,7 +129,7 @@ function pickByVisit(column: Uint32Array, visit: Uint32Array, rows: Uint32Array,
   for (let i = 0; i < count; i++) out[i] = column[visit[rows[i]!]!]!
 }
 
-/** All rows lie between the first and the last edge. Neighbours mostly share a bucket, which is then not searched for. */
+/** Writes the buckets of events, which are all between the first and last edge. Adjacent rows mostly share a bucket, which saves the search. */
 function bucketsOfEvents(
   { visit, offset, starts }: { visit: Uint32Array; offset: Uint32Array; starts: Float64Array },
   rows: Uint32Array,

@@ -1,10 +1,10 @@
-import type { Part } from "../store/events/part.ts"
-import { grownNumbers, NumberBuffer } from "./buffer.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
+import type { CompiledGoals } from "../filter/goals.ts"
 import { eventCounts, type Visitors } from "./event-counts.ts"
-import type { CompiledGoals } from "./goals.ts"
 import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Selection } from "./selection.ts"
 
-/** Completions of the goals in question (metrics.md section 11), by group. */
+/** Completions of the selected goals (metrics.md section 11), by group. */
 export interface Conversions {
   read(part: Part): void
   count(group: number): number
@@ -13,9 +13,9 @@ export interface Conversions {
 }
 
 /**
- * A completion counts when its event lies in the range and satisfies the filter; the report that reaches the threshold of
- * a scroll goal counts as such an event whether or not the filter names a goal. By goal the completions are what E holds,
- * and whoever is in a row has converted, so `selected` says it all.
+ * Counts completions. A completion counts when its event is in the range and satisfies the filter. The report that reaches the
+ * threshold of a scroll goal counts as such an event even if the filter names no goal. In a grouping by goal E consists of the
+ * completions, and every visitor of a row has converted, so `selected` is used directly.
  */
 export function conversions(chosen: Chosen, selected: Selection, goals: CompiledGoals, visitors: Visitors): Conversions {
   const completions = chosen.goals ? selected.events : completionsOf(chosen, goals)

@@ -1,9 +1,8 @@
-import type { Part } from "../store/events/part.ts"
-import { grownNumbers, NumberBuffer } from "./buffer.ts"
-import { isCounted, isPageview } from "./flags.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
+import { isCounted, isPageview } from "../filter/masks.ts"
 import { PairSet } from "./pair-set.ts"
 import type { Grouped, Selection } from "./selection.ts"
-import { totalCounts } from "./total-counts.ts"
 
 /** What is counted over E, by group. */
 export interface EventCounts {
@@ -127,4 +126,89 @@ function countEvents(
     found += again
   }
   return found
+}
+
+/** What is counted over all of E, without groups: sums stay in registers, and visitors are bits. */
+export function totalCounts(selected: Selection, visitorLimit: number): EventCounts {
+  const sums = { pageviews: 0, events: 0 }
+  let seen: Int32Array | undefined
+  return {
+    read(part) {
+      seen ??= bitset(visitorLimit)
+      const whole = selected.whole(part)
+      if (whole) addVisits(whole, part, seen, sums)
+      const events = selected.events(part)
+      if (events.count > 0) addEvents(events, part, seen, sums)
+    },
+    pageviews: () => sums.pageviews,
+    events: () => sums.events,
+    visitors() {
+      const count = seen ? countBits(seen) : 0
+      return () => count
+    },
+  }
+}
+
+interface Sums {
+  pageviews: number
+  events: number
+}
+
+function addVisits({ rows, count }: Grouped, part: Part, seen: Int32Array, sums: Sums): void {
+  const [visitor, pageviews, events] = [part.visit("visitor"), part.visit("pageviews"), part.visit("events")]
+  let pageviewSum = 0
+  let eventSum = 0
+  for (let i = 0; i < count; i++) {
+    const visit = rows[i]!
+    pageviewSum += pageviews[visit]!
+    eventSum += events[visit]!
+    seen[visitor[visit]! >>> 5]! |= 1 << (visitor[visit]! & 31)
+  }
+  sums.pageviews += pageviewSum
+  sums.events += eventSum
+}
+
+function addEvents({ rows, count }: Grouped, part: Part, seen: Int32Array, sums: Sums): void {
+  const [visitor, visit, name] = [part.visit("visitor"), part.event("visit"), part.event("name")]
+  let pageviewSum = 0
+  let eventSum = 0
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!
+    const of = visitor[visit[row]!]!
+    pageviewSum += isPageview(name[row]!)
+    eventSum += isCounted(name[row]!)
+    seen[of >>> 5]! |= 1 << (of & 31)
+  }
+  sums.pageviews += pageviewSum
+  sums.events += eventSum
+}
+
+/** A bit for each visitor of a site. Signed words: of unsigned ones the engine takes those with the highest bit for floating-point numbers. */
+export const bitset = (visitorLimit: number): Int32Array => new Int32Array((visitorLimit >>> 5) + 1)
+
+export function countBits(bits: Int32Array): number {
+  let count = 0
+  for (let i = 0; i < bits.length; i++) {
+    let word = bits[i]!
+    word -= (word >>> 1) & 0x5555_5555
+    word = (word & 0x3333_3333) + ((word >>> 2) & 0x3333_3333)
+    count += Math.imul((word + (word >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
+  }
+  return count
+}
+
+/** Visitors that have two or more visits in the parts. */
+export function returningVisitors(parts: readonly Part[], visitorLimit: number): Int32Array {
+  const [seen, again] = [bitset(visitorLimit), bitset(visitorLimit)]
+  for (const part of parts) markReturning(part.visit("visitor"), seen, again)
+  return again
+}
+
+function markReturning(visitors: Uint32Array, seen: Int32Array, again: Int32Array): void {
+  for (let visit = 0; visit < visitors.length; visit++) {
+    const visitor = visitors[visit]!
+    const bit = 1 << (visitor & 31)
+    again[visitor >>> 5]! |= seen[visitor >>> 5]! & bit
+    seen[visitor >>> 5]! |= bit
+  }
 }

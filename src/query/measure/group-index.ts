@@ -1,4 +1,4 @@
-import { grownNumbers } from "./buffer.ts"
+import { grownNumbers } from "../filter/buffers.ts"
 
 /**
  * Numbers the groups of a report from 0 in order of first sight, so that sums are kept in small arrays. A group is one code

@@ -1,17 +1,20 @@
-import { grownNumbers } from "./buffer.ts"
-import { differs } from "./flags.ts"
+import { NO_VITAL, type Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
+import { differs } from "../filter/masks.ts"
+import type { PageRows } from "./page-rows.ts"
+import type { Grouped } from "./selection.ts"
 
-/** Numbers kept for each group, for medians and percentiles: exact ones need every number. */
+/** All numbers of each group, which exact medians and percentiles need. */
 export interface GroupedValues {
-  /** The first `count` of both arrays. Zeros, which are many, are only counted and taken out of the arrays. */
+  /** Adds the first `count` of both arrays. Zeros, which are frequent, are only counted and removed from the arrays. */
   add(groups: Uint32Array, values: Uint32Array, count: number, groupLimit: number): void
-  /** Once all numbers are there. */
+  /** Sorts the numbers. Called once all have been added. */
   sorted(groupLimit: number): SortedValues
 }
 
 interface SortedValues {
   count(group: number): number
-  /** The number at a place of the group's, ascending, counted from 0. */
+  /** Returns the number at a position of a group, ascending from 0. */
   at(group: number, place: number): number
 }
 
@@ -47,7 +50,7 @@ function takeZeros(groups: Uint32Array, values: Uint32Array, count: number, zero
   return kept
 }
 
-/** Those of group g lie from `starts[g]` to before `starts[g + 1]`. */
+/** Sorts the values of all groups. Those of group g are at `starts[g]` up to, but not including, `starts[g + 1]`. */
 function sortedChunks(chunks: readonly { groups: Uint32Array; values: Uint32Array }[], groupLimit: number) {
   const starts = new Uint32Array(groupLimit + 1)
   for (const { groups } of chunks) countNext(groups, starts)
@@ -67,4 +70,47 @@ function countNext(groups: Uint32Array, starts: Uint32Array): void {
 
 function place({ groups, values }: { groups: Uint32Array; values: Uint32Array }, ends: Uint32Array, out: Uint32Array): void {
   for (let i = 0; i < groups.length; i++) out[ends[groups[i]!]!++] = values[i]!
+}
+
+export type Vital = "lcp" | "inp" | "fcp" | "ttfb" | "cls"
+
+/** Web vitals in the range by group, in milliseconds; `cls` in thousandths. */
+export interface VitalValues {
+  read(part: Part): void
+  values: Partial<Record<Vital, GroupedValues>>
+}
+
+export function vitalValues(rows: PageRows, vitals: readonly Vital[], size: () => number): VitalValues {
+  const values = Object.fromEntries(vitals.map((vital) => [vital, groupedValues()]))
+  const [groupBuffer, valueBuffer] = [new NumberBuffer(), new NumberBuffer()]
+  return {
+    values,
+    read(part) {
+      const columns = part.vitals()
+      if (columns.row.length === 0) return
+      const grouped = rows.sparse(part, columns.row)
+      const out = { groups: groupBuffer.room(grouped.count), values: valueBuffer.room(grouped.count) }
+      for (const vital of vitals) {
+        values[vital]!.add(out.groups, out.values, listMeasured(grouped, columns.row, columns[vital], out), size())
+      }
+    },
+  }
+}
+
+/** Lists the measured values. The rows are ascending and a subset of those of the column, so one pass joins them. */
+function listMeasured(
+  { rows, groups, count }: Grouped,
+  row: Uint32Array,
+  column: Uint32Array,
+  out: { groups: Uint32Array; values: Uint32Array },
+): number {
+  let at = 0
+  let found = 0
+  for (let i = 0; i < count; i++) {
+    while (row[at]! < rows[i]!) at++
+    if (column[at] === NO_VITAL) continue
+    out.groups[found] = groups[i]!
+    out.values[found++] = column[at]!
+  }
+  return found
 }

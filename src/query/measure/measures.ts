@@ -1,52 +1,51 @@
-import type { Dimension } from "../domain/dimension.ts"
-import type { Filter } from "../domain/filter.ts"
-import type { Metric } from "../domain/metric.ts"
-import type { GoalRule, Grouping, Query, Range, SiteFacts } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { type Buckets, bucketsOf } from "./buckets.ts"
-import { type CodeSource, codeSource } from "./codes.ts"
-import { type Conversions, conversions } from "./conversions.ts"
-import { type EventCounts, eventCounts } from "./event-counts.ts"
+import type { Dimension } from "../../domain/dimension.ts"
+import type { Filter } from "../../domain/filter.ts"
+import type { Metric } from "../../domain/metric.ts"
+import type { GoalRule, Grouping, Query, Range, SiteFacts } from "../../domain/query.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
 import {
   audienceFilter,
   choosingFilter,
   entryFilter,
   exitedFilter,
   exitFilter,
-  hasLeafOf,
+  hasOwnLeafOf,
   hasPageOrHost,
   pageFilter,
-} from "./filter-variants.ts"
-import { compileFilter, goalsNamed } from "./filters.ts"
-import { compileGoals } from "./goals.ts"
+} from "../filter/filter-variants.ts"
+import { compileFilter, goalsNamed } from "../filter/filters.ts"
+import { compileGoals } from "../filter/goals.ts"
+import { type Buckets, bucketsOf } from "../parse/buckets.ts"
+import { type CodeSource, codeSource } from "./codes.ts"
+import { type Conversions, conversions } from "./conversions.ts"
+import { type EventCounts, eventCounts, returningVisitors } from "./event-counts.ts"
 import { groupIndex } from "./group-index.ts"
+import { type Vital, type VitalValues, vitalValues } from "./grouped-values.ts"
 import { pageRows } from "./page-rows.ts"
 import { type PageTimes, pageTimes } from "./page-times.ts"
 import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
 import { type Chosen, selection } from "./selection.ts"
 import { type VisitTotals, visitTotals } from "./visit-totals.ts"
-import { returningVisitors } from "./visitor-bits.ts"
-import { type Vital, type VitalValues, vitalValues } from "./vital-values.ts"
 
-/** All that a question needs measured: each reads the parts once and keeps sums by group. Only what metrics need is there. */
+/** The measures of a query. Each reads the parts once and keeps sums by group. Only those that the metrics need exist. */
 export interface Measures {
-  /** The parts that have something for the question. */
+  /** The parts that can contain data of the query. */
   parts: readonly Part[]
   chosen: Chosen
   buckets: Buckets | undefined
   /** E, and V. */
   events: EventCounts
   visits: VisitTotals
-  /** Vₑ where the filter or a grouping is by page or host, else V. */
+  /** Vₑ when the filter or a grouping is by page or host, else V. */
   entries: VisitTotals
-  /** E of the pages that exits are counted of, where they are named as exit pages; else E. */
+  /** E of the pages whose exits are counted, when the query names them as exit pages; else E. */
   exited: EventCounts
-  /** Events of any name, where visitors are counted by them. */
+  /** Events of any name, when visitors are counted by them. */
   anyEvents: EventCounts | undefined
   /** E without groupings. */
   everybody: EventCounts
   conversions: Conversions
-  /** Who could have converted: E without the conditions of conversions, in all and by the other groupings. */
+  /** Visitors who could have converted: E without the conditions of conversions, in total and by the other groupings. */
   audience: EventCounts
   groupAudience: EventCounts
   groupAudienceChosen: Chosen
@@ -56,7 +55,7 @@ export interface Measures {
   read(part: Part): void
 }
 
-/** A visit that starts in the range has its first event there: a part without an event in the range has nothing for it. */
+/** Returns whether a part can contain data of a range. A visit that starts in the range has its first event there. */
 const touches = ({ events, minAt, maxAt }: Part, { from, to }: Range): boolean => events > 0 && maxAt >= from && minAt < to
 
 export function openMeasures(snapshot: Snapshot, query: Query): Measures {
@@ -134,16 +133,16 @@ function settle(snapshot: Snapshot, query: Query): Setting {
 }
 
 /**
- * The goals that conversions are counted of and that a grouping by goal has rows for: those named by a goal condition that
- * is not negated and not below `has_done`; without one all goals of the site. Of several below one `and` those that all of
- * them name: the row of a goal then equals the total filtered to it, whatever other goals the filter names.
+ * Returns the goals whose conversions are counted and that a grouping by goal has rows for: those named by a goal condition that
+ * is neither negated nor inside `has_done`; without one, all goals of the site. Of several conditions in one `and`, the goals that
+ * all of them name: the row of a goal then equals the total filtered to it, whatever other goals the filter names.
  */
 function goalsInQuestion(filter: Filter | undefined, site: SiteFacts): readonly GoalRule[] {
   const named = filter && namedGoals(filter, site, true)
   return named ? site.goals.filter((goal) => named.includes(goal)) : site.goals
 }
 
-/** Undefined: no such condition. */
+/** Returns the named goals, or undefined without such a condition. */
 function namedGoals(filter: Filter, site: SiteFacts, positive: boolean): GoalRule[] | undefined {
   switch (filter.op) {
     case "and":
@@ -193,9 +192,9 @@ function exitPages({ query, chosen, compile }: Setting) {
 const isBy = ({ groupings }: Query, name: Dimension): boolean =>
   groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === name)
 
-/** A page condition or grouping says of which page; only without one an exit page does. */
+/** Returns whether exits are counted of the pages that are named as exit pages: a page condition or grouping comes first. */
 function needsExited(query: Query): boolean {
-  const names = (name: Dimension) => isBy(query, name) || (query.filter !== undefined && hasLeafOf(query.filter, [name]))
+  const names = (name: Dimension) => isBy(query, name) || (query.filter !== undefined && hasOwnLeafOf(query.filter, [name]))
   return query.metrics.includes("exit_rate") && names("exit_page") && !names("page")
 }
 
@@ -213,7 +212,7 @@ const ungrouped = (chosen: Chosen): Chosen => {
   return { ...chosen, goals: undefined, sources: [], index: groupIndex([]), edges: Float64Array.of(from, to) }
 }
 
-/** E with the goal, event and property conditions removed, grouped by some of the groupings. */
+/** Selects E without the goal, event and property conditions, grouped by some of the groupings. */
 function audienceOf({ query, chosen, compile, source }: Setting, isKept: (grouping: Grouping) => boolean): Chosen {
   const sources = query.groupings.filter(isKept).map(source)
   const filter = compile(query.filter && audienceFilter(query.filter))
@@ -221,7 +220,7 @@ function audienceOf({ query, chosen, compile, source }: Setting, isKept: (groupi
   return { ...chosen, filter, goals: undefined, sources, index: groupIndex(sources.map(({ width }) => width)), edges }
 }
 
-/** Groupings whose rows convert by being in the row at all. */
+/** Returns whether the rows of a grouping consist of converting visitors. */
 export const isOfConversions = (grouping: Grouping): boolean =>
   grouping.by === "dimension" && (grouping.dimension === "goal" || grouping.dimension === "event" || grouping.dimension === "property")
 
@@ -235,7 +234,7 @@ const vitalsOf = (metrics: readonly Metric[]): Vital[] => metrics.flatMap((metri
 
 type Reader = (part: Part) => void
 
-/** Which metrics need a measure to be read at all. */
+/** Metrics for which a measure must be read. */
 const NEEDED_BY = {
   events: ["visitors", "pageviews", "events", "exit_rate", "percentage"],
   visits: ["visits", "views_per_visit", "bounce_rate", "visit_duration", "engaged_time", "exit_rate"],
@@ -253,7 +252,7 @@ type Openable = Omit<Measures, "read" | "entries" | "exited"> & { entries: Visit
 function neededReaders(measures: Openable, query: Query): Reader[] {
   const names = Object.keys(NEEDED_BY) as (keyof typeof NEEDED_BY)[] // The keys of a literal.
   const asked = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
-  // Rows are the groups of E and V, whatever is asked of them.
+  // Rows are the groups of E and V, whatever the metrics.
   const needed = new Set(query.groupings.length > 0 ? [...asked, "events" as const] : asked)
   const others = [measures.anyEvents, measures.entries, measures.exited].filter((measure) => measure !== undefined)
   const readers = [...Array.from(needed, (name) => measures[name]), ...others].map(({ read }): Reader => read)
@@ -261,7 +260,7 @@ function neededReaders(measures: Openable, query: Query): Reader[] {
   return readers
 }
 
-/** True when V can have no group in this part that E has not: all its events lie in the range, and groups know no time. */
+/** Returns whether every group of V in this part is also one of E: all its events are in the range, and no grouping is by time. */
 function isRowless(part: Part, { buckets }: Openable, { range, groupings, fillBuckets }: Query): boolean {
   if (groupings.length === 0 || fillBuckets) return true
   return buckets === undefined && part.minStart >= range.from && part.minAt >= range.from && part.maxAt < range.to

@@ -1,8 +1,8 @@
-import type { Metric } from "../domain/metric.ts"
-import type { Grouping, Query } from "../domain/query.ts"
+import type { Metric } from "../../domain/metric.ts"
+import type { Grouping, Query } from "../../domain/query.ts"
+import { roundedRatio } from "../../domain/round.ts"
+import type { Vital } from "./grouped-values.ts"
 import { isOfConversions, type Measures } from "./measures.ts"
-import { roundedRatio } from "./round.ts"
-import type { Vital } from "./vital-values.ts"
 
 /** The value of a metric in a group, rounded as metrics.md 5.2 says. Null where nothing was measured. */
 export type MetricValue = (group: number) => number | null

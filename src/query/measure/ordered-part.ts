@@ -1,8 +1,8 @@
-import type { EventColumn, Part } from "../store/events/part.ts"
+import type { EventColumn, Part } from "../../store/events/part.ts"
 
 /**
- * A part whose rows lie in the order visit, time, sequence: the part itself, or a view of the tail with its columns put
- * in that order, each when it is first asked for. Kernels then see every visit's events in one run.
+ * Returns a part whose rows are ordered by visit, time and sequence: the part itself, or a view of the tail whose columns are
+ * reordered at first use. Kernels can then rely on the events of a visit being contiguous.
  */
 export function orderedPart(part: Part): Part {
   const order = part.order()
@@ -36,7 +36,7 @@ export function orderedPart(part: Part): Part {
   }
 }
 
-/** Where each row of the part comes to lie. */
+/** Returns the new position of each row. */
 function placesOf(order: Uint32Array): Uint32Array {
   const places = new Uint32Array(order.length)
   for (let place = 0; place < order.length; place++) places[order[place]!] = place

@@ -1,23 +1,22 @@
-import { ENGAGEMENT, PAGEVIEW } from "../domain/dimension.ts"
-import type { Part } from "../store/events/part.ts"
-import { grownNumbers, NumberBuffer } from "./buffer.ts"
+import { ENGAGEMENT, PAGEVIEW } from "../../domain/dimension.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
+import type { CompiledFilter, Mask } from "../filter/filters.ts"
+import type { CompiledGoals } from "../filter/goals.ts"
 import type { CodeSource, RowList } from "./codes.ts"
-import type { CompiledFilter, Mask } from "./filters.ts"
-import type { CompiledGoals } from "./goals.ts"
 import { groupIndex } from "./group-index.ts"
-import { keepMarkedPairs } from "./pair-lists.ts"
-import { keepInRange, keepMarked, listMarked } from "./row-lists.ts"
+import { keepInRange, keepMarked, keepMarkedPairs, listMarked } from "./row-lists.ts"
 import type { Chosen, Grouped } from "./selection.ts"
 
 /**
- * Events that are measured where they are (metrics.md 5.2: time on page, scroll depth, web vitals). They have a page, host
- * and title of their own, but no custom event's name, goal or property: a grouping by one of these puts them into the group
- * of every such event of their visit, so that a row equals the total under a filter for its value.
+ * Events that are measured on their own page (metrics.md 5.2: time on page, scroll depth, web vitals). They have a page, host and
+ * title, but no name, goal or property of a custom event: a grouping by one of these puts them into the group of every such event
+ * of their visit, so that a row equals the total filtered by its value.
  */
 export interface PageRows {
-  /** Pageviews and engagement reports in the range that satisfy the filter, by group. */
+  /** Returns the pageviews and engagement reports in the range that satisfy the filter, by group. */
   pages(part: Part): Grouped
-  /** The rows of a sparse column in the range that satisfy the filter, by group. */
+  /** Returns the rows of a sparse column in the range that satisfy the filter, by group. */
   sparse(part: Part, rows: Uint32Array): Grouped
 }
 

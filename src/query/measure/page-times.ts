@@ -1,14 +1,14 @@
-import { type EngagementColumns, NO_SCROLL, type Part } from "../store/events/part.ts"
-import { grownNumbers, grownSums, NumberBuffer } from "./buffer.ts"
+import { type EngagementColumns, NO_SCROLL, type Part } from "../../store/events/part.ts"
+import { grownNumbers, grownSums, NumberBuffer } from "../filter/buffers.ts"
 import { groupIndex } from "./group-index.ts"
 import { type GroupedValues, groupedValues } from "./grouped-values.ts"
 import type { PageRows } from "./page-rows.ts"
 import type { Grouped } from "./selection.ts"
 
-/** Time and scroll depth on the pages a question is about, by group. */
+/** Time and scroll depth on the selected pages, by group. */
 export interface PageTimes {
   read(part: Part): void
-  /** Whether there was an engagement report at all: without one nothing was measured. */
+  /** Whether there was an engagement report. Without one nothing was measured. */
   isMeasured(group: number): boolean
   engagedMs(group: number): number
   /** Visits with a pageview or an engagement report on the pages. */
@@ -34,7 +34,7 @@ interface Sums {
 export interface PageTimesOptions {
   pages: number
   size: () => number
-  /** Kept only when medians are asked for. */
+  /** Whether medians are requested. Only then single values are kept. */
   hasMedian: boolean
 }
 
@@ -84,12 +84,12 @@ const grown = (sums: Sums, size: number): Sums => ({
   places: grownNumbers(sums.places, size),
 })
 
-/** The depth of an event that is no engagement report. */
+/** The depth of an event that is not an engagement report. */
 const NO_REPORT = 256
 
 interface Dense {
   engaged: Uint32Array
-  /** NO_SCROLL where the report has none, NO_REPORT where there is no report. */
+  /** NO_SCROLL for a report without a depth, NO_REPORT for other events. */
   depth: Uint32Array
 }
 
@@ -108,7 +108,7 @@ function spread({ row, engaged, scroll }: EngagementColumns, dense: Dense): void
   }
 }
 
-/** Writes one value for each visit and group: its engaged time, held at 49 days, more than any visit lasts. */
+/** Writes the engaged time of each visit and group, limited to 49 days, which is longer than any visit. */
 function addTimes(
   { rows, groups, count }: Grouped,
   visit: Uint32Array,
@@ -138,7 +138,7 @@ function addTimes(
   return found
 }
 
-/** The largest depth of each visit and page counts once; a larger one found later takes the place of the smaller. */
+/** Adds the largest depth of each visit and page once. A larger one that is found later replaces the smaller one. */
 function createScrolls(pages: number) {
   const pairs = groupIndex([pages, 2 ** 32])
   const [rowBuffer, groupBuffer, pageBuffer, pairBuffer] = [new NumberBuffer(), new NumberBuffer(), new NumberBuffer(), new NumberBuffer()]

@@ -1,5 +1,5 @@
-import type { Part, RevenueColumns } from "../store/events/part.ts"
-import { grownNumbers, grownSums } from "./buffer.ts"
+import type { Part, RevenueColumns } from "../../store/events/part.ts"
+import { grownNumbers, grownSums } from "../filter/buffers.ts"
 import type { RowList } from "./codes.ts"
 import { keepInRange, keepMarked } from "./row-lists.ts"
 import { type Chosen, groupedLists, matchingCompletions } from "./selection.ts"

@@ -1,16 +1,17 @@
-import type { Range } from "../domain/query.ts"
-import type { Part } from "../store/events/part.ts"
-import { grownNumbers, NumberBuffer } from "./buffer.ts"
+import type { Range } from "../../domain/query.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
+import type { CompiledFilter, Mask } from "../filter/filters.ts"
+import type { CompiledGoals } from "../filter/goals.ts"
 import type { Clock, CodeSource, RowList } from "./codes.ts"
-import type { CompiledFilter, Mask } from "./filters.ts"
-import type { CompiledGoals } from "./goals.ts"
 import type { GroupIndex } from "./group-index.ts"
-import { keepMarkedPairs, keepTimedPairs } from "./pair-lists.ts"
 import {
   keepInRange,
   keepMarked,
+  keepMarkedPairs,
   keepStartedInRange,
   keepStarts,
+  keepTimedPairs,
   listAll,
   listCounted,
   listEventsOf,
@@ -20,7 +21,7 @@ import {
   WHOLE,
 } from "./row-lists.ts"
 
-/** Rows of events or visits, ascending, each with a group; a row comes once for each group it is in. */
+/** Rows of events or visits, ascending, each with a group. A row occurs once per group that it belongs to. */
 export interface Grouped {
   rows: Uint32Array
   groups: Uint32Array
@@ -29,45 +30,45 @@ export interface Grouped {
 
 export interface Chosen {
   filter: CompiledFilter
-  /** Given when one of the sources is the goal: the events are then completions of these goals. */
+  /** Present when one of the sources is the goal: the events are then completions of these goals. */
   goals: CompiledGoals | undefined
   sources: readonly CodeSource[]
   index: GroupIndex
   range: Range
-  /** Of the time grouping; else the two ends of the range. */
+  /** Edges of the time grouping, or the two ends of the range. */
   edges: Float64Array
   /** Events of any name, engagement included, are chosen, and none of visits (metrics.md section 14). */
   anyName?: boolean
 }
 
-/** Which events of a part a question is about, and the groups they are in (metrics.md 5.1). */
+/** The events of a part that a query selects, with their groups (metrics.md 5.1). */
 export interface Selection {
   readonly isGrouped: boolean
-  /** Groups so far. */
+  /** Number of groups so far. */
   size(): number
   /**
-   * Visits of which all counted events are in E and in one bucket: their own totals then say everything, and no event
-   * column is read. Undefined when events have to be looked at one by one.
+   * Returns the visits whose counted events are all in E and in one bucket: their totals suffice, and no event column is read.
+   * Undefined when events must be read one by one.
    */
   whole(part: Part): Grouped | undefined
-  /** Events of E but those of `whole`. */
+  /** Returns the events of E except those of `whole`. */
   events(part: Part): Grouped
 }
 
 export interface VisitSelection {
   size(): number
-  /** V by group: a visit comes once for each group that one of its events puts it in. */
+  /** Returns V by group. A visit occurs once for each group of its events. */
   visits(part: Part): Grouped
 }
 
-/** Parts come in order (`orderedPart`). What a function returns is good until it is asked about another part. */
+/** Creates the selection of a query. Parts must be ordered (`orderedPart`). Results remain valid until another part is read. */
 export function selection(chosen: Chosen): Selection & VisitSelection {
   const { filter, sources, index, range } = chosen
   const isOfVisits = sources.every((source) => source.isOfVisits)
   const isTimed = sources.some((source) => source.grouping.by === "time")
   const [eventLists, visitLists, wholeLists] = [groupedLists(chosen), groupedLists(chosen), groupedLists(chosen)]
   const once = createOnce()
-  // Asked when the first part comes: a filter is compiled when it is first needed.
+  // Evaluated with the first part, because a filter is compiled when it is first needed.
   const byVisit = () => isOfVisits && !filter.hasEventConditions() && !chosen.anyName
   let known: { part: Part; events: Grouped } | undefined
 
@@ -92,7 +93,7 @@ export function selection(chosen: Chosen): Selection & VisitSelection {
   }
 }
 
-/** The arrays of one list and its groups, used again for every part. */
+/** Creates the arrays of one list and its groups, which are reused for every part. */
 export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index">) {
   const [rows, goals, groups, spare] = [new NumberBuffer(), new NumberBuffer(), new NumberBuffer(), new NumberBuffer()]
   const columns = sources.map(() => new NumberBuffer())
@@ -116,7 +117,7 @@ export function groupedLists({ sources, index }: Pick<Chosen, "sources" | "index
 }
 type Lists = ReturnType<typeof groupedLists>
 
-/** Events that satisfy the filter and lie in the range, or whose visit starts in it: for `event` E, for `visit` what makes V. */
+/** Lists the events that satisfy the filter and are in the range (`event`: E), or whose visit starts in it (`visit`: the events that make V). */
 function matchingEvents(part: Part, { filter, goals, range, anyName }: Chosen, lists: Lists, clock: Clock = "event"): RowList {
   if (goals) return matchingCompletions(part, filter.rows(part), goals, lists, { range, clock })
   const rows = lists.rows.room(part.events)
@@ -132,7 +133,7 @@ const listAnyName = (part: Part, mask: Mask, rows: Uint32Array): number =>
 const listEvents = (part: Part, filter: CompiledFilter, rows: Uint32Array): number =>
   filter.rows(part) === "all" ? listCounted(part.event("name"), rows) : listMarked(filter.events(part), 1, rows)
 
-/** Completions of goals whose event satisfies the filter, in time as above. */
+/** Lists the completions of goals whose event satisfies the filter, by the same clock. */
 export function matchingCompletions(
   part: Part,
   mask: Mask,
@@ -171,7 +172,7 @@ function wholeVisits(part: Part, { filter, edges }: Chosen, lists: Lists): RowLi
   return { rows, count: keepVisits(rows, listMarked(splitMarks(part, edges), WHOLE, rows), mask) }
 }
 
-/** Counted events in the range of the visits that an edge splits. */
+/** Lists the counted events in the range of visits that an edge splits. */
 function splitEvents(part: Part, { filter, edges, range }: Chosen, lists: Lists): RowList {
   if (liesInOneBucket(part, edges)) return { rows: lists.rows.room(0), count: 0 }
   const visits = lists.spare.room(part.visits)
@@ -198,7 +199,7 @@ function splitMarks(part: Part, edges: Float64Array): Uint8Array {
   return marks
 }
 
-/** Turns events by group into visits by group, each pair once: the events of a visit lie one after the other. */
+/** Converts events by group to visits by group, each pair once. The events of a visit are contiguous. */
 function createOnce() {
   const [visits, groups] = [new NumberBuffer(), new NumberBuffer()]
   let stamps: Uint32Array = new Uint32Array(0)

@@ -1,32 +1,32 @@
-import { ENGAGEMENT, VITALS } from "../domain/dimension.ts"
-import type { Metric } from "../domain/metric.ts"
-import type { Key, Query, Table } from "../domain/query.ts"
-import { compareCodePoints } from "./code-points.ts"
+import { ENGAGEMENT, VITALS } from "../../domain/dimension.ts"
+import type { Metric } from "../../domain/metric.ts"
+import type { Key, Query, Table } from "../../domain/query.ts"
+import { compareCodePoints } from "../../domain/text.ts"
 import type { CodeSource } from "./codes.ts"
 import type { Measures } from "./measures.ts"
 import { type MetricValue, metricValue, visitorsOf } from "./metrics.ts"
 
-/** The answer, once all parts are read. */
+/** Returns the result table once all parts are read. */
 export function tableOf(measures: Measures, query: Query, otherCurrencies: string[]): Table {
   const values = query.metrics.map((metric) => metricValue(metric, measures, query))
   const named = rowGroups(measures, query)
   const groups = largeGroups(named, measures, query)
   const page = query.only ? chosenGroups(groups, query.only, measures) : sortedPage(groups, values, measures, query)
   const rows = page.map((group) => ({ keys: keysOf(group, measures), values: values.map((value) => value(group)) }))
-  const small = query.leastVisitors !== undefined && { smallRows: named.length - groups.length }
+  const small = query.minVisitors !== undefined && { smallRows: named.length - groups.length }
   return { rows, totalRows: groups.length, ...small, otherCurrencies }
 }
 
 /**
- * Groups that are rows: those E has an event in or V a visit, whatever is asked of them, and where conversions are asked
- * for those with one. Without groupings there is one row; with `fillBuckets` every bucket is one. `engagement` and `vitals`
- * are internal names and no row: a reach of a scroll goal, or any event in a realtime question, can be in their groups.
+ * Returns the groups that become rows: those with an event of E or a visit of V, and, when conversions are requested, those with a
+ * conversion. Without groupings there is one row; with `fillBuckets` every bucket is a row. The internal names `engagement` and
+ * `vitals` are never rows, although completions of scroll goals and realtime events can be in their groups.
  */
 function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Query): Uint32Array {
   const { chosen, events, visits, conversions } = measures
   const all = Uint32Array.from({ length: chosen.index.size }, (_, group) => group)
   if (groupings.length === 0 || fillBuckets) return all
-  // E may hold reaches of scroll goals alone: they have a visitor and are no events.
+  // E may contain only completions of scroll goals, which have a visitor but are not events.
   const visitors = visitorsOf(measures)
   const converts = metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate"))
   const named = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "event")
@@ -36,11 +36,11 @@ function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Quer
   return all.filter((group) => isRow(group) && !isInternal(group))
 }
 
-/** Sums and hours are of everybody: they stay what they are. */
-function largeGroups(groups: Uint32Array, measures: Measures, { groupings, leastVisitors }: Query): Uint32Array {
-  if (leastVisitors === undefined || !groupings.some(({ by }) => by === "dimension")) return groups
+/** Leaves out groups with too few visitors. Totals and time buckets are not affected. */
+function largeGroups(groups: Uint32Array, measures: Measures, { groupings, minVisitors }: Query): Uint32Array {
+  if (minVisitors === undefined || !groupings.some(({ by }) => by === "dimension")) return groups
   const visitors = visitorsOf(measures)
-  return groups.filter((group) => visitors(group) >= leastVisitors)
+  return groups.filter((group) => visitors(group) >= minVisitors)
 }
 
 const INTERNAL: readonly number[] = [ENGAGEMENT, VITALS]
@@ -54,8 +54,8 @@ function chosenGroups(groups: Uint32Array, only: readonly (readonly Key[])[], me
 }
 
 /**
- * The page asked for, in order. Numbers are compared as they are shown, rounded; where nothing was measured a row comes
- * last in both directions, and no revenue is 0 as in the flat form. Texts are compared by code point, a missing value as the text the flat form shows it as.
+ * Returns the requested page in order. Numbers are compared rounded, as displayed. Rows without a measured value come last in both
+ * directions; missing revenue counts as 0. Texts are compared by code point, a missing value by the text the flat form shows.
  */
 function sortedPage(groups: Uint32Array, values: readonly MetricValue[], measures: Measures, query: Query): number[] {
   const { order, offset, limit } = query
@@ -85,10 +85,10 @@ function firstDifference(comparisons: readonly Compare[], a: number, b: number):
   return 0
 }
 
-/** What a row without a value is ordered as, instead of last. */
+/** Values by which rows without a value are ordered instead of last. */
 const ABSENT: Partial<Record<Metric, number>> = { total_revenue: 0 }
 
-/** By group. */
+/** Returns the values of a metric by group. */
 const numbersOf = (value: MetricValue, { chosen }: Measures, absent = Number.NaN): Float64Array =>
   Float64Array.from({ length: chosen.index.size }, (_, group) => value(group) ?? absent)
 
@@ -111,7 +111,7 @@ function compareKeys(source: CodeSource, a: number, b: number): number {
   return typeof one === "string" && typeof other === "string" ? compareCodePoints(one, other) : Number(one) - Number(other)
 }
 
-/** Leaves out rows that cannot be among the first `count`: most of many are never compared by text. */
+/** Leaves out rows that cannot be among the first `count`, so that few rows are compared by text. */
 function withinReach(groups: Uint32Array, numbers: Float64Array, descending: boolean, count: number): Uint32Array {
   const measured = Float64Array.from(groups, (group) => numbers[group]!).filter((number) => !Number.isNaN(number))
   if (measured.length <= count) return groups

@@ -1,6 +1,6 @@
-import type { Part } from "../store/events/part.ts"
-import { grownNumbers, NumberBuffer } from "./buffer.ts"
-import { isCounted } from "./flags.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
+import { isCounted } from "../filter/masks.ts"
 import { PairSet } from "./pair-set.ts"
 
 /** Rows of a part by the number of their value, and whose they are. */

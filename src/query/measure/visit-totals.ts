@@ -1,6 +1,6 @@
-import type { Part } from "../store/events/part.ts"
-import { grownSums } from "./buffer.ts"
-import type { CompiledFilter } from "./filters.ts"
+import type { Part } from "../../store/events/part.ts"
+import { grownSums } from "../filter/buffers.ts"
+import type { CompiledFilter } from "../filter/filters.ts"
 import type { Grouped, VisitSelection } from "./selection.ts"
 
 /** What is summed over V, or over Vₑ, by group. Sums are of the visits' own totals, unfiltered. */

@@ -1,6 +1,7 @@
-import { AppError, COUNTED_FAULTS, type Fault } from "../domain/error.ts"
-import { parseDay } from "../domain/moment.ts"
-import { isClean } from "../domain/text.ts"
+import { AppError, type Fault, MAX_COUNTED_FAULTS } from "../../domain/error.ts"
+import { COLLECT, QUERY } from "../../domain/limits.ts"
+import { parseDay } from "../../domain/moment.ts"
+import { isClean } from "../../domain/text.ts"
 
 /** Whether arguments came as text of a query string (400 `invalid_query`) or as JSON (422 `validation_failed`). */
 export type Form = "text" | "json"
@@ -11,18 +12,18 @@ export interface Bounds {
 }
 
 /**
- * Reads arguments by name, one kind of value per method, and collects what is wrong with them: a fault never stops the
- * reading. An argument that is absent or at fault gives undefined; a null is refused as a wrong type, never taken as absent.
+ * Reads the arguments of a query by name, with one method per kind of value, and collects all faults instead of stopping at the
+ * first. An absent or invalid argument is read as undefined. A null is refused as a wrong type and never counts as absent.
  */
 export class ArgumentReader {
   readonly #given: Record<string, unknown>
   readonly #found: Fault[] = []
 
-  /** `allowed` are the arguments this question has; others are refused. */
+  /** Refuses every argument that is not in `allowed`. */
   constructor(given: Record<string, unknown>, allowed: readonly string[]) {
     this.#given = given
     for (const name of Object.keys(given)) {
-      if (this.#found.length > COUNTED_FAULTS) break
+      if (this.#found.length > MAX_COUNTED_FAULTS) break
       if (!allowed.includes(name)) this.refuse(unknownArgument(name, allowed))
     }
   }
@@ -40,24 +41,24 @@ export class ArgumentReader {
     return allowed.find((item) => item === this.raw(name)) ?? this.refuse(noChoice(name, allowed))
   }
 
-  /** Unique names of a closed list. */
+  /** Reads a list of distinct names from a closed set. */
   choices<T extends string>(name: string, allowed: readonly T[], size: Bounds): readonly T[] | undefined {
     const value = this.raw(name)
     if (value === undefined) return undefined
     if (!Array.isArray(value)) return this.refuse(wrongType(name, "a list"))
     const isKnown = (item: unknown): item is T => allowed.some((known) => known === item)
-    // Up to the first wrong one: there may be thousands.
+    // One fault for the whole list, because it can have thousands of wrong names.
     if (!value.every(isKnown)) return this.refuse(noChoice(name, allowed))
     const chosen: readonly T[] = value
     if (new Set(chosen).size < chosen.length) {
-      return this.refuse({ pointer: `/${name}`, code: "not_unique", detail: `${name} names one twice.` })
+      return this.refuse({ pointer: `/${name}`, code: "not_unique", detail: `${name} contains a duplicate.` })
     }
     return within(size, chosen.length)
       ? chosen
       : this.refuse(wrongSize(name, chosen.length < size.min ? "too_few" : "too_many", size, "names"))
   }
 
-  /** An integer, also written as digits. */
+  /** Reads an integer, which may also be a string of digits. */
   integer(name: string, { min, max }: Bounds): number | undefined {
     const value = this.raw(name)
     if (value === undefined) return undefined
@@ -76,7 +77,7 @@ export class ArgumentReader {
   text(name: string, length: Bounds): string | undefined {
     const value = this.raw(name)
     if (value === undefined) return undefined
-    if (typeof value !== "string") return this.refuse(wrongType(name, "a text"))
+    if (typeof value !== "string") return this.refuse(wrongType(name, "a string"))
     if (!isClean(value)) return this.refuse(forbiddenCharacters(`/${name}`))
     return within(length, value.length)
       ? value
@@ -86,8 +87,8 @@ export class ArgumentReader {
   day(name: string): Temporal.PlainDate | undefined {
     const value = this.raw(name)
     if (value === undefined) return undefined
-    if (typeof value !== "string") return this.refuse(wrongType(name, "a day, YYYY-MM-DD"))
-    const detail = `${name} must be a day of the calendar, YYYY-MM-DD.`
+    if (typeof value !== "string") return this.refuse(wrongType(name, "a date, YYYY-MM-DD"))
+    const detail = `${name} must be a calendar date, YYYY-MM-DD.`
     return parseDay(value) ?? this.refuse({ pointer: `/${name}`, code: "invalid_date", detail })
   }
 
@@ -95,7 +96,7 @@ export class ArgumentReader {
     this.#found.push(fault)
   }
 
-  /** One per argument, the first found, in the order the arguments came in; those that are missing last. */
+  /** Returns the first fault of each argument in the order in which the arguments were sent, faults of missing arguments last. */
   faults(): Fault[] {
     const found = Array.from(
       Map.groupBy(this.#found, ({ pointer }) => pointer.split("/")[1]!),
@@ -106,7 +107,7 @@ export class ArgumentReader {
     return found.sort((a, b) => placeOf(a) - placeOf(b)).map(({ first }) => first)
   }
 
-  /** Where arguments stand among those given, looked for until all are found: a hostile caller gives thousands. */
+  /** Returns the positions of arguments among those sent. Stops once all are found, because a hostile caller can send thousands. */
   #placesOf(names: readonly string[]): ReadonlyMap<string, number> {
     const wanted = new Set(names)
     const places = new Map<string, number>()
@@ -119,30 +120,30 @@ export class ArgumentReader {
   }
 }
 
-/** Throws all faults of the arguments, if there are any. */
+/** Throws all faults of the arguments at once. Does nothing when there are none. */
 export function refuseArguments(reader: ArgumentReader, form: Form): void {
   refuse(reader.faults().slice(0, 20), form)
 }
 
-/** Names of a query string that a report fills in by itself: nobody gives them. */
+/** Refuses parameters of a query string that the report sets itself. */
 export function refuseNames(given: Record<string, unknown>, names: readonly string[]): void {
   const taken = names.filter((name) => given[name] !== undefined)
   refuse(taken.map(noArgument), "text")
 }
 
-/** For a value of a query string that none of a closed list is. */
+/** Refuses a value of a query string that is not in a closed list. */
 export function refuseChoice(name: string, allowed: readonly string[]): never {
   refuseArgument(noChoice(name, allowed))
 }
 
-/** For what is wrong with a query string beyond its single values. */
+/** Refuses a query string for a reason that concerns more than one value. */
 export function refuseArgument(found: Fault): never {
   throw notValid([found], "text")
 }
 
 /**
- * Query-string values in the form of JSON arguments: comma lists, JSON text, true and false. What is none stays text, and
- * is refused when it is read.
+ * Converts the values of a query string to JSON arguments: comma-separated lists, JSON text, true and false. Other values stay
+ * text and are refused when they are read.
  */
 export function fromQueryString(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
@@ -177,11 +178,11 @@ function jsonOr(text: string): unknown {
 export const forbiddenCharacters = (pointer: string): Fault => ({
   pointer,
   code: "invalid_characters",
-  detail: "Control characters and halves of surrogate pairs are not allowed.",
+  detail: "Control characters and unpaired surrogates are not allowed.",
 })
 
 function noChoice(name: string, allowed: readonly string[]): Fault {
-  return { pointer: `/${name}`, code: "invalid_choice", detail: `${name} must be of: ${allowed.join(", ")}.`, allowed }
+  return { pointer: `/${name}`, code: "invalid_choice", detail: `${name} must be one of: ${allowed.join(", ")}.`, allowed }
 }
 
 function unknownArgument(name: string, allowed: readonly string[]): Fault {
@@ -191,10 +192,10 @@ function unknownArgument(name: string, allowed: readonly string[]): Fault {
 const noArgument = (name: string): Fault => ({
   pointer: `/${segment(name)}`,
   code: "unknown_field",
-  detail: "There is no such parameter.",
+  detail: "This parameter does not exist.",
 })
 
-/** A name as part of a JSON pointer, cut where nobody reads on. */
+/** Returns a name as a segment of a JSON pointer, cut to 100 characters. */
 const segment = (name: string): string => name.slice(0, 100).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1")
 
 const wrongType = (name: string, wanted: string): Fault => ({
@@ -204,7 +205,16 @@ const wrongType = (name: string, wanted: string): Fault => ({
 })
 
 function wrongSize(name: string, code: string, allowed: Bounds, unit: string): Fault {
-  return { pointer: `/${name}`, code, detail: `${name} has ${allowed.min} to ${allowed.max} ${unit}.`, allowed }
+  return { pointer: `/${name}`, code, detail: `${name} must have ${allowed.min} to ${allowed.max} ${unit}.`, allowed }
 }
 
 const within = ({ min, max }: Bounds, size: number): boolean => size >= min && size <= max
+
+/** Reads the arguments of the property report: an event name and the maximum number of properties. */
+export function readProperties(given: Record<string, unknown>, form: Form): { event: string | undefined; limit: number } {
+  const reader = new ArgumentReader(given, ["event", "limit"])
+  const event = reader.text("event", { min: 1, max: COLLECT.nameChars })
+  const limit = reader.integer("limit", QUERY.propertyKeys) ?? QUERY.propertyKeys.default
+  refuseArguments(reader, form)
+  return { event, limit }
+}

@@ -1,15 +1,14 @@
-import { DIMENSIONS, type Dimension, dimensionFacts } from "../domain/dimension.ts"
-import { QUERY } from "../domain/limits.ts"
-import { type DimensionGrouping, type Grouping, INTERVALS, type Interval } from "../domain/query.ts"
-import { characters, isClean } from "../domain/text.ts"
+import { DIMENSIONS, type Dimension, dimensionFacts } from "../../domain/dimension.ts"
+import { QUERY } from "../../domain/limits.ts"
+import { type DimensionGrouping, type Grouping, INTERVALS, type Interval } from "../../domain/query.ts"
+import { countCharacters, isClean } from "../../domain/text.ts"
 import { type Faults, readList } from "./faults.ts"
-import { fittingInterval } from "./interval.ts"
-import type { LocalRange } from "./period.ts"
+import { fittingInterval, type LocalRange } from "./period.ts"
 
-/** A dimension by one of its names in the array form (api.md 7.2). */
+/** A dimension as named in the array form (api.md 7.2). */
 export type NamedDimension = Pick<DimensionGrouping, "dimension" | "property" | "named">
 
-/** What rows are grouped by. `auto` is `time` alone: the interval that fits the range. */
+/** A dimension that rows are grouped by. `auto` stands for plain `time`, whose interval follows from the range. */
 export type ArrayDimension = { name: string } & ({ interval: Interval | "auto" } | { of: NamedDimension })
 
 const PROPERTY = "event:props:"
@@ -23,7 +22,7 @@ const NAMED: ReadonlyMap<unknown, NamedDimension> = new Map(
     .filter((dimension) => dimension !== "property")
     .flatMap((dimension) => dimensionFacts(dimension).query.map((name) => [name, described(name, dimension)] as const)),
 )
-/** Events store the code of a country; of regions and cities they store what there is, and it has one text. */
+/** Returns a dimension as its name describes it. Only countries are grouped by name or by code; regions and cities are stored under a single text. */
 function described(name: string, dimension: Dimension): NamedDimension {
   return name === "visit:country_name" ? { dimension, named: true } : { dimension }
 }
@@ -33,25 +32,25 @@ const NAMES = [...FILTERED_NAMES, ...TIMES.keys()].map(String)
 
 export const isTimeName = (name: unknown): boolean => TIMES.has(name)
 
-/** The dimension of a filter. */
+/** Reads the dimension of a filter. */
 export function readDimension(name: unknown, pointer: string, faults: Faults): NamedDimension | undefined {
   if (typeof name === "string" && name.startsWith(PROPERTY)) return readProperty(name.slice(PROPERTY.length), pointer, faults)
   return NAMED.get(name) ?? refuseName(name, pointer, FILTERED_NAMES, faults)
 }
 
-/** 0 to 3 dimensions, at most one of them time. Undefined when one is at fault. */
+/** Reads 0 to 3 dimensions, at most one of them time. Returns undefined when one is invalid. */
 export function readDimensions(value: unknown, faults: Faults): readonly ArrayDimension[] | undefined {
   if (value === undefined) return []
   const list = readList(value, "/dimensions", { min: 0, max: QUERY.groupings }, faults)
   const read = list?.map((name, i) => readGrouping(name, `/dimensions/${i}`, faults)).filter((dimension) => dimension !== undefined)
   if (!read || read.length < list!.length) return undefined
-  if (new Set(read.map(({ name }) => name)).size < read.length) return faults.refuse("/dimensions", "not_unique", "names one twice")
+  if (new Set(read.map(({ name }) => name)).size < read.length) return faults.refuse("/dimensions", "not_unique", "contains a duplicate")
   const second = read.findIndex((dimension, i) => "interval" in dimension && read.slice(0, i).some((other) => "interval" in other))
   if (second === -1) return read
-  return faults.refuse(`/dimensions/${second}`, "unsupported_combination", "is a second time dimension")
+  return faults.refuse(`/dimensions/${second}`, "unsupported_combination", "is a second time dimension: a query can have one")
 }
 
-/** What the engine groups by. A missing value is ordered as it is shown. */
+/** Returns the grouping of a dimension for the engine. A missing value is ordered by the text it is shown as. */
 export function groupingOf(dimension: ArrayDimension, range: LocalRange): Grouping {
   if ("interval" in dimension) return { by: "time", interval: intervalOf(dimension.interval, range) }
   return { by: "dimension", ...dimension.of, missing: dimensionFacts(dimension.of.dimension).missing[1] }
@@ -69,15 +68,15 @@ function readGrouping(name: unknown, pointer: string, faults: Faults): ArrayDime
 }
 
 function readProperty(property: string, pointer: string, faults: Faults): NamedDimension | undefined {
-  if (property === "") return faults.refuse(pointer, "too_short", `names no key behind ${PROPERTY}`)
-  if (characters(property) > QUERY.propertyChars) {
-    return faults.refuse(pointer, "too_long", `names a key of more than ${QUERY.propertyChars} characters`)
+  if (property === "") return faults.refuse(pointer, "too_short", `has no property key after ${PROPERTY}`)
+  if (countCharacters(property) > QUERY.propertyChars) {
+    return faults.refuse(pointer, "too_long", `has a property key of more than ${QUERY.propertyChars} characters`)
   }
-  if (!isClean(property)) return faults.refuse(pointer, "invalid_characters", "names a key with characters that no text may have")
+  if (!isClean(property)) return faults.refuse(pointer, "invalid_characters", "has a property key with characters that are not allowed")
   return { dimension: "property", property }
 }
 
 function refuseName(name: unknown, pointer: string, allowed: readonly string[], faults: Faults): undefined {
   if (typeof name !== "string") return faults.refuse(pointer, "invalid_type", "must be the name of a dimension")
-  return faults.refuse(pointer, "invalid_choice", `must be of: ${allowed.join(", ")}`, allowed)
+  return faults.refuse(pointer, "invalid_choice", `must be one of: ${allowed.join(", ")}`, allowed)
 }

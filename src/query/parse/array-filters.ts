@@ -1,21 +1,32 @@
-import { missingTexts, positiveOperator } from "../domain/condition.ts"
-import { type Condition, type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
-import { QUERY } from "../domain/limits.ts"
-import { escaped, isObject } from "../domain/shape.ts"
-import { characters, isClean } from "../domain/text.ts"
+import { type Condition, type Filter, missingTexts, OPERATORS, type Operator, positiveOperator } from "../../domain/filter.ts"
+import { QUERY } from "../../domain/limits.ts"
+import { escaped, isObject } from "../../domain/shape.ts"
+import type { Site } from "../../domain/site.ts"
+import { countCharacters, isClean } from "../../domain/text.ts"
 import { isTimeName, type NamedDimension, readDimension } from "./array-dimensions.ts"
 import { type Faults, readList } from "./faults.ts"
-import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, SET_OPERATORS } from "./filter-values.ts"
 
-/** What a saved segment or cohort is made of; undefined when the asker can see none with this id. */
+/** Operators that the dimension `goal` supports (metrics.md section 10). */
+export const GOAL_OPERATORS: readonly Operator[] = ["is", "contains"]
+/** Operators that segments and cohorts support. */
+export const SET_OPERATORS: readonly Operator[] = ["is", "is_not"]
+
+export const isShortPattern = (pattern: string): boolean =>
+  pattern.length <= QUERY.wildcardChars && pattern.split("*").length - 1 <= QUERY.wildcardStars
+export const PATTERN_BOUNDS = `A pattern can have at most ${QUERY.wildcardChars} characters and ${QUERY.wildcardStars} asterisks.`
+
+/** Returns the filter of a saved segment or cohort, or undefined when no such id is visible to the caller. */
 export type SavedFilters = (kind: "segment" | "cohort", id: number) => Filter | undefined
 
-/** Where a tree stands in the others. */
+/** Returns the lookup of the segments and cohorts of a site that a user can see; without a user, those shared on the site. */
+export type SavedOf = (site: Site, userId?: number) => SavedFilters
+
+/** Position of a filter tree within the request. */
 interface Place {
   pointer: string
-  /** Operators around it. */
+  /** Number of operators around it. */
   depth: number
-  /** Below `has_done`, which may not hold another one. */
+  /** Whether it is inside a `has_done`, which cannot contain another one. */
   inside: boolean
 }
 
@@ -29,18 +40,18 @@ const WRAPPERS = ["not", "has_done", "has_not_done"]
 const REGEX = ["matches", "matches_not"]
 const ALL_OPERATORS = [...OPERATORS, ...LISTS, ...WRAPPERS]
 
-/** The filter trees of the array form, all of which must hold (api.md 7.3). Undefined without filters, or with faults. */
+/** Reads the filter trees of the array form, all of which must hold (api.md 7.3). Returns undefined without filters or with faults. */
 export function readFilterTrees(value: unknown, faults: Faults, saved: SavedFilters): Filter | undefined {
   if (value === undefined) return undefined
   const trees = readList(value, "/filters", { min: 0, max: Number.MAX_SAFE_INTEGER }, faults)
   if (!trees) return undefined
-  // Counted before anything is read: thousands of leaves are one fault.
-  if (leafCount(trees) > QUERY.leaves) return faults.refuse("/filters", "too_many", `has at most ${QUERY.leaves} conditions`)
+  // Conditions are counted before any is read, so that thousands of them are one fault.
+  if (leafCount(trees) > QUERY.leaves) return faults.refuse("/filters", "too_many", `must have at most ${QUERY.leaves} conditions`)
   const read = trees.map((tree, i) => readTree(tree, { pointer: `/filters/${i}`, depth: 0, inside: false }, { faults, saved }))
   return allOf(read.filter((filter) => filter !== undefined))
 }
 
-/** Lists whose first item is no operator over others. */
+/** Returns the number of conditions: the lists whose first item is not an operator over other trees. */
 function leafCount(trees: readonly unknown[]): number {
   return trees.reduce((count: number, tree) => {
     if (!Array.isArray(tree)) return count + 1
@@ -54,11 +65,11 @@ const allOf = (filters: readonly Filter[]): Filter | undefined => (filters.lengt
 function readTree(tree: unknown, place: Place, reading: Reading): Filter | undefined {
   const { pointer, depth } = place
   const { faults } = reading
-  if (!Array.isArray(tree)) return faults.refuse(pointer, "invalid_type", "must be a list that begins with an operator")
+  if (!Array.isArray(tree)) return faults.refuse(pointer, "invalid_type", "must be a list that starts with an operator")
   const [operator] = tree
   if (!LISTS.includes(operator) && !WRAPPERS.includes(operator)) return readLeaf(tree, place, reading)
   if (!readList(tree, pointer, { min: 2, max: 2 }, faults)) return undefined
-  if (depth === QUERY.filterDepth) return faults.refuse(pointer, "too_many", `is more than ${QUERY.filterDepth} operators deep`)
+  if (depth === QUERY.filterDepth) return faults.refuse(pointer, "too_many", `is nested more than ${QUERY.filterDepth} operators deep`)
   const below = { ...place, pointer: `${pointer}/1`, depth: depth + 1 }
   return LISTS.includes(operator) ? readBranches(tree, below, reading) : readWrapped(tree, below, reading)
 }
@@ -73,7 +84,7 @@ function readBranches([operator, given]: readonly unknown[], place: Place, readi
 function readWrapped([operator, tree]: readonly unknown[], place: Place, reading: Reading): Filter | undefined {
   if (operator === "not") return negated(readTree(tree, place, reading))
   if (place.inside) {
-    return reading.faults.refuse(place.pointer.slice(0, -"/1".length), "unsupported_combination", "stands below another has_done")
+    return reading.faults.refuse(place.pointer.slice(0, -"/1".length), "unsupported_combination", "cannot be nested in another has_done")
   }
   const filter = readTree(tree, { ...place, inside: true }, reading)
   const done: Filter | undefined = filter && { op: "has_done", filter }
@@ -82,13 +93,13 @@ function readWrapped([operator, tree]: readonly unknown[], place: Place, reading
 
 const negated = (filter: Filter | undefined): Filter | undefined => filter && { op: "not", filter }
 
-/** `[operator, dimension, clauses]`, with modifiers at the end or not. */
+/** Reads a condition: `[operator, dimension, clauses]`, optionally followed by modifiers. */
 function readLeaf(leaf: readonly unknown[], { pointer }: Place, { faults, saved }: Reading): Filter | undefined {
   const operator = readOperator(leaf[0], `${pointer}/0`, faults)
   if (!readList(leaf, pointer, { min: 3, max: 4 }, faults)) return undefined
   const [, name, clauses, modifiers] = leaf
   if (name === "segment" || name === "cohort") return readSaved({ kind: name, operator, leaf, pointer }, faults, saved)
-  if (isTimeName(name)) return faults.refuse(`${pointer}/1`, "unsupported_combination", "is time: choose it with date_range")
+  if (isTimeName(name)) return faults.refuse(`${pointer}/1`, "unsupported_combination", "is a time dimension: use date_range instead")
   const of = readDimension(name, `${pointer}/1`, faults)
   if (of?.dimension === "goal") refuseOperator(operator, GOAL_OPERATORS, pointer, faults)
   const values = readClauses(clauses, operator, `${pointer}/2`, faults)
@@ -99,16 +110,16 @@ function readLeaf(leaf: readonly unknown[], { pointer }: Place, { faults, saved 
 
 function readOperator(given: unknown, pointer: string, faults: Faults): Operator | undefined {
   if (REGEX.some((name) => name === given)) {
-    return faults.refuse(pointer, "regex_not_supported", "is a regular expression: use matches_wildcard", OPERATORS)
+    return faults.refuse(pointer, "regex_not_supported", "is a regular expression, which is not supported: use matches_wildcard", OPERATORS)
   }
   if (given !== undefined && typeof given !== "string") return faults.refuse(pointer, "invalid_type", "must be an operator")
   const operator = OPERATORS.find((known) => known === given)
-  return operator ?? faults.refuse(pointer, "invalid_choice", `must be of: ${ALL_OPERATORS.join(", ")}`, ALL_OPERATORS)
+  return operator ?? faults.refuse(pointer, "invalid_choice", `must be one of: ${ALL_OPERATORS.join(", ")}`, ALL_OPERATORS)
 }
 
 function refuseOperator(operator: Operator | undefined, allowed: readonly Operator[], pointer: string, faults: Faults): void {
   if (operator && !allowed.includes(operator))
-    faults.refuse(`${pointer}/0`, "unsupported_combination", `must be of: ${allowed.join(", ")}`, allowed)
+    faults.refuse(`${pointer}/0`, "unsupported_combination", `must be one of: ${allowed.join(", ")}`, allowed)
 }
 
 interface SavedLeaf {
@@ -118,10 +129,10 @@ interface SavedLeaf {
   pointer: string
 }
 
-/** Any one of the named segments or cohorts. */
+/** Reads a condition on segments or cohorts, which holds when any of them does. */
 function readSaved({ kind, operator, leaf, pointer }: SavedLeaf, faults: Faults, saved: SavedFilters): Filter | undefined {
   refuseOperator(operator, SET_OPERATORS, pointer, faults)
-  if (leaf.length > 3) faults.refuse(`${pointer}/3`, "unsupported_combination", `does not go with ${kind}`)
+  if (leaf.length > 3) faults.refuse(`${pointer}/3`, "unsupported_combination", `cannot be combined with ${kind}`)
   const ids = readList(leaf[2], `${pointer}/2`, { min: 1, max: QUERY.clauses }, faults)
   const filters = ids?.map((id, i) => readSavedId(kind, id, `${pointer}/2/${i}`, faults, saved)).filter((filter) => filter !== undefined)
   if (!operator || !filters || filters.length < ids!.length) return undefined
@@ -131,7 +142,7 @@ function readSaved({ kind, operator, leaf, pointer }: SavedLeaf, faults: Faults,
 
 function readSavedId(kind: "segment" | "cohort", id: unknown, pointer: string, faults: Faults, saved: SavedFilters): Filter | undefined {
   if (typeof id !== "number" || !Number.isSafeInteger(id)) return faults.refuse(pointer, "invalid_type", "must be a whole number")
-  return saved(kind, id) ?? faults.refuse(pointer, "invalid_choice", `names no ${kind} that is visible to you`, [])
+  return saved(kind, id) ?? faults.refuse(pointer, "invalid_choice", `is not the id of a ${kind} that is visible to you`, [])
 }
 
 function readClauses(given: unknown, operator: Operator | undefined, pointer: string, faults: Faults): string[] | undefined {
@@ -140,13 +151,14 @@ function readClauses(given: unknown, operator: Operator | undefined, pointer: st
   return read && read.length === clauses!.length ? read : undefined
 }
 
-/** Kept as it is, not trimmed: it is compared with what events hold. The empty text is the missing value, which alone it can equal. */
+/** Reads a value without trimming it, because it is compared with stored values. The empty text stands for the missing value and needs `is` or `is_not`. */
 function readClause(clause: unknown, operator: Operator | undefined, pointer: string, faults: Faults): string | undefined {
-  if (typeof clause !== "string") return faults.refuse(pointer, "invalid_type", "must be a text")
+  if (typeof clause !== "string") return faults.refuse(pointer, "invalid_type", "must be a string")
   const isEqual = operator === undefined || operator === "is" || operator === "is_not"
   if (clause === "" && !isEqual) return faults.refuse(pointer, "too_short", "must not be empty")
-  if (characters(clause) > QUERY.valueChars) return faults.refuse(pointer, "too_long", `may have ${QUERY.valueChars} characters`)
-  if (!isClean(clause)) return faults.refuse(pointer, "invalid_characters", "holds characters that no text may have")
+  if (countCharacters(clause) > QUERY.valueChars)
+    return faults.refuse(pointer, "too_long", `must have at most ${QUERY.valueChars} characters`)
+  if (!isClean(clause)) return faults.refuse(pointer, "invalid_characters", "contains characters that are not allowed")
   const isPattern = operator === "matches_wildcard" || operator === "matches_wildcard_not"
   return isPattern && !isShortPattern(clause) ? faults.refuse(pointer, "invalid_pattern", `is too long. ${PATTERN_BOUNDS}`) : clause
 }

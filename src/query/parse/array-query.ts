@@ -1,10 +1,9 @@
-import type { Key, Query, SiteFacts } from "../domain/query.ts"
+import type { Key, Query, SiteFacts } from "../../domain/query.ts"
 import { groupingOf } from "./array-dimensions.ts"
-import { orderOf } from "./array-order.ts"
-import type { ArrayQuestion } from "./array-parse.ts"
+import { type ArrayQuestion, orderOf } from "./array-parse.ts"
 import { bucketsOf } from "./buckets.ts"
 
-/** What a question of the array form asks of the engine. */
+/** Builds the engine query of a parsed query of the array form. */
 export function arrayQuery(question: ArrayQuestion, site: SiteFacts, now: number): Query {
   const { range, metrics, dimensions, filter, order, limit, offset, isRealtime } = question
   return {
@@ -27,10 +26,10 @@ export function arrayQuery(question: ArrayQuestion, site: SiteFacts, now: number
   }
 }
 
-/** Keys of a row in the compared range: the same values, and the time bucket with the same number. Undefined where there is none. */
+/** Returns the keys of a row in the compared range: the same values and the time bucket with the same number. Undefined when that bucket does not exist. */
 export type Partner = (keys: readonly Key[]) => readonly Key[] | undefined
 
-/** The same over the compared range, for the rows of a page: each is looked for under the keys of its partner. */
+/** Returns the query over the compared range, restricted to the rows with the given keys. */
 export function comparedQuery(query: Query, compared: Query["range"], only: readonly (readonly Key[])[]): Query {
   return { ...query, range: compared, only, order: [] }
 }

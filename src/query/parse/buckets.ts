@@ -1,4 +1,4 @@
-import type { Interval, Range } from "../domain/query.ts"
+import type { Interval, Range } from "../../domain/query.ts"
 
 /**
  * The time buckets of a range in a zone (metrics.md section 9). Bucket i runs from `edges[i]` to before `edges[i + 1]`;
@@ -7,13 +7,14 @@ import type { Interval, Range } from "../domain/query.ts"
 export interface Buckets {
   interval: Interval
   timezone: string
-  /** One more than there are buckets. */
+  /** Boundaries: one more than the number of buckets. */
   edges: Float64Array
-  /** Where the first bucket would begin and the last one end if the range did not cut them. */
+  /** Start of the first and end of the last bucket, had the range not cut them. */
   wholeFrom: number
   wholeTo: number
 }
 
+/** Returns the buckets of a range. */
 export function bucketsOf(range: Range, interval: Interval, timezone: string): Buckets {
   const edges = interval === "minute" || interval === "hour" ? clockEdges(range, interval, timezone) : dateEdges(range, interval, timezone)
   const inside = edges.filter((edge) => edge > range.from && edge < range.to)
@@ -26,15 +27,15 @@ export function bucketsOf(range: Range, interval: Interval, timezone: string): B
   }
 }
 
-/** Buckets that are not over at `now`, and those that an end of the range cuts: their numbers are no drop. */
+/** Returns whether a bucket is unfinished at `now` or cut by an end of the range, so that a low number is not a decline. */
 export function isPartial({ edges, wholeFrom, wholeTo }: Buckets, index: number, now: number): boolean {
   const count = edges.length - 1
   return edges[index + 1]! > now || (index === 0 && wholeFrom < edges[0]!) || (index === count - 1 && wholeTo > edges[count]!)
 }
 
 /**
- * A bucket's `time` in the flat form (api.md 6.4), from its first instant inside the range: the local day, or the local
- * hour or minute with its offset.
+ * Returns the `time` of a bucket in the flat form (api.md 6.4), by its first instant inside the range: the local day, or the
+ * local hour or minute with its offset.
  */
 export function flatLabel(at: number, interval: Interval, timezone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
@@ -42,8 +43,8 @@ export function flatLabel(at: number, interval: Interval, timezone: string): str
 }
 
 /**
- * The same in the query form (api.md 7.6). The second run of a repeated hour carries its offset: a local time that comes
- * twice is told apart from the first one.
+ * Returns the label of a bucket in the array form (api.md 7.6). When clocks go back, the second run of the repeated hour has its
+ * offset appended, so that the two can be distinguished.
  */
 export function queryLabel(at: number, interval: Interval, timezone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone)
@@ -54,26 +55,26 @@ export function queryLabel(at: number, interval: Interval, timezone: string): st
 
 const isClock = (interval: Interval): interval is "minute" | "hour" => interval === "minute" || interval === "hour"
 
-/** The wall clock at the start of the hour or minute, though the range or a change of clocks may cut it. */
+/** Returns the wall clock at the start of the hour or minute, even if the range or a clock change cuts it. */
 function clockText(local: Temporal.ZonedDateTime, interval: "minute" | "hour", between: string): string {
   const minute = interval === "hour" ? "00" : String(local.minute).padStart(2, "0")
   return `${local.toPlainDate()}${between}${String(local.hour).padStart(2, "0")}:${minute}:00`
 }
 
-/** True of an instant whose local time has been before: it lies behind a turning back of the clocks. */
+/** Returns whether the local time of an instant occurred before, because the clocks went back. */
 function isRepeated(local: Temporal.ZonedDateTime): boolean {
   const earlier = local.toPlainDateTime().toZonedDateTime(local.timeZoneId, { disambiguation: "earlier" })
   return earlier.epochMilliseconds < local.epochMilliseconds
 }
 
-/** First instants of the days, weeks or months from the one that holds the start of the range to the one after its end. */
+/** Returns the first instants of days, weeks or months, from the one that contains the start of the range to the one after its end. */
 function dateEdges(range: Range, interval: Interval, timezone: string): number[] {
   const local = Temporal.Instant.fromEpochMilliseconds(range.from).toZonedDateTimeISO(timezone).toPlainDate()
   const first = firstDate(local, interval)
   const edges: number[] = []
   for (let step = 0; edges.length === 0 || edges[edges.length - 1]! < range.to; step++) {
     const at = first.add(stepOf(interval, step)).toZonedDateTime(timezone).epochMilliseconds
-    // A date that a zone left out has no instants and is no bucket.
+    // A date that the zone skipped has no instants and therefore no bucket.
     if (at !== edges[edges.length - 1]) edges.push(at)
   }
   return edges
@@ -90,8 +91,8 @@ function stepOf(interval: Interval, step: number): Temporal.DurationLike {
 }
 
 /**
- * Starts of the wall clock's hours or minutes, and the instants where the offset changes: a run with the same local date,
- * hour and offset is one bucket. The offset is looked up once for every stretch of time in which it stays.
+ * Returns the starts of hours or minutes on the wall clock and the instants at which the offset changes: a run with the same
+ * local date, hour and offset is one bucket. The offset is looked up once per stretch of time in which it is constant.
  */
 function clockEdges(range: Range, interval: "minute" | "hour", timezone: string): number[] {
   const length = interval === "hour" ? 3_600_000 : 60_000

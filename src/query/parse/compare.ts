@@ -1,8 +1,8 @@
-import type { Range } from "../domain/query.ts"
+import type { Range } from "../../domain/query.ts"
+import { roundedRatio } from "../../domain/round.ts"
 import { daysRange, hoursRange, type LocalRange, zoned } from "./period.ts"
-import { roundedRatio } from "./round.ts"
 
-/** What a range is compared with. `matchWeekday` moves the compared range back by 0 to 6 days, to the same weekday. */
+/** The mode of a comparison. `matchWeekday` moves the compared range back by 0 to 6 days to the same weekday. */
 export type Comparison = { matchWeekday: boolean } & (
   | { mode: "previous_period" | "previous_year" }
   | { mode: "custom"; from: Temporal.PlainDate; to: Temporal.PlainDate }
@@ -10,8 +10,8 @@ export type Comparison = { matchWeekday: boolean } & (
 )
 
 /**
- * The range that another one is compared with (metrics.md section 9.2): whole days, however much of today has passed.
- * A range of hours is compared with as many hours; against days of one's own choice it is compared with whole days.
+ * Returns the range that another one is compared with (metrics.md section 9.2): whole days, however much of today has passed.
+ * A range of hours is compared with as many hours, but with whole days when the caller chose the days.
  */
 export function comparedRange(base: LocalRange, comparison: Comparison): LocalRange {
   if (comparison.mode === "custom_hours" || (base.hours && comparison.mode !== "custom")) return comparedHours(base, comparison)
@@ -22,13 +22,13 @@ export function comparedRange(base: LocalRange, comparison: Comparison): LocalRa
 }
 
 /**
- * As much of the compared range as has passed of the other one: of days up to the same local time of the last one, of hours
- * as long. All of it when the other range is over.
+ * Returns the part of the compared range that corresponds to the elapsed part of the base range: days up to the same local time
+ * on the last day, hours for the same length. Returns all of it once the base range has ended.
  */
 export function comparedSoFar(compared: LocalRange, base: LocalRange, now: number): LocalRange {
   if (now >= base.range.to) return compared
   const end = base.hours ? compared.range.from + now - base.range.from : sameTime(compared, now)
-  // What happens at this very moment is in both.
+  // Events at exactly this moment belong to both ranges.
   return { ...compared, range: { from: compared.range.from, to: Math.min(compared.range.to, end + 1) }, hours: true }
 }
 
@@ -37,17 +37,21 @@ function sameTime({ to, timezone }: LocalRange, now: number): number {
   return Temporal.PlainDate.from(to).toZonedDateTime({ timeZone: timezone, plainTime }).epochMilliseconds
 }
 
-/** Percent with one decimal, of the values as shown; undefined when there was nothing before. */
+/** Decimals of displayed values. Some currencies have four. */
+const SHOWN_DECIMALS = 4
+
+/** Returns the change in percent with one decimal, or undefined when the earlier value is 0. */
 export function changePercent(value: number, before: number): number | undefined {
   if (before === 0) return undefined
-  const [now, old] = [Math.round(value * 1000), Math.round(before * 1000)] // whole numbers: a half is then a half
-  // Thousandths of the ratio are tenths of a percent; times 100 beforehand, large revenues would no longer be exact.
+  const unit = 10 ** SHOWN_DECIMALS
+  const [now, old] = [Math.round(value * unit), Math.round(before * unit)] // whole numbers, so that halves are exact
+  // Thousandths of the ratio are tenths of a percent. Multiplying by 100 first would make large revenues inexact.
   return Math.round(roundedRatio(Math.sign(old) * (now - old), Math.abs(old), 3) * 1000) / 10
 }
 
 function comparedDays(first: Temporal.PlainDate, last: Temporal.PlainDate, comparison: Exclude<Comparison, { mode: "custom_hours" }>) {
   if (comparison.mode === "custom") return { from: comparison.from, to: comparison.to }
-  // 29 February becomes 28: Temporal keeps the day within the month.
+  // 29 February becomes 28 February, because Temporal limits the day to the month.
   if (comparison.mode === "previous_year") return { from: first.subtract({ years: 1 }), to: last.subtract({ years: 1 }) }
   const to = first.subtract({ days: 1 })
   return { from: to.subtract({ days: first.until(last).days }), to }

@@ -1,28 +1,26 @@
-import { conditionOf } from "../domain/condition.ts"
-import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
-import type { Fault } from "../domain/error.ts"
-import { type Filter, OPERATORS, type Operator } from "../domain/filter.ts"
-import { parseId } from "../domain/id.ts"
-import { QUERY } from "../domain/limits.ts"
-import { isClean } from "../domain/text.ts"
+import { type Dimension, FLAT_DIMENSIONS } from "../../domain/dimension.ts"
+import type { Fault } from "../../domain/error.ts"
+import { conditionOf, type Filter, OPERATORS, type Operator } from "../../domain/filter.ts"
+import { parseId } from "../../domain/id.ts"
+import { QUERY } from "../../domain/limits.ts"
+import { isClean } from "../../domain/text.ts"
 import { type ArgumentReader, forbiddenCharacters } from "./arguments.ts"
-import type { SavedFilters } from "./array-filters.ts"
-import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, SET_OPERATORS } from "./filter-values.ts"
+import { GOAL_OPERATORS, isShortPattern, PATTERN_BOUNDS, type SavedFilters, SET_OPERATORS } from "./array-filters.ts"
 
-/** The filters of the flat form: all must hold; values of one are alternatives (api.md section 6.1). */
+/** The filters of the flat form. All must hold; the values of one filter are alternatives (api.md section 6.1). */
 interface FlatFilters {
   filter: Filter | undefined
-  /** Every dimension that is filtered. */
+  /** All dimensions that the filters name. */
   dimensions: readonly Dimension[]
 }
 
 const NONE: FlatFilters = { filter: undefined, dimensions: [] }
-/** Saved sets: named by id. */
+/** Dimensions whose values are ids of saved sets. */
 const SETS = ["segment", "cohort"] as const
 const FILTERED: readonly string[] = [...FLAT_DIMENSIONS, ...SETS]
 const FIELDS = ["dimension", "property", "operator", "values"]
 
-/** `saved` says what segments and cohorts are made of. */
+/** Reads the argument `filters`. `saved` resolves segments and cohorts. */
 export function readFilters(reader: ArgumentReader, saved: SavedFilters): FlatFilters {
   const given = reader.raw("filters")
   if (given === undefined) return NONE
@@ -31,7 +29,7 @@ export function readFilters(reader: ArgumentReader, saved: SavedFilters): FlatFi
   return faults.length > 0 ? NONE : read
 }
 
-/** The same of a list that is kept, or is about to be: all that is wrong with it is in `faults`. */
+/** Reads a list of filters that is stored, or is about to be. All its faults are returned in `faults`. */
 export function readFilterList(given: unknown, pointer: string, saved: SavedFilters): FlatFilters & { faults: Fault[] } {
   const faults = listFaults(given, pointer)
   const list = Array.isArray(given) && faults.length === 0 ? given : []
@@ -48,13 +46,13 @@ function listFaults(given: unknown, pointer: string): Fault[] {
   const allowed = { min: 0, max: QUERY.flatFilters }
   if (!Array.isArray(given)) return [{ pointer, code: "invalid_type", detail: "filters must be a list of filters, as JSON." }]
   if (given.length <= allowed.max) return []
-  return [{ pointer, code: "too_many", detail: `At most ${allowed.max} filters.`, allowed }]
+  return [{ pointer, code: "too_many", detail: `At most ${allowed.max} filters are allowed.`, allowed }]
 }
 
 function readFilter(item: unknown, pointer: string, faults: Fault[], saved: SavedFilters): Filter | undefined {
   const before = faults.length
   if (typeof item !== "object" || item === null || Array.isArray(item)) {
-    faults.push({ pointer, code: "invalid_type", detail: "A filter is an object with dimension and values." })
+    faults.push({ pointer, code: "invalid_type", detail: "A filter must be an object with dimension and values." })
     return undefined
   }
   const fields: Record<string, unknown> = { ...item }
@@ -69,9 +67,9 @@ function readFilter(item: unknown, pointer: string, faults: Fault[], saved: Save
   return filter
 }
 
-/** Any one of the named ones; undefined when one of them cannot be seen. Ids are numbers, or digits. */
+/** Returns a filter that holds when any of the named sets does, or undefined when one is not visible. Ids are numbers or digits. */
 function readSaved(set: (typeof SETS)[number], { operator, values }: Record<string, unknown>, saved: SavedFilters): Filter | undefined {
-  const named = values as (string | number | undefined)[] // a list; what is in it is looked at now
+  const named = values as (string | number | undefined)[] // checked to be a list; its items are checked below
   const ids = named.map((value) => parseId(value))
   const filters = ids.map((id) => id !== undefined && saved(set, id)).filter((filter) => filter !== undefined && filter !== false)
   if (filters.length < ids.length) return undefined
@@ -80,17 +78,18 @@ function readSaved(set: (typeof SETS)[number], { operator, values }: Record<stri
 }
 
 function unknownFields(fields: Record<string, unknown>, pointer: string): Fault[] {
-  // One tells it all: a hostile caller sends thousands.
+  // Only the first unknown field is reported, because a hostile caller can send thousands.
   for (const name in fields)
-    if (!FIELDS.includes(name)) return [{ pointer, code: "unknown_field", detail: `A filter has ${FIELDS.join(", ")}.`, allowed: FIELDS }]
+    if (!FIELDS.includes(name))
+      return [{ pointer, code: "unknown_field", detail: `A filter can only have the fields ${FIELDS.join(", ")}.`, allowed: FIELDS }]
   return []
 }
 
 function dimensionFaults({ dimension, property }: Record<string, unknown>, pointer: string): Fault[] {
   const at = `${pointer}/dimension`
-  if (dimension === undefined) return [{ pointer: at, code: "required", detail: "A filter names its dimension." }]
+  if (dimension === undefined) return [{ pointer: at, code: "required", detail: "A filter requires a dimension." }]
   if (typeof dimension !== "string" || !FILTERED.includes(dimension)) {
-    return [{ pointer: at, code: "invalid_choice", detail: `dimension must be of: ${FILTERED.join(", ")}.`, allowed: FILTERED }]
+    return [{ pointer: at, code: "invalid_choice", detail: `dimension must be one of: ${FILTERED.join(", ")}.`, allowed: FILTERED }]
   }
   return propertyFaults(dimension, property, `${pointer}/property`)
 }
@@ -98,13 +97,14 @@ function dimensionFaults({ dimension, property }: Record<string, unknown>, point
 function propertyFaults(dimension: string, property: unknown, pointer: string): Fault[] {
   if (dimension !== "property") {
     if (property === undefined) return []
-    return [{ pointer, code: "unsupported_combination", detail: "property goes with dimension property only." }]
+    return [{ pointer, code: "unsupported_combination", detail: "property is only allowed with the dimension property." }]
   }
-  if (property === undefined) return [{ pointer, code: "required", detail: "Name the key of the property." }]
-  if (typeof property !== "string") return [{ pointer, code: "invalid_type", detail: "property must be a text." }]
+  if (property === undefined) return [{ pointer, code: "required", detail: "The property key is required." }]
+  if (typeof property !== "string") return [{ pointer, code: "invalid_type", detail: "property must be a string." }]
   const allowed = { min: 1, max: QUERY.propertyChars }
   if (property.length < allowed.min) return [{ pointer, code: "too_short", detail: "property must not be empty.", allowed }]
-  if (property.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
+  if (property.length > allowed.max)
+    return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters are allowed.`, allowed }]
   return !isClean(property) ? [forbiddenCharacters(pointer)] : []
 }
 
@@ -112,39 +112,47 @@ function operatorFaults({ dimension, operator = "is" }: Record<string, unknown>,
   const at = `${pointer}/operator`
   if (operator === "matches" || operator === "matches_not") {
     return [
-      { pointer: at, code: "regex_not_supported", detail: "There are no regular expressions: use matches_wildcard.", allowed: OPERATORS },
+      {
+        pointer: at,
+        code: "regex_not_supported",
+        detail: "Regular expressions are not supported. Use matches_wildcard.",
+        allowed: OPERATORS,
+      },
     ]
   }
   if (!isOperator(operator)) {
-    return [{ pointer: at, code: "invalid_choice", detail: `operator must be of: ${OPERATORS.join(", ")}.`, allowed: OPERATORS }]
+    return [{ pointer: at, code: "invalid_choice", detail: `operator must be one of: ${OPERATORS.join(", ")}.`, allowed: OPERATORS }]
   }
   const allowed = dimension === "goal" ? GOAL_OPERATORS : SETS.some((set) => set === dimension) ? SET_OPERATORS : OPERATORS
   if (allowed.some((one) => one === operator)) return []
-  return [{ pointer: at, code: "unsupported_combination", detail: `${dimension} can be filtered by: ${allowed.join(", ")}.`, allowed }]
+  return [
+    { pointer: at, code: "unsupported_combination", detail: `${dimension} supports only these operators: ${allowed.join(", ")}.`, allowed },
+  ]
 }
 
 function valuesFaults({ dimension, operator, values }: Record<string, unknown>, pointer: string): Fault[] {
   const at = `${pointer}/values`
   const allowed = { min: 1, max: QUERY.flatValues }
-  if (values === undefined) return [{ pointer: at, code: "required", detail: "A filter has values." }]
-  if (!Array.isArray(values)) return [{ pointer: at, code: "invalid_type", detail: "values must be a list of texts." }]
-  if (values.length < allowed.min) return [{ pointer: at, code: "too_few", detail: "Give at least one value.", allowed }]
-  if (values.length > allowed.max) return [{ pointer: at, code: "too_many", detail: `At most ${allowed.max} values.`, allowed }]
+  if (values === undefined) return [{ pointer: at, code: "required", detail: "A filter requires values." }]
+  if (!Array.isArray(values)) return [{ pointer: at, code: "invalid_type", detail: "values must be a list of strings." }]
+  if (values.length < allowed.min) return [{ pointer: at, code: "too_few", detail: "At least one value is required.", allowed }]
+  if (values.length > allowed.max) return [{ pointer: at, code: "too_many", detail: `At most ${allowed.max} values are allowed.`, allowed }]
   if (SETS.some((name) => name === dimension)) return []
   const wildcard = operator === "matches_wildcard" || operator === "matches_wildcard_not"
   return values.flatMap((value, i) => valueFaults(value, wildcard, `${at}/${i}`))
 }
 
 function valueFaults(value: unknown, wildcard: boolean, pointer: string): Fault[] {
-  if (typeof value !== "string") return [{ pointer, code: "invalid_type", detail: "A value is a text." }]
+  if (typeof value !== "string") return [{ pointer, code: "invalid_type", detail: "A value must be a string." }]
   const allowed = { min: 1, max: QUERY.valueChars }
-  if (value.length < allowed.min) return [{ pointer, code: "too_short", detail: "A missing value is written (none).", allowed }]
-  if (value.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters.`, allowed }]
+  if (value.length < allowed.min)
+    return [{ pointer, code: "too_short", detail: "A value must not be empty. Use (none) for the missing value.", allowed }]
+  if (value.length > allowed.max) return [{ pointer, code: "too_long", detail: `At most ${allowed.max} characters are allowed.`, allowed }]
   if (!isClean(value)) return [forbiddenCharacters(pointer)]
   return !wildcard || isShortPattern(value) ? [] : [{ pointer, code: "invalid_pattern", detail: PATTERN_BOUNDS }]
 }
 
-/** Called with fields that have been found free of faults. */
+/** Returns the filter of fields that have already been checked. */
 function toFilter({ dimension: name, property, operator = "is", values }: Record<string, unknown>): Filter | undefined {
   const dimension = FLAT_DIMENSIONS.find((known) => known === name)
   if (dimension === undefined || !isOperator(operator) || !Array.isArray(values)) return undefined

@@ -1,15 +1,15 @@
-import { FIXED_NAMES } from "../domain/dimension.ts"
-import type { FlatMetric, Metric } from "../domain/metric.ts"
-import type { Grouping, Query, Range, Row, SiteFacts, Table } from "../domain/query.ts"
+import { FIXED_NAMES } from "../../domain/dimension.ts"
+import type { FlatMetric, Metric } from "../../domain/metric.ts"
+import type { Grouping, Query, Range, Row, SiteFacts, Table } from "../../domain/query.ts"
 import type { Question } from "./parse.ts"
 
-/** The moment and site of a question. */
+/** The time and site of a query. */
 export interface Asked {
   site: SiteFacts
   now: number
 }
 
-/** What a question asks, with its own grouping, over its own range or the compared one. */
+/** Builds the engine query of a parsed query, over its own range or the compared one. */
 export function flatQuery(question: Question, { site, now }: Asked, range: Range = question.range.range): Query {
   const groupings = groupingsOf(question)
   return {
@@ -20,18 +20,18 @@ export function flatQuery(question: Question, { site, now }: Asked, range: Range
     metrics: flatMetrics(question).map((metric) => engineMetric(metric, question)),
     groupings,
     ...(question.filter && { filter: question.filter }),
-    ...(question.leastVisitors !== undefined && { leastVisitors: question.leastVisitors }),
+    ...(question.minVisitors !== undefined && { minVisitors: question.minVisitors }),
     ...pageOf(question),
     fillBuckets: question.report === "timeseries",
   }
 }
 
-/** Metrics in the order of a row's values: those asked for, and for a breakdown with visitors their share. */
+/** Returns the metrics in the order of the values of a row: the requested ones, and `share` for a breakdown with visitors. */
 export function flatMetrics({ report, metrics }: Question): (FlatMetric | "share")[] {
   return report === "breakdown" && metrics.includes("visitors") ? [...metrics, "share"] : [...metrics]
 }
 
-/** The rows of a breakdown's page. Pageviews, and what completes goals without being counted, are no rows of `event`. */
+/** Returns the rows of a page of a breakdown. For `event`, the internal names and pageviews are left out. */
 export function shownRows({ dimension, limit, offset }: Question, { rows, totalRows }: Table): { rows: readonly Row[]; totalRows: number } {
   if (dimension !== "event") return { rows, totalRows }
   const named = rows.filter(({ keys: [name] }) => !FIXED_NAMES.some((fixed) => fixed === name))
@@ -45,8 +45,8 @@ function groupingsOf({ report, interval, dimension, property }: Question): Group
 }
 
 /**
- * The rate of a row is that among its own visitors, but for goals, events and properties: there it is that among all
- * visitors, for who converts is the row (metrics.md section 11).
+ * Returns the metric of the engine. The conversion rate of a row is that of its own visitors, except for goals, events and
+ * properties: their rows consist of converting visitors, so the rate is that of all visitors (metrics.md section 11).
  */
 function engineMetric(metric: FlatMetric | "share", question: Question): Metric {
   if (metric === "share") return "percentage"
@@ -59,7 +59,7 @@ function hasOwnVisitors({ report, dimension }: Question): boolean {
   return dimension !== undefined && dimension !== "goal" && dimension !== "event" && dimension !== "property"
 }
 
-/** All event names are asked for: the page is cut once the names of our own are left out. */
+/** Returns order and page. For `event` all names are requested, because the page is cut after the internal names are left out. */
 function pageOf({ report, metrics, dimension, sort, descending, limit, offset }: Question): Pick<Query, "order" | "limit" | "offset"> {
   const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
   if (report === "timeseries") return { ...all, order: [{ by: "grouping", index: 0, descending: false }] }

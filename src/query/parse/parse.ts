@@ -1,22 +1,29 @@
-import { type Dimension, FLAT_DIMENSIONS } from "../domain/dimension.ts"
-import type { Filter } from "../domain/filter.ts"
-import { QUERY } from "../domain/limits.ts"
-import { FLAT_METRICS, type FlatMetric } from "../domain/metric.ts"
-import { COMPARISONS, PERIODS } from "../domain/period.ts"
-import type { Interval } from "../domain/query.ts"
-import { parseTimezone } from "../domain/timezone.ts"
+import { type Dimension, FLAT_DIMENSIONS } from "../../domain/dimension.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { QUERY } from "../../domain/limits.ts"
+import { FLAT_METRICS, type FlatMetric } from "../../domain/metric.ts"
+import { parseTimezone } from "../../domain/moment.ts"
+import { COMPARISONS, PERIODS } from "../../domain/period.ts"
+import type { Interval } from "../../domain/query.ts"
 import { ArgumentReader, type Form, fromQueryString, refuseArguments } from "./arguments.ts"
 import type { SavedFilters } from "./array-filters.ts"
 import { refuseCombinations } from "./combinations.ts"
 import { comparedRange } from "./compare.ts"
 import { readFilters } from "./flat-filters.ts"
-import { readInterval } from "./interval.ts"
-import { daysRange, type LocalRange, type Moment, periodRange } from "./period.ts"
-import { type ClippedDays, clippedDays, type RangeFault } from "./range-bounds.ts"
+import {
+  type ClippedDays,
+  clippedDays,
+  daysRange,
+  type LocalRange,
+  type Moment,
+  periodRange,
+  type RangeFault,
+  readInterval,
+} from "./period.ts"
 
 /**
- * The flat form of a question (api.md section 6): what REST, MCP and the dashboard's address bar send. Everything that is
- * wrong is said at once. The reports:
+ * Parses the flat form of a query (api.md section 6), which REST, MCP and the address bar of the dashboard send. All faults are
+ * reported at once.
  */
 const RANGED = ["period", "from", "to", "timezone", "filters", "imports"]
 const COMPARED = ["compare", "compare_from", "compare_to", "match_weekday"]
@@ -27,27 +34,27 @@ const ARGUMENTS = {
   goals: RANGED,
   funnel: RANGED,
   compared_funnel: [...RANGED, ...COMPARED],
-  /** Questions about visits that have arguments of their own besides. */
+  /** Queries about visits, which have further arguments of their own. */
   visits: RANGED,
   days: ["period", "from", "to"],
 } as const
 export type Report = keyof typeof ARGUMENTS
 
-/** A parsed question of the flat form, with the bounds checked and the defaults filled in. */
+/** A parsed query of the flat form, with limits checked and defaults filled in. */
 export interface Question {
   report: Report
   range: LocalRange
-  /** `to` lay after today and was clipped. */
+  /** Whether `to` was after today and was clipped. */
   clipped: boolean
   compared?: LocalRange
   metrics: readonly FlatMetric[]
   filter?: Filter
   filtered: readonly Dimension[]
-  /** Rows by value that count fewer are left out. */
-  leastVisitors?: number
-  /** Of timeseries. */
+  /** Minimum number of visitors of a row by value. Smaller rows are left out. */
+  minVisitors?: number
+  /** Only for timeseries. */
   interval?: Interval
-  /** Of breakdowns. */
+  /** Only for breakdowns. */
   dimension?: Dimension
   property?: string
   sort: FlatMetric
@@ -71,29 +78,29 @@ const DEFAULT_METRICS_BY: Partial<Record<Dimension, readonly FlatMetric[]>> = {
   goal: ["visitors", "conversions", "conversion_rate"],
 }
 
-/** What an asker may see. */
+/** What a caller may see. */
 export interface Sight {
-  /** Segments and cohorts that filters may name; absent: none. */
+  /** Segments and cohorts that filters may name. Absent means none. */
   saved?: SavedFilters
-  /** Whether revenue is none of their business. */
+  /** Whether revenue is hidden from the caller. */
   hidesRevenue?: boolean
-  /** Breakdowns take the arguments of a comparison too. */
+  /** Whether breakdowns accept the arguments of a comparison. */
   comparesRows?: boolean
-  /** The smallest group of people that is shown as a row of its own. */
-  leastVisitors?: number | undefined
+  /** Minimum number of visitors that is shown as a separate row. */
+  minVisitors?: number | undefined
 }
 
-/** `moment.timezone` is the site's: the argument `timezone` replaces it. */
+/** Parses a query. The argument `timezone` overrides the zone of the site in `moment`. Throws all faults at once. */
 export function parseQuestion(report: Report, given: Record<string, unknown>, moment: Moment, form: Form, sight: Sight = {}): Question {
   const known = report === "breakdown" && sight.comparesRows ? [...ARGUMENTS[report], ...COMPARED] : ARGUMENTS[report]
   const reader = new ArgumentReader(form === "text" ? fromQueryString(given) : given, known)
   const question = readQuestion(report, reader, moment, sight)
   refuseArguments(reader, form)
-  // Only faults leave it undefined.
+  // It is undefined only when there are faults, and those were thrown above.
   return question!
 }
 
-/** The arguments of realtime, which has no range and no filters. */
+/** Parses the arguments of the realtime report, which has no range and no filters. */
 export function parseRealtime(given: Record<string, unknown>, form: Form): { limit: number } {
   const reader = new ArgumentReader(given, ["limit"])
   const limit = reader.integer("limit", { min: 1, max: QUERY.realtimeLimit }) ?? 10
@@ -113,20 +120,20 @@ function readQuestion(report: Report, reader: ArgumentReader, site: Moment, sigh
   const page = readPage(reader, metrics)
   refuseCombinations(reader, { report, metrics, filtered, dimension: grouping.dimension })
   if (!chosen) return undefined
-  const { leastVisitors } = sight
-  return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, leastVisitors }) }
+  const { minVisitors } = sight
+  return { report, ...chosen, metrics, filtered, ...grouping, ...page, ...defined({ filter, compared, interval, minVisitors }) }
 }
 
 function readGrouping(reader: ArgumentReader): { dimension?: Dimension; property?: string } {
   const dimension = reader.choice("dimension", FLAT_DIMENSIONS)
   const property = reader.text("property", { min: 1, max: QUERY.propertyChars })
   if (!reader.has("dimension"))
-    reader.refuse({ pointer: "/dimension", code: "required", detail: "Name the dimension.", allowed: FLAT_DIMENSIONS })
+    reader.refuse({ pointer: "/dimension", code: "required", detail: "A dimension is required.", allowed: FLAT_DIMENSIONS })
   if (dimension === "property" && !reader.has("property")) {
-    reader.refuse({ pointer: "/property", code: "required", detail: "Name the key of the property." })
+    reader.refuse({ pointer: "/property", code: "required", detail: "The property key is required." })
   }
   if (dimension !== undefined && dimension !== "property" && reader.has("property")) {
-    reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property goes with dimension=property only." })
+    reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property is only allowed with dimension=property." })
   }
   return defined({ dimension, property })
 }
@@ -136,7 +143,7 @@ function readTimezone(reader: ArgumentReader): string | undefined {
   if (text === undefined) return undefined
   const zone = parseTimezone(text)
   if (zone === undefined)
-    reader.refuse({ pointer: "/timezone", code: "invalid_timezone", detail: "timezone must be an IANA zone, such as Europe/Berlin." })
+    reader.refuse({ pointer: "/timezone", code: "invalid_timezone", detail: "timezone must be an IANA time zone, such as Europe/Berlin." })
   return zone
 }
 
@@ -147,7 +154,7 @@ function readRange(reader: ArgumentReader, moment: Moment): { range: LocalRange;
   return days && { range: daysRange(days.from, days.to, moment.timezone), clipped: days.clipped }
 }
 
-/** Two days, both included, the last one clipped to today. */
+/** Reads two days, both inclusive, and clips the last one to today. */
 function readDays(reader: ArgumentReader, [first, last]: readonly [string, string], moment: Moment): ClippedDays | undefined {
   const [from, given] = [reader.day(first), reader.day(last)]
   const refuse = (name: string, detail: string) => reader.refuse({ pointer: `/${name}`, code: "invalid_range", detail })
@@ -159,7 +166,7 @@ function readDays(reader: ArgumentReader, [first, last]: readonly [string, strin
 
 function rangeFaultText(fault: RangeFault, first: string, last: string): string {
   if (fault === "reversed") return `${first} must not be after ${last}.`
-  return fault === "future" ? `${first} must not be in the future.` : `A range has at most ${QUERY.rangeYears} years.`
+  return fault === "future" ? `${first} must not be in the future.` : `A range can cover at most ${QUERY.rangeYears} years.`
 }
 
 function readComparison(reader: ArgumentReader, range: LocalRange, moment: Moment): LocalRange | undefined {
@@ -171,7 +178,7 @@ function readComparison(reader: ArgumentReader, range: LocalRange, moment: Momen
     return days && comparedRange(range, { mode, from: days.from, to: days.to, matchWeekday })
   }
   for (const name of named) {
-    reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} goes with compare=custom only.` })
+    reader.refuse({ pointer: `/${name}`, code: "unsupported_combination", detail: `${name} is only allowed with compare=custom.` })
   }
   return mode === "none" ? undefined : comparedRange(range, { mode, matchWeekday })
 }
@@ -185,7 +192,7 @@ function readMetrics(
   const defaults = (dimension && DEFAULT_METRICS_BY[dimension]) ?? DEFAULT_METRICS[report]
   const metrics = reader.choices("metrics", FLAT_METRICS, { min: 1, max: QUERY.flatMetrics })
   if (hidesRevenue && metrics?.includes("revenue"))
-    reader.refuse({ pointer: "/metrics", code: "unsupported_metric", detail: "Revenue of this site is not shown to you." })
+    reader.refuse({ pointer: "/metrics", code: "unsupported_metric", detail: "You do not have access to the revenue of this site." })
   return (metrics ?? defaults).filter((metric) => metric !== "revenue" || !hidesRevenue)
 }
 
@@ -198,9 +205,9 @@ function readPage(reader: ArgumentReader, metrics: readonly FlatMetric[]) {
   }
 }
 
-/** Leaves out what is undefined, so that optional members are absent instead. */
+/** Returns the members without those that are undefined, so that optional members are absent. */
 function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // The entries are those of `members`, fewer perhaps: what the type says.
+  // The entries are a subset of those of `members`, as the type states.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }

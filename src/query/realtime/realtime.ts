@@ -1,9 +1,10 @@
-import { dimensionFacts, PAGEVIEW } from "../domain/dimension.ts"
-import type { RealtimeQuery, RealtimeResult } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { compareCodePoints } from "./code-points.ts"
-import { compileFilter, type Mask } from "./filters.ts"
-import { newestEvents } from "./newest-events.ts"
+import { dimensionFacts, ENGAGEMENT, PAGEVIEW, VITALS } from "../../domain/dimension.ts"
+import type { LastMatchQuery, LatestEvent, PulseQuery, PulseResult, RealtimeQuery, RealtimeResult } from "../../domain/query.ts"
+import { compareCodePoints } from "../../domain/text.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { compileFilter, type Mask } from "../filter/filters.ts"
+import { compileGoals } from "../filter/goals.ts"
+import { textsOf } from "../rows/rows.ts"
 
 const MINUTE_MS = 60_000
 const MINUTES = 30
@@ -120,4 +121,96 @@ function topValues(snapshot: Snapshot, dimension: Shown, values: readonly number
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   const rows = [...counts].map(([value, visitors]) => ({ value: value === 0 ? null : dictionary.text(value), visitors }))
   return rows.sort((a, b) => b.visitors - a.visitors || compareCodePoints(a.value ?? missing, b.value ?? missing)).slice(0, limit)
+}
+
+interface Kept extends SeenEvent {
+  part: Part
+}
+
+/** Keeps the last `count` pageviews and custom events of those it is offered, and then says them in texts. */
+export function newestEvents(snapshot: Snapshot, count: number) {
+  let kept: Kept[] = []
+  /** Sorted now and then: most of what is offered is young, as few rows are. */
+  const cut = () => {
+    kept = kept.sort((a, b) => b.at - a.at || b.sequence - a.sequence || b.row - a.row).slice(0, count)
+  }
+  return {
+    offer(part: Part, event: SeenEvent): void {
+      const name = part.event("name")[event.row]!
+      if (count === 0 || name === ENGAGEMENT || name === VITALS) return
+      kept.push({ ...event, part })
+      if (kept.length > 4 * count) cut()
+    },
+    list(): LatestEvent[] {
+      cut()
+      const texts = textsOf(snapshot)
+      return kept.map(({ part, row, at }) => {
+        const visit = part.event("visit")[row]!
+        return {
+          at,
+          name: texts("name").text(part.event("name")[row]!),
+          page: texts("page").text(part.event("page")[row]!),
+          hostname: texts("hostname").text(part.event("hostname")[row]!),
+          source: texts("source").text(part.visit("source")[visit]!),
+          country: texts("country").text(part.visit("country")[visit]!),
+          device: texts("device").text(part.visit("device")[visit]!),
+          browser: texts("browser").text(part.visit("browser")[visit]!),
+        }
+      })
+    },
+  }
+}
+
+/**
+ * Whether a site is alive: its current visitors (metrics.md 5.2) and its last event of any name. The same number as realtime
+ * has, for the price of looking at the youngest parts alone: a list of sites asks it of every one.
+ */
+export function pulse({ parts, visitorLimit }: Snapshot, { now }: PulseQuery, check: () => void): PulseResult {
+  const current = new Uint8Array(visitorLimit)
+  let lastAt: number | undefined
+  for (const part of parts) {
+    if (part.events === 0) continue
+    lastAt = Math.max(lastAt ?? part.maxAt, part.maxAt)
+    if (part.maxAt <= now - CURRENT_MS) continue
+    check()
+    const columns = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts(), visitor: part.visit("visitor") }
+    markCurrent(columns, part.events, { from: now - CURRENT_MS, to: now }, current)
+  }
+  return { visitors: current.reduce((sum, each) => sum + each, 0), ...(lastAt !== undefined && { lastAt }) }
+}
+
+/** Later than `from`, and no later than `to`. */
+function markCurrent(
+  { visit, offset, starts, visitor }: { visit: Uint32Array; offset: Uint32Array; starts: Float64Array; visitor: Uint32Array },
+  length: number,
+  { from, to }: { from: number; to: number },
+  current: Uint8Array,
+): void {
+  for (let row = 0; row < length; row++) {
+    const at = starts[visit[row]!]! + offset[row]!
+    if (at > from && at <= to) current[visitor[visit[row]!]!] = 1
+  }
+}
+
+/** When a goal was last completed, epoch ms; undefined when it never was. The parts that can be youngest are looked at first. */
+export function lastMatch(snapshot: Snapshot, { goal }: LastMatchQuery, check: () => void): number | undefined {
+  const goals = compileGoals(snapshot, [goal])
+  let latest: number | undefined
+  for (const part of snapshot.parts.filter(({ events }) => events > 0).toSorted((a, b) => b.maxAt - a.maxAt)) {
+    if (latest !== undefined && part.maxAt <= latest) break
+    check()
+    const { rows, count } = goals.completions(part)
+    latest = latestOf(part, rows.subarray(0, count), latest)
+  }
+  return latest
+}
+
+function latestOf(part: Part, rows: Uint32Array, before: number | undefined): number | undefined {
+  const [starts, visit, offset] = [part.starts(), part.event("visit"), part.event("offset")]
+  let latest = before
+  for (const row of rows) {
+    const at = starts[visit[row]!]! + offset[row]!
+    if (latest === undefined || at > latest) latest = at
+  }
+  return latest
 }

@@ -1,9 +1,8 @@
-import { VITALS } from "../domain/dimension.ts"
-import type { Range, RowsQuery } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { compileFilter, type Mask } from "./filters.ts"
-import { differs } from "./flags.ts"
-import { fillByEvents, keepBoth } from "./masks.ts"
+import { VITALS } from "../../domain/dimension.ts"
+import type { Range, RowsQuery, VisitsWeight } from "../../domain/query.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { compileFilter, type Mask } from "../filter/filters.ts"
+import { differs, fillByEvents, keepBoth } from "../filter/masks.ts"
 
 /** Which visits and events of a part are rows. */
 export interface RowChoice {
@@ -70,5 +69,40 @@ function fillInRange(mask: Uint8Array, { name, visit, offset, starts }: EventTim
   for (let row = 0; row < mask.length; row++) {
     const at = starts[visit[row]!]! + offset[row]!
     mask[row] = at >= from && at < to ? differs(name[row]!, VITALS) : 0
+  }
+}
+
+/**
+ * What removing visits needs to know of them: whole visits that start in the range and have an event, at any time, that
+ * satisfies the filter. They go with all of their events.
+ */
+
+/** How many there are, and their pageviews and custom events. */
+export function visitsWeight(snapshot: Snapshot, query: RowsQuery, check: () => void): VisitsWeight {
+  const weight = { visits: 0, events: 0 }
+  forEachChosen(snapshot, query, check, (part, visit) => {
+    weight.visits++
+    weight.events += part.visit("events")[visit]!
+  })
+  return weight
+}
+
+/** The sequences of their first events, ascending: what names a visit in every part that may hold it by then. */
+export function chosenVisits(snapshot: Snapshot, query: RowsQuery, check: () => void): Float64Array {
+  const found: number[] = []
+  forEachChosen(snapshot, query, check, (part, visit) => void found.push(part.sequences()[visit]!))
+  return Float64Array.from(found).sort()
+}
+
+function forEachChosen(snapshot: Snapshot, query: RowsQuery, check: () => void, take: (part: Part, visit: number) => void): void {
+  const choice = rowChoice(snapshot, { ...query, of: "visits" })
+  for (const part of snapshot.parts) {
+    if (part.visits === 0 || !choice.isIn(part)) continue
+    check()
+    const [starts, mask] = [part.starts(), choice.visits(part)]
+    for (let visit = 0; visit < part.visits; visit++) {
+      if (starts[visit]! < choice.startsFrom || starts[visit]! >= choice.startsTo) continue
+      if (mask === "all" || mask[visit] === 1) take(part, visit)
+    }
   }
 }

@@ -1,11 +1,15 @@
-import { currencyDecimals } from "../domain/currency.ts"
-import { EXPORTED_TRAITS, type ExportFormat, ROW_COLUMNS, type RowType } from "../domain/export.ts"
-import { instantText } from "../domain/moment.ts"
-import type { RowsQuery, SiteFacts } from "../domain/query.ts"
-import type { Snapshot } from "../store/events/part.ts"
+import { currencyDecimals } from "../../domain/currency.ts"
+import { EXPORTED_TRAITS, type ExportFormat, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Query, RowsQuery, SiteFacts } from "../../domain/query.ts"
+import type { Snapshot } from "../../store/events/part.ts"
+import { aggregate } from "../measure/aggregate.ts"
+import { flatMetrics, shownRows } from "../parse/flat-query.ts"
+import type { Question } from "../parse/parse.ts"
+import { pseudonyms } from "../show/pseudonyms.ts"
+import { shownMetrics, shownValue } from "../show/result.ts"
 import { type ExportRecord, recordsText } from "./export-text.ts"
-import { pseudonyms } from "./pseudonyms.ts"
-import { nextVisits, type Pick, type RowsPlace } from "./row-places.ts"
+import { nextVisits, type Pick, type RowsPlace } from "./places.ts"
 import { type EventRow, eventReader, type RowsBatch, textsOf, type VisitFacts, visitReader } from "./rows.ts"
 
 /** Raw rows as text: visits that start in the range, or the events in it, that satisfy the filter. */
@@ -106,3 +110,33 @@ function eventRecords(visit: VisitFacts, events: readonly EventRow[], { visitor,
 }
 
 const traitsOf = (visit: VisitFacts): ExportRecord => Object.fromEntries(EXPORTED_TRAITS.map((trait) => [trait, visit[trait]]))
+
+/** All rows of a breakdown as text. */
+export interface BreakdownExport {
+  site: SiteFacts
+  query: Query
+  question: Question
+  format: ExportFormat
+  /** Of the site's currency. */
+  decimals: number
+  /** Codes of the dimension with their names, as JSON: one text is on its way to the thread at once, a map of it is not. */
+  names?: string | undefined
+}
+
+export const breakdownColumns = (question: Question): string[] => ["value", "label", ...flatMetrics(question)]
+
+/** Made where it is counted: a breakdown of a million values would hold up the main thread. */
+export function exportBreakdown(
+  snapshot: Snapshot,
+  { query, question, format, decimals, names }: BreakdownExport,
+  check: () => void,
+): Uint8Array {
+  const { rows } = shownRows(question, aggregate(snapshot, query, check))
+  const metrics = flatMetrics(question)
+  const codes = names === undefined ? undefined : new Map<string, string>(JSON.parse(names)) // written by the service
+  const records = rows.map(({ keys: [key = null], values }): ExportRecord => {
+    const { value, label } = shownValue(question.dimension ?? "page", key, { most: Number.POSITIVE_INFINITY, names: codes })
+    return { value, label, ...shownMetrics(metrics, values, decimals) }
+  })
+  return new TextEncoder().encode(recordsText(format, breakdownColumns(question), records))
+}

@@ -1,4 +1,4 @@
-import type { ExportFormat } from "../domain/export.ts"
+import type { ExportFormat } from "../../domain/export.ts"
 
 /** A cell; undefined and "" are the missing value. */
 type Cell = string | number | boolean | Readonly<Record<string, string>> | undefined

@@ -1,8 +1,8 @@
-import type { RowsQuery } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
-import { orderedPart } from "./ordered-part.ts"
-import { type RowChoice, rowChoice } from "./row-choice.ts"
-import { firstAtLeast } from "./row-lists.ts"
+import type { RowsQuery } from "../../domain/query.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { orderedPart } from "../measure/ordered-part.ts"
+import { firstAtLeast } from "../measure/row-lists.ts"
+import { type RowChoice, rowChoice } from "./choice.ts"
 
 /**
  * Where a long reading of raw rows stands: a plain value, so that each batch is a question of its own, asked of what is

@@ -1,10 +1,10 @@
-import type { DictionaryName } from "../domain/dimension.ts"
-import type { Vitals } from "../domain/event.ts"
-import type { RowsQuery } from "../domain/query.ts"
-import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../domain/visit.ts"
-import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot } from "../store/events/part.ts"
-import { firstAtLeast } from "./row-lists.ts"
-import { nextVisits, type RowsPlace } from "./row-places.ts"
+import type { DictionaryName } from "../../domain/dimension.ts"
+import type { Vitals } from "../../domain/event.ts"
+import type { RowsQuery } from "../../domain/query.ts"
+import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
+import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot } from "../../store/events/part.ts"
+import { firstAtLeast } from "../measure/row-lists.ts"
+import { nextVisits, type RowsPlace } from "./places.ts"
 
 /** A stored visit with all of its events, in texts; "" is the missing value. Times in epoch ms, lengths in ms. */
 export interface VisitRow extends VisitFacts {

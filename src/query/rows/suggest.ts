@@ -1,16 +1,51 @@
-import { dimensionFacts, ENGAGEMENT, VITALS } from "../domain/dimension.ts"
-import type { Filter } from "../domain/filter.ts"
-import type { Key, Range, SiteFacts } from "../domain/query.ts"
-import type { Dictionary, EventColumn, Part, Snapshot, VisitColumn } from "../store/events/part.ts"
-import { compareCodePoints } from "./code-points.ts"
-import { propertyColumn } from "./codes.ts"
-import { type CompiledFilter, compileFilter } from "./filters.ts"
-import { isCounted } from "./flags.ts"
-import { orderedPart } from "./ordered-part.ts"
-import { suggestionTests, type WantedValues } from "./suggestions.ts"
-import { valueMask } from "./value-mask.ts"
-import { ValueVisitors } from "./value-visitors.ts"
-import { returningVisitors } from "./visitor-bits.ts"
+import { type Dimension, dimensionFacts, ENGAGEMENT, FLAT_DIMENSIONS, VITALS } from "../../domain/dimension.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { QUERY } from "../../domain/limits.ts"
+import type { Key, Range, SiteFacts } from "../../domain/query.ts"
+import { compareCodePoints } from "../../domain/text.ts"
+import type { Dictionary, EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
+import { isCounted, type TextTest, valueMask } from "../filter/masks.ts"
+import { propertyColumn } from "../measure/codes.ts"
+import { returningVisitors } from "../measure/event-counts.ts"
+import { orderedPart } from "../measure/ordered-part.ts"
+import { ValueVisitors } from "../measure/value-visitors.ts"
+import { ArgumentReader, type Form, refuseArguments } from "../parse/arguments.ts"
+
+/** Which values of a dimension are to be proposed. */
+export interface WantedValues {
+  dimension: Dimension
+  property?: string
+  /** "" for those with most visitors. */
+  q: string
+  limit: number
+  /** Values whose names hold the text, where the engine does not know names. */
+  named?: readonly string[]
+}
+
+export function readSuggestions(given: Record<string, unknown>, form: Form): WantedValues {
+  const reader = new ArgumentReader(given, ["dimension", "property", "q", "limit"])
+  const dimension = reader.choice("dimension", FLAT_DIMENSIONS)
+  const property = reader.text("property", { min: 1, max: QUERY.propertyChars })
+  const q = reader.text("q", { min: 0, max: QUERY.wildcardChars }) ?? ""
+  const limit = reader.integer("limit", QUERY.suggestions) ?? QUERY.suggestions.default
+  if (!reader.has("dimension"))
+    reader.refuse({ pointer: "/dimension", code: "required", detail: "Name the dimension.", allowed: FLAT_DIMENSIONS })
+  if (dimension === "property" && !reader.has("property"))
+    reader.refuse({ pointer: "/property", code: "required", detail: "Name the key of the property." })
+  if (dimension !== undefined && dimension !== "property" && reader.has("property"))
+    reader.refuse({ pointer: "/property", code: "unsupported_combination", detail: "property goes with dimension=property only." })
+  refuseArguments(reader, form)
+  return { dimension: dimension!, q, limit, ...(property !== undefined && { property }) } // only faults leave it undefined
+}
+
+/** What a value must pass one of: it holds the text in any case, or is a code whose name does. None: all pass. */
+export function suggestionTests({ dimension, q, named = [] }: WantedValues): TextTest[] {
+  if (q === "") return []
+  const holds: TextTest = { op: "contains", values: [q], missing: false, caseSensitive: false }
+  if (dimension === "country") return [holds, { ...holds, named: true }]
+  return named.length > 0 ? [holds, { op: "is", values: named, missing: false, caseSensitive: true }] : [holds]
+}
 
 /** Which values of a dimension events of the range have. Of all dimensions but `goal`. */
 export interface SuggestQuery extends WantedValues {

@@ -1,5 +1,8 @@
-import type { Tally, TallyGroup, TallyQuery } from "../domain/query.ts"
-import type { Part, Snapshot } from "../store/events/part.ts"
+import type { PropertyKeyCount, PropertyKeysQuery, Tally, TallyGroup, TallyQuery } from "../../domain/query.ts"
+import { compareCodePoints } from "../../domain/text.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { compileFilter } from "../filter/filters.ts"
+import { orderedPart } from "../measure/ordered-part.ts"
 
 /** Counts records by their properties, in one walk over the columns: no row is made. Groups are in no order. */
 export function tally(snapshot: Snapshot, { range, after, upTo = Number.POSITIVE_INFINITY, by }: TallyQuery, check: () => void): Tally {
@@ -40,4 +43,38 @@ function valuesOf(part: Part, wanted: number | undefined): Uint32Array {
   const { row, key, value } = part.props()
   for (let at = 0; at < row.length; at++) if (key[at] === wanted) values[row[at]!] = value[at]!
   return values
+}
+
+/** The keys of properties that events of the range which satisfy the filter carry, with how many do; most first, then by name. */
+export function propertyKeys(snapshot: Snapshot, { range, filter, site }: PropertyKeysQuery, check: () => void): PropertyKeyCount[] {
+  const filtered = compileFilter(snapshot, filter, site)
+  const dictionary = snapshot.dictionary("property")
+  const counts = new Float64Array(Math.max(1, dictionary.size))
+  for (const unordered of snapshot.parts) {
+    if (unordered.events === 0 || unordered.maxAt < range.from || unordered.minAt >= range.to) continue
+    check()
+    const part = orderedPart(unordered)
+    const columns = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts() }
+    countKeys(part.props(), filtered.events(part), columns, range, counts)
+  }
+  const found = Array.from(counts, (events, id) => ({ property: dictionary.text(id), events })).filter(
+    ({ property, events }) => events > 0 && property !== "",
+  )
+  return found.sort((a, b) => b.events - a.events || compareCodePoints(a.property, b.property))
+}
+
+/** A key stands once at most on an event. */
+function countKeys(
+  { row, key }: { row: Uint32Array; key: Uint32Array },
+  events: Uint8Array,
+  { visit, offset, starts }: { visit: Uint32Array; offset: Uint32Array; starts: Float64Array },
+  { from, to }: PropertyKeysQuery["range"],
+  counts: Float64Array,
+): void {
+  for (let i = 0; i < row.length; i++) {
+    const event = row[i]!
+    if (events[event] === 0) continue
+    const at = starts[visit[event]!]! + offset[event]!
+    if (at >= from && at < to) counts[key[i]!]!++
+  }
 }

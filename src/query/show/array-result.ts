@@ -1,12 +1,11 @@
-import { currencyDecimals } from "../domain/currency.ts"
-import { dimensionFacts } from "../domain/dimension.ts"
-import type { Metric } from "../domain/metric.ts"
-import type { Key, Query, Row, Table } from "../domain/query.ts"
-import type { AnswerRow, AnswerValue } from "../domain/query-answer.ts"
-import type { Partner } from "./array-query.ts"
-import { queryLabel } from "./buckets.ts"
-import { changePercent } from "./compare.ts"
-import { moneyTexts } from "./money-texts.ts"
+import { currencyDecimals } from "../../domain/currency.ts"
+import { dimensionFacts } from "../../domain/dimension.ts"
+import type { Metric } from "../../domain/metric.ts"
+import type { Key, Query, Row, Table } from "../../domain/query.ts"
+import type { AnswerRow, AnswerValue } from "../../domain/query-answer.ts"
+import type { Partner } from "../parse/array-query.ts"
+import { queryLabel } from "../parse/buckets.ts"
+import { changePercent } from "../parse/compare.ts"
 
 /** Without a value, and not 0, where nothing was measured (api.md 7.6). */
 const UNMEASURED: readonly Metric[] = [
@@ -70,3 +69,18 @@ export function comparedRows(rows: readonly Row[], compared: Table, partner: Par
 
 const changeOf = (value: number | null, before: number | null): number | null =>
   value === null || before === null ? null : (changePercent(value, before) ?? null)
+
+/** An amount for people: `€500.2M` and `€500,200,700.25`. */
+interface MoneyTexts {
+  short: string
+  long: string
+}
+
+/** Writes amounts of one currency, in major units, as English texts. */
+export function moneyTexts(currency: string): (amount: number) => MoneyTexts {
+  const style = { style: "currency", currency } as const
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
+  const short = new Intl.NumberFormat("en-US", { ...style, ...digits, notation: "compact" })
+  const long = new Intl.NumberFormat("en-US", style)
+  return (amount) => ({ short: short.format(amount), long: long.format(amount) })
+}

@@ -1,10 +1,10 @@
-import { type Dimension, dimensionFacts } from "../domain/dimension.ts"
-import { QUERY } from "../domain/limits.ts"
-import type { FlatMetric } from "../domain/metric.ts"
-import type { CodeNames } from "../domain/place-names.ts"
-import type { Key } from "../domain/query.ts"
-import { visibleText } from "../domain/text.ts"
-import { countryName } from "./country-names.ts"
+import { type Dimension, dimensionFacts } from "../../domain/dimension.ts"
+import { QUERY } from "../../domain/limits.ts"
+import type { FlatMetric } from "../../domain/metric.ts"
+import { type CodeNames, countryName } from "../../domain/place-names.ts"
+import type { Key, Row } from "../../domain/query.ts"
+import { visibleText } from "../../domain/text.ts"
+import { zoned } from "../parse/period.ts"
 
 /** A value of a dimension as the flat form shows it. */
 interface ShownValue {
@@ -45,4 +45,18 @@ export function shownMetrics<Name extends FlatMetric | "share">(
 function shownMetric(name: string, value: number | null, decimals: number): number | null {
   if (name !== "revenue") return value
   return (value ?? 0) / 10 ** decimals
+}
+
+const DAYS = 7
+const HOURS = 24
+
+/** Hours by their start, folded into a week: by weekday from Monday and hour of the day. An hour that comes twice counts in one cell. */
+export function foldHours(rows: readonly Row[], timezone: string): number[][] {
+  const grid = Array.from({ length: DAYS }, () => new Array<number>(HOURS).fill(0))
+  for (const { keys, values } of rows) {
+    const local = zoned(Number(keys[0]), timezone)
+    const day = grid[local.dayOfWeek - 1]!
+    day[local.hour] = day[local.hour]! + (values[0] ?? 0)
+  }
+  return grid
 }

@@ -1,6 +1,6 @@
-import { AppError, siteNotFound } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import type { Organization, Role } from "../domain/organization.ts"
+import { AppError, siteNotFound } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import type { Organization, Role } from "../../domain/organization.ts"
 import {
   organizationPermissions,
   type Permissions,
@@ -9,23 +9,22 @@ import {
   roleOnSite,
   type Standing,
   sitePermissions,
-} from "../domain/permission.ts"
-import type { Site } from "../domain/site.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../store/catalog/memberships.ts"
-import { organizationById } from "../store/catalog/organizations.ts"
-import type { Person } from "./sessions.ts"
-import type { Sites } from "./sites.ts"
-import { type SsoRule, ssoRequired } from "./sso-rule.ts"
+} from "../../domain/permission.ts"
+import type { Site, SiteDirectory } from "../../domain/site.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { type Membership, membershipOf, membershipsOf, siteRoleOf, siteRolesOf } from "../../store/catalog/memberships.ts"
+import { organizationById } from "../../store/catalog/organizations.ts"
+import type { Person } from "../sign-in/sessions.ts"
+import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"
 
-/** What somebody may do on one site. (Aliases: routes cannot be given an interface.) */
+/** A user's role and permissions on a site. A type alias, because routes cannot be given an interface. */
 export type SiteAccess = {
   site: Site
   role: Rank
   permissions: ReadonlySet<string>
 }
 
-/** What somebody may do in one organization. */
+/** A user's role and permissions in an organization. */
 export type OrganizationAccess = {
   organization: Organization
   role: Role
@@ -33,20 +32,20 @@ export type OrganizationAccess = {
 }
 
 /**
- * Who may do what. Nothing of it is remembered from one request to the next, so that a change of a role holds at once. What
- * somebody may not see does not exist for them: `site_not_found`, `organization_not_found`. Of an organization whose members have
- * to come by an identity provider nothing is reached by a session that was opened otherwise, before or since: `sso_required`.
+ * Authorization of users. Nothing is cached between requests, so that a change of a role takes effect immediately. A site or organization
+ * that a user may not see is reported as missing: `site_not_found`, `organization_not_found`. If an organization requires single sign-on,
+ * other sessions get `sso_required`.
  */
 export interface Access {
   onSite(person: Person, id: string | undefined): Promise<SiteAccess>
-  /** The same of a site that was deleted and can still be brought back. */
+  /** Returns the access to a deleted site that can still be restored. */
   onDeletedSite(person: Person, id: string | undefined): Promise<SiteAccess>
   onOrganization(person: Person, id: string | undefined): Promise<OrganizationAccess>
-  /** All organizations of a user, and all sites a user can see, by id. Throws `sso_required` where nothing else is left. */
+  /** Returns the organizations and visible sites of a user by id. Throws `sso_required` if single sign-on is required for all of them. */
   all(person: Person): Promise<Reached>
-  /** The same with those that want another way in, where the user may do nothing by this session. */
+  /** Returns the same with the organizations that require single sign-on, in which this session has no permissions. */
   standing(person: Person): Promise<Reached>
-  /** After a change of how members come in, in its transaction: throws `provider_required` where whoever makes it would be out. */
+  /** Throws `provider_required` if a change to the sign-in rules locks out its author. Call it after the change, in its transaction. */
   refuseOwnLockOut(person: Person, organizationId: number, statements: Statements): Promise<void>
 }
 
@@ -57,7 +56,11 @@ interface Reached {
 
 interface AccessOptions {
   catalog: Catalog
-  sites: Pick<Sites, "directory" | "list" | "deleted">
+  sites: {
+    directory: Pick<SiteDirectory, "byId">
+    list(organizationId: number): Promise<Site[]>
+    deleted(id: number): Promise<Site>
+  }
   permissions: Permissions
   sso: Pick<SsoRule, "letsIn">
 }
@@ -83,28 +86,28 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
     const siteRole = member && (await siteRoleOf(catalog, site.id, person.user.id))
     const access = member && siteAccess(site, { ...member, ...(siteRole && { siteRole }) }, permissionsOnSite)
     if (!access?.permissions.has("site:read")) throw siteNotFound()
-    await refuseOtherWay(person, access.site.organization_id)
+    await requireSso(person, access.site.organization_id)
     return access
   }
 
-  async function refuseOtherWay(person: Person, organizationId: number): Promise<void> {
+  async function requireSso(person: Person, organizationId: number): Promise<void> {
     if (!(await sso.letsIn(person, organizationId))) throw ssoRequired()
   }
 
-  async function reach(person: Person): Promise<Reached & { shut: OrganizationAccess[] }> {
+  async function reach(person: Person): Promise<Reached & { needingSso: OrganizationAccess[] }> {
     const only = person.session.organization_id
     const members = (await membershipsOf(catalog, person.user.id)).filter(
       ({ organization_id }) => only === null || organization_id === only,
     )
     const rows = new Map((await siteRolesOf(catalog, person.user.id)).map(({ site_id, role }) => [site_id, role]))
     const organizations: OrganizationAccess[] = []
-    const shut: OrganizationAccess[] = []
+    const needingSso: OrganizationAccess[] = []
     const visible: SiteAccess[] = []
     for (const member of members) {
       const organization = await organizationById(catalog, member.organization_id)
       if (!organization) continue
       if (!(await sso.letsIn(person, organization.id))) {
-        shut.push({ organization, role: member.role, permissions: new Set() })
+        needingSso.push({ organization, role: member.role, permissions: new Set() })
         continue
       }
       organizations.push(organizationAccess(organization, member))
@@ -114,7 +117,7 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
         if (access?.permissions.has("site:read")) visible.push(access)
       }
     }
-    return { organizations, shut, sites: visible.sort((a, b) => a.site.id - b.site.id) }
+    return { organizations, needingSso, sites: visible.sort((a, b) => a.site.id - b.site.id) }
   }
 
   return {
@@ -122,7 +125,7 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
       if (await sso.letsIn(person, organizationId, statements)) return
       throw new AppError(
         "provider_required",
-        "You would be out at once: sign in through the identity provider first, or be an owner among those who may use a password.",
+        "This change would lock you out of the organization. Sign in with the identity provider first, or add yourself to the owners who may use a password.",
       )
     },
     onSite: (person, idText) => accessTo(person, sites.directory.byId(parseId(idText) ?? 0)),
@@ -131,19 +134,20 @@ export function createAccess({ catalog, sites, permissions, sso }: AccessOptions
       const id = parseId(idText) ?? 0
       const [organization, member] = [await organizationById(catalog, id), await membership(person, id)]
       if (!organization || !member || member.role === "guest") throw organizationNotFound()
-      await refuseOtherWay(person, id)
+      await requireSso(person, id)
       return organizationAccess(organization, member)
     },
     async all(person) {
-      const { organizations, sites, shut } = await reach(person)
-      if (organizations.length === 0 && shut.length > 0) throw ssoRequired()
+      const { organizations, sites, needingSso } = await reach(person)
+      if (organizations.length === 0 && needingSso.length > 0) throw ssoRequired()
       return { organizations, sites }
     },
     async standing(person) {
-      const { organizations, sites, shut } = await reach(person)
-      return { organizations: [...organizations, ...shut].sort((a, b) => a.organization.id - b.organization.id), sites }
+      const { organizations, sites, needingSso } = await reach(person)
+      return { organizations: [...organizations, ...needingSso].sort((a, b) => a.organization.id - b.organization.id), sites }
     },
   }
 }
 
-export const organizationNotFound = () => new AppError("organization_not_found", "No organization with this id is visible to you")
+export const organizationNotFound = () =>
+  new AppError("organization_not_found", "This organization doesn't exist or you don't have access to it.")

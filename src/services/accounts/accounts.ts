@@ -1,57 +1,54 @@
-import type { Clock } from "../domain/clock.ts"
-import type { IdentityProvider } from "../domain/identity-provider.ts"
-import type { Log } from "../domain/log.ts"
-import type { Permissions } from "../domain/permission.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import type { Audit } from "./audit.ts"
-import { type Background, createBackground } from "./background.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
-import { createMail, type PostedMail, type SmtpSettings } from "./mail.ts"
-import { createMembers } from "./members.ts"
-import { createOidc, type Oidc } from "./oidc.ts"
-import { createOidcExchange } from "./oidc-exchange.ts"
-import { createOidcProof } from "./oidc-proof.ts"
-import { createOidcProviders, type OidcProviders } from "./oidc-providers.ts"
-import { roleMapping } from "./oidc-roles.ts"
-import { createOneTimeTokens, type OneTimeTokens } from "./one-time-tokens.ts"
-import type { Outbound } from "./outbound.ts"
-import type { Outbox } from "./outbox.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Permissions } from "../../domain/permission.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import { type StoredSecrets, storedSecrets } from "../key-rotation/stored-secrets.ts"
+import { createMail, type MailQueue, type SmtpSettings } from "../mail/mail.ts"
+import { createOidcExchange } from "../oidc/exchange.ts"
+import { createOidc, type Oidc } from "../oidc/oidc.ts"
+import { createOidcProof } from "../oidc/proof.ts"
+import { createOidcProviders, type OidcProviders } from "../oidc/providers.ts"
+import { roleMapping } from "../oidc/roles.ts"
+import { createMembers } from "../organizations/members.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import { type Background, createBackground, type Task } from "../runtime/tasks.ts"
+import type { Random, Secrets } from "../secrets/secrets.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import { failureNotes } from "../sign-in/failures.ts"
+import { createSignInLimits, type SignInLimitSettings, type SignInLimits } from "../sign-in/limits.ts"
+import { createOneTimeTokens, type OneTimeTokens } from "../sign-in/one-time-tokens.ts"
+import { createOwnFactors, type OwnFactors } from "../sign-in/own-factors.ts"
+import { createPasskeys, type Passkeys, type RelyingParty } from "../sign-in/passkeys.ts"
+import { createPasswordReset, type PasswordReset } from "../sign-in/password-reset.ts"
+import { createPasswords, type HashSettings, type Passwords } from "../sign-in/passwords.ts"
+import { createProofs, type Proofs } from "../sign-in/proofs.ts"
+import { createRecoveryCodes } from "../sign-in/recovery-codes.ts"
+import { createSecondFactors, type SecondFactors } from "../sign-in/second-factors.ts"
+import { createSignOut, type OpenSession, type SignOut, sessionOpening } from "../sign-in/session.ts"
+import type { Sessions } from "../sign-in/sessions.ts"
+import { createSignIn, type SignIn } from "../sign-in/sign-in.ts"
+import { createSsoRule, type SsoRule } from "../sign-in/sso-rule.ts"
+import { createTickets, type Tickets } from "../sign-in/tickets.ts"
+import { createTotp } from "../sign-in/totp.ts"
+import type { Sites } from "../sites/sites.ts"
 import { createOwnAccount, type OwnAccount } from "./own-account.ts"
 import { createOwnEmail, type OwnEmail } from "./own-email.ts"
-import { createOwnFactors, type OwnFactors } from "./own-factors.ts"
-import { createPasskeys, type Passkeys, type RelyingParty } from "./passkeys.ts"
-import { createPasswordReset, type PasswordReset } from "./password-reset.ts"
-import { createPasswords, type HashSettings, type Passwords } from "./passwords.ts"
-import { createProofs, type Proofs } from "./proofs.ts"
-import { createRecoveryCodes } from "./recovery-codes.ts"
-import { createSecondFactors, type SecondFactors } from "./second-factors.ts"
-import type { Random, Secrets } from "./secrets.ts"
-import type { Sessions } from "./sessions.ts"
-import { createSetup, type Setup } from "./setup.ts"
-import { createSetupToken } from "./setup-token.ts"
-import { createSignIn, type SignIn } from "./sign-in.ts"
-import { failureNotes } from "./sign-in-failures.ts"
-import { createSignInLimits, type SignInFigures, type SignInLimits } from "./sign-in-limits.ts"
-import { type OpenSession, sessionOpening } from "./sign-in-session.ts"
-import { createSignOut, type SignOut } from "./sign-out.ts"
-import type { Sites } from "./sites.ts"
-import { createSsoRule, type SsoRule } from "./sso-rule.ts"
-import { type StoredSecrets, storedSecrets } from "./stored-secrets.ts"
-import { createTickets, type Tickets } from "./tickets.ts"
-import type { Task } from "./timers.ts"
-import { createTotp } from "./totp.ts"
+import { createSetup, createSetupToken, type Setup } from "./setup.ts"
 import { createUsers, type Users } from "./users.ts"
 
-/** What the operator decides about accounts. */
+/** The operator's settings for accounts. */
 export interface AccountSettings {
   hashes: HashSettings
-  signIn: SignInFigures
+  signIn: SignInLimitSettings
   smtp: SmtpSettings | undefined
-  /** The identity provider of the whole instance. */
+  /** The identity provider of the whole instance, if the operator has configured one. */
   oidc: IdentityProvider | undefined
 }
 
-/** Everything about who people are: set-up, signing in, the own account. */
+/** The services for set-up, sign-in and each user's own account. */
 export interface Accounts {
   users: Users
   passwords: Passwords
@@ -69,18 +66,18 @@ export interface Accounts {
   ownFactors: OwnFactors
   passwordReset: PasswordReset
   tokens: OneTimeTokens
-  mail: PostedMail
+  mail: MailQueue
   background: Background
   oidc: Oidc
   providers: OidcProviders
   sso: SsoRule
-  /** Sealed values of the core. */
+  /** Encrypted values that belong to the core and not to a plugin. */
   storedSecrets: StoredSecrets
-  /** Whether the operator has named a provider of the whole instance. */
+  /** Whether the operator has configured an identity provider for the whole instance. */
   hasInstanceProvider: boolean
 }
 
-/** What accounts want done again and again. */
+/** Returns the recurring tasks of the account services. `every` is in seconds. */
 export const accountTasks = ({ setup, tickets, tokens, mail }: Accounts, sessions: Pick<Sessions, "forgetEnded">): Task[] => [
   { name: "renew-setup-token", every: 1, run: async () => setup.token.renew() },
   { name: "send-mails", every: 20, run: () => mail.deliver() },
@@ -102,7 +99,7 @@ interface AccountsOptions {
   log: Log
   outbound: Outbound
   outbox: Outbox
-  /** Under which people reach the instance: links in mails, and where passkeys belong. */
+  /** Returns the base URL. Links in emails start with it, and passkeys are bound to its host. */
   publicUrl(): string
 }
 
@@ -123,17 +120,17 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const hasInstanceProvider = accounts.oidc !== undefined
   const sso = createSsoRule({ ...options, hasInstanceProvider })
   const coreSecrets = storedSecrets(options, "core")
-  const ways = { ...options, sso, passwords, tickets, tokens, limits, factors: secondFactors, openSession, noteFailure, mail, background }
-  const signIn = createSignIn(ways)
-  const passkeys = createPasskeys({ ...ways, relyingParty: () => relyingParty(publicUrl()) })
+  const shared = { ...options, sso, passwords, tickets, tokens, limits, factors: secondFactors, openSession, noteFailure, mail, background }
+  const signIn = createSignIn(shared)
+  const passkeys = createPasskeys({ ...shared, relyingParty: () => relyingParty(publicUrl()) })
   const providers = createOidcProviders({ ...options, secrets: coreSecrets, own: accounts.oidc })
   const oidc = createOidc({
-    ...ways,
+    ...shared,
     signIn,
     providers,
     exchange: createOidcExchange(options),
     applyRoleMap: roleMapping(options),
-    proof: createOidcProof(ways),
+    proof: createOidcProof(shared),
   })
   return {
     users,
@@ -148,21 +145,21 @@ export function createAccounts(options: AccountsOptions): Accounts {
     signIn,
     passkeys,
     setup: createSetup({ ...options, users, token: createSetupToken(options), openSession, audit }),
-    proofs: createProofs({ ...ways, signIn, passkeys }),
+    proofs: createProofs({ ...shared, signIn, passkeys }),
     oidc,
     providers,
     sso,
     storedSecrets: coreSecrets,
     hasInstanceProvider,
     signOut: createSignOut({ ...options, logoutUrl: oidc.logoutUrl }),
-    ownAccount: createOwnAccount({ ...ways, signIn, members: createMembers(options) }),
-    ownEmail: createOwnEmail(ways),
-    ownFactors: createOwnFactors({ ...ways, totp, recoveryCodes, relyingParty: () => relyingParty(publicUrl()) }),
-    passwordReset: createPasswordReset(ways),
+    ownAccount: createOwnAccount({ ...shared, signIn, members: createMembers(options) }),
+    ownEmail: createOwnEmail(shared),
+    ownFactors: createOwnFactors({ ...shared, totp, recoveryCodes, relyingParty: () => relyingParty(publicUrl()) }),
+    passwordReset: createPasswordReset(shared),
   }
 }
 
-/** Passkeys belong to the host, whatever the port; pages of another origin cannot use them. */
+/** Returns the relying party of passkeys: they are bound to the host without its port, and only pages of this origin can use them. */
 function relyingParty(base: string): RelyingParty {
   const { hostname, origin } = new URL(base)
   return { id: hostname, origin }

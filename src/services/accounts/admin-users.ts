@@ -10,41 +10,40 @@ import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { insertMembership } from "../../store/catalog/memberships.ts"
 import { organizationById } from "../../store/catalog/organizations.ts"
 import { revokeImpersonationsBy } from "../../store/catalog/sessions.ts"
-import { updateUserFields } from "../../store/catalog/user-states.ts"
-import { insertUser } from "../../store/catalog/users.ts"
-import { organizationNotFound } from "../access.ts"
-import { type Audit, recorded } from "../audit.ts"
-import type { PostedMail } from "../mail.ts"
-import type { OneTimeTokens } from "../one-time-tokens.ts"
-import type { Outbox } from "../outbox.ts"
-import { userDeed } from "../own-account.ts"
-import type { PrivatePage } from "../paging.ts"
-import type { Passwords } from "../passwords.ts"
-import type { Sessions } from "../sessions.ts"
-import type { Alongside } from "../site-things.ts"
-import { createUserAccess, type UserAccess } from "./user-access.ts"
-import { actingOnUsers, findUser, refuseNoAdmin, userNotFound } from "./user-act.ts"
-import { type UserLinksOptions, userLinks } from "./user-links.ts"
+import { insertUser, updateUserFields, userByEmailKey } from "../../store/catalog/users.ts"
+import { organizationNotFound } from "../access/access.ts"
+import { type Audit, recorded } from "../audit/audit.ts"
+import { userEntry } from "../audit/entries.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import type { PrivatePage } from "../lists/paging.ts"
+import type { EmailMessage, MailQueue } from "../mail/mail.ts"
+import { passwordResetEmail, welcomeEmail } from "../mail/texts.ts"
+import type { OneTimeTokens } from "../sign-in/one-time-tokens.ts"
+import { type ResetPayload, resetLink } from "../sign-in/password-reset.ts"
+import type { Passwords } from "../sign-in/passwords.ts"
+import type { Sessions } from "../sign-in/sessions.ts"
+import { actingOnUsers, createUserAccess, findUser, refuseNoAdmin, type UserAccess, userNotFound } from "./user-access.ts"
 import { type ListedUser, listedUsers, pageOfUsers, readUserPaging } from "./user-list.ts"
 
-/** A user with the link to choose a password, where no mail brings it: shown this once. */
+/** A user and, if no email was sent, the link to choose a password. The link is shown only once. */
 export type LinkedUser = { user: ListedUser; link?: string }
 
 /**
- * What instance admins and the command line do to users. Each act leaves one row in the audit log, in its transaction; whether
- * an instance admin is left is looked up there too, so that two requests cannot take each other down.
+ * User management for instance admins and the command line. Each action writes one audit entry in its transaction. The transaction also
+ * checks that an active instance admin remains, so that two concurrent requests cannot remove the last two.
  */
 export interface ConsoleUsers extends UserAccess {
-  /** Throws `invalid_query`, `invalid_cursor`. */
+  /** Returns a page of users. Throws `invalid_query`, `invalid_cursor`. */
   list(query: Record<string, unknown>): Promise<PrivatePage<ListedUser>>
-  /** Throws `user_not_found`, also for one that was deleted. */
+  /** Returns a user. Throws `user_not_found`, also for a deleted user. */
   get(id: string | number | undefined): Promise<ListedUser>
-  /** Throws `validation_failed`, `email_taken`, `organization_not_found`. */
-  create(actor: Actor, body: unknown, kept?: Alongside<LinkedUser>): Promise<LinkedUser>
-  /** A merge patch. Throws `validation_failed`, `email_taken`, `last_instance_admin`, `version_conflict`. */
+  /** Creates a user. Throws `validation_failed`, `email_taken`, `organization_not_found`. */
+  create(actor: Actor, body: unknown, storeResponse?: Alongside<LinkedUser>): Promise<LinkedUser>
+  /** Applies a merge patch to a user. Throws `validation_failed`, `email_taken`, `last_instance_admin`, `version_conflict`. */
   update(actor: Actor, id: string | undefined, patch: unknown, expected?: Expected): Promise<ListedUser>
-  /** Mails a link, or answers it. */
-  resetPassword(actor: Actor, id: string | undefined, kept?: Alongside<{ link?: string }>): Promise<{ link?: string }>
+  /** Emails a link to choose a new password, or returns it if the instance has no mail server. */
+  resetPassword(actor: Actor, id: string | undefined, storeResponse?: Alongside<{ link?: string }>): Promise<{ link?: string }>
 }
 
 export interface ConsoleUsersOptions extends UserLinksOptions {
@@ -54,7 +53,7 @@ export interface ConsoleUsersOptions extends UserLinksOptions {
   sessions: Sessions
   passwords: Passwords
   tokens: OneTimeTokens
-  mail: PostedMail
+  mail: MailQueue
   outbox: Pick<Outbox, "write">
 }
 
@@ -76,18 +75,22 @@ export function createConsoleUsers(options: ConsoleUsersOptions): ConsoleUsers {
       return pageOfUsers(await listedUsers(catalog, clock.now()), paging)
     },
     get: (id) => shown(parseId(id) ?? 0),
-    async create(actor, body, kept) {
+    async create(actor, body, storeResponse) {
       const { password, membership, send_invitation, ...fields } = parseNewUser(body)
-      const password_hash = password === undefined ? null : await passwords.hash(await passwords.accept(password, { email: fields.email }))
+      const accepted = password === undefined ? undefined : await passwords.accept(password, { email: fields.email })
+      // Hashing is slow, so conflicts are detected before it. The transaction checks them again.
+      if (await userByEmailKey(catalog, caseKey(fields.email))) throw emailTaken()
+      if (membership) await refuseUnknownOrganization(catalog, membership.organizationId)
+      const password_hash = accepted === undefined ? null : await passwords.hash(accepted)
       const made = await catalog.transaction(async (statements) => {
         const now = clock.now()
         const user = await insertUser(statements, { ...fields, email_key: caseKey(fields.email), password_hash, created_at: now })
         if (!user) throw emailTaken()
         if (membership) await join(statements, user.id, membership, now)
-        await recorded<User>(audit, actor, userDeed("admin.user.create"))(statements, { after: user })
+        await recorded<User>(audit, actor, userEntry("admin.user.create"))(statements, { after: user })
         const link = password_hash === null ? await links.welcome(statements, user, send_invitation) : undefined
         const linked: LinkedUser = { user: await shown(user.id, statements), ...(link !== undefined && { link }) }
-        await kept?.(statements, { after: linked })
+        await storeResponse?.(statements, { after: linked })
         return linked
       })
       mail.wake()
@@ -103,23 +106,23 @@ export function createConsoleUsers(options: ConsoleUsersOptions): ConsoleUsers {
         const after = { ...before, ...fields }
         if (Bun.deepEquals(after, before)) return
         if (!(await updateUserFields(statements, before.id, { ...after, email_key: caseKey(after.email) }))) throw emailTaken()
-        // Whoever reads the letters of the former address must not get in by one of them.
+        // A person who can read the mailbox of the old address must not be able to sign in with a link sent there.
         if (before.email !== after.email) await tokens.void(statements, before.id, "reset", "change_email", "undo_email")
         if (before.is_instance_admin !== after.is_instance_admin) {
           await sessions.renewAll(statements, before.id)
           await revokeImpersonationsBy(statements, before.id, clock.now())
           await refuseNoAdmin(statements)
         }
-        await recorded<User>(audit, actor, userDeed("admin.user.update"))(statements, { before, after })
+        await recorded<User>(audit, actor, userEntry("admin.user.update"))(statements, { before, after })
       })
       return shown(current.id!)
     },
-    async resetPassword(actor, idText, kept) {
+    async resetPassword(actor, idText, storeResponse) {
       let made: { link?: string } = {}
       await act(actor, idText, "reset-password", async (statements, user) => {
         const link = await links.reset(statements, user)
         made = link === undefined ? {} : { link }
-        await kept?.(statements, { after: made })
+        await storeResponse?.(statements, { after: made })
         return { reset_link: [null, REDACTED] }
       })
       mail.wake()
@@ -134,8 +137,51 @@ async function join(
   { organizationId, role }: { organizationId: number; role: Parameters<typeof insertMembership>[1]["role"] },
   now: number,
 ): Promise<void> {
-  if (!(await organizationById(statements, organizationId))) throw organizationNotFound()
+  await refuseUnknownOrganization(statements, organizationId)
   await insertMembership(statements, { organizationId, userId, role, now })
 }
 
-const emailTaken = () => new AppError("email_taken", "Another user has this address")
+async function refuseUnknownOrganization(statements: Statements, id: number): Promise<void> {
+  if (!(await organizationById(statements, id))) throw organizationNotFound()
+}
+
+const emailTaken = () => new AppError("email_taken", "Another user has this email address.")
+
+/** Creates links to choose a password. A link is emailed, or returned if there is no mail server or no email is wanted. */
+interface UserLinks {
+  welcome(statements: Statements, user: User, isMailed: boolean): Promise<string | undefined>
+  reset(statements: Statements, user: User): Promise<string | undefined>
+}
+
+export interface UserLinksOptions {
+  tokens: Pick<OneTimeTokens, "issue">
+  mail: Pick<MailQueue, "isOn" | "post">
+  /** Returns the base URL of the instance. */
+  publicUrl(): string
+}
+
+const HOUR_MS = 3_600_000
+const RESET_MS = HOUR_MS
+/** A new user may not read the email for some days. */
+const WELCOME_MS = 7 * 24 * HOUR_MS
+
+interface Terms {
+  lifeMs: number
+  compose: (to: string, link: string) => EmailMessage
+  isMailed: boolean
+}
+
+export function userLinks({ tokens, mail, publicUrl }: UserLinksOptions): UserLinks {
+  async function linkFor(statements: Statements, { id, email }: User, { lifeMs, compose, isMailed }: Terms): Promise<string | undefined> {
+    const payload: ResetPayload = { mailed: isMailed && mail.isOn() }
+    const token = await tokens.issue(statements, { purpose: "reset", userId: id, payload, lifeMs })
+    const link = resetLink(publicUrl(), token)
+    if (!payload.mailed) return link
+    await mail.post(statements, compose(email, link))
+    return undefined
+  }
+  return {
+    welcome: (statements, user, isMailed) => linkFor(statements, user, { lifeMs: WELCOME_MS, compose: welcomeEmail, isMailed }),
+    reset: (statements, user) => linkFor(statements, user, { lifeMs: RESET_MS, compose: passwordResetEmail, isMailed: true }),
+  }
+}

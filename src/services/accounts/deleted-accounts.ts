@@ -3,12 +3,12 @@ import type { Site } from "../../domain/site.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import type { SessionFacts } from "../../store/catalog/instance-lists.ts"
 import { listSiteMembers } from "../../store/catalog/members.ts"
-import type { Audit } from "../audit.ts"
-import type { Keys } from "../keys.ts"
-import type { Sessions } from "../sessions.ts"
+import type { Keys } from "../api-keys/api-keys.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Sessions } from "../sign-in/sessions.ts"
 
-/** What would lose a site that goes to another organization: keys that name it, and people with a row of it. */
-export interface Detached {
+/** The API keys and members that lose access to a site when it is transferred to another organization. */
+export interface DetachedAccess {
   api_keys: { id: number; name: string }[]
   site_members: { user_id: number; email: string; role: string }[]
 }
@@ -20,10 +20,10 @@ interface EndingsOptions {
   audit: Pick<Audit, "write">
 }
 
-/** Ends what somebody else began. */
+/** Lets instance admins end sessions of users and see who loses access to a transferred site. */
 export function createEndings({ catalog, keys, sessions, audit }: EndingsOptions) {
   return {
-    async detachedBy({ id, organization_id }: Site): Promise<Detached> {
+    async detachedBy({ id, organization_id }: Site): Promise<DetachedAccess> {
       const named = (await keys.list(organization_id)).filter(({ site_ids, revoked_at }) => revoked_at === null && site_ids?.includes(id))
       const members = await listSiteMembers(catalog, id)
       return {

@@ -1,18 +1,17 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Actor } from "../domain/audit.ts"
-import { REDACTED } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import { patchProfile } from "../domain/profile.ts"
-import type { Session } from "../domain/session.ts"
-import { parsed, parsePasswordChange } from "../domain/sign-in-input.ts"
-import type { User } from "../domain/user.ts"
-import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteMembership } from "../store/catalog/members.ts"
-import { countOwners, membershipsOf } from "../store/catalog/memberships.ts"
-import { voidTickets } from "../store/catalog/tickets.ts"
+import { REDACTED } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { patchProfile } from "../../domain/profile.ts"
+import type { Session } from "../../domain/session.ts"
+import { parsed, parsePasswordChange } from "../../domain/sign-in-input.ts"
+import type { User } from "../../domain/user.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deleteMembership } from "../../store/catalog/members.ts"
+import { countOwners, membershipsOf } from "../../store/catalog/memberships.ts"
+import { voidTickets } from "../../store/catalog/tickets.ts"
 import {
   anonymizeUser,
   countInstanceAdmins,
@@ -21,35 +20,31 @@ import {
   updatePassword,
   updateProfile,
   userById,
-} from "../store/catalog/users.ts"
-import { organizationNotFound } from "./access.ts"
-import { type Audit, recorded } from "./audit.ts"
-import type { PostedMail } from "./mail.ts"
-import { passwordChangedLetter } from "./mail-texts.ts"
-import type { Members } from "./members.ts"
-import type { Outbox } from "./outbox.ts"
-import type { Passwords } from "./passwords.ts"
-import { memberEvent } from "./product-events.ts"
-import type { Person, Sessions } from "./sessions.ts"
-import { invalidCredentials, type SignIn } from "./sign-in.ts"
-import type { Origin } from "./sign-in-limits.ts"
+} from "../../store/catalog/users.ts"
+import { organizationNotFound } from "../access/access.ts"
+import { type Audit, recorded } from "../audit/audit.ts"
+import { sessionEntry, userEntry } from "../audit/entries.ts"
+import { memberEvent, type Outbox } from "../jobs/outbox.ts"
+import type { MailQueue } from "../mail/mail.ts"
+import { passwordChangedEmail } from "../mail/texts.ts"
+import type { Members } from "../organizations/members.ts"
+import type { Passwords } from "../sign-in/passwords.ts"
+import type { Self, Sessions } from "../sign-in/sessions.ts"
+import { invalidCredentials, type SignIn } from "../sign-in/sign-in.ts"
 
-/** Somebody who changes what is theirs. */
-export type Self = Person & { actor: Actor; origin: Origin }
-
-/** What people may do to their own account; each change leaves a row in the audit log. */
+/** Changes that users make to their own account. Each change writes an audit entry. */
 export interface OwnAccount {
-  /** A merge patch. Throws `validation_failed`, `version_conflict`, `precondition_failed`. */
+  /** Applies a merge patch to the profile. Throws `validation_failed`, `version_conflict`, `precondition_failed`. */
   update(self: Self, patch: unknown, terms: { expected: Expected; current(user: User): object }): Promise<User>
-  /** The body has `current` and `password`. All other sessions end. Throws `invalid_credentials`, `validation_failed`. */
+  /** Changes the password and ends all other sessions. The body has `current` and `password`. Throws `invalid_credentials`, `validation_failed`. */
   changePassword(self: Self, body: unknown): Promise<void>
   sessions(self: Self): Promise<Session[]>
-  /** Throws `session_not_found`. */
+  /** Ends one of the user's sessions. Throws `session_not_found`. */
   endSession(self: Self, id: string | undefined): Promise<void>
   endOtherSessions(self: Self): Promise<void>
-  /** The body has `organization_id`. Throws `organization_not_found`, `last_owner`. */
+  /** Leaves an organization. The body has `organization_id`. Throws `organization_not_found`, `last_owner`. */
   leave(self: Self, body: unknown): Promise<void>
-  /** Throws `last_owner`, `last_instance_admin`. */
+  /** Deletes the account. Throws `last_owner`, `last_instance_admin`. */
   remove(self: Self): Promise<void>
 }
 
@@ -59,7 +54,7 @@ interface OwnAccountOptions {
   audit: Audit
   sessions: Sessions
   passwords: Passwords
-  mail: PostedMail
+  mail: MailQueue
   signIn: SignIn
   members: Pick<Members, "leave">
   outbox: Pick<Outbox, "write">
@@ -73,20 +68,20 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
   return {
     update: ({ user: { id }, actor }, patch, { expected, current }) =>
       catalog.transaction(async (statements) => {
-        const before = (await userById(statements, id))! // whoever is signed in has a row
+        const before = (await userById(statements, id))! // a signed-in user exists
         const { profile, version } = patchProfile(before, patch)
         refuseOtherVersion(before, expected)
         refuseStaleBody(before, version, current)
         if (Bun.deepEquals({ ...before, ...profile }, before)) return before
         const after = await updateProfile(statements, id, profile)
-        await recorded(audit, actor, userDeed("accounts.user.update"))(statements, { before, after })
+        await recorded(audit, actor, userEntry("accounts.user.update"))(statements, { before, after })
         return after
       }),
     async changePassword(self, body) {
       const { user, session, actor } = self
       const { current, password } = parsePasswordChange(body)
       const accepted = await passwords.accept(password, { email: user.email })
-      // Whoever signs in otherwise may have none yet.
+      // A user who signs in with a passkey or an identity provider may not have a password yet.
       const hasOne = (await passwordHashOf(catalog, user.id)) !== null
       if (hasOne && !(await signIn.verifies(user, current ?? "", self))) throw invalidCredentials()
       const hash = await passwords.hash(accepted)
@@ -94,8 +89,11 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
         await updatePassword(statements, user.id, hash)
         await voidTickets(statements, user.id, clock.now())
         await sessions.revokeAll(statements, user.id, session.id)
-        await audit.write(statements, actor, { ...userDeed("accounts.password.change")(user), changes: { password: [REDACTED, REDACTED] } })
-        await mail.post(statements, passwordChangedLetter(user.email))
+        await audit.write(statements, actor, {
+          ...userEntry("accounts.password.change")(user),
+          changes: { password: [REDACTED, REDACTED] },
+        })
+        await mail.post(statements, passwordChangedEmail(user.email))
       })
       mail.wake()
     },
@@ -105,13 +103,13 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       await catalog.transaction(async (statements) => {
         const own = (await sessions.list(user.id, statements)).some((session) => session.id === id)
         if (!own || !(await sessions.revoke(statements, id))) throw sessionNotFound()
-        await audit.write(statements, actor, sessionDeed("accounts.session.end", id))
+        await audit.write(statements, actor, sessionEntry("accounts.session.end", id))
       })
     },
     async endOtherSessions({ user, session, actor }) {
       await catalog.transaction(async (statements) => {
         await sessions.revokeAll(statements, user.id, session.id)
-        await audit.write(statements, actor, userDeed("accounts.session.end-others")(user))
+        await audit.write(statements, actor, userEntry("accounts.session.end-others")(user))
       })
     },
     async leave({ user, actor }, body) {
@@ -129,8 +127,8 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     },
     async remove({ user, actor }) {
       await catalog.transaction(async (statements) => {
-        // First, while it still says who it was.
-        await audit.write(statements, actor, userDeed("accounts.user.delete")(user))
+        // Written before the removal, which deletes the email address.
+        await audit.write(statements, actor, userEntry("accounts.user.delete")(user))
         await removeUser(statements, user.id, clock.now(), outbox)
         await sessions.revokeAll(statements, user.id)
       })
@@ -139,14 +137,17 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
 }
 
 /**
- * Takes somebody out of every organization and leaves a row without a name. Throws `last_owner` and `last_instance_admin`,
- * looked up in the transaction: two who go at the same time cannot both be the last but one.
+ * Removes a user from every organization and anonymizes their row. Throws `last_owner` and `last_instance_admin`. Both are checked in the
+ * transaction, so that the last two owners or admins cannot be removed at the same time.
  */
 export async function removeUser(statements: Statements, userId: number, now: number, outbox: Pick<Outbox, "write">): Promise<void> {
   for (const { organization_id, role } of await membershipsOf(statements, userId)) {
     await deleteMembership(statements, { organizationId: organization_id, userId, now, by: userId })
     if (role === "owner" && (await countOwners(statements, organization_id)) === 0)
-      throw new AppError("last_owner", "Make somebody else an owner of each of your organizations first, or delete it.")
+      throw new AppError(
+        "last_owner",
+        "You are the only owner of an organization. Make another member its owner, or delete the organization, and try again.",
+      )
     await outbox.write(statements, memberEvent("removed", { organizationId: organization_id, userId, role }))
   }
   const wasAdmin = (await userById(statements, userId))?.is_instance_admin
@@ -160,11 +161,6 @@ async function refuseForeign(catalog: Catalog, userId: number, organizationId: n
   if (!own) throw organizationNotFound()
 }
 
-export const userDeed =
-  (action: string) =>
-  ({ id, email }: Pick<User, "id" | "email">) => ({ action, target: { type: "user", id, label: email } })
-
-export const sessionDeed = (action: string, id: number) => ({ action, target: { type: "session", id, label: "" } })
-
-export const lastInstanceAdmin = () => new AppError("last_instance_admin", "Make somebody else an instance admin first.")
-const sessionNotFound = () => new AppError("session_not_found", "You have no live session with this id.")
+export const lastInstanceAdmin = () =>
+  new AppError("last_instance_admin", "At least one active instance admin must remain. Make another user an instance admin first.")
+const sessionNotFound = () => new AppError("session_not_found", "You have no active session with this id.")

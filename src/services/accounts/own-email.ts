@@ -1,34 +1,34 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Actor } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError, refuseFaults } from "../domain/error.ts"
-import { inspect } from "../domain/shape.ts"
-import { parsed } from "../domain/sign-in-input.ts"
-import { caseKey } from "../domain/text.ts"
-import { EmailText, emailFaults, type User } from "../domain/user.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteOrganizationIdentities } from "../store/catalog/oidc.ts"
-import { updateEmail, userByEmailKey, userById } from "../store/catalog/users.ts"
-import type { Audit } from "./audit.ts"
-import type { Background } from "./background.ts"
-import type { PostedMail } from "./mail.ts"
-import { addressTakenLetter, confirmEmailLetter, emailWarningLetter } from "./mail-texts.ts"
-import { type OneTimeTokens, tokenInvalid } from "./one-time-tokens.ts"
-import { type Self, userDeed } from "./own-account.ts"
-import type { Sessions } from "./sessions.ts"
-import { rememberedTimes } from "./sign-in-limits.ts"
-import { actorAs } from "./sign-in-session.ts"
+import type { Actor } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, refuseFaults } from "../../domain/error.ts"
+import { inspect } from "../../domain/shape.ts"
+import { parsed } from "../../domain/sign-in-input.ts"
+import { caseKey } from "../../domain/text.ts"
+import { EmailText, emailFaults, type User } from "../../domain/user.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deleteOrganizationIdentities } from "../../store/catalog/oidc.ts"
+import { updateEmail, userByEmailKey, userById } from "../../store/catalog/users.ts"
+import type { Audit } from "../audit/audit.ts"
+import { userEntry } from "../audit/entries.ts"
+import type { MailQueue } from "../mail/mail.ts"
+import { addressChangeEmail, addressTakenEmail, confirmAddressEmail } from "../mail/texts.ts"
+import type { Background } from "../runtime/tasks.ts"
+import { refuseUntil, rememberedTimes } from "../sign-in/limits.ts"
+import { type OneTimeTokens, tokenInvalid } from "../sign-in/one-time-tokens.ts"
+import { actorAs } from "../sign-in/session.ts"
+import type { Self, Sessions } from "../sign-in/sessions.ts"
 
 /**
- * Another address for the own account. It changes when the new one is confirmed; the old one is warned, and can undo it for
- * 72 hours. The own address confirms itself in the same way.
+ * Changes of a user's email address. The address changes when the new one is confirmed. The old address gets a warning with a link that
+ * reverts the change within 72 hours. A user confirms an unverified address by requesting a change to the same address.
  */
 export interface OwnEmail {
-  /** The body has `email`. Resolves alike when somebody has it already: the mail says so. Throws `mail_unavailable`. */
+  /** Requests a change. The body has `email`. If another user has the address, only an email to it says so. Throws `mail_unavailable`. */
   ask(self: Self, body: unknown): Promise<void>
-  /** The body has `token`, of the user who is signed in. Throws `token_invalid`. */
+  /** Confirms the new address. The body has `token`, which must belong to the signed-in user. Throws `token_invalid`. */
   confirm(self: Self, body: unknown): Promise<void>
-  /** The body has `token`. The address stays or comes back, and everybody is signed out. Throws `token_invalid`. */
+  /** Cancels or reverts the change and ends all sessions of the user. The body has `token`. Throws `token_invalid`. */
   undo(body: unknown, actor: Actor): Promise<void>
 }
 
@@ -38,7 +38,7 @@ interface OwnEmailOptions {
   audit: Audit
   sessions: Sessions
   tokens: OneTimeTokens
-  mail: PostedMail
+  mail: MailQueue
   background: Background
   publicUrl(): string
 }
@@ -46,14 +46,14 @@ interface OwnEmailOptions {
 const HOUR_MS = 60 * 60_000
 const CONFIRM_MS = 24 * HOUR_MS
 const UNDO_MS = 72 * HOUR_MS
-const PER_HOUR = 5
+const MAX_PER_HOUR = 5
 
 const AskInput = t.Object({ email: EmailText }, { additionalProperties: false })
 const TokenInput = t.Object({ token: t.String({ minLength: 1, maxLength: 1_024 }) }, { additionalProperties: false })
-/** Of both links: the address that the account gets. */
+/** The payload of both links: the address that the account gets. */
 interface Payload {
   email: string
-  /** Of an undo: whether the old address was known to be theirs. */
+  /** In an undo link: when the old address was verified, null if never. */
   verifiedAt?: number | null
 }
 
@@ -64,17 +64,17 @@ export function createOwnEmail(options: OwnEmailOptions): OwnEmail {
 
   async function begin(statements: Statements, user: User, email: string): Promise<void> {
     const holder = await userByEmailKey(statements, caseKey(email))
-    if (holder && holder.id !== user.id) return mail.post(statements, addressTakenLetter(email))
+    if (holder && holder.id !== user.id) return mail.post(statements, addressTakenEmail(email))
     const isOwn = holder?.id === user.id
     const payload: Payload = { email: isOwn ? user.email : email }
     const token = await tokens.issue(statements, { purpose: "change_email", userId: user.id, payload, lifeMs: CONFIRM_MS })
-    await mail.post(statements, confirmEmailLetter(email, linkTo("confirm-email", token)))
+    await mail.post(statements, confirmAddressEmail(email, linkTo("confirm-email", token)))
     if (isOwn) return
     const old: Payload = { email: user.email, verifiedAt: user.email_verified_at }
-    // Whoever takes an account over must not void the undo of the first address by asking for a third one.
+    // An attacker must not be able to invalidate the undo link of the first address by requesting a change to a third one.
     const terms = { purpose: "undo_email", userId: user.id, payload: old, lifeMs: UNDO_MS, keepsOlder: true } as const
     const undo = await tokens.issue(statements, terms)
-    await mail.post(statements, emailWarningLetter(user.email, email, linkTo("undo-email", undo)))
+    await mail.post(statements, addressChangeEmail(user.email, email, linkTo("undo-email", undo)))
   }
 
   async function give(statements: Statements, user: User, { email, verifiedAt }: Required<Payload>): Promise<void> {
@@ -85,36 +85,39 @@ export function createOwnEmail(options: OwnEmailOptions): OwnEmail {
     async ask({ user, actor }, body) {
       const { fields, faults } = inspect(AskInput, body)
       refuseFaults([...faults, ...emailFaults(fields.email)])
-      const email = fields.email! // no fault: it is there
-      if (!mail.isOn()) throw new AppError("mail_unavailable", "Without a mail server an address cannot be confirmed.")
-      const wait = Math.ceil((asked.freeAt(String(user.id), PER_HOUR) - clock.now()) / 1_000)
-      if (wait > 0) throw new AppError("rate_limited", `Too many mails. Try again in ${wait} s.`, { retry_after: wait })
+      const email = fields.email! // present, because there is no fault
+      if (!mail.isOn())
+        throw new AppError(
+          "mail_unavailable",
+          "Email addresses cannot be changed because this instance has no mail server to confirm them with. Ask its administrator to set one up.",
+        )
+      refuseUntil(asked.freeAt(String(user.id), MAX_PER_HOUR), clock.now())
       asked.note(String(user.id))
       background.run(async () => {
         await catalog.transaction(async (statements) => {
           await begin(statements, user, email)
-          await audit.write(statements, actor, { ...userDeed("accounts.email.ask-change")(user), changes: { email: [user.email, email] } })
+          await audit.write(statements, actor, { ...userEntry("accounts.email.ask-change")(user), changes: { email: [user.email, email] } })
         })
         mail.wake()
       })
     },
     async confirm({ user, actor }, body) {
       const { token } = parsed(TokenInput, body)
-      const found = await tokens.look("change_email", token)
+      const found = await tokens.peek("change_email", token)
       if (found.user_id !== user.id) throw tokenInvalid()
       await catalog.transaction(async (statements) => {
-        const before = (await userById(statements, user.id))! // whoever is signed in has a row
+        const before = (await userById(statements, user.id))! // a signed-in user exists
         const { email } = (await tokens.use(statements, "change_email", token)).payload as Payload // written above
         await give(statements, before, { email, verifiedAt: clock.now() })
-        // An organization's provider may have linked whoever claimed the address before it was confirmed.
+        // Before the address was confirmed, an organization's provider may have linked another person to it.
         if (before.email_verified_at === null) await deleteOrganizationIdentities(statements, user.id)
         await tokens.void(statements, user.id, "reset")
-        await audit.write(statements, actor, { ...userDeed("accounts.email.change")(user), changes: { email: [before.email, email] } })
+        await audit.write(statements, actor, { ...userEntry("accounts.email.change")(user), changes: { email: [before.email, email] } })
       })
     },
     async undo(body, actor) {
       const { token } = parsed(TokenInput, body)
-      await tokens.look("undo_email", token)
+      await tokens.peek("undo_email", token)
       await catalog.transaction(async (statements) => {
         const used = await tokens.use(statements, "undo_email", token)
         const { user_id, payload } = used
@@ -123,11 +126,11 @@ export function createOwnEmail(options: OwnEmailOptions): OwnEmail {
         if (!before || before.status === "deleted") throw tokenInvalid()
         if (before.email !== email) await give(statements, before, { email, verifiedAt })
         await tokens.void(statements, user_id, "change_email", "reset")
-        // Whoever changed it once more has been warned at an address of theirs, and must not bring that one back.
+        // The undo links of later changes were sent to the attacker's addresses and must not restore one of those.
         await tokens.voidLater(statements, "undo_email", used)
         await sessions.revokeAll(statements, user_id)
-        const deed = { ...userDeed("accounts.email.undo")({ ...before, email }), changes: { email: [before.email, email] as const } }
-        await audit.write(statements, actorAs(actor, { id: user_id, email }), deed)
+        const entry = { ...userEntry("accounts.email.undo")({ ...before, email }), changes: { email: [before.email, email] as const } }
+        await audit.write(statements, actorAs(actor, { id: user_id, email }), entry)
       })
     },
   }

@@ -1,32 +1,32 @@
-import { type Actor, REDACTED } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import type { User } from "../domain/user.ts"
-import { voidTickets } from "../store/catalog/tickets.ts"
-import { type ConsoleUsersOptions, createConsoleUsers } from "./console/users.ts"
-import { passwordChangedLetter } from "./mail-texts.ts"
-import { userDeed } from "./own-account.ts"
+import { type Actor, REDACTED } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { User } from "../../domain/user.ts"
+import { voidTickets } from "../../store/catalog/tickets.ts"
+import { userEntry } from "../audit/entries.ts"
+import { passwordChangedEmail } from "../mail/texts.ts"
+import { type ConsoleUsersOptions, createConsoleUsers } from "./admin-users.ts"
 import type { Users } from "./users.ts"
 
-/** What the command line may do to users: what instance admins do in the console, and to give a password. Users go by address. */
+/** User management on the command line: the operations of the admin console, and setting a password. Users are named by their email address. */
 export interface UserOperations {
   "user.list"(input: object): Promise<User[]>
-  /** Without a password the link to choose one comes back, or goes out by mail. */
-  "user.create"(input: NewUserWords): Promise<{ user: { id: number; email: string }; link?: string }>
-  /** Ends all sessions. */
+  /** Creates a user. Without a password, the link to choose one is emailed, or returned if there is no mail server. */
+  "user.create"(input: NewUserArguments): Promise<{ user: { id: number; email: string }; link?: string }>
+  /** Sets a password and ends all sessions. */
   "user.passwd"(input: { email: string; password: string }): Promise<User>
-  "user.disable"(input: ByAddress): Promise<User>
-  "user.enable"(input: ByAddress): Promise<User>
-  "user.reset-mfa"(input: ByAddress): Promise<User>
-  "user.grant-admin"(input: ByAddress): Promise<User>
-  "user.revoke-admin"(input: ByAddress): Promise<User>
+  "user.disable"(input: UserAddress): Promise<User>
+  "user.enable"(input: UserAddress): Promise<User>
+  "user.reset-mfa"(input: UserAddress): Promise<User>
+  "user.grant-admin"(input: UserAddress): Promise<User>
+  "user.revoke-admin"(input: UserAddress): Promise<User>
 }
 
-interface ByAddress {
+interface UserAddress {
   email: string
 }
 
-interface NewUserWords {
+interface NewUserArguments {
   email: string
   name: string
   password?: string | undefined
@@ -38,7 +38,7 @@ interface NewUserWords {
 export interface UserOperationsOptions extends ConsoleUsersOptions {
   clock: Pick<Clock, "now">
   users: Users
-  /** Whoever sits at the command line. */
+  /** The operator at the command line. */
   actor: Actor
 }
 
@@ -48,13 +48,13 @@ export function userOperations(options: UserOperationsOptions): UserOperations {
 
   async function find(email: string): Promise<User> {
     const user = await users.byEmail(email)
-    if (!user) throw new AppError("not_found", "Nobody has this e-mail address")
+    if (!user) throw new AppError("not_found", "There is no user with this email address.")
     return user
   }
-  /** Does something to a user, and shows the user as it is then. */
-  const doing =
+  /** Runs an operation on a user and returns the changed user. */
+  const onUser =
     (work: (id: string) => Promise<unknown>) =>
-    async ({ email }: ByAddress): Promise<User> => {
+    async ({ email }: UserAddress): Promise<User> => {
       const { id } = await find(email)
       await work(String(id))
       return find(email)
@@ -72,16 +72,16 @@ export function userOperations(options: UserOperationsOptions): UserOperations {
         await tokens.void(statements, changed.id, "reset")
         await sessions.revokeAll(statements, changed.id)
         const changes = { password: [REDACTED, REDACTED] as const }
-        await audit.write(statements, actor, { ...userDeed("accounts.password.set")(changed), changes })
-        await mail.post(statements, passwordChangedLetter(changed.email))
+        await audit.write(statements, actor, { ...userEntry("accounts.password.set")(changed), changes })
+        await mail.post(statements, passwordChangedEmail(changed.email))
       })
       mail.wake()
       return user
     },
-    "user.disable": doing((id) => console.disable(actor, id)),
-    "user.enable": doing((id) => console.enable(actor, id)),
-    "user.reset-mfa": doing((id) => console.resetSecondFactors(actor, id)),
-    "user.grant-admin": doing((id) => console.update(actor, id, { is_instance_admin: true })),
-    "user.revoke-admin": doing((id) => console.update(actor, id, { is_instance_admin: false })),
+    "user.disable": onUser((id) => console.disable(actor, id)),
+    "user.enable": onUser((id) => console.enable(actor, id)),
+    "user.reset-mfa": onUser((id) => console.resetSecondFactors(actor, id)),
+    "user.grant-admin": onUser((id) => console.update(actor, id, { is_instance_admin: true })),
+    "user.revoke-admin": onUser((id) => console.update(actor, id, { is_instance_admin: false })),
   }
 }

@@ -1,40 +1,39 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError, type Fault } from "../domain/error.ts"
-import type { Organization } from "../domain/organization.ts"
-import type { SiteDefaults } from "../domain/site-input.ts"
-import { caseKey } from "../domain/text.ts"
-import { parseSetUp, type User } from "../domain/user.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { insertMembership } from "../store/catalog/memberships.ts"
-import { insertOrganization, lonelyOrganization, updateOrganization } from "../store/catalog/organizations.ts"
-import { insertSetup, isSetUp } from "../store/catalog/setup.ts"
-import { insertUser, listUsers, updatePassword, userByEmailKey } from "../store/catalog/users.ts"
-import type { Passwords } from "./passwords.ts"
-import { inSlices } from "./slices.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, type Fault } from "../../domain/error.ts"
+import type { Organization } from "../../domain/organization.ts"
+import type { SiteDefaults } from "../../domain/site-input.ts"
+import { caseKey } from "../../domain/text.ts"
+import { parseSetUp, type User } from "../../domain/user.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { insertMembership } from "../../store/catalog/memberships.ts"
+import { insertOrganization, soleEmptyOrganization, updateOrganization } from "../../store/catalog/organizations.ts"
+import { insertSetup, insertUser, isSetUp, listUsers, updatePassword, userByEmailKey } from "../../store/catalog/users.ts"
+import { inSlices } from "../lists/paging.ts"
+import type { Passwords } from "../sign-in/passwords.ts"
 
-/** Who and what an instance begins with. */
+/** The first user of an instance and their organization. */
 export interface FirstUser {
   user: User
   organization: Organization
 }
 
 export interface Users {
-  /** Whether there was ever a user. */
+  /** Whether the instance has ever had a user. */
   isSetUp(): Promise<boolean>
   /**
-   * Makes the first user, instance admin and owner of the first organization; where the command line has made one already, of
-   * that, which takes the name that is given. Of parallel calls exactly one wins; the
-   * others and all later ones throw `already_set_up`, for ever. The body has `email`, `name`, `password`, `organization`, and
-   * perhaps a `site`, which is judged and left to the caller.
+   * Creates the first user as instance admin and owner of the first organization. If the command line has already created an
+   * organization, the user becomes its owner and it takes the given name. Exactly one of several parallel calls succeeds; the others and
+   * all later calls throw `already_set_up`. The body has `email`, `name`, `password`, `organization` and optionally a `site`, which is
+   * validated here and created by the caller.
    */
   setUp(body: unknown, alongside?: (statements: Statements, first: FirstUser) => Promise<void>): Promise<FirstUser>
-  /** What is wrong with the body of a set-up; nothing is made. */
+  /** Returns the problems of a set-up body without creating anything. */
   setUpFaults(body: unknown): Promise<readonly Fault[]>
-  /** By id ascending. */
+  /** Returns all users by ascending id. */
   list(): Promise<User[]>
-  /** In any case of letters. */
+  /** Returns the user with this email address, ignoring case. */
   byEmail(email: string): Promise<User | undefined>
-  /** `alongside` runs in the same transaction. Throws `not_found`, `validation_failed`. */
+  /** Sets a password. `alongside` runs in the same transaction. Throws `not_found`, `validation_failed`. */
   setPassword(email: string, password: string, alongside?: (statements: Statements, user: User) => Promise<void>): Promise<User>
 }
 
@@ -58,7 +57,7 @@ export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOp
         if (await isSetUp(statements)) throw alreadySetUp()
         const now = clock.now()
         const admin = { email, email_key: caseKey(email), name, password_hash, is_instance_admin: true, created_at: now }
-        const user = (await insertUser(statements, admin))! // nobody has the address: there is no user yet
+        const user = (await insertUser(statements, admin))! // the address is free, because there is no user yet
         const owned = await firstOrganization(statements, organization, now)
         await insertMembership(statements, { organizationId: owned.id, userId: user.id, role: "owner", now })
         await insertSetup(statements, { userId: user.id, now })
@@ -79,7 +78,7 @@ export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOp
     byEmail,
     async setPassword(email, password, alongside) {
       const user = await byEmail(email)
-      if (!user) throw new AppError("not_found", "Nobody has this e-mail address")
+      if (!user) throw new AppError("not_found", "There is no user with this email address.")
       const hash = await passwords.hash(await passwords.accept(password, { email: user.email }))
       await catalog.transaction(async (statements) => {
         await updatePassword(statements, user.id, hash)
@@ -90,11 +89,11 @@ export function createUsers({ catalog, clock, passwords, siteDefaults }: UsersOp
   }
 }
 
-/** Sites and keys that were made before anybody was there must not lie where nobody sees them. */
+/** Returns the organization of the first user. Takes over one that the command line has created, so that its sites and keys get an owner. */
 async function firstOrganization(statements: Statements, name: string, now: number): Promise<Organization> {
-  const waiting = await lonelyOrganization(statements)
+  const waiting = await soleEmptyOrganization(statements)
   if (!waiting) return insertOrganization(statements, { name, now })
   return updateOrganization(statements, waiting.id, { name, policy: waiting.policy }, now)
 }
 
-export const alreadySetUp = () => new AppError("already_set_up", "The first user was made already")
+export const alreadySetUp = () => new AppError("already_set_up", "This instance is already set up: the first user exists.")

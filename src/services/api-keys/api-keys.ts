@@ -1,91 +1,90 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import { type ApiKey, type KeyState, keyEnded, keyNotFound, keyState, parseRotation } from "../domain/key.ts"
-import { lackedFor } from "../domain/key-caps.ts"
-import { type KeyFields, type KeyTerms, parseKey, patchKey } from "../domain/key-input.ts"
-import { composeKey, KEY_PREFIX, KEY_RANDOM_BYTES } from "../domain/key-token.ts"
-import { API } from "../domain/limits.ts"
-import { lacking } from "../domain/membership.ts"
-import { keyLife } from "../domain/organization.ts"
-import type { Permissions } from "../domain/permission.ts"
-import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import { isRange } from "../ingest/client-address.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { type ApiKey, type KeyState, keyEnded, keyNotFound, keyState, parseRotation } from "../../domain/key.ts"
+import { missingPermissionFor } from "../../domain/key-caps.ts"
+import { type KeyFields, type KeyTerms, parseKey, patchKey } from "../../domain/key-input.ts"
+import { composeKey, KEY_PREFIX, KEY_RANDOM_BYTES } from "../../domain/key-token.ts"
+import { API } from "../../domain/limits.ts"
+import { missingPermission } from "../../domain/membership.ts"
+import { keyLife } from "../../domain/organization.ts"
+import type { Permissions } from "../../domain/permission.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
+import { isRange } from "../../ingest/address/client-address.ts"
 import {
   countLiveKeys,
   creatorById,
   expireKeys,
   insertKey,
-  type KeyMaker,
+  type KeyCreator,
   keyById,
-  listKeyMakers,
+  listKeyCreators,
   listKeys,
   replaceSecret,
   revokeKey,
   updateKey,
-} from "../store/catalog/api-keys.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { organizationById } from "../store/catalog/organizations.ts"
-import { organizationNotFound } from "./access.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
+} from "../../store/catalog/api-keys.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { organizationById } from "../../store/catalog/organizations.ts"
+import { organizationNotFound } from "../access/access.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import { keyEvent, type Outbox } from "../jobs/outbox.ts"
+import { inSlices } from "../lists/paging.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import type { Sites } from "../sites/sites.ts"
 import { createKeyLookup, hashOf, type KeyLookup } from "./key-lookup.ts"
-import type { Outbox } from "./outbox.ts"
-import { keyEvent } from "./product-events.ts"
-import type { Random } from "./secrets.ts"
-import type { Alongside } from "./site-things.ts"
-import type { Sites } from "./sites.ts"
-import { inSlices } from "./slices.ts"
 
-/** A key with its secret, shown this once. */
+/** A key with its secret, which is shown only once. */
 export interface NewSecret {
   key: ApiKey
   secret: string
 }
 
-/** A key as its organization's lists show it. */
+/** A key in the list of its organization. */
 export interface ListedKey extends ApiKey {
   state: KeyState
-  creator: Pick<KeyMaker, "user_id" | "name" | "email"> | null
-  /** Its creator is no member any more: nobody's permissions bound it. */
+  creator: Pick<KeyCreator, "user_id" | "name" | "email"> | null
+  /** Whether its creator has left the organization, so that no member's permissions limit the key. */
   owner_left: boolean
 }
 
-/** What a change of a key may say besides. */
+/** Options of a change to a key. */
 export interface KeyChangeTerms {
   expected?: Expected
   alongside?: Alongside<ApiKey>
-  /** With the secret, for an answer that is kept. */
-  told?: Alongside<NewSecret>
-  /** The key as answers show it, for a caller whose version is old. */
+  /** Receives the key with its secret, to store the response for idempotent retries. */
+  storeResponse?: Alongside<NewSecret>
+  /** Returns the key as the API shows it, for the `version_conflict` error. */
   current?(key: ApiKey): object
-  /** Who does it; the command line without one. */
+  /** Id of the user who makes the change. Missing for the command line. */
   by?: number
-  /** The one site that a new key reaches. */
+  /** The only site that a new key has access to. */
   site?: number
 }
 
-/** API keys. One of another organization is `api_key_not_found`, one that has ended is `invalid_state` to whoever would change it. */
+/** The API keys of organizations. A key of another organization is `api_key_not_found`; changing an expired or revoked key is `invalid_state`. */
 export interface Keys extends KeyLookup {
   /**
-   * Throws `validation_failed`, `limit_reached`, and `forbidden` for a key that may do more than its creator. A personal key
-   * is its creator's.
+   * Creates a key. A personal key belongs to its creator. Throws `validation_failed`, `limit_reached`, and `forbidden` for a key with more
+   * permissions than its creator.
    */
   create(organizationId: number, body: unknown, terms?: KeyChangeTerms): Promise<NewSecret>
-  /** By id ascending, those of a state or all. */
+  /** Returns the keys by ascending id, optionally only those in one state. */
   list(organizationId: number, state?: KeyState): Promise<ApiKey[]>
   get(organizationId: number, id: string | undefined): Promise<ApiKey>
-  /** Keys of one page of a list, in their order, with who made them. */
+  /** Adds state and creator to the keys of one page of a list. */
   listed(organizationId: number, keys: readonly ApiKey[]): Promise<ListedKey[]>
-  /** A merge patch. Throws `validation_failed`, `forbidden`, `precondition_failed`, `version_conflict`. */
+  /** Applies a merge patch. Throws `validation_failed`, `forbidden`, `precondition_failed`, `version_conflict`. */
   update(organizationId: number, id: string | undefined, patch: unknown, terms?: KeyChangeTerms): Promise<ApiKey>
   /**
-   * Gives a key another secret, shown this once; the old one works for `grace_hours` more, 24 unless chosen. Throws `forbidden`
-   * for a key that may do more than who does it.
+   * Replaces the secret of a key. The old secret works for another `grace_hours` (default 24). Throws `forbidden` for a key with more
+   * permissions than the author of the change.
    */
   rotate(organizationId: number, id: string | number, body: unknown, terms?: KeyChangeTerms): Promise<NewSecret>
-  /** Takes effect with the next request; one that is revoked already stays as it is. */
+  /** Revokes a key from the next request on. Idempotent. */
   revoke(organizationId: number, id: string | number, terms?: KeyChangeTerms): Promise<ApiKey>
-  /** What is over by now stays over, whatever the clock says later. */
+  /** Marks expired keys, so that they stay expired if the clock is set back. */
   expire(): Promise<void>
 }
 
@@ -117,20 +116,25 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
     if (state !== "active") throw keyEnded(state)
     return key
   }
-  /** Nobody gives a key what they lack. */
-  async function refuseBeyond(statements: Statements, organizationId: number, fields: KeyFields, by: number | undefined): Promise<void> {
+  /** Throws `forbidden` if a key would have permissions that its author lacks. */
+  async function refuseEscalation(
+    statements: Statements,
+    organizationId: number,
+    fields: KeyFields,
+    by: number | undefined,
+  ): Promise<void> {
     if (by === undefined) return
     const creator = await creatorById(statements, organizationId, by)
-    const lacked = creator ? lackedFor(fields, creator, permissions) : "keys:write"
-    if (lacked !== undefined) throw lacking(lacked, `The key would do what you may not: ${lacked}.`)
+    const lacked = creator ? missingPermissionFor(fields, creator, permissions) : "keys:write"
+    if (lacked !== undefined) throw missingPermission(lacked, `An API key cannot have permissions that you lack: ${lacked}.`)
   }
 
   return {
     ...createKeyLookup({ catalog, clock, permissions }),
-    create: (organizationId, body, { alongside, told, by, site } = {}) =>
+    create: (organizationId, body, { alongside, storeResponse, by, site } = {}) =>
       catalog.transaction(async (statements) => {
         const { personal, ...fields } = parseKey(body, await termsOf(statements, organizationId), site)
-        await refuseBeyond(statements, organizationId, fields, by)
+        await refuseEscalation(statements, organizationId, fields, by)
         const now = clock.now()
         if ((await countLiveKeys(statements, organizationId, now)) >= API.keysPerOrganization) throw tooManyKeys()
         const { keyId, token } = composeKey(random(KEY_RANDOM_BYTES))
@@ -139,7 +143,7 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         const key = await insertKey(statements, { ...fields, ...owner, ...stored })
         await outbox.write(statements, keyEvent("created", key))
         await alongside?.(statements, { after: key })
-        await told?.(statements, { after: { key, secret: token } })
+        await storeResponse?.(statements, { after: { key, secret: token } })
         return { key, secret: token }
       }),
     async list(organizationId, state) {
@@ -149,7 +153,7 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
     get: (organizationId, id) => find(catalog, organizationId, id),
     async listed(organizationId, keys) {
       const range = { first: keys[0]?.id ?? 0, last: keys.at(-1)?.id ?? 0 }
-      const makers = new Map((await listKeyMakers(catalog, organizationId, range)).map((maker) => [maker.key_id, maker]))
+      const makers = new Map((await listKeyCreators(catalog, organizationId, range)).map((maker) => [maker.key_id, maker]))
       const now = clock.now()
       return keys.map((key) => {
         const maker = makers.get(key.id)
@@ -162,9 +166,9 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         const before = await find(statements, organizationId, id)
         const { version, ...fields } = patchKey(before, patch, await termsOf(statements, organizationId))
         const isChange = !Bun.deepEquals({ ...before, ...fields }, before)
-        // What it may do stays as it is: somebody else has given that.
+        // Unchanged permissions may exceed the author's, because another member has granted them.
         const isOther = !Bun.deepEquals([before.scopes, before.site_ids], [fields.scopes, fields.site_ids])
-        if (isOther) await refuseBeyond(statements, organizationId, fields, by)
+        if (isOther) await refuseEscalation(statements, organizationId, fields, by)
         const state = keyState(before, clock.now())
         if (state !== "active") throw keyEnded(state)
         refuseOtherVersion(before, expected)
@@ -174,18 +178,18 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
         await alongside?.(statements, { before, after })
         return after
       }),
-    async rotate(organizationId, id, body, { expected, alongside, told, by } = {}) {
+    async rotate(organizationId, id, body, { expected, alongside, storeResponse, by } = {}) {
       const { grace_hours } = parseRotation(body)
       return catalog.transaction(async (statements) => {
         const before = await findLive(statements, organizationId, id)
-        // Whoever rotates a key holds it.
-        await refuseBeyond(statements, organizationId, before, by)
+        // The author of a rotation receives the secret, so they need all permissions of the key.
+        await refuseEscalation(statements, organizationId, before, by)
         refuseOtherVersion(before, expected)
         const { token } = composeKey(random(KEY_RANDOM_BYTES), before.prefix.slice(KEY_PREFIX.length))
         const graceEnds = clock.now() + grace_hours * HOUR_MS
         const key = await replaceSecret(statements, before.id, { hash: hashOf(token), last4: token.slice(-4), graceEnds })
         await alongside?.(statements, { before, after: key })
-        await told?.(statements, { after: { key, secret: token } })
+        await storeResponse?.(statements, { after: { key, secret: token } })
         return { key, secret: token }
       })
     },
@@ -206,7 +210,11 @@ export function createKeys({ catalog, clock, random, sites, permissions, setting
 const HOUR_MS = 3_600_000
 
 const tooManyKeys = () =>
-  new AppError("limit_reached", `An organization may have ${API.keysPerOrganization} live keys`, {
-    limit: API.keysPerOrganization,
-    resource: "api_keys",
-  })
+  new AppError(
+    "limit_reached",
+    `An organization can have up to ${API.keysPerOrganization} active API keys. Revoke one before you create another.`,
+    {
+      limit: API.keysPerOrganization,
+      resource: "api_keys",
+    },
+  )

@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
-import { type ApiKey, keyState } from "../domain/key.ts"
-import { cappedKey } from "../domain/key-caps.ts"
-import { keyIdOf } from "../domain/key-token.ts"
-import type { Permissions } from "../domain/permission.ts"
-import { addressRanges, readAddress } from "../ingest/client-address.ts"
-import { expireKeys, keyByKeyId, markKeyUsed, type StoredKey } from "../store/catalog/api-keys.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { type ApiKey, keyState } from "../../domain/key.ts"
+import { cappedKey } from "../../domain/key-caps.ts"
+import { keyIdOf } from "../../domain/key-token.ts"
+import type { Permissions } from "../../domain/permission.ts"
+import { addressRanges, readAddress } from "../../ingest/address/client-address.ts"
+import { expireKeys, keyByKeyId, markKeyUsed, type StoredKey } from "../../store/catalog/api-keys.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
 
-/** From where a key is used. */
+/** The client that uses a key. */
 interface KeyUse {
   address?: string | undefined
   /** /24 or /48 of the address. */
@@ -16,11 +16,12 @@ interface KeyUse {
   userAgent?: string
 }
 
-/** Which key a request brings. */
+/** Authentication of requests by API key. */
 export interface KeyLookup {
   /**
-   * The live key of a token; undefined for one that is unknown, malformed, expired or revoked, for one used from an address
-   * outside its list, and for a personal one whose owner is gone. It can do what its creator still may. Marks it as used.
+   * Returns the active key of a token and records its use. Its permissions are limited to those that its creator still has. Returns
+   * undefined for a token that is unknown, malformed, expired or revoked, for an IP address that the key does not allow, and for a
+   * personal key whose owner is no longer an active member.
    */
   find(token: string, use?: KeyUse): Promise<ApiKey | undefined>
 }
@@ -31,25 +32,25 @@ interface KeyLookupOptions {
   permissions: Permissions
 }
 
-/** How often a use is written down. */
+/** Minimum time between two updates of a key's last use. */
 const USE_WRITTEN_EVERY_MS = 60_000
 const AGENT_CHARACTERS = 200
-/** What an unknown key is compared with, so that it takes as long as a known one. */
+/** Compared with unknown keys, so that they take as long as known ones. */
 const NO_HASH = new Uint8Array(32)
 
 export function createKeyLookup({ catalog, clock, permissions }: KeyLookupOptions): KeyLookup {
   const writtenUses = new Map<number, number>()
 
-  /** The answer does not wait for it, and a full disk does not turn readers away. */
+  /** Records a use in the background, so that neither latency nor a full disk affects the request. */
   function noteUse(key: ApiKey, now: number, { ipPrefix, userAgent }: KeyUse): void {
     if (now - (writtenUses.get(key.id) ?? key.last_used_at ?? 0) < USE_WRITTEN_EVERY_MS) return
     writtenUses.set(key.id, now)
     const agent = userAgent?.slice(0, AGENT_CHARACTERS).toWellFormed() || null
-    // The store's state is known elsewhere; a use in a minute is written.
+    // Store problems are reported elsewhere, and a later use is recorded again.
     markKeyUsed(catalog, key.id, { at: now, ipPrefix: ipPrefix || null, agent }).catch(() => {})
   }
-  /** Whoever asks again after the clock was set back gets the same answer. */
-  const endSoon = () => void expireKeys(catalog, clock.now()).catch(() => {}) // it is done again with every minute
+  /** Marks expired keys now, so that they stay expired if the clock is set back. */
+  const endSoon = () => void expireKeys(catalog, clock.now()).catch(() => {}) // repeated every minute
 
   return {
     async find(token, use = {}) {
@@ -69,10 +70,10 @@ export function createKeyLookup({ catalog, clock, permissions }: KeyLookupOption
   }
 }
 
-/** What is stored of a token. */
+/** Returns the stored hash of a token. */
 export const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest()
 
-/** By the secret itself, or by the one before while its grace lasts. Always as many comparisons. */
+/** Whether a hash is the one of the current secret, or of the previous one during its grace period. Takes constant time. */
 function isProven(hash: Uint8Array, found: StoredKey | undefined, now: number): boolean {
   const isPresent = timingSafeEqual(hash, found?.secretHash ?? NO_HASH)
   const isPrevious = timingSafeEqual(hash, found?.previous?.hash ?? NO_HASH)

@@ -1,55 +1,55 @@
-import type { Clock } from "../domain/clock.ts"
-import { ORGANIZATION } from "../domain/limits.ts"
-import { ArgumentReader, refuseArgument, refuseArguments } from "../query/arguments.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { addUsage, deleteUsage, listUsage, type UsageCount } from "../store/catalog/key-usage.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { ORGANIZATION } from "../../domain/limits.ts"
+import { ArgumentReader, refuseArgument, refuseArguments } from "../../query/parse/arguments.ts"
+import { addUsage, deleteUsage, listUsage, type UsageCount } from "../../store/catalog/api-keys.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
 
-/** An answered request that came with a key. */
+/** A completed request with an API key. */
 export interface KeyRequest {
   keyId: number
-  /** Method and path, with names for what it names: `GET /api/public/v1/sites/:id`. */
+  /** Method and path pattern: `GET /api/public/v1/sites/:id`. */
   route: string
   status: number
 }
 
 /**
- * Counts of what keys were used for. They are gathered in memory and written together, once a minute at most: a crash loses
- * those of its last minute, which is why they are a help to people and not an account.
+ * Usage counts of API keys. They are collected in memory and written once a minute, so a crash loses those of the last minute. They are
+ * meant for information and not for billing.
  */
 export interface KeyUsage {
   count(request: KeyRequest): void
-  /** Writes what was gathered; what the store does not take now is written the next time. */
+  /** Writes the collected counts. Counts that cannot be written are kept for the next call. */
   flush(): Promise<void>
-  /** Days (UTC) as they are asked for, the last 30 unless others are, with what was written of them. Throws `invalid_query`. */
-  list(keyId: number, asked: Record<string, unknown>): Promise<{ from: string; to: string; data: UsageCount[] }>
-  /** Removes what is over 90 days old. */
+  /** Returns the written counts of a range of UTC days. Default: the last 30 days. Throws `invalid_query`. */
+  list(keyId: number, query: Record<string, unknown>): Promise<{ from: string; to: string; data: UsageCount[] }>
+  /** Deletes counts older than 90 days. */
   forget(): Promise<void>
 }
 
 const DAY_MS = 86_400_000
-const USUAL_DAYS = 30
-/** Counts of one transaction. */
-const WRITTEN_AT_ONCE = 500
+const DEFAULT_DAYS = 30
+/** Maximum number of counts per transaction. */
+const WRITE_BATCH = 500
 
 export function createKeyUsage({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): KeyUsage {
-  let gathered = new Map<string, UsageCount & { keyId: number }>()
+  let pending = new Map<string, UsageCount & { keyId: number }>()
   const dayBefore = (days: number) => dayOf(clock.now() - days * DAY_MS)
 
   function add({ keyId, ...count }: UsageCount & { keyId: number }): void {
     const name = `${keyId} ${count.day} ${count.status} ${count.route}`
-    const known = gathered.get(name)
+    const known = pending.get(name)
     if (known) known.requests += count.requests
-    else gathered.set(name, { keyId, ...count })
+    else pending.set(name, { keyId, ...count })
   }
 
   return {
     count: ({ keyId, route, status }) =>
       add({ keyId, day: dayOf(clock.now()), route, status: `${Math.floor(status / 100)}xx`, requests: 1 }),
     async flush() {
-      const counts = [...gathered.values()]
-      gathered = new Map()
+      const counts = [...pending.values()]
+      pending = new Map()
       while (counts.length > 0) {
-        const part = counts.slice(0, WRITTEN_AT_ONCE)
+        const part = counts.slice(0, WRITE_BATCH)
         try {
           await catalog.transaction(async (statements) => {
             for (const { keyId, ...count } of part) await addUsage(statements, keyId, count)
@@ -61,8 +61,8 @@ export function createKeyUsage({ catalog, clock }: { catalog: Catalog; clock: Pi
         counts.splice(0, part.length)
       }
     },
-    async list(keyId, asked) {
-      const range = readDays(asked, { from: dayBefore(USUAL_DAYS - 1), to: dayBefore(0) })
+    async list(keyId, query) {
+      const range = readDays(query, { from: dayBefore(DEFAULT_DAYS - 1), to: dayBefore(0) })
       return { ...range, data: await listUsage(catalog, keyId, range) }
     },
     forget: () => deleteUsage(catalog, dayBefore(ORGANIZATION.keyUsageDays), 1_000),
@@ -71,11 +71,11 @@ export function createKeyUsage({ catalog, clock }: { catalog: Catalog; clock: Pi
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-function readDays(asked: Record<string, unknown>, usual: { from: string; to: string }): { from: string; to: string } {
-  const reader = new ArgumentReader(asked, ["from", "to"])
+function readDays(query: Record<string, unknown>, defaults: { from: string; to: string }): { from: string; to: string } {
+  const reader = new ArgumentReader(query, ["from", "to"])
   const [from, to] = [reader.day("from")?.toString(), reader.day("to")?.toString()]
   refuseArguments(reader, "text")
-  const range = from === undefined && to === undefined ? usual : { from: from ?? usual.from, to: to ?? usual.to }
+  const range = from === undefined && to === undefined ? defaults : { from: from ?? defaults.from, to: to ?? defaults.to }
   if (range.from <= range.to) return range
   refuseArgument({ pointer: "/from", code: "invalid_range", detail: "from must not be after to." })
 }

@@ -1,21 +1,21 @@
-/** What is left in a bucket after a take or a look. */
+/** The state of a bucket after `take` or `peek`. */
 export interface Level {
   taken: boolean
   remaining: number
-  /** Seconds until one more is allowed; 0 when one is there. */
+  /** Seconds until the next token is available; 0 if one is available now. */
   retryAfter: number
 }
 
 export interface Buckets {
-  /** Takes one, if there is one. */
+  /** Takes a token if one is available. */
   take(name: string, size?: number): Level
-  look(name: string, size?: number): Level
+  peek(name: string, size?: number): Level
 }
 
-/** Buckets remembered at once. Beyond it the one that was idle longest is forgotten, which fills it up. */
-const REMEMBERED = 100_000
+/** Maximum number of buckets in memory. Beyond it, the least recently used one is dropped, which refills it. */
+const MAX_BUCKETS = 100_000
 
-/** Token buckets by name: `size` at once, refilled evenly over a minute unless another time is given. A name may have a size of its own. */
+/** Creates token buckets by name. A bucket holds `usualSize` tokens, unless a call gives another size, and refills evenly within `refillMs`. */
 export function tokenBuckets(usualSize: number, now: () => number, refillMs = 60_000): Buckets {
   const buckets = new Map<string, { tokens: number; at: number }>()
 
@@ -23,7 +23,7 @@ export function tokenBuckets(usualSize: number, now: () => number, refillMs = 60
     const perMs = size / refillMs
     const at = now()
     const old = buckets.get(name)
-    // A clock that was set back must not drain a bucket.
+    // Setting the clock back must not drain a bucket.
     const tokens = old ? Math.min(size, old.tokens + Math.max(0, at - old.at) * perMs) : size
     const taken = tokens >= 1
     const rest = taken ? tokens - wanted : tokens
@@ -32,11 +32,11 @@ export function tokenBuckets(usualSize: number, now: () => number, refillMs = 60
   }
 
   function remember(name: string, bucket: { tokens: number; at: number }): void {
-    // Taken out first, so that the map's order is the order of use.
+    // Deleted first, so that the map is ordered by last use.
     buckets.delete(name)
     buckets.set(name, bucket)
-    if (buckets.size > REMEMBERED) buckets.delete(buckets.keys().next().value!)
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
   }
 
-  return { take: (name, size = usualSize) => level(name, size, 1), look: (name, size = usualSize) => level(name, size, 0) }
+  return { take: (name, size = usualSize) => level(name, size, 1), peek: (name, size = usualSize) => level(name, size, 0) }
 }

@@ -1,21 +1,18 @@
-import { parseId } from "../domain/id.ts"
-import { caseKey } from "../domain/text.ts"
-import type { ArgumentReader } from "../query/arguments.ts"
-import { type AuditFilters, type AuditRow, auditPart, countAuditRows, listAuditRows } from "../store/catalog/audit.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import { parseId } from "../../domain/id.ts"
+import { caseKey } from "../../domain/text.ts"
+import type { ArgumentReader } from "../../query/parse/arguments.ts"
+import { type AuditFilters, type AuditRow, auditPart, countAuditRows, listAuditRows } from "../../store/catalog/audit.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
 
-/**
- * Reads the audit log, newest first. Filters look at its rows part by part: no statement scans more than 1,000, and other
- * work comes in between.
- */
+/** Lists of the audit log, newest first. Filters scan the log in slices of 1,000 rows, so that no statement blocks the catalog for long. */
 export interface AuditList {
-  /** Rows before an id, at most `limit`. */
+  /** Returns at most `limit` rows with ids below `before`. */
   list(filters: AuditFilters, before: number | undefined, limit: number): Promise<AuditRow[]>
   count(filters: AuditFilters): Promise<number>
 }
 
 export function createAuditList({ catalog }: { catalog: Catalog }): AuditList {
-  /** Parts of the log, from an id downwards. */
+  /** Yields slices of the log, from an id downwards. */
   async function* parts(filters: AuditFilters, from: number) {
     for (let before = from; ; ) {
       const { rows, last } = await auditPart(catalog, filters, before)
@@ -41,13 +38,13 @@ export function createAuditList({ catalog }: { catalog: Catalog }): AuditList {
   }
 }
 
-/** Parameters of a list of the log; the whole instance's has `organization` besides. */
+/** Query parameters of an audit log list. The list of the whole instance also has `organization`. */
 export const AUDIT_PARAMETERS = ["actor", "action", "target", "site", "from", "to", "ip", "outcome"] as const
 
 const DAY_MS = 86_400_000
 const TEXT = { min: 1, max: 254 }
 
-/** `actor` is an id or an address, `action` may end in `*`, `target` is `type` or `type:id`, days are those of UTC. */
+/** Reads the filters of an audit log list. `actor` is an id or email address, `action` may end in `*`, `target` is `type` or `type:id`, days are in UTC. */
 export function readAuditFilters(reader: ArgumentReader): AuditFilters {
   const [from, to] = [reader.day("from"), reader.day("to")]
   if (from && to && Temporal.PlainDate.compare(from, to) > 0)

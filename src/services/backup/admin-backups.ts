@@ -4,18 +4,16 @@ import { AppError, refuseFaults } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
 import { fault, inspect } from "../../domain/shape.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
-import type { Alarms } from "../alarms.ts"
-import { type Manifest, storedFiles } from "../backup-folder.ts"
-import { keyFor } from "../backup-sealing.ts"
-import { backupDeed } from "../deeds.ts"
-import { diskSpace } from "../disk.ts"
-import type { RemoteBackups } from "../remote-backups.ts"
-import type { Alongside } from "../site-things.ts"
-import { backupAlarm } from "./backup-alarm.ts"
-import { type BackupArchives, type BackupArchivesOptions, createBackupArchives } from "./backup-archives.ts"
-import { type BackupJobs, type BackupJobsOptions, createBackupJobs } from "./backup-jobs.ts"
-import { type BackupList, createBackupList } from "./backup-list.ts"
-import { refuseNewer } from "./backup-refusals.ts"
+import { backupEntry } from "../audit/entries.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { Alarms } from "../mail/alarms.ts"
+import { diskSpace } from "../runtime/files.ts"
+import { type BackupJobs, type BackupJobsOptions, backupAlarm, createBackupJobs } from "./admin-jobs.ts"
+import { type BackupArchives, type BackupArchivesOptions, createBackupArchives, refuseNewer } from "./archives.ts"
+import { type Manifest, storedFiles } from "./folder.ts"
+import { type BackupList, createBackupList } from "./list.ts"
+import type { RemoteBackups } from "./remote-backups.ts"
+import { keyFor } from "./sealing.ts"
 
 const Passphrase = t.String({ minLength: 12, maxLength: 1_024 })
 
@@ -31,70 +29,77 @@ const BackupInput = t.Object(
 const VerifyInput = t.Object({ full: t.Optional(t.Boolean()) }, { additionalProperties: false, title: "VerifyInput" })
 
 const RestoreInput = t.Object(
-  { confirm: t.String({ description: "The id once more" }), passphrase: t.Optional(t.String({ minLength: 1, maxLength: 1_024 })) },
+  {
+    confirm: t.String({ description: "The backup's id again, as confirmation" }),
+    passphrase: t.Optional(t.String({ minLength: 1, maxLength: 1_024 })),
+  },
   { additionalProperties: false, title: "RestoreInput" },
 )
 
-/** Backups of both stores: made, checked, taken along, brought back. */
-export interface ConsoleBackups extends Pick<BackupList, "list" | "get">, BackupArchives, Pick<BackupJobs, "define"> {
-  /** Throws `validation_failed`, `backup_running`, `not_enough_space`. */
-  create(actor: Actor, body: unknown, kept?: Alongside<Job>): Promise<Job>
-  /** `full`: every index and checksum too. Throws `backup_not_found`. */
-  verify(actor: Actor, id: string | undefined, body: unknown, kept?: Alongside<Job>): Promise<Job>
+/** Backups of both stores in the admin console: create, verify, download, upload and restore. */
+export interface ConsoleBackups extends Pick<BackupList, "list" | "find" | "get">, BackupArchives, Pick<BackupJobs, "define"> {
+  /** Starts a backup. Throws `validation_failed`, `backup_running`, `not_enough_space`. */
+  create(actor: Actor, body: unknown, alongside?: Alongside<Job>): Promise<Job>
+  /** Starts a verification. `full` checks every index and checksum, too. Throws `backup_not_found`. */
+  verify(actor: Actor, id: string | undefined, body: unknown, alongside?: Alongside<Job>): Promise<Job>
   remove(actor: Actor, id: string | undefined): Promise<void>
   /**
-   * A job that makes everything ready; then the instance stops, puts what was there into a backup, exchanges the stores and begins
-   * anew. Throws `restore_running`, `wrong_passphrase`, `backup_too_new`, `not_enough_space`, `validation_failed`.
+   * Starts a restore. Its job prepares all files; then the instance stops, backs up its current stores, exchanges the files and
+   * restarts. Throws `restore_running`, `wrong_passphrase`, `backup_too_new`, `not_enough_space`, `validation_failed`.
    */
-  restore(actor: Actor, id: string | undefined, body: unknown, kept?: Alongside<Job>): Promise<Job>
+  restore(actor: Actor, id: string | undefined, body: unknown, alongside?: Alongside<Job>): Promise<Job>
 }
 
-export interface ConsoleBackupsOptions extends Omit<BackupJobsOptions, "alarm" | "bring">, Omit<BackupArchivesOptions, "get"> {
+export interface ConsoleBackupsOptions extends Omit<BackupJobsOptions, "alarm" | "fetchMissing">, Omit<BackupArchivesOptions, "get"> {
   remoteBackups: RemoteBackups
   alarms: Pick<Alarms, "raise" | "end">
 }
 
 export function createConsoleBackups(options: ConsoleBackupsOptions): ConsoleBackups {
   const { dataDir, audit, backups, remoteBackups } = options
-  const { list, get, bring } = createBackupList(options)
+  const { list, find, get, fetchMissing } = createBackupList(options)
   const alarm = backupAlarm(options)
-  const jobs = createBackupJobs({ ...options, alarm, bring })
+  const jobs = createBackupJobs({ ...options, alarm, fetchMissing })
 
   return {
     list,
+    find,
     get,
     ...createBackupArchives({ ...options, get }),
     define: jobs.define,
-    async create(actor, body, kept) {
+    async create(actor, body, alongside) {
       const { label, include = ["db", "config"], encrypt } = parsed(BackupInput, body)
-      if (!include.includes("db")) refuseFaults([fault("/include", "invalid_choice", "must name db: settings alone are no backup")])
-      return jobs.make(actor, { label, withConfig: include.includes("config"), passphrase: encrypt?.passphrase }, kept)
+      if (!include.includes("db"))
+        refuseFaults([fault("/include", "invalid_choice", "must include db: a backup of settings alone is not possible")])
+      return jobs.make(actor, { label, withConfig: include.includes("config"), passphrase: encrypt?.passphrase }, alongside)
     },
-    async verify(actor, id, body, kept) {
+    async verify(actor, id, body, alongside) {
       const { full = false } = parsed(VerifyInput, body)
-      return jobs.verify(actor, await get(id), full, kept)
+      return jobs.verify(actor, await get(id), full, alongside)
     },
     async remove(actor, id) {
-      const manifest = await get(id)
-      await audit.writeAlone(actor, backupDeed("delete", manifest))
-      // First the one that can fail: what is left can be deleted again.
-      if (remoteBackups.isOn()) await remoteBackups.remove(manifest.id)
-      if (manifest.target === "local") await backups.remove(manifest.id)
+      const found = await find(id)
+      await audit.writeAlone(actor, backupEntry("delete", found))
+      // The bucket may hold an intact copy of a backup that is damaged locally. That copy remains and is listed from now on.
+      const isCopied = !("damage" in found)
+      // The bucket comes first because it can fail. The deletion can then be repeated.
+      if (isCopied && remoteBackups.isOn()) await remoteBackups.remove(found.id)
+      if (!isCopied || found.target === "local") await backups.remove(found.id)
       await alarm.endIfSound()
     },
-    async restore(actor, id, body, kept) {
+    async restore(actor, id, body, alongside) {
       const manifest = await get(id)
       const passphrase = passphraseIn(body, manifest)
       await jobs.refuseSecondRestore()
       refuseNewer(manifest, options.pluginFacts, options.version)
       if (manifest.sealed) await keyFor(passphrase, manifest.sealed)
       refuseFullDisk(dataDir, manifest)
-      return jobs.restore(actor, manifest, passphrase, kept)
+      return jobs.restore(actor, manifest, passphrase, alongside)
     },
   }
 }
 
-/** Throws `validation_failed` unless the body repeats the id. */
+/** Reads the passphrase. Throws `validation_failed` unless the body repeats the id. */
 function passphraseIn(body: unknown, { id }: Manifest): string | undefined {
   const { fields, faults } = inspect(RestoreInput, body)
   const isOther = fields.confirm !== undefined && fields.confirm !== id
@@ -105,5 +110,6 @@ function passphraseIn(body: unknown, { id }: Manifest): string | undefined {
 function refuseFullDisk(dataDir: string, manifest: Manifest): void {
   const needed_bytes = 2 * storedFiles(manifest).reduce((sum, { bytes }) => sum + bytes, 0)
   const { freeBytes: free_bytes } = diskSpace(dataDir)
-  if (free_bytes < needed_bytes) throw new AppError("not_enough_space", "A restore needs twice its size.", { needed_bytes, free_bytes })
+  if (free_bytes < needed_bytes)
+    throw new AppError("not_enough_space", "A restore needs free disk space of twice the backup's size.", { needed_bytes, free_bytes })
 }

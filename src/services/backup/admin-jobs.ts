@@ -4,32 +4,29 @@ import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
-import type { Audit } from "../audit.ts"
-import type { Backups } from "../backup.ts"
-import { backupFolder, type Manifest } from "../backup-folder.ts"
-import type { Report } from "../control.ts"
-import { backupDeed } from "../deeds.ts"
-import type { JobWork } from "../job-kinds.ts"
-import type { Jobs } from "../jobs.ts"
-import type { OnlineRestore } from "../online-restore.ts"
-import type { PluginFacts } from "../plugins.ts"
-import { stageBackup } from "../restore.ts"
-import type { Random } from "../secrets.ts"
-import type { Alongside } from "../site-things.ts"
-import type { BackupAlarm } from "./backup-alarm.ts"
-import type { BackupList } from "./backup-list.ts"
-import { toRefusal } from "./backup-refusals.ts"
-import type { BeginJob } from "./begin-job.ts"
-import type { ConsoleSettings } from "./settings.ts"
-import { waitingPassphrases } from "./waiting-passphrases.ts"
+import type { Audit } from "../audit/audit.ts"
+import { backupEntry } from "../audit/entries.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { BeginJob, Jobs, JobWork } from "../jobs/jobs.ts"
+import type { Alarms } from "../mail/alarms.ts"
+import type { Report } from "../runtime/control.ts"
+import type { PluginFacts } from "../runtime/plugins.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { ConsoleSettings } from "../settings/admin-settings.ts"
+import { toRefusal } from "./archives.ts"
+import type { Backups } from "./backup.ts"
+import { backupFolder, listBackups, listDamagedBackups, type Manifest } from "./folder.ts"
+import type { BackupList } from "./list.ts"
+import type { OnlineRestore } from "./online-restore.ts"
+import { stageBackup } from "./restore.ts"
 
-/** What takes a while with backups, as jobs; that one was asked for and how it ended are rows of the log. */
+/** Jobs that create, verify and restore backups. Their start and their result are entries of the audit log. */
 export interface BackupJobs {
-  /** Throws `backup_running`. */
-  make(actor: Actor, wanted: WantedBackup, kept: Alongside<Job> | undefined): Promise<Job>
-  verify(actor: Actor, manifest: Manifest, full: boolean, kept: Alongside<Job> | undefined): Promise<Job>
-  restore(actor: Actor, manifest: Manifest, passphrase: string | undefined, kept: Alongside<Job> | undefined): Promise<Job>
-  /** Throws `restore_running`. */
+  /** Starts a backup. Throws `backup_running`. */
+  make(actor: Actor, wanted: WantedBackup, alongside: Alongside<Job> | undefined): Promise<Job>
+  verify(actor: Actor, manifest: Manifest, full: boolean, alongside: Alongside<Job> | undefined): Promise<Job>
+  restore(actor: Actor, manifest: Manifest, passphrase: string | undefined, alongside: Alongside<Job> | undefined): Promise<Job>
+  /** Throws `restore_running` if a restore has started. */
   refuseSecondRestore(): Promise<void>
   define(): void
 }
@@ -54,7 +51,7 @@ export interface BackupJobsOptions {
   pluginFacts: readonly PluginFacts[]
   onlineRestore: OnlineRestore
   alarm: BackupAlarm
-  bring: BackupList["bring"]
+  fetchMissing: BackupList["fetchMissing"]
 }
 
 interface MakePayload {
@@ -79,7 +76,7 @@ const VERIFY_JOB = "core.verify-backup"
 const RESTORE_JOB = "core.restore-backup"
 
 export function createBackupJobs(options: BackupJobsOptions): BackupJobs {
-  const { dataDir, clock, audit, backups, jobs, beginJob, onlineRestore, alarm, bring } = options
+  const { dataDir, clock, audit, backups, jobs, beginJob, onlineRestore, alarm, fetchMissing } = options
   const passphrases = waitingPassphrases(options.random)
 
   async function isRunning(kind: string): Promise<boolean> {
@@ -92,28 +89,31 @@ export function createBackupJobs(options: BackupJobsOptions): BackupJobs {
     const { actor, label, withConfig, secret } = payload
     const passphrase = passphrases.take(secret)
     if (secret !== undefined && passphrase === undefined)
-      throw new AppError("wrong_passphrase", "The passphrase was lost with a restart: make it again.")
-    const terms = {
+      throw new AppError("wrong_passphrase", "The passphrase was lost when the instance restarted. Create the backup again.")
+    const backupOptions = {
       random: options.random,
       ...(label !== undefined && { label }),
       ...(passphrase !== undefined && { passphrase }),
       ...(withConfig && { config: { version: options.version, settings: options.settings.list().data } }),
     }
-    const made = await backups.create("manual", reportTo(progress), terms).catch(async (error) => {
-      await audit.writeAlone(actor, { ...backupDeed("create-end", unmade(label)), outcome: "failed" })
+    const created = await backups.create("manual", reportTo(progress), backupOptions).catch(async (error) => {
+      await audit.writeAlone(actor, { ...backupEntry("create-end", withoutId(label)), outcome: "failed" })
       throw toRefusal(error, dataDir)
     })
-    await audit.writeAlone(actor, { ...backupDeed("create-end", made), changes: { files: [null, made.files.map(({ name }) => name)] } })
+    await audit.writeAlone(actor, {
+      ...backupEntry("create-end", created),
+      changes: { files: [null, created.files.map(({ name }) => name)] },
+    })
   }
 
   async function performVerify({ payload: { id, full, actor }, progress }: JobWork<VerifyPayload>): Promise<void> {
     const report = reportTo(progress)
-    const manifest = await bring(id, report)
+    const manifest = await fetchMissing(id, report)
     const outcome = await backups.verify(id, { full }, report).then(
       () => "ok" as const,
       (error) => error,
     )
-    await audit.writeAlone(actor, { ...backupDeed("verify-end", manifest), outcome: outcome === "ok" ? "ok" : "failed" })
+    await audit.writeAlone(actor, { ...backupEntry("verify-end", manifest), outcome: outcome === "ok" ? "ok" : "failed" })
     if (outcome === "ok") return alarm.endIfSound()
     const refusal = toRefusal(outcome, dataDir)
     if (refusal instanceof AppError) await alarm.raise(id, refusal.message)
@@ -125,32 +125,32 @@ export function createBackupJobs(options: BackupJobsOptions): BackupJobs {
     const passphrase = passphrases.take(secret)
     const staged = join(dataDir, `.restore-${clock.now()}`)
     const report = reportTo(progress)
-    const terms = { workerUrl: options.backupWorkerUrl, version: options.version, now: clock.now, plugins: options.pluginFacts }
+    const restoreOptions = { workerUrl: options.backupWorkerUrl, version: options.version, now: clock.now, plugins: options.pluginFacts }
     let manifest: Manifest | undefined
     try {
-      manifest = await bring(id, report)
-      await stageBackup(terms, { folder: backupFolder(dataDir, id), staged, manifest, passphrase }, report)
+      manifest = await fetchMissing(id, report)
+      await stageBackup(restoreOptions, { folder: backupFolder(dataDir, id), staged, manifest, passphrase }, report)
       if (signal.aborted || !onlineRestore.ask({ staged, manifest, actor })) throw restoreRunning()
     } catch (error) {
       rmSync(staged, { recursive: true, force: true })
-      await audit.writeAlone(actor, { ...backupDeed("restore-end", manifest ?? { id }), outcome: "failed" })
+      await audit.writeAlone(actor, { ...backupEntry("restore-end", manifest ?? { id }), outcome: "failed" })
       throw toRefusal(error, dataDir)
     }
   }
 
   return {
-    async make(actor, { label, withConfig, passphrase }, kept) {
-      if (await isRunning(MAKE_JOB)) throw new AppError("backup_running", "A backup is being made.")
-      const payload: MakePayload = { ...(label !== undefined && { label }), withConfig, ...passphrases.keep(passphrase), actor }
-      return beginJob(actor, { kind: MAKE_JOB, payload }, backupDeed("create", unmade(label)), kept)
+    async make(actor, { label, withConfig, passphrase }, alongside) {
+      if (await isRunning(MAKE_JOB)) throw new AppError("backup_running", "A backup is being created.")
+      const payload: MakePayload = { ...(label !== undefined && { label }), withConfig, ...passphrases.put(passphrase), actor }
+      return beginJob(actor, { kind: MAKE_JOB, payload }, backupEntry("create", withoutId(label)), alongside)
     },
-    async verify(actor, manifest, full, kept) {
+    async verify(actor, manifest, full, alongside) {
       const payload: VerifyPayload = { id: manifest.id, full, actor }
-      return beginJob(actor, { kind: VERIFY_JOB, payload }, backupDeed("verify", manifest), kept)
+      return beginJob(actor, { kind: VERIFY_JOB, payload }, backupEntry("verify", manifest), alongside)
     },
-    async restore(actor, manifest, passphrase, kept) {
-      const payload: RestorePayload = { id: manifest.id, ...passphrases.keep(passphrase), actor }
-      return beginJob(actor, { kind: RESTORE_JOB, payload }, backupDeed("restore", manifest), kept)
+    async restore(actor, manifest, passphrase, alongside) {
+      const payload: RestorePayload = { id: manifest.id, ...passphrases.put(passphrase), actor }
+      return beginJob(actor, { kind: RESTORE_JOB, payload }, backupEntry("restore", manifest), alongside)
     },
     async refuseSecondRestore() {
       if (onlineRestore.isAsked || (await isRunning(RESTORE_JOB))) throw restoreRunning()
@@ -168,7 +168,49 @@ const reportTo =
   ({ what, done, total }) =>
     progress({ phase: what, done, total })
 
-/** It has an id when it is made. */
-const unmade = (label: string | undefined) => ({ id: "", label })
+/** Describes a backup that has no id yet. */
+const withoutId = (label: string | undefined) => ({ id: "", label })
 
-const restoreRunning = () => new AppError("restore_running", "A backup is being restored.")
+const restoreRunning = () => new AppError("restore_running", "A restore is already running.")
+
+/** Alarm about backups that failed their checks. */
+export interface BackupAlarm {
+  raise(backup: string, cause: string): Promise<void>
+  /** Clears the alarm if all remaining backups are sound. */
+  endIfSound(): Promise<void>
+}
+
+export const backupAlarm = ({ dataDir, alarms }: { dataDir: string; alarms: Pick<Alarms, "raise" | "end"> }): BackupAlarm => ({
+  async raise(backup, cause) {
+    await alarms.raise("backup_damaged", { backup, cause })
+  },
+  async endIfSound() {
+    const isSound = listBackups(dataDir).every(({ failed_at }) => failed_at === null) && listDamagedBackups(dataDir).length === 0
+    if (isSound) await alarms.end("backup_damaged")
+  },
+})
+
+/** Passphrases of queued jobs under random names. Job payloads are stored in the catalog; passphrases stay in memory only. */
+interface WaitingPassphrases {
+  /** Stores a passphrase and returns the reference for the job's payload. */
+  put(passphrase: string | undefined): { secret?: string }
+  /** Returns a passphrase and forgets it. Returns undefined if the job has none or the process was restarted. */
+  take(secret: string | undefined): string | undefined
+}
+
+export function waitingPassphrases(random: Random): WaitingPassphrases {
+  const passphrases = new Map<string, string>()
+  return {
+    put(passphrase) {
+      if (passphrase === undefined) return {}
+      const secret = Buffer.from(random(16)).toString("hex")
+      passphrases.set(secret, passphrase)
+      return { secret }
+    },
+    take(secret) {
+      const passphrase = secret === undefined ? undefined : passphrases.get(secret)
+      if (secret !== undefined) passphrases.delete(secret)
+      return passphrase
+    },
+  }
+}

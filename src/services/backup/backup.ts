@@ -1,28 +1,34 @@
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Log } from "../domain/log.ts"
-import { examineCatalogFile, removeSecretsOfCopy } from "../store/catalog/copy.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { examineCatalogFile, listSiteIds, removeSecretsOfCopy } from "../../store/catalog/copy.ts"
+import type { Report } from "../runtime/control.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import { ExitFault } from "../runtime/exit.ts"
+import { syncPath } from "../runtime/files.ts"
+import { openStores, type Stores, type StoresOptions } from "../runtime/stores.ts"
+import type { Exclusive } from "../runtime/tasks.ts"
+import type { Random } from "../secrets/secrets.ts"
 import {
   type BackupKind,
   backupFolder,
   beginFolder,
+  type DamagedBackup,
+  expiredBackups,
   freeId,
+  isTooOld,
+  type KeepRules,
   listBackups,
+  listDamagedBackups,
   type Manifest,
   publishFolder,
   readManifest,
   storedFiles,
   writeManifest,
-} from "./backup-folder.ts"
-import { expiredBackups, type KeepRules } from "./backup-rotation.ts"
-import { newSealing, openSealedFile, sealFile } from "./backup-sealing.ts"
-import { inBackupThread } from "./backup-thread.ts"
-import type { Report } from "./control.ts"
-import { placesIn } from "./data-folder.ts"
-import type { Exclusive } from "./exclusive.ts"
-import { ExitFault } from "./exit.ts"
-import type { Random } from "./secrets.ts"
-import { syncPath } from "./sync-path.ts"
+} from "./folder.ts"
+import { newSealing, openSealedFile, sealFile } from "./sealing.ts"
+import { inBackupThread } from "./thread.ts"
 
 export interface BackupOptions {
   dataDir: string
@@ -32,30 +38,32 @@ export interface BackupOptions {
   log: Log
   keep: KeepRules
   exclusive: Exclusive
-  /** Copies the catalog to a new file over the connection that has it open; undefined when it is on a server. */
+  /** Copies the catalog to a new file over the open connection. Undefined if the catalog is on a server. */
   copyCatalog: ((target: string) => Promise<void>) | undefined
   siteIds(): Promise<number[]>
 }
 
-/** What a backup has besides. */
+/** Optional properties of a backup. */
 export interface BackupTerms {
   label?: string
-  /** Its files are sealed by this. */
+  /** Passphrase that encrypts the files. */
   passphrase?: string
   random?: Random
-  /** Settings without secrets, for people to read. */
+  /** Settings without secrets, as a readable file. */
   config?: object
 }
 
-/** Makes, lists, checks and rotates backups. One that is listed as verified has passed every check of its kind. */
+/** Creates, lists, verifies and rotates backups. A backup listed as verified has passed every check of its kind. */
 export interface Backups {
   create(kind: BackupKind, report?: Report, terms?: BackupTerms): Promise<Manifest>
   list(): Promise<Manifest[]>
-  /** Checks hashes, integrity and counts again. A failure marks the backup and rejects with exit code 65. */
+  /** Lists backups whose manifest cannot be read. `list` does not include them. */
+  listDamaged(): Promise<DamagedBackup[]>
+  /** Verifies hashes, integrity and row counts again. A failure marks the backup and rejects with exit code 65. */
   verify(idOrPath: string, options: { full: boolean }, report?: Report): Promise<Manifest>
-  /** Rejects with exit code 65 for one that is not there. */
+  /** Deletes a backup, damaged or not. Rejects with exit code 65 if it does not exist. */
   remove(id: string): Promise<void>
-  /** Removes what the rules no longer keep; returns the ids. */
+  /** Deletes the backups that the rules no longer keep. Returns their ids. */
   rotate(keep?: KeepRules): Promise<string[]>
 }
 
@@ -64,6 +72,7 @@ export function createBackups(options: BackupOptions): Backups {
   return {
     create: (kind, report = ignore, terms = {}) => options.exclusive.run(() => make(options, kind, report, terms)),
     list: async () => listBackups(dataDir),
+    listDamaged: async () => listDamagedBackups(dataDir),
     async verify(idOrPath, { full }, report = ignore) {
       const folder = backupFolder(dataDir, idOrPath)
       const manifest = readManifest(folder)
@@ -83,7 +92,9 @@ export function createBackups(options: BackupOptions): Backups {
       log.info("backups removed", { ids: [id] })
     },
     async rotate(keep = options.keep) {
-      const gone = expiredBackups(listBackups(dataDir), keep, now())
+      // A damaged backup still contains visitor data.
+      const damaged = listDamagedBackups(dataDir).filter((backup) => isTooOld(backup, now()))
+      const gone = [...expiredBackups(listBackups(dataDir), keep, now()), ...damaged.map(({ id }) => id)]
       for (const id of gone) rmSync(backupFolder(dataDir, id), { recursive: true, force: true })
       if (gone.length > 0) log.info("backups removed", { ids: gone })
       return gone
@@ -91,7 +102,7 @@ export function createBackups(options: BackupOptions): Backups {
   }
 }
 
-/** Compares the files of a backup with its manifest: sizes and hashes, integrity by each file's own engine, counts of rows. */
+/** Compares the files of a backup with its manifest: sizes and hashes, integrity by each store's own engine, row counts. */
 export async function checkBackup(
   folder: string,
   manifest: Manifest,
@@ -103,7 +114,7 @@ export async function checkBackup(
     report({ what: `hashing ${file.name}`, done, total: steps })
     await checkHash(folder, file, workerUrl)
   }
-  // What is inside is known to whoever has the passphrase.
+  // Sealed files can only be opened with the passphrase, so their content is not checked.
   if (manifest.sealed) return
   report({ what: "checking the event store", done: manifest.files.length, total: steps })
   const events = await inBackupThread<"examine">(workerUrl, { do: "examine", path: join(folder, "events.db"), full })
@@ -143,7 +154,7 @@ function writeConfig(folder: string, config: object): void {
   syncPath(path)
 }
 
-/** Puts sealed files in the place of those that have just been checked. */
+/** Replaces the files that were just checked by sealed ones. */
 async function seal(
   { workerUrl }: BackupOptions,
   folder: string,
@@ -195,7 +206,7 @@ async function fill(options: BackupOptions, folder: string, head: Head, report: 
   }
 }
 
-/** The engine tells no progress, but the copy grows to the size of what it copies. */
+/** Copies the event store. SQLite reports no progress, so it is estimated from the size of the growing copy. */
 async function copyEvents(dataDir: string, target: string, workerUrl: string, report: Report): Promise<void> {
   const source = placesIn(dataDir).events
   const total = Math.max(1, statSync(source).size)
@@ -220,7 +231,7 @@ async function describeFiles(folder: string, names: readonly string[], workerUrl
   return files
 }
 
-/** A copy is about as large as its source; half a disk of copy helps nobody. */
+/** Throws if the disk has less free space than the stores take. */
 function refuseSmallDisk(dataDir: string): void {
   const { catalog, events } = placesIn(dataDir)
   const needed = [catalog, events, `${events}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
@@ -234,7 +245,7 @@ async function checkHash(folder: string, file: Manifest["files"][number], worker
   const path = join(folder, file.name)
   if (!existsSync(path)) throw new ExitFault("damaged", `${path} is missing`)
   const found = await inBackupThread<"hash">(workerUrl, { do: "hash", path })
-  if (found.sha256 !== file.sha256) throw new ExitFault("damaged", `${path} has changed since the backup was made: restore another one`)
+  if (found.sha256 !== file.sha256) throw new ExitFault("damaged", `${path} has changed since the backup was made. Restore another backup`)
 }
 
 function refuseDifference(
@@ -249,4 +260,44 @@ function refuseDifference(
 
 function refuseFaults(what: string, faults: readonly string[]): void {
   if (faults.length > 0) throw new ExitFault("damaged", `${what} is damaged: ${faults[0]}`)
+}
+
+interface SafeStoresOptions extends Omit<StoresOptions, "backUp"> {
+  log: Log
+  keep: KeepRules
+  exclusive: Exclusive
+  backupWorkerUrl: string
+  /** Whether to make a backup before a migration. */
+  backUpBeforeMigrating: boolean
+}
+
+interface SafeStores extends Stores {
+  backups: Backups
+  /** Id of the backup made before a migration. */
+  safety: string | null
+}
+
+/** Opens both stores. If they have to be migrated, a backup of their content is made first. */
+export async function openStoresWithBackup(options: SafeStoresOptions): Promise<SafeStores> {
+  const backupsOver = (catalog: Catalog) => createBackups(backupOptions(options, catalog))
+  let safety: string | null = null
+  const backUp = async (catalog: Catalog) => {
+    safety = (await backupsOver(catalog).create("migration")).id
+  }
+  const stores = await openStores({ ...options, backUp: options.backUpBeforeMigrating ? backUp : undefined })
+  return { ...stores, backups: backupsOver(stores.catalog), safety }
+}
+
+function backupOptions(options: SafeStoresOptions, catalog: Catalog): Parameters<typeof createBackups>[0] {
+  return {
+    dataDir: options.dataDir,
+    version: options.version,
+    workerUrl: options.backupWorkerUrl,
+    now: options.clock.now,
+    log: options.log,
+    keep: options.keep,
+    exclusive: options.exclusive,
+    copyCatalog: catalog.remote ? undefined : (target) => catalog.vacuumInto(target),
+    siteIds: () => listSiteIds(catalog),
+  }
 }

@@ -1,33 +1,33 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { OUTBOUND } from "../domain/limits.ts"
-import { type Outbound, readAnswer } from "./outbound.ts"
-import { EMPTY_HASH, encoded, type S3Key, signedHeaders } from "./s3-signature.ts"
+import { createHash, createHmac } from "node:crypto"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { OUTBOUND } from "../../domain/limits.ts"
+import { type Outbound, readAnswer } from "../outbound/outbound.ts"
 
-/** Where objects lie, on a server that speaks S3. */
+/** A bucket on an S3-compatible server. */
 export interface BucketPlace extends S3Key {
-  /** Without a path. */
+  /** Origin of the server, without a path. */
   endpoint: string
   bucket: string
-  /** Empty, or ends with a slash: what all names begin with. */
+  /** Prefix of all object names. Empty, or ends with a slash. */
   prefix: string
-  /** Environment or file name it: no rule is asked of the address. */
+  /** Whether the operator configured the bucket. Its address is then not restricted. */
   byOperator: boolean
 }
 
-/** Objects of a bucket by the names behind its prefix. Each request passes the outbound guard. Throws what that throws. */
+/** Access to the objects of a bucket by their names after the prefix. Each request passes the outbound guard and throws its errors. */
 export interface Bucket {
-  /** A file, with the SHA-256 that the server has to find too. Larger ones than 5 GiB are refused. */
+  /** Uploads a file with its SHA-256, which the server verifies. Rejects files larger than 5 GiB. */
   put(name: string, file: Blob, sha256: string): Promise<void>
-  /** Undefined when there is none. */
+  /** Downloads an object. Returns undefined if it does not exist. */
   get(name: string): Promise<ReadableStream<Uint8Array> | undefined>
-  /** All names. */
+  /** Lists the names of all objects. */
   list(): Promise<string[]>
   remove(name: string): Promise<void>
 }
 
-/** In one piece a server takes no more. */
-const MOST_BYTES = 5 * 2 ** 30
+/** Largest object that S3 accepts in a single request. */
+const MAX_BYTES = 5 * 2 ** 30
 const TRANSFER_MS = 6 * 3_600_000
 
 export function createBucket(
@@ -46,7 +46,7 @@ export function createBucket(
     const url = new URL(root)
     const asked = { "list-type": "2", "encoding-type": "url", prefix: place.prefix, ...(token && { "continuation-token": token }) }
     for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value)
-    // The signature has spaces as %20, and so must the address.
+    // The signature encodes spaces as %20, and the URL must match.
     url.search = url.search.replaceAll("+", "%20")
     const answer = await ask("GET", url)
     if (answer.status !== 200) throw await refusal(answer)
@@ -57,7 +57,8 @@ export function createBucket(
 
   return {
     async put(name, file, sha256) {
-      if (file.size > MOST_BYTES) throw new AppError("outbound_failed", `${name} is larger than the 5 GiB that a bucket takes at once.`)
+      if (file.size > MAX_BYTES)
+        throw new AppError("outbound_failed", `${name} is larger than 5 GiB, the largest file that a bucket accepts.`)
       const answer = await ask("PUT", urlOf(name), file, sha256)
       if (answer.status !== 200) throw await refusal(answer)
       await answer.body?.cancel()
@@ -88,18 +89,69 @@ export function createBucket(
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
-/** What stands in elements of this name; the answers have no attributes and nothing nested of one name. */
+/**
+ * Returns the contents of all elements with a name. The server's answers have no attributes and no nested elements of the same
+ * name.
+ */
 const textsIn = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"))].map(([, text]) =>
     text!.replace(/&(\w+);/g, (whole, entity: string) => ENTITIES[entity] ?? whole),
   )
 
-/** Of an answer that lists or refuses: never more than other answers may have. */
+/** Reads an answer as text, up to the usual maximum size of answers. */
 const textOf = async (answer: Response): Promise<string> => (await readAnswer(answer)).toString()
 
-/** The code says what is wrong (a key, a name, a clock); the rest of what a server says is nobody's business. */
+/** Creates an error with the server's error code, which names the problem (key, name, clock). The rest of the answer is not shown. */
 async function refusal(answer: Response): Promise<AppError> {
   const [code] = textsIn(await textOf(answer), "Code")
-  const says = code !== undefined && /^\w{1,60}$/.test(code) ? ` ${code}` : ""
-  return new AppError("outbound_failed", `The bucket answered ${answer.status}${says}.`)
+  const suffix = code !== undefined && /^\w{1,60}$/.test(code) ? ` ${code}` : ""
+  return new AppError("outbound_failed", `The bucket answered ${answer.status}${suffix}.`)
 }
+
+/** Credentials and region for a signature. */
+export interface S3Key {
+  region: string
+  key_id: string
+  secret: string
+}
+
+export interface S3Request {
+  method: string
+  url: URL
+  /** SHA-256 of the body, in hex. */
+  bodyHash: string
+  /** Epoch milliseconds. Servers tolerate a few minutes' difference. */
+  now: number
+}
+
+export const EMPTY_HASH = createHash("sha256").digest("hex")
+
+/** Percent-encodes a text as RFC 3986 requires. `encodeURIComponent` leaves out five characters that the signature encodes. */
+export const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** Returns the headers that sign a request to an S3-compatible server (AWS Signature Version 4). */
+export function signedHeaders({ region, key_id, secret }: S3Key, { method, url, bodyHash, now }: S3Request): Record<string, string> {
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, "")
+  const day = time.slice(0, 8)
+  const signed = { host: url.host, "x-amz-content-sha256": bodyHash, "x-amz-date": time }
+  const names = Object.keys(signed).join(";")
+  const lines = Object.entries(signed).map(([name, value]) => `${name}:${value}\n`)
+  const canonical = [method, url.pathname, sortedQuery(url), lines.join(""), names, bodyHash].join("\n")
+  const scope = `${day}/${region}/s3/aws4_request`
+  const text = ["AWS4-HMAC-SHA256", time, scope, createHash("sha256").update(canonical).digest("hex")].join("\n")
+  const key = [day, region, "s3", "aws4_request"].reduce<string | Buffer>((last, part) => hmac(last, part), `AWS4${secret}`)
+  const { host: _, ...sent } = signed
+  return {
+    ...sent,
+    authorization: `AWS4-HMAC-SHA256 Credential=${key_id}/${scope}, SignedHeaders=${names}, Signature=${hmac(key, text).toString("hex")}`,
+  }
+}
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest()
+
+const sortedQuery = ({ searchParams }: URL): string =>
+  [...searchParams]
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .sort()
+    .join("&")

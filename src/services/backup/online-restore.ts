@@ -1,40 +1,40 @@
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import type { Actor } from "../domain/audit.ts"
-import { catalogUrl, openCatalog } from "../store/catalog/catalog.ts"
-import { createAudit } from "./audit.ts"
+import type { Actor } from "../../domain/audit.ts"
+import { catalogUrl, openCatalog } from "../../store/catalog/catalog.ts"
+import { createAudit } from "../audit/audit.ts"
 import type { Backups } from "./backup.ts"
-import type { Manifest } from "./backup-folder.ts"
-import { swapStores } from "./swap.ts"
+import type { Manifest } from "./folder.ts"
+import { swapStores } from "./restore.ts"
 
-/** A backup whose files are ready to take the place of the present ones. */
+/** A backup whose files are ready to replace the current ones. */
 export interface StagedBackup {
   staged: string
   manifest: Manifest
-  /** Who wants it. */
+  /** Actor who requested the restore. */
   actor: Actor
 }
 
 /**
- * The last part of a restore, for which nobody may use the stores: the instance has stopped taking requests, makes a backup of
- * what is there, closes both stores, exchanges the files and begins anew.
+ * Last phase of a restore, which needs exclusive use of the stores: the instance has stopped accepting requests, backs up its
+ * current stores, closes them, exchanges the files and restarts.
  */
 export interface OnlineRestore {
-  /** From now on the instance is to stop for it. One at a time; false when one is under way. */
+  /** Requests the restore, so that the instance stops for it. Returns false if another restore was requested before. */
   ask(backup: StagedBackup): boolean
   readonly isAsked: boolean
-  /** Resolves when somebody has asked. */
+  /** Resolves when a restore was requested. */
   readonly asked: Promise<void>
-  /** While the stores are still open, and nothing is written any more. A failure leaves all as it was. */
-  keepPresent(backups: Pick<Backups, "create">): Promise<void>
-  /** With the stores closed. True when they were exchanged. */
+  /** Backs up the current stores, while they are open but no longer written. A failure changes nothing. */
+  backUpCurrent(backups: Pick<Backups, "create">): Promise<void>
+  /** Exchanges the closed stores. Returns whether they were exchanged. */
   exchange(): boolean
 }
 
 export function createOnlineRestore({ dataDir, now }: { dataDir: string; now(): number }): OnlineRestore {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   let backup: StagedBackup | undefined
-  let isKept = false
+  let isBackedUp = false
   return {
     asked,
     get isAsked() {
@@ -46,30 +46,29 @@ export function createOnlineRestore({ dataDir, now }: { dataDir: string; now(): 
       resolve()
       return true
     },
-    async keepPresent(backups) {
+    async backUpCurrent(backups) {
       if (!backup) return
       try {
         const safety = await backups.create("restore")
-        await tellRestored(backup, safety.id, now)
-        isKept = true
+        await recordRestore(backup, safety.id, now)
+        isBackedUp = true
       } catch (error) {
         rmSync(backup.staged, { recursive: true, force: true })
         throw error
       }
     },
     exchange() {
-      if (!backup || !isKept || !existsSync(backup.staged)) return false
+      if (!backup || !isBackedUp || !existsSync(backup.staged)) return false
       const replaced = join(dataDir, `replaced-${new Date(now()).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`)
-      swapStores(dataDir, { staged: backup.staged, replaced, files: backup.manifest.files.map(({ name }) => name) })
-      // All of it is in the backup that was just made.
-      rmSync(replaced, { recursive: true, force: true })
+      // The replaced files are in the backup that was just made.
+      swapStores(dataDir, { staged: backup.staged, replaced, files: backup.manifest.files.map(({ name }) => name), discard: true })
       return true
     },
   }
 }
 
-/** The log that goes on is that of the restored catalog. */
-async function tellRestored({ staged, manifest, actor }: StagedBackup, safetyId: string, now: () => number): Promise<void> {
+/** Writes the audit entry to the restored catalog, because its log continues. */
+async function recordRestore({ staged, manifest, actor }: StagedBackup, safetyId: string, now: () => number): Promise<void> {
   if (manifest.catalog === "remote") return
   const catalog = await openCatalog(catalogUrl(join(staged, "catalog.db")))
   try {

@@ -2,46 +2,48 @@ import { createHash } from "node:crypto"
 import { existsSync, rmSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import type { Log } from "../domain/log.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import type { Report } from "../runtime/control.ts"
+import { diskSpace, hashFile, readWithin } from "../runtime/files.ts"
 import type { Backups } from "./backup.ts"
+import { type Bucket, createBucket } from "./bucket.ts"
 import {
   backupFolder,
   beginFolder,
+  expiredBackups,
+  type KeepRules,
   type Manifest,
   manifestOf,
   publishFolder,
   readManifest,
   storedFiles,
   writeManifest,
-} from "./backup-folder.ts"
-import { expiredBackups, type KeepRules } from "./backup-rotation.ts"
-import type { BackupSchedule } from "./backup-schedule.ts"
-import { readWithin } from "./bounded-read.ts"
-import { type Bucket, createBucket } from "./bucket.ts"
-import type { Report } from "./control.ts"
-import { diskSpace } from "./disk.ts"
-import { hashFile } from "./file-hash.ts"
-import type { Outbound } from "./outbound.ts"
+} from "./folder.ts"
+import type { BackupSchedule } from "./schedule.ts"
 
 /**
- * Copies of backups in a bucket, one object a file below the backup's id. Its manifest comes last and goes first: what has one is
- * whole. Each throws what the bucket throws, and `invalid_state` while there is none.
+ * Copies of backups in a bucket: one object per file, below the backup's id. The manifest is uploaded last and deleted first, so
+ * a backup with a manifest is complete. All methods throw the bucket's errors, and `invalid_state` if no bucket is configured.
  */
 export interface RemoteBackups {
   /** Whether backups are copied to a bucket. */
   isOn(): boolean
-  /** Oldest first. Objects of others are passed over. */
+  /** Lists the copies, oldest first. Unrelated objects are ignored. */
   list(): Promise<Manifest[]>
-  /** Undefined for one that the bucket does not have. */
+  /** Returns the manifest of a copy, or undefined if the bucket does not have it. */
   find(id: string): Promise<Manifest | undefined>
-  /** Sends all files of a backup of the folder, and reads each back. */
+  /** Uploads all files of a local backup and verifies each by downloading it again. */
   copy(id: string, report?: Report): Promise<void>
-  /** Brings a backup into the folder, unchecked but for its hashes. Throws `backup_corrupt`, `backup_not_found`, `not_enough_space`. */
+  /**
+   * Downloads a backup into the data folder. Only its hashes are checked. Throws `backup_corrupt`, `backup_not_found`,
+   * `not_enough_space`.
+   */
   fetch(id: string, report?: Report): Promise<Manifest>
   remove(id: string): Promise<void>
-  /** Removes what the rules no longer keep; returns the ids. */
+  /** Deletes the copies that the rules no longer keep. Returns their ids. */
   rotate(keep: KeepRules): Promise<string[]>
 }
 
@@ -55,18 +57,18 @@ interface RemoteBackupsOptions {
 
 const MANIFEST = "manifest.json"
 const ID = /^[0-9A-Za-z][0-9A-Za-z._-]{0,79}$/
-/** What may lie beside the manifest. */
+/** Names of the objects in addition to the manifest. */
 const FILES: ReadonlySet<string> = new Set(["config.json", "catalog.db", "events.db", "catalog.db.sealed", "events.db.sealed"])
 const MANIFEST_BYTES = 1 << 20
-/** More than any rule keeps of those that are made by themselves. */
-const LISTED = 1_000
+/** Maximum number of listed copies, more than any rule keeps. */
+const MAX_LISTED = 1_000
 
 export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackups {
   const { dataDir, clock, log, schedule } = options
 
-  async function theBucket(): Promise<Bucket> {
+  async function openBucket(): Promise<Bucket> {
     const place = await schedule.bucket()
-    if (!place) throw new AppError("invalid_state", "Backups are not copied to a bucket.", { state: "local" })
+    if (!place) throw new AppError("invalid_state", "No bucket is configured for backups.", { state: "local" })
     return createBucket(place, options)
   }
   async function read(bucket: Bucket, id: string): Promise<Manifest | undefined> {
@@ -80,7 +82,7 @@ export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackup
     const names = (await bucket.list()).filter((name) => name.endsWith(`/${MANIFEST}`))
     const ids = names.map((name) => name.slice(0, -MANIFEST.length - 1)).filter((id) => ID.test(id))
     const manifests: Manifest[] = []
-    for (const id of ids.sort().slice(-LISTED)) {
+    for (const id of ids.sort().slice(-MAX_LISTED)) {
       const manifest = await read(bucket, id)
       if (manifest) manifests.push(manifest)
     }
@@ -93,36 +95,38 @@ export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackup
 
   return {
     isOn: () => schedule.current().target === "s3",
-    list: async () => listIn(await theBucket()),
-    find: async (id) => (ID.test(id) ? read(await theBucket(), id) : undefined),
+    list: async () => listIn(await openBucket()),
+    find: async (id) => (ID.test(id) ? read(await openBucket(), id) : undefined),
     async copy(id, report = () => {}) {
-      const bucket = await theBucket()
+      const bucket = await openBucket()
       const folder = backupFolder(dataDir, id)
       const known = new Map(storedFiles(readManifest(folder)).map(({ name, sha256 }) => [name, sha256]))
       const names = [...FILES].filter((name) => existsSync(join(folder, name)))
       for (const [done, name] of [...names, MANIFEST].entries()) {
         report({ what: `copying ${name} to the bucket`, done, total: names.length + 1 })
-        // What is not in the list is small.
+        // Files that the manifest does not list are small.
         const sha256 = known.get(name) ?? hashFile(join(folder, name)).sha256
         await bucket.put(`${id}/${name}`, Bun.file(join(folder, name)), sha256)
         const stored = await bucket.get(`${id}/${name}`)
-        if (!stored || (await hashOf(stored)) !== sha256) throw new AppError("backup_corrupt", `The bucket gives another ${name} back.`)
+        if (!stored || (await hashOf(stored)) !== sha256)
+          throw new AppError("backup_corrupt", `The bucket returned a different content for ${name} than was uploaded.`)
       }
       log.info("backup copied to the bucket", { id })
     },
     async fetch(id, report = () => {}) {
-      const bucket = await theBucket()
+      const bucket = await openBucket()
       const manifest = await read(bucket, id)
-      if (!manifest) throw new AppError("backup_not_found", "No backup has this id")
+      if (!manifest) throw new AppError("backup_not_found", "This backup does not exist.")
       refuseSmallDisk(dataDir, manifest)
       const folder = beginFolder(dataDir, id)
       try {
         const files = [...storedFiles(manifest), { name: "config.json", sha256: undefined }]
         for (const [done, { name, sha256 }] of files.entries()) {
-          report({ what: `bringing ${name} from the bucket`, done, total: files.length })
+          report({ what: `downloading ${name} from the bucket`, done, total: files.length })
           const stored = await bucket.get(`${id}/${name}`)
           const hash = stored && (await writeTo(join(folder, name), stored))
-          if (sha256 !== undefined && hash !== sha256) throw new AppError("backup_corrupt", `${name} in the bucket is not what was stored.`)
+          if (sha256 !== undefined && hash !== sha256)
+            throw new AppError("backup_corrupt", `${name} in the bucket differs from the file that was uploaded.`)
         }
         writeManifest(folder, manifest)
         publishFolder(dataDir, folder, id)
@@ -132,9 +136,9 @@ export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackup
         throw error
       }
     },
-    remove: async (id) => removeFrom(await theBucket(), id),
+    remove: async (id) => removeFrom(await openBucket(), id),
     async rotate(keep) {
-      const bucket = await theBucket()
+      const bucket = await openBucket()
       const gone = expiredBackups(await listIn(bucket), keep, clock.now())
       for (const id of gone) await removeFrom(bucket, id)
       if (gone.length > 0) log.info("backups removed from the bucket", { ids: gone })
@@ -143,7 +147,7 @@ export function createRemoteBackups(options: RemoteBackupsOptions): RemoteBackup
   }
 }
 
-/** The same backups with copies of those that are made by hand; of those that are made by themselves upkeep takes care. */
+/** Wraps backups so that those made by hand are copied to the bucket. Upkeep copies the scheduled ones. */
 export function withCopies(backups: Backups, remote: RemoteBackups): Backups {
   return {
     ...backups,
@@ -158,7 +162,8 @@ export function withCopies(backups: Backups, remote: RemoteBackups): Backups {
 function refuseSmallDisk(dataDir: string, manifest: Manifest): void {
   const needed_bytes = storedFiles(manifest).reduce((sum, { bytes }) => sum + bytes, 0)
   const { freeBytes: free_bytes } = diskSpace(dataDir)
-  if (free_bytes < needed_bytes) throw new AppError("not_enough_space", "The disk has no room for it.", { needed_bytes, free_bytes })
+  if (free_bytes < needed_bytes)
+    throw new AppError("not_enough_space", "The disk doesn't have enough free space for this backup.", { needed_bytes, free_bytes })
 }
 
 async function hashOf(stream: ReadableStream<Uint8Array>): Promise<string> {
@@ -167,7 +172,7 @@ async function hashOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return hash.digest("hex")
 }
 
-/** Returns the SHA-256 of what was written, which is on disk then. */
+/** Writes a stream to a file and syncs it. Returns its SHA-256. */
 async function writeTo(path: string, stream: ReadableStream<Uint8Array>): Promise<string> {
   const hash = createHash("sha256")
   const file = await open(path, "wx", 0o600)

@@ -1,57 +1,57 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import { type Actor, userBehind } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError, type Fault, refuseFaults } from "../domain/error.ts"
-import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { putSetting, settingByKey } from "../store/catalog/settings.ts"
-import type { Audit } from "./audit.ts"
-import type { KeepRules } from "./backup-rotation.ts"
+import { type Actor, actingUserId } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
+import { fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
+import type { Audit } from "../audit/audit.ts"
+import { nextRun } from "../jobs/schedules.ts"
+import type { ShownSecret, StoredSecrets } from "../key-rotation/stored-secrets.ts"
+import type { Outbound } from "../outbound/outbound.ts"
 import type { BucketPlace } from "./bucket.ts"
-import type { Outbound } from "./outbound.ts"
-import { nextRun } from "./schedules.ts"
-import type { ShownSecret, StoredSecrets } from "./stored-secrets.ts"
+import type { KeepRules } from "./folder.ts"
 
-/** When backups are made by themselves, in UTC, how many are kept, and whether a bucket gets a copy of each. */
+/** Schedule of automatic backups in UTC, how many are retained, and whether each is copied to a bucket. */
 export interface BackupPlan {
-  /** Five fields; null: never. */
+  /** Cron expression with five fields, or null for no automatic backups. */
   cron: string | null
   keep: KeepRules
   target: "local" | "s3"
-  /** The bucket, also while it gets nothing. */
+  /** The configured bucket, also while backups are not copied to it. */
   s3?: StoredBucket
 }
 
-/** As answers have it. */
+/** The schedule as answers show it. */
 export interface ShownPlan extends Omit<BackupPlan, "s3"> {
   s3?: Omit<StoredBucket, "secret_id"> & { secret: ShownSecret }
 }
 
 /** A bucket without its secret. */
 export interface StoredBucket extends Pick<BucketPlace, "endpoint" | "bucket" | "prefix" | "region" | "key_id"> {
-  /** Of the sealed value; missing when the operator holds it. */
+  /** Id of the sealed secret. Missing if the operator configured it. */
   secret_id?: number
 }
 
 export interface BackupSchedule {
   current(): BackupPlan
-  /** Where it comes from. */
+  /** Returns the source of the schedule. */
   source(): "env" | "file" | "db" | "default"
-  /** The latest moment up to now at which a backup was due; undefined when none was within a week. */
+  /** Returns the latest time up to now at which a backup was due. Undefined if none was due within a week. */
   lastDue(now: number): number | undefined
   /**
-   * `{cron, keep, target?, s3?}`. Throws `validation_failed`, `set_elsewhere` where the operator has chosen the time or the bucket,
-   * `blocked_address` and `outbound_disabled` for a bucket that may not be called.
+   * Changes the schedule to `{cron, keep, target?, s3?}`. Throws `validation_failed`, `set_elsewhere` if the operator configured
+   * the time or the bucket, `blocked_address` and `outbound_disabled` for a bucket that must not be called.
    */
   change(actor: Actor, body: unknown): Promise<BackupPlan>
-  /** As answers have it: of the bucket's secret only that there is one. */
+  /** Returns the schedule as answers show it. Of the bucket's secret it only shows whether one is set. */
   shown(): Promise<ShownPlan>
-  /** Where copies go; undefined when they stay here. Throws `unavailable` when the secret cannot be read. */
+  /** Returns the bucket that receives copies, or undefined if there is none. Throws `unavailable` if the secret cannot be read. */
   bucket(): Promise<BucketPlace | undefined>
 }
 
-const Count = (least: number, most: number) => t.Integer({ minimum: least, maximum: most })
+const Count = (minimum: number, maximum: number) => t.Integer({ minimum: minimum, maximum: maximum })
 const BucketInput = t.Object(
   {
     endpoint: t.String({ minLength: 8, maxLength: 300 }),
@@ -59,14 +59,16 @@ const BucketInput = t.Object(
     prefix: t.Optional(t.String({ maxLength: 200, pattern: "^([A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*/?)?$" })),
     region: t.Optional(t.String({ pattern: "^[a-z0-9-]{1,40}$" })),
     key_id: t.String({ minLength: 1, maxLength: 200, pattern: "^[!-~]+$" }),
-    // What an answer says of it may be sent back, and keeps it.
+    // The value from an answer may be sent back and leaves the secret unchanged.
     secret: t.Optional(t.Union([t.String({ minLength: 1, maxLength: 200 }), t.Object({})])),
   },
   { additionalProperties: false },
 )
 const BackupPlanInput = t.Object(
   {
-    cron: t.Union([t.String({ minLength: 9, maxLength: 100 }), t.Null()], { description: "Five fields, in UTC; null = never" }),
+    cron: t.Union([t.String({ minLength: 9, maxLength: 100 }), t.Null()], {
+      description: "Cron expression with five fields, in UTC. `null` disables automatic backups.",
+    }),
     keep: t.Object({ daily: Count(1, 365), weekly: Count(0, 520) }, { additionalProperties: false }),
     target: t.Optional(t.Union([t.Literal("local"), t.Literal("s3")])),
     s3: t.Optional(BucketInput),
@@ -96,12 +98,12 @@ interface Options {
   audit: Pick<Audit, "write">
   secrets: StoredSecrets
   outbound: Pick<Outbound, "enabled" | "check">
-  /** Of the configuration: `03:00`, or `off`. */
+  /** Configured time such as `03:00`, or `off`. */
   time: string
   keep: KeepRules
-  /** Where the operator has set the time, if anywhere. */
+  /** Source of the configured time, if the operator set one. */
   setBy: "env" | "file" | undefined
-  /** The bucket that the operator has set. */
+  /** Bucket configured by the operator. */
   bucket?: Omit<BucketPlace, "byOperator"> | undefined
 }
 
@@ -117,7 +119,7 @@ export async function createBackupSchedule(options: Options): Promise<BackupSche
     return { ...plan, ...(setBy !== undefined && { cron: usual.cron }), target: s3 ? plan.target : "local", ...(s3 && { s3 }) }
   }
 
-  /** Keeps the bucket with its secret; a new secret takes the place of the old one. */
+  /** Stores the bucket with its secret. A new secret replaces the old one. */
   async function keepBucket(statements: Statements, sent: SentBucket): Promise<StoredBucket> {
     const { secret, ...place } = sent
     const old = chosen?.s3?.secret_id
@@ -141,23 +143,23 @@ export async function createBackupSchedule(options: Options): Promise<BackupSche
       return due
     },
     async change(actor, body) {
-      const present = current()
-      const { s3, ...wanted } = parsePlan(body, clock.now(), present)
-      if (setBy !== undefined && wanted.cron !== present.cron) throw setElsewhere("backup_time", setBy)
+      const before = current()
+      const { s3, ...wanted } = parsePlan(body, clock.now(), before)
+      if (setBy !== undefined && wanted.cron !== before.cron) throw setElsewhere("backup_time", setBy)
       if (ofOperator && s3 && !isSame(s3, ofOperator)) throw setElsewhere("backup_s3_bucket", "env")
       if (s3 && !ofOperator) options.outbound.check(s3.endpoint)
       if (wanted.target === "s3" && !options.outbound.enabled)
-        throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+        throw new AppError("outbound_disabled", "Outgoing requests are disabled on this instance.")
       return catalog.transaction(
         async (statements) => {
           const kept = s3 && !ofOperator ? await keepBucket(statements, s3) : chosen?.s3
           const plan: BackupPlan = { ...wanted, ...(kept && { s3: kept }) }
-          const updated_by = userBehind(actor)
+          const updated_by = actingUserId(actor)
           await putSetting(statements, { key: KEY, value: plan, updated_by, updated_at: clock.now() })
           await audit.write(statements, actor, {
             action: "admin.backup.schedule",
             target: { type: "instance", id: "backups", label: "" },
-            changes: { schedule: [withoutIds(present), withoutIds(plan)] },
+            changes: { schedule: [withoutIds(before), withoutIds(plan)] },
           })
           return plan
         },
@@ -178,13 +180,14 @@ export async function createBackupSchedule(options: Options): Promise<BackupSche
       if (ofOperator) return { ...ofOperator, byOperator: true }
       const { secret_id, ...place } = s3
       const secret = secret_id === undefined ? undefined : await secrets.open(secret_id)
-      if (secret === undefined) throw new AppError("unavailable", "The secret of the bucket cannot be read: enter it again.")
+      if (secret === undefined) throw new AppError("unavailable", "The bucket's secret cannot be decrypted. Enter it again.")
       return { ...place, secret, byOperator: false }
     },
   }
 }
 
-const setElsewhere = (key: string, source: "env" | "file") => new AppError("set_elsewhere", "The operator has set this.", { key, source })
+const setElsewhere = (key: string, source: "env" | "file") =>
+  new AppError("set_elsewhere", "The operator has set this value in the configuration, so it can't be changed here.", { key, source })
 const isSame = (sent: SentBucket, place: Omit<BucketPlace, "byOperator">): boolean =>
   (["endpoint", "bucket", "prefix", "region", "key_id"] as const).every((name) => sent[name] === place[name])
 const withoutIds = ({ s3, ...plan }: BackupPlan): object => ({ ...plan, ...(s3 && { s3: { ...s3, secret_id: undefined } }) })
@@ -194,26 +197,26 @@ const cronOf = (time: string): string => {
   return `${Number(minute)} ${Number(hour)} * * *`
 }
 
-/** A bucket as it was sent; without a secret the present one stays. */
+/** A bucket as sent. Without a secret the current one remains. */
 type SentBucket = Omit<BucketPlace, "byOperator" | "secret"> & { secret: string | undefined }
 
-function parsePlan(body: unknown, now: number, present: BackupPlan): Omit<BackupPlan, "s3"> & { s3: SentBucket | undefined } {
+function parsePlan(body: unknown, now: number, current: BackupPlan): Omit<BackupPlan, "s3"> & { s3: SentBucket | undefined } {
   const { fields, faults } = inspect(BackupPlanInput, body)
-  const { cron, keep, target = present.target } = fields
+  const { cron, keep, target = current.target } = fields
   faults.push(...(typeof cron === "string" ? cronFaults(cron, now) : []))
   const s3 = fields.s3 && sentBucket(fields.s3, faults)
-  if (target === "s3" && !s3 && !present.s3) faults.push(fault("/s3", "required", "is required for this target"))
-  if (s3 && s3.secret === undefined && !present.s3) faults.push(fault("/s3/secret", "required", "is required"))
+  if (target === "s3" && !s3 && !current.s3) faults.push(fault("/s3", "required", "is required for this target"))
+  if (s3 && s3.secret === undefined && !current.s3) faults.push(fault("/s3/secret", "required", "is required"))
   refuseFaults(inDocumentOrder(faults, body))
-  return { cron: cron!, keep: keep!, target, s3 } // no fault: they are there
+  return { cron: cron!, keep: keep!, target, s3 } // without faults both are current
 }
 
 function cronFaults(cron: string, now: number): Fault[] {
   const next = nextRun(cron, "UTC", now)
   const after = next === undefined ? undefined : nextRun(cron, "UTC", next)
-  if (next === undefined) return [fault("/cron", "invalid_cron", "must be five fields: minute, hour, day of month, month, day of week")]
+  if (next === undefined) return [fault("/cron", "invalid_cron", "must have five fields: minute, hour, day of month, month, day of week")]
   const isTooOften = after !== undefined && after - next < HOUR_MS
-  return isTooOften ? [fault("/cron", "out_of_range", "must leave an hour between two backups")] : []
+  return isTooOften ? [fault("/cron", "out_of_range", "must leave at least an hour between two backups")] : []
 }
 
 function sentBucket(
@@ -222,7 +225,7 @@ function sentBucket(
 ): SentBucket {
   const url = URL.parse(endpoint ?? "")
   const isPlain = url && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.username === ""
-  if (endpoint !== undefined && !isPlain) faults.push(fault("/s3/endpoint", "invalid_url", "must be an address without a path"))
+  if (endpoint !== undefined && !isPlain) faults.push(fault("/s3/endpoint", "invalid_url", "must be a URL without a path"))
   const slashed = prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/`
   return { ...rest, endpoint: url?.origin ?? "", prefix: slashed, region, secret: typeof secret === "string" ? secret : undefined }
 }

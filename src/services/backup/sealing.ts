@@ -1,16 +1,16 @@
 import { argon2, createCipheriv, createDecipheriv } from "node:crypto"
 import { closeSync, openSync, readSync, writeSync } from "node:fs"
-import { AppError } from "../domain/error.ts"
-import type { Random } from "./secrets.ts"
-import { syncPath } from "./sync-path.ts"
+import { AppError } from "../../domain/error.ts"
+import { syncPath } from "../runtime/files.ts"
+import type { Random } from "../secrets/secrets.ts"
 
-/** How the key of an encrypted backup is made of its passphrase. */
+/** Parameters that derive the key of an encrypted backup from its passphrase. */
 export interface SealingTerms {
   kdf: "argon2id"
   salt: string
   memory_kib: number
   passes: number
-  /** Sealed with the key: whether a passphrase is right is known before anything is unpacked. */
+  /** Text sealed with the key. It shows whether a passphrase is correct before anything is unpacked. */
   check: string
 }
 
@@ -19,11 +19,11 @@ const PASSES = 3
 const FRAME = 1 << 20
 const NONCE = 12
 const TAG = 16
-/** Of the first bytes of a sealed file. */
+/** First bytes of a sealed file. */
 const MAGIC = Buffer.from("FFBK1\n")
 const CHECK = Buffer.from("footfall backup")
 
-/** A key from a passphrase, and how it is found again. */
+/** Derives a key from a passphrase, and returns it with the parameters that derive it again. */
 export async function newSealing(passphrase: string, random: Random): Promise<{ key: Buffer; terms: SealingTerms }> {
   const salt = Buffer.from(random(16))
   const key = await keyOf(passphrase, { salt: salt.toString("base64"), memory_kib: MEMORY_KIB, passes: PASSES })
@@ -34,7 +34,7 @@ export async function newSealing(passphrase: string, random: Random): Promise<{ 
   }
 }
 
-/** Throws `wrong_passphrase`. */
+/** Derives the key of a backup. Throws `wrong_passphrase`. */
 export async function keyFor(passphrase: string | undefined, terms: SealingTerms): Promise<Buffer> {
   if (passphrase === undefined) throw wrongPassphrase()
   const key = await keyOf(passphrase, terms)
@@ -43,26 +43,26 @@ export async function keyFor(passphrase: string | undefined, terms: SealingTerms
 }
 
 /**
- * Seals a file into another, in frames of 1 MiB by AES-256-GCM. A frame knows its file, its number and whether it is the last,
- * so that none can be moved, left out or cut off.
+ * Seals a file into another one, in frames of 1 MiB by AES-256-GCM. Each frame authenticates its file name, its number and
+ * whether it is the last, so that no frame can be moved, omitted or cut off.
  */
 export async function sealFile(key: Buffer, name: string, source: string, target: string, random: Random): Promise<void> {
   await eachFrame(source, FRAME, 0, target, MAGIC, (frame, number, isLast) => sealFrame(key, name, number, isLast, frame, random))
   syncPath(target)
 }
 
-/** Throws `backup_corrupt` for a file that was changed. */
+/** Opens a sealed file into another one. Throws `backup_corrupt` for a modified file. */
 export async function openSealedFile(key: Buffer, name: string, source: string, target: string): Promise<void> {
   refuseOther(source)
   await eachFrame(source, FRAME + NONCE + TAG, MAGIC.length, target, Buffer.alloc(0), (frame, number, isLast) => {
     const opened = openFrame(key, name, number, isLast, frame)
-    if (!opened) throw new AppError("backup_corrupt", `${name} of the backup was changed or cut.`)
+    if (!opened) throw new AppError("backup_corrupt", `${name} of the backup was modified or truncated.`)
     return opened
   })
   syncPath(target)
 }
 
-/** Reads a file frame by frame and writes what becomes of each; other work comes in between. */
+/** Transforms a file frame by frame. Other work can run in between. */
 async function eachFrame(
   source: string,
   size: number,
@@ -100,7 +100,7 @@ function refuseOther(path: string): void {
   const file = openSync(path, "r")
   const head = readFrame(file, MAGIC.length, 0)
   closeSync(file)
-  if (!head.equals(MAGIC)) throw new AppError("backup_corrupt", "A file of the backup is not sealed as its manifest says.")
+  if (!head.equals(MAGIC)) throw new AppError("backup_corrupt", "A file of the backup is not encrypted as its manifest states.")
 }
 
 function keyOf(passphrase: string, { salt, memory_kib, passes }: Pick<SealingTerms, "salt" | "memory_kib" | "passes">): Promise<Buffer> {
@@ -110,7 +110,7 @@ function keyOf(passphrase: string, { salt, memory_kib, passes }: Pick<SealingTer
     nonce: Buffer.from(salt, "base64"),
     parallelism: 1,
     tagLength: 32,
-    // What a manifest says comes from outside: no more than ours is worked for.
+    // A manifest may be untrusted, so the cost is limited to the one we use ourselves.
     memory: Math.min(MEMORY_KIB, Math.max(8, memory_kib)),
     passes: Math.min(PASSES, Math.max(1, passes)),
   }
@@ -134,7 +134,7 @@ function openFrame(key: Buffer, name: string, number: number, isLast: boolean, s
   try {
     return Buffer.concat([decipher.update(sealed.subarray(NONCE, -TAG)), decipher.final()])
   } catch {
-    return undefined // the tag does not fit
+    return undefined // the authentication tag does not match
   }
 }
 

@@ -1,12 +1,15 @@
-import type { Outcomes, Reply, Task } from "./backup-worker.ts"
-import { ExitFault } from "./exit.ts"
+import { ExitFault } from "../runtime/exit.ts"
+import type { Outcomes, Reply, Task } from "./worker.ts"
 
-/** Runs one task of a backup in a thread of its own, which ends with it. Long, and never on the main thread. */
+/**
+ * Runs one task of a backup in a worker thread of its own, which ends with the task. Such tasks take long and must not block the
+ * main thread.
+ */
 export function inBackupThread<Kind extends Task["do"]>(workerUrl: string, task: Extract<Task, { do: Kind }>): Promise<Outcomes[Kind]> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcomes[Kind]>()
   const worker = new Worker(workerUrl)
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
-    // The worker answers each kind of task with its own kind of outcome.
+    // The worker answers each kind of task with the corresponding outcome.
     if ("outcome" in data) resolve(data.outcome as Outcomes[Kind])
     else reject(faultOf(data.fault))
   }

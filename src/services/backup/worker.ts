@@ -1,11 +1,11 @@
-import { compactEventFile, copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../store/events/copy.ts"
-import { openForReading } from "../store/events/database.ts"
-import { type OldVisits, oldVisits } from "../store/events/old-visits.ts"
-import { openEventReader } from "../store/events/reader.ts"
-import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../store/events/usage.ts"
-import { hashFile } from "./file-hash.ts"
+import { compactEventFile, copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../../store/events/copy.ts"
+import { openForReading } from "../../store/events/database.ts"
+import { openEventReader } from "../../store/events/reader.ts"
+import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../../store/events/tables/usage.ts"
+import { type OldVisits, oldVisits } from "../../store/events/upkeep/old-visits.ts"
+import { hashFile } from "../runtime/files.ts"
 
-/** What a backup does with the event store beside the main thread. */
+/** Tasks on the event store that run in a worker thread. */
 export type Task =
   | { do: "copy"; source: string; target: string }
   | { do: "examine"; path: string; full: boolean }
@@ -18,19 +18,19 @@ export type Task =
 export interface Outcomes {
   copy: null
   examine: Examination
-  /** Events by site. */
+  /** Number of events by site. */
   count: Record<string, number>
   hash: { bytes: number; sha256: string }
   compact: null
   measure: { tables: TableUsage[]; segments: SegmentUsage[] }
-  /** By site, in the order asked, and kind. */
+  /** Counts by site, in the requested order, and kind. */
   "count-old": OldVisits[][]
 }
 
-/** An outcome, or what went wrong by name, kind and message: errors lose their class on the way. */
+/** An outcome, or the name, kind and message of an error, because errors lose their class between threads. */
 export type Reply = { outcome: unknown } | { fault: { name: string; kind: string; message: string } }
 
-// The globals of a worker; the compiler knows those of a window.
+// The compiler only knows the globals of a window.
 declare const self: Worker
 
 self.onmessage = async ({ data }: MessageEvent<Task>) => {

@@ -8,10 +8,10 @@ import {
   patchAnnotation,
   patchScopedAnnotation,
   type ScopedAnnotationFields,
-} from "../domain/annotation.ts"
-import type { Clock } from "../domain/clock.ts"
-import { THINGS } from "../domain/limits.ts"
-import type { Site } from "../domain/site.ts"
+} from "../../domain/annotation.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { THINGS } from "../../domain/limits.ts"
+import type { Site } from "../../domain/site.ts"
 import {
   annotationById,
   countAnnotations,
@@ -23,11 +23,10 @@ import {
   scopedAnnotationById,
   updateAnnotation,
   updateScopedAnnotation,
-} from "../store/catalog/annotations.ts"
-import type { Catalog, Slice } from "../store/catalog/catalog.ts"
-import { createSiteThings, type SiteThings, type ThingKind } from "./site-things.ts"
-import { slicesOf } from "./slices.ts"
-import { createViewedThings, type ViewedKind, type Viewer } from "./viewed-things.ts"
+} from "../../store/catalog/annotations.ts"
+import type { Catalog, Slice } from "../../store/catalog/catalog.ts"
+import { slicesOf } from "../lists/paging.ts"
+import { createSiteThings, createViewedThings, type SiteThings, type ThingKind, type ViewedKind, type Viewer } from "./site-things.ts"
 
 /** Local days, both included. */
 export interface Days {
@@ -35,15 +34,15 @@ export interface Days {
   to: string
 }
 
-/** Notes as one person sees them. */
+/** Annotations as one user sees them. */
 export interface ViewedAnnotations extends SiteThings<Annotation> {
   listWithin(site: Site, days: Days, slice: Slice): Promise<Annotation[]>
 }
 
-/** Those of the site; of a person the own ones too. */
+/** Annotations of a site, and with a viewer also that user's personal ones. */
 export interface Annotations extends SiteThings<Annotation> {
   of(viewer: Viewer): ViewedAnnotations
-  /** Those whose local day lies in a range, by id ascending. */
+  /** Lists the annotations whose local day lies in a range, by id ascending. */
   listWithin(site: Site, days: Days, slice: Slice): Promise<Annotation[]>
 }
 

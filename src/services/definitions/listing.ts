@@ -1,17 +1,17 @@
-import { cursorAfter, readCursor } from "../domain/cursor.ts"
-import { API } from "../domain/limits.ts"
-import { ArgumentReader, type Form, refuseArguments } from "../query/arguments.ts"
-import type { Slice } from "../store/catalog/catalog.ts"
+import { cursorAfter, readCursor } from "../../domain/cursor.ts"
+import { API } from "../../domain/limits.ts"
+import { ArgumentReader, type Form, refuseArguments } from "../../query/parse/arguments.ts"
+import type { Slice } from "../../store/catalog/catalog.ts"
 import type { Days } from "./annotations.ts"
 
-/** What a caller asks of a list. */
+/** Parameters of a list request. */
 export interface Listing extends Slice {
   search?: string
   /** Local days, both included. */
   days?: Days
 }
 
-/** A page of a list; `next_cursor` is there when more follows. */
+/** A page of a list. `next_cursor` is present if more rows follow. */
 export interface Page<Row> {
   data: Row[]
   has_more: boolean
@@ -20,10 +20,7 @@ export interface Page<Row> {
 
 const NAMES = { plain: [], searched: ["search"], dated: ["from", "to"] } as const
 
-/**
- * Reads `limit`, `cursor` and what else a list of its kind takes. Throws what is wrong with all of them at once, or
- * `invalid_cursor`.
- */
+/** Reads `limit`, `cursor` and the other parameters of a list. Throws all faults at once, or `invalid_cursor`. */
 export function parseListing(
   list: string,
   given: Record<string, unknown>,
@@ -40,7 +37,7 @@ export function parseListing(
   return { after, limit, ...(search !== undefined && { search }), ...(days && { days }) }
 }
 
-/** Asks for one row more than the page has, which tells whether more follows. */
+/** Reads a page. It requests one row more than the page holds, which shows whether more rows follow. */
 export async function pageOf<Row extends { id: number }>(
   list: string,
   listing: Listing,
@@ -52,7 +49,7 @@ export async function pageOf<Row extends { id: number }>(
   return rows.length > limit ? { data, has_more: true, next_cursor: cursorAfter(list, data.at(-1)!.id) } : { data, has_more: false }
 }
 
-/** Two local days, both or none. */
+/** Reads two local days. Both are given or neither. */
 export function readDays(reader: ArgumentReader): Days | undefined {
   const [from, to] = [reader.day("from"), reader.day("to")]
   for (const [name, other] of [

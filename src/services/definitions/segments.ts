@@ -1,12 +1,13 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError, type Fault, refuseFaults } from "../domain/error.ts"
-import type { Filter } from "../domain/filter.ts"
-import { THINGS } from "../domain/limits.ts"
-import { type KeptFilter, type Segment, type SegmentFields, SegmentInput, segmentNotFound } from "../domain/segment.ts"
-import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "../domain/shape.ts"
-import type { Site } from "../domain/site.ts"
-import { readFilterList } from "../query/flat-filters.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { THINGS } from "../../domain/limits.ts"
+import { type SavedFilter, type Segment, type SegmentFields, SegmentInput, segmentNotFound } from "../../domain/segment.ts"
+import { fault, inDocumentOrder, inspect, isObject, mergedWith } from "../../domain/shape.ts"
+import type { Site } from "../../domain/site.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
+import { readFilterList } from "../../query/parse/flat-filters.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
 import {
   countSegments,
   deleteSegment,
@@ -15,14 +16,11 @@ import {
   listSegments,
   segmentById,
   updateSegment,
-} from "../store/catalog/segments.ts"
-import type { SavedOf } from "./open-report.ts"
-import { createSiteLists } from "./site-lists.ts"
-import type { SiteThings, Terms } from "./site-things.ts"
-import { inSlices } from "./slices.ts"
-import { createViewedThings, type ViewedKind, type Viewer } from "./viewed-things.ts"
+} from "../../store/catalog/segments.ts"
+import { inSlices } from "../lists/paging.ts"
+import { createSiteLists, createViewedThings, type SiteThings, type Terms, type ViewedKind, type Viewer } from "./site-things.ts"
 
-/** Something that filters by a segment, as a refusal names it. */
+/** Something that filters by a segment, as listed in `segment_in_use`. */
 export interface SegmentUse {
   type: string
   id: number
@@ -30,29 +28,32 @@ export interface SegmentUse {
 }
 export type SegmentUses = (site: Site, segmentId: number) => Promise<SegmentUse[]>
 
-/** Saved filters of a site as one person sees them. */
+/** Segments of a site as one user sees them. */
 export interface ViewedSegments extends Omit<SiteThings<Segment>, "remove"> {
-  /** Throws `segment_in_use` with `used_by`, unless it is forced: what filters by it then shows nothing. */
+  /**
+   * Deletes a segment. Throws `segment_in_use` with `used_by` unless forced. Whatever still filters by the deleted segment then
+   * shows no data.
+   */
   remove(site: Site, id: string | number | undefined, terms?: Terms<Segment> & { force?: boolean }): Promise<void>
 }
 
 export interface Segments {
   of(viewer: Viewer): ViewedSegments
-  /** For the parsers of questions: from memory, always exact. */
+  /** Filters of saved segments, for the query parsers. Read from memory, always exact. */
   saved: SavedOf
-  /** Asks for users of segments elsewhere, too. */
-  askAlso(uses: SegmentUses): void
+  /** Registers another source of segment uses. */
+  registerUses(source: SegmentUses): void
 }
 
 export async function createSegments({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Promise<Segments> {
-  const kept = createSiteLists(await inSlices((slice) => listAllSegments(catalog, slice)))
-  const viewed = createViewedThings(SEGMENTS, { catalog, clock, kept })
-  const asked: SegmentUses[] = []
+  const lists = createSiteLists(await inSlices((slice) => listAllSegments(catalog, slice)))
+  const viewed = createViewedThings(SEGMENTS, { catalog, clock, lists })
+  const uses: SegmentUses[] = []
 
   return {
-    askAlso: (uses) => void asked.push(uses),
+    registerUses: (source) => void uses.push(source),
     saved: (site, userId) => (kind, id) => {
-      const segment = kind === "segment" ? kept.of(site.id).find((each) => each.id === id) : undefined
+      const segment = kind === "segment" ? lists.of(site.id).find((each) => each.id === id) : undefined
       const isVisible = segment && (segment.scope === "site" || segment.owner_user_id === userId)
       return isVisible ? filterOf(segment) : undefined
     },
@@ -62,8 +63,9 @@ export async function createSegments({ catalog, clock }: { catalog: Catalog; clo
         ...things,
         async remove(site, id, { force = false, ...terms } = {}) {
           const segment = await things.get(site, id)
-          const used = force ? [] : (await Promise.all(asked.map((uses) => uses(site, segment.id)))).flat()
-          if (used.length > 0) throw new AppError("segment_in_use", "Other things filter by this segment.", { used_by: used })
+          const used = force ? [] : (await Promise.all(uses.map((source) => source(site, segment.id)))).flat()
+          if (used.length > 0)
+            throw new AppError("segment_in_use", "This segment is in use by other definitions, which filter by it.", { used_by: used })
           await things.remove(site, id, terms)
         },
       }
@@ -71,18 +73,18 @@ export async function createSegments({ catalog, clock }: { catalog: Catalog; clo
   }
 }
 
-const made = new WeakMap<Segment, Filter>()
+const filterCache = new WeakMap<Segment, Filter>()
 
-/** The tree that a segment stands for. Its filters were judged when they were saved. */
+/** Returns the filter tree of a segment. Its filters were validated when it was saved. */
 function filterOf(segment: Segment): Filter {
-  const known = made.get(segment)
+  const known = filterCache.get(segment)
   if (known) return known
   const filter: Filter = readFilterList(segment.filters, "", nothingSaved).filter ?? { op: "and", filters: [] }
-  made.set(segment, filter)
+  filterCache.set(segment, filter)
   return filter
 }
 
-/** A segment holds no other one: then none can hold itself. */
+/** Resolves no segments. A segment cannot contain another one, and therefore not itself. */
 const nothingSaved = () => undefined
 
 const SEGMENTS: ViewedKind<Segment, SegmentFields> = {
@@ -100,16 +102,16 @@ const SEGMENTS: ViewedKind<Segment, SegmentFields> = {
   delete: deleteSegment,
 }
 
-/** Throws `validation_failed` with all faults at once. */
+/** Reads the fields of a segment. Throws `validation_failed` with all faults at once. */
 function parseSegment(body: unknown): SegmentFields {
   const { fields, faults } = inspect(SegmentInput, withoutOwner(body))
   const filters = isObject(body) ? body.filters : undefined
   refuseFaults(inDocumentOrder([...faults, ...(fields.filters ? filterFaults(filters) : [])], body))
-  // Kept as they were sent, not tidied: they are compared with what events hold.
-  return { name: fields.name!, scope: fields.scope ?? "personal", filters: filters as KeptFilter[] }
+  // Filters are stored as sent, not normalized, because they are compared with the values of events.
+  return { name: fields.name!, scope: fields.scope ?? "personal", filters: filters as SavedFilter[] }
 }
 
-/** What is wrong with filters that are about to be kept. */
+/** Returns the faults of filters that are to be saved. */
 function filterFaults(filters: unknown): Fault[] {
   const sets = Array.isArray(filters) ? filters.flatMap((filter, i) => (isOfSet(filter) ? [`/filters/${i}/dimension`] : [])) : []
   if (sets.length > 0) return sets.map((pointer) => fault(pointer, "unsupported_combination", "cannot be a segment or a cohort here"))
@@ -118,7 +120,7 @@ function filterFaults(filters: unknown): Fault[] {
 
 const isOfSet = (filter: unknown): boolean => isObject(filter) && (filter.dimension === "segment" || filter.dimension === "cohort")
 
-/** Set by the server; sent back by who got it from us. */
+/** Removes the owner, which the server sets and clients may send back. */
 function withoutOwner(body: unknown): unknown {
   if (!isObject(body)) return body
   const { owner: _, ...rest } = body

@@ -1,14 +1,14 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError, type Fault, refuseFaults } from "../domain/error.ts"
-import { OPERATORS } from "../domain/filter.ts"
-import { parseHost } from "../domain/host.ts"
-import { COLLECT, QUERY, THINGS } from "../domain/limits.ts"
-import { matcherFaults, type PageRules } from "../domain/match.ts"
-import { fault, inspect } from "../domain/shape.ts"
-import { RULE_DIMENSIONS, type RuleCondition, SHIELD_KINDS, type Shield, type ShieldKind } from "../domain/shield.ts"
-import { cutTo } from "../domain/text.ts"
-import { isRange } from "../ingest/client-address.ts"
-import { isShortPattern, PATTERN_BOUNDS } from "../query/filter-values.ts"
+import { AppError, type Fault, refuseFaults } from "../../domain/error.ts"
+import { OPERATORS } from "../../domain/filter.ts"
+import { parseHost } from "../../domain/host.ts"
+import { COLLECT, QUERY, THINGS } from "../../domain/limits.ts"
+import { matcherFaults, type PageRules } from "../../domain/match.ts"
+import { fault, inspect } from "../../domain/shape.ts"
+import { RULE_DIMENSIONS, type RuleCondition, SHIELD_KINDS, type Shield, type ShieldKind } from "../../domain/shield.ts"
+import { truncate } from "../../domain/text.ts"
+import { isRange } from "../../ingest/address/client-address.ts"
+import { isShortPattern, PATTERN_BOUNDS } from "../../query/parse/array-filters.ts"
 
 const Condition = t.Object(
   {
@@ -21,7 +21,7 @@ const Condition = t.Object(
 )
 type ConditionInput = Static<typeof Condition>
 
-/** A shield as a caller sends it. An id and a version are taken along from what was read, and decide nothing. */
+/** A shield as a caller sends it. Id and version may be sent back as they were read and have no effect. */
 export const ShieldInput = t.Object(
   {
     id: t.Optional(t.Integer()),
@@ -36,33 +36,33 @@ export const ShieldInput = t.Object(
 )
 type ShieldInput = Static<typeof ShieldInput>
 
-/** A shield that has no id yet. */
+/** A shield without an id. */
 type NewShield = Omit<Shield, "id" | "version">
 
-/** Whether two shields are one: drops are counted by kind and value. */
+/** Returns whether two shields are the same. Drops are counted by kind and value. */
 const isSameShield = (a: Pick<Shield, "kind" | "value">, b: Pick<Shield, "kind" | "value">): boolean =>
   a.kind === b.kind && a.value === b.value
 
-/** The whole list of a site's shields. One of the same kind and value as before keeps its id. */
+/** Reads the complete list of a site's shields. A shield with the same kind and value as before keeps its id. */
 export function readShields(
-  present: readonly Shield[],
+  current: readonly Shield[],
   sent: readonly ShieldInput[],
   rules: PageRules,
 ): { shields: Shield[]; faults: Fault[] } {
   const faults: Fault[] = []
   const shields: Shield[] = []
-  let lastId = Math.max(0, ...present.map(({ id }) => id))
+  let lastId = Math.max(0, ...current.map(({ id }) => id))
   for (const [i, input] of sent.entries()) {
     const read = readShield(input, rules, `/shields/${i}`)
     if ("faults" in read) faults.push(...read.faults)
     else if (shields.some((other) => isSameShield(other, read.shield))) faults.push(takenShield(`/shields/${i}`))
     else {
-      const before = present.find((other) => isSameShield(other, read.shield))
+      const before = current.find((other) => isSameShield(other, read.shield))
       shields.push(before ? changedShield(before, read.shield) : { id: ++lastId, ...read.shield })
     }
   }
   const isTooMany = SHIELD_KINDS.some((kind) => sent.filter((shield) => shield.kind === kind).length > THINGS.shieldsOfKind)
-  if (isTooMany) faults.push(fault("/shields", "too_many", `may have ${THINGS.shieldsOfKind} of each kind`))
+  if (isTooMany) faults.push(fault("/shields", "too_many", `can contain at most ${THINGS.shieldsOfKind} shields of each kind`))
   return { shields, faults }
 }
 
@@ -71,9 +71,12 @@ function changedShield({ id, version, ...before }: Shield, after: NewShield): Sh
   return { id, ...after, version: (version ?? 1) + 1 }
 }
 
-const takenShield = (pointer: string): Fault => fault(pointer, "not_unique", "is in the list already")
+const takenShield = (pointer: string): Fault => fault(pointer, "not_unique", "is already in the list")
 
-/** One shield with its value as ingestion compares it, or what is wrong with it. `pointer` leads to it. */
+/**
+ * Reads one shield, with its value in the form that ingestion compares, or returns its faults. `pointer` is the JSON pointer to
+ * the shield.
+ */
 function readShield(input: ShieldInput, rules: PageRules, pointer: string): { shield: NewShield } | { faults: Fault[] } {
   const { kind, note = "", enabled = true } = input
   const faults = kind === "rule" ? ruleFaults(input, pointer) : plainFaults(input, rules, pointer)
@@ -83,21 +86,21 @@ function readShield(input: ShieldInput, rules: PageRules, pointer: string): { sh
   return { shield: { kind, value: input.value ?? nameOf(conditions), conditions, note, enabled } }
 }
 
-/** One shield that is to stand beside others. Throws `validation_failed` with all faults at once. */
+/** Reads one shield that is added to others. Throws `validation_failed` with all faults at once. */
 export function readOneShield(input: unknown, others: readonly Shield[], rules: PageRules): NewShield {
   const { fields, faults } = inspect(ShieldInput, input)
   refuseFaults(faults)
-  // Without a fault every field is what the schema says.
+  // Without faults every field matches the schema.
   const read = readShield(fields as ShieldInput, rules, "")
   if ("faults" in read) refuseFaults(read.faults)
-  const { shield } = read as { shield: NewShield } // faults have just been thrown
+  const { shield } = read as { shield: NewShield } // faults have been thrown above
   if (others.some((other) => isSameShield(other, shield))) refuseFaults([takenShield("")])
   if (others.filter(({ kind }) => kind === shield.kind).length >= THINGS.shieldsOfKind)
-    refuseFaults([fault("/kind", "too_many", `may stand ${THINGS.shieldsOfKind} times`)])
+    refuseFaults([fault("/kind", "too_many", `is limited to ${THINGS.shieldsOfKind} shields of each kind`)])
   return shield
 }
 
-export const shieldNotFound = (id: number) => new AppError("shield_not_found", `There is no shield ${id}`)
+export const shieldNotFound = (id: number) => new AppError("shield_not_found", `Shield ${id} does not exist.`)
 
 const completed = ({ dimension, property, operator = "is", values }: ConditionInput): RuleCondition => ({
   dimension,
@@ -106,16 +109,16 @@ const completed = ({ dimension, property, operator = "is", values }: ConditionIn
   values,
 })
 
-/** Said in words: what drops are counted under when nobody has named the rule. */
+/** Describes a rule in words. Drops of an unnamed rule are counted under this description. */
 function nameOf(conditions: readonly RuleCondition[]): string {
   const said = conditions.map(({ dimension, property, operator, values }) => `${property ?? dimension} ${operator} ${values.join(" or ")}`)
-  return cutTo(said.join(" and "), THINGS.shieldNameChars)
+  return truncate(said.join(" and "), THINGS.shieldNameChars)
 }
 
 function ruleFaults({ value = "", conditions }: ShieldInput, pointer: string): Fault[] {
   const faults: Fault[] = []
   if (value.length > THINGS.shieldNameChars)
-    faults.push(fault(`${pointer}/value`, "too_long", `may have ${THINGS.shieldNameChars} characters`))
+    faults.push(fault(`${pointer}/value`, "too_long", `must have at most ${THINGS.shieldNameChars} characters`))
   if (!conditions) return [...faults, fault(`${pointer}/conditions`, "required", "is required")]
   return [...faults, ...conditions.flatMap((condition, i) => conditionFaults(condition, `${pointer}/conditions/${i}`))]
 }
@@ -123,21 +126,22 @@ function ruleFaults({ value = "", conditions }: ShieldInput, pointer: string): F
 function conditionFaults({ dimension, property, operator, values }: ConditionInput, pointer: string): Fault[] {
   const faults: Fault[] = []
   const isProperty = dimension === "property"
-  if (isProperty && property === undefined) faults.push(fault(`${pointer}/property`, "required", "names the key"))
+  if (isProperty && property === undefined)
+    faults.push(fault(`${pointer}/property`, "required", "is required for the dimension property: the property's key"))
   if (!isProperty && property !== undefined)
-    faults.push(fault(`${pointer}/property`, "unsupported_combination", "goes with the dimension property alone"))
+    faults.push(fault(`${pointer}/property`, "unsupported_combination", "is only allowed with the dimension property"))
   if (operator !== "matches_wildcard" && operator !== "matches_wildcard_not") return faults
   const tooLong = values.flatMap((value, i) => (isShortPattern(value) ? [] : [i]))
   return [...faults, ...tooLong.map((i) => fault(`${pointer}/values/${i}`, "invalid_pattern", `is too long. ${PATTERN_BOUNDS}`))]
 }
 
 function plainFaults({ kind, value, conditions }: ShieldInput, rules: PageRules, pointer: string): Fault[] {
-  const faults = conditions ? [fault(`${pointer}/conditions`, "unsupported_combination", "goes with the kind rule alone")] : []
+  const faults = conditions ? [fault(`${pointer}/conditions`, "unsupported_combination", "is only allowed with the kind rule")] : []
   if (value === undefined) return [...faults, fault(`${pointer}/value`, "required", "is required")]
   return shieldValue(kind, value, rules) === undefined ? [...faults, ...valueFaults(kind, value, rules, `${pointer}/value`)] : faults
 }
 
-/** The value as ingestion compares it; undefined for what could never match. */
+/** Returns the value in the form that ingestion compares, or undefined for a value that can never match. */
 function shieldValue(kind: ShieldKind, text: string, rules: PageRules): string | undefined {
   if (kind === "ip") return isRange(text) ? text : undefined
   if (kind === "country") return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : undefined

@@ -1,6 +1,6 @@
-import { type Person, personOf } from "./demo-people.ts"
-import { type Random, seededRandom } from "./demo-random.ts"
-import { type Arrival, arrivals, type Shop, shopOf, wander } from "./demo-shop.ts"
+import { type Person, personOf } from "./people.ts"
+import { type Random, seededRandom } from "./random.ts"
+import { type Arrival, arrivals, type Shop, shopOf, wander } from "./shop.ts"
 
 /** One event of invented traffic, as a browser would send it. */
 export interface TrafficEvent {

@@ -1,8 +1,8 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Collector } from "../ingest/collect.ts"
-import type { Report } from "./control.ts"
-import { generateTraffic, type TrafficEvent, type TrafficOptions } from "./demo-data.ts"
-import type { Instance } from "./instance.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Collector } from "../../ingest/collect/collect.ts"
+import type { Instance } from "../instance/instance.ts"
+import type { Report } from "../runtime/control.ts"
+import { generateTraffic, type TrafficEvent, type TrafficOptions } from "./data.ts"
 
 /** A clock that can be set to the time of invented traffic, so that it takes the way of real traffic. */
 export interface ReplayClock extends Clock {

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "./demo-random.ts"
+import { type Random, seededRandom } from "./random.ts"
 
 /** Who visits, as a server sees them. The addresses are from the ranges for documents and benchmarks. */
 export interface Person {

@@ -1,6 +1,6 @@
-import type { TrafficEvent } from "./demo-data.ts"
-import type { Person } from "./demo-people.ts"
-import type { Random } from "./demo-random.ts"
+import type { TrafficEvent } from "./data.ts"
+import type { Person } from "./people.ts"
+import type { Random } from "./random.ts"
 
 /** How somebody comes: where from, with which tags, and to which kind of page. */
 export interface Arrival {

@@ -1,11 +1,11 @@
-import type { Clock } from "../domain/clock.ts"
-import { pseudonyms } from "../query/pseudonyms.ts"
-import type { EventStore } from "../store/events/events.ts"
-import type { Part } from "../store/events/part.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { pseudonyms } from "../../query/show/pseudonyms.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { Part } from "../../store/events/part.ts"
+import type { Takeouts } from "../export/takeouts.ts"
+import type { Exclusive } from "../runtime/tasks.ts"
+import type { SiteKeys } from "../sites/site-keys.ts"
 import type { DataHooks, Removed } from "./data-hooks.ts"
-import type { Exclusive } from "./exclusive.ts"
-import type { SiteKeys } from "./site-keys.ts"
-import type { Takeouts } from "./takeouts.ts"
 
 /** Takes a site's data, or that of one visitor, out of both stores, and tells every area. What was cut off is done by doing it again. */
 export interface Erasure {

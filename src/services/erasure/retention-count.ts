@@ -1,8 +1,8 @@
 import { instantText } from "../../domain/moment.ts"
-import type { OldVisits } from "../../store/events/old-visits.ts"
-import { inBackupThread } from "../backup-thread.ts"
-import { placesIn } from "../data-folder.ts"
-import type { DataHooks, OverdueRows } from "../data-hooks.ts"
+import type { OldVisits } from "../../store/events/upkeep/old-visits.ts"
+import { inBackupThread } from "../backup/thread.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import type { DataHooks, OverdueRows } from "./data-hooks.ts"
 import { type Cutoff, midnightOf, type SiteCutoff } from "./retention-cutoffs.ts"
 
 export interface RetentionPreview {

@@ -1,13 +1,18 @@
 import { Type as t } from "@sinclair/typebox"
 import type { Clock } from "../../domain/clock.ts"
 import { type Fault, refuseFaults } from "../../domain/error.ts"
+import { THINGS } from "../../domain/limits.ts"
 import { parseDay, parseInstant } from "../../domain/moment.ts"
 import { fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
-import type { InstanceSettings } from "../instance-settings.ts"
-import { cutoffDay, keptDays } from "../retention-days.ts"
-import type { Sites } from "../sites.ts"
-import { Days, SiteId } from "./retention-shapes.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import type { Sites } from "../sites/sites.ts"
+
+const { min: minimum, max: maximum } = THINGS.retentionDays
+/** Number of days that events are kept. */
+export const Days = t.Integer({ minimum, maximum })
+export const DaysOrNull = t.Union([Days, t.Null()])
+export const SiteId = t.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 const RetentionRunInput = t.Object(
   {
@@ -80,4 +85,13 @@ function dayFaults(day: Temporal.PlainDate | undefined, today: Temporal.PlainDat
   if (!day) return [fault("/before", "invalid_date", "must be a day of the calendar")]
   const isToCome = Temporal.PlainDate.compare(day, today) > 0
   return isToCome ? [fault("/before", "out_of_range", `must be ${today} or earlier`)] : []
+}
+
+/** For how long events of a site are kept; null: for ever. */
+export const keptDays = (site: Pick<Site, "retention_days">, settings: Pick<InstanceSettings, "get">): number | null =>
+  site.retention_days ?? settings.get("default_retention_days")
+
+/** The first local day that is kept whole. */
+export function cutoffDay(site: Pick<Site, "timezone">, days: number, at: number): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(site.timezone).toPlainDate().subtract({ days })
 }

@@ -1,13 +1,12 @@
-import type { Clock } from "../domain/clock.ts"
-import { THINGS } from "../domain/limits.ts"
-import { instantText } from "../domain/moment.ts"
-import type { Site } from "../domain/site.ts"
-import { ArgumentReader, refuseArguments } from "../query/arguments.ts"
-import type { Engine } from "../query/engine.ts"
-import { dayStart, today } from "../query/period.ts"
-import type { Goals } from "./goals.ts"
-import { askerOf } from "./open-report.ts"
-import { siteFacts } from "./report-facts.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { THINGS } from "../../domain/limits.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
+import { dayStart, today } from "../../query/parse/period.ts"
+import type { Goals } from "../definitions/goals.ts"
+import { callerOf, siteFacts } from "../stats/open-report.ts"
 
 /** What keeping events for so many days would remove. */
 export interface RetentionPreview {
@@ -39,7 +38,7 @@ export const createRetentionPreviews = ({ engine, goals, clock }: RetentionPrevi
     const cutoff = day.subtract({ days })
     const range = { from: 0, to: dayStart(cutoff, site.timezone) }
     const facts = siteFacts(site, goals.rules(site.id))
-    const weight = await engine.visitsWeight({ site: facts, range }, askerOf(site, signal ? { signal } : {}))
+    const weight = await engine.visitsWeight({ site: facts, range }, callerOf(site, signal ? { signal } : {}))
     // It runs once a local day, from midnight on: of a site that has kept everything so far it has not run today.
     const first = site.retention_days === null ? now : dayStart(day.add({ days: 1 }), site.timezone)
     return { cutoff_day: cutoff.toString(), ...weight, first_run_at: instantText(first) }

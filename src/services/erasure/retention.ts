@@ -1,25 +1,21 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Actor, Deed } from "../../domain/audit.ts"
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { refuseFaults } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
 import { inspect } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import { type Audit, recorded } from "../audit.ts"
-import type { Report } from "../control.ts"
-import type { DataHooks } from "../data-hooks.ts"
-import type { Exclusive } from "../exclusive.ts"
-import type { BesideSettings, InstanceSettings } from "../instance-settings.ts"
-import type { JobWork } from "../job-kinds.ts"
-import { keptDays } from "../retention-days.ts"
-import type { Alongside } from "../site-things.ts"
-import type { Sites } from "../sites.ts"
-import type { BeginJob } from "./begin-job.ts"
+import { type Audit, recorded } from "../audit/audit.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { BeginJob, JobWork } from "../jobs/jobs.ts"
+import type { Report } from "../runtime/control.ts"
+import type { Exclusive } from "../runtime/tasks.ts"
+import type { BesideSettings, InstanceSettings } from "../settings/settings.ts"
+import type { Sites } from "../sites/sites.ts"
+import type { DataHooks } from "./data-hooks.ts"
 import { countOld, type RetentionPreview } from "./retention-count.ts"
-import { askedCutoffs, type Cutoff, cutoffOf, type SiteCutoff } from "./retention-cutoffs.ts"
-import { DaysOrNull, SiteId } from "./retention-shapes.ts"
-import { type RemovalPayload, removeOld } from "./retention-work.ts"
+import { askedCutoffs, type Cutoff, cutoffOf, DaysOrNull, keptDays, midnightOf, type SiteCutoff, SiteId } from "./retention-cutoffs.ts"
 
 const RetentionInput = t.Object(
   {
@@ -86,7 +82,7 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
     const payload = { cutoffs: cutoffs.map(({ site_id, day }) => ({ site_id, day })), actor }
     const only = cutoffs.length === 1 ? cutoffs[0]!.site : undefined
     const job = { kind: RETENTION_JOB, payload, ...(only && { siteId: only.id }) }
-    return options.beginJob(actor, job, beginDeed(action, cutoffs, only), kept)
+    return options.beginJob(actor, job, beginEntry(action, cutoffs, only), kept)
   }
 
   return {
@@ -145,9 +141,58 @@ export function createRetention(options: RetentionOptions): ConsoleRetention {
   }
 }
 
-function beginDeed(action: string, cutoffs: readonly Cutoff[], only: Site | undefined): Deed {
+function beginEntry(action: string, cutoffs: readonly Cutoff[], only: Site | undefined): AuditEntry {
   const changes = { cutoffs: [null, cutoffs.map(({ site_id, day }) => `${site_id}: ${day}`)] as const }
   if (!only) return { action, target: { type: "instance", id: "retention", label: "" }, changes }
   const { id, name, organization_id } = only
   return { action, target: { type: "site", id, label: name }, organizationId: organization_id, siteId: id, changes }
+}
+
+/** What a removal has before it and behind it. */
+export interface RemovalPayload {
+  cutoffs: Cutoff[]
+  actor: Actor
+  /** How many of them are done, and what went. */
+  done?: number
+  visits?: number
+}
+type Work = Pick<JobWork<RemovalPayload>, "payload" | "signal" | "progress" | "save">
+
+interface RemovalTerms {
+  events: Pick<EventStore, "retain" | "checkpoint">
+  exclusive: Exclusive
+  sites: Pick<Sites, "get">
+  clock: Pick<Clock, "now">
+  audit: Pick<Audit, "writeAlone">
+  hooks(): DataHooks
+}
+
+/** Site after site; what was cut off goes on where it was. Each site leaves a row in the log before and after. */
+export async function removeOld(
+  { events, exclusive, sites, clock, audit, hooks }: RemovalTerms,
+  { payload, signal, progress, save }: Work,
+): Promise<number> {
+  const { cutoffs, actor } = payload
+  let { done = 0, visits = 0 } = payload
+  for (; done < cutoffs.length; done++) {
+    if (signal.aborted) return visits
+    const { site_id, day } = cutoffs[done]!
+    progress({ phase: "removing", done, total: cutoffs.length })
+    const site = await sites.get(site_id).catch(() => undefined)
+    if (site) {
+      const about = { target: { type: "site", id: site_id, label: site.name }, organizationId: site.organization_id, siteId: site_id }
+      await audit.writeAlone(actor, { action: "admin.retention.begin", ...about, changes: { cutoff: [null, day] } })
+      const removed = await exclusive.run(async () => {
+        const went = await events.retain(site_id, midnightOf(site, day), clock.now())
+        if (went > 0) events.checkpoint("truncate")
+        return { visits: went, ...(await hooks().onRetention(site_id, day)) }
+      })
+      visits += removed.visits
+      const changes = Object.fromEntries(Object.entries(removed).map(([what, rows]) => [what, [rows, 0] as const]))
+      await audit.writeAlone(actor, { action: "admin.retention.end", ...about, changes })
+    }
+    await save({ cutoffs, actor, done: done + 1, visits })
+  }
+  progress({ phase: "done", done: cutoffs.length, total: cutoffs.length })
+  return visits
 }

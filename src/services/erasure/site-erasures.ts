@@ -1,28 +1,26 @@
-import type { Actor, Deed } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError, COUNTED_FAULTS, refuseFaults } from "../domain/error.ts"
-import type { Filter } from "../domain/filter.ts"
-import { parseId } from "../domain/id.ts"
-import type { Job } from "../domain/job.ts"
-import { instantText } from "../domain/moment.ts"
-import type { Range } from "../domain/query.ts"
-import type { ReportRange } from "../domain/report.ts"
-import { fault, isObject } from "../domain/shape.ts"
-import type { Site } from "../domain/site.ts"
-import type { Engine } from "../query/engine.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import type { EventStore } from "../store/events/events.ts"
-import type { Part } from "../store/events/part.ts"
-import type { Audit } from "./audit.ts"
-import { createEraseTokens } from "./erase-tokens.ts"
-import type { Exclusive } from "./exclusive.ts"
-import type { JobWork } from "./job-kinds.ts"
-import type { Jobs } from "./jobs.ts"
-import { askerOf, type OpenReportOptions, openReports } from "./open-report.ts"
-import { shownRange, siteFacts } from "./report-facts.ts"
-import type { Alongside } from "./site-things.ts"
-import type { Sites } from "./sites.ts"
-import type { Takeouts } from "./takeouts.ts"
+import { timingSafeEqual } from "node:crypto"
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, MAX_COUNTED_FAULTS, refuseFaults } from "../../domain/error.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { parseId } from "../../domain/id.ts"
+import type { Job } from "../../domain/job.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Range } from "../../domain/query.ts"
+import type { ReportRange } from "../../domain/report.ts"
+import { fault, isObject } from "../../domain/shape.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { Part } from "../../store/events/part.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { Takeouts } from "../export/takeouts.ts"
+import type { Jobs, JobWork } from "../jobs/jobs.ts"
+import type { Exclusive } from "../runtime/tasks.ts"
+import type { Sites } from "../sites/sites.ts"
+import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
 
 /** What an erasure would take away, and the proof that somebody has seen it. */
 export interface ErasurePreview {
@@ -103,7 +101,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
       )
       // Without a slot each is made.
       const made = job!
-      await audit.write(statements, payload.actor, deedOf(site, kind, "begin"))
+      await audit.write(statements, payload.actor, auditEntry(site, kind, "begin"))
       await alongside?.(statements, { after: made })
       return made
     })
@@ -119,7 +117,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
   return {
     async preview(site, body, userId) {
       const { report, question } = await questionOf(site, objectOf(body), userId)
-      const weight = await engine.visitsWeight({ site: report.facts, ...question }, report.asker)
+      const weight = await engine.visitsWeight({ site: report.facts, ...question }, report.caller)
       const { token, until } = tokens.make({ userId, siteId: site.id, question })
       return { range: shownRange(report.question.range, report.now), ...weight, confirm: token, confirm_expires_at: instantText(until) }
     },
@@ -134,7 +132,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
     async reset(site, body, by, alongside) {
       const { confirm, ...others } = objectOf(body)
       const unknown = Object.keys(others)
-        .slice(0, COUNTED_FAULTS + 1)
+        .slice(0, MAX_COUNTED_FAULTS + 1)
         .map((name) => fault(`/${name.slice(0, 100)}`, "unknown_field", "does not exist"))
       const wrong =
         confirm === site.name
@@ -146,7 +144,7 @@ export function createSiteErasures(options: SiteErasuresOptions): SiteErasures {
     async get(site, named) {
       const job = await jobs.get(parseId(named) ?? 0)
       const isOurs = job?.site_id === site.id && Object.values(KINDS).some((kind) => kind === job.kind)
-      if (!job || !isOurs) throw new AppError("work_not_found", "The site has no erasure with this id")
+      if (!job || !isOurs) throw new AppError("work_not_found", "This site has no erasure with this id.")
       return job
     },
   }
@@ -160,10 +158,10 @@ async function carryOut(options: SiteErasuresOptions, kind: keyof typeof KINDS, 
     const erased = await eraseAll(options, site, kind, work)
     await options.takeouts.drop(site.id)
     await work.save({ actor, erased })
-    await audit.writeAlone(actor, { ...deedOf(site, kind, "finish"), changes: { visits: [erased, 0] } })
+    await audit.writeAlone(actor, { ...auditEntry(site, kind, "finish"), changes: { visits: [erased, 0] } })
   } catch (thrown) {
     // Cut off by the end of the process it goes on; whatever else happened is its end.
-    if (!work.signal.aborted) await audit.writeAlone(actor, { ...deedOf(site, kind, "finish"), outcome: "failed" })
+    if (!work.signal.aborted) await audit.writeAlone(actor, { ...auditEntry(site, kind, "finish"), outcome: "failed" })
     throw thrown
   }
 }
@@ -204,7 +202,7 @@ async function chooser(
 ) {
   if (kind === "reset") return (part: Part) => new Uint8Array(part.visits).fill(1)
   const facts = siteFacts(site, goals.rules(site.id))
-  const chosen = await engine.chosenVisits({ site: facts, ...payload.question! }, askerOf(site, { signal }))
+  const chosen = await engine.chosenVisits({ site: facts, ...payload.question! }, callerOf(site, { signal }))
   if (chosen.length === 0) return undefined
   return (part: Part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(chosen, sequence) ? 1 : 0))
 }
@@ -225,9 +223,48 @@ function objectOf(body: unknown): Record<string, unknown> {
   return body as Record<string, unknown>
 }
 
-const deedOf = ({ id, name, organization_id }: Site, kind: keyof typeof KINDS, moment: "begin" | "finish"): Deed => ({
+const auditEntry = ({ id, name, organization_id }: Site, kind: keyof typeof KINDS, moment: "begin" | "finish"): AuditEntry => ({
   action: `sites.${kind === "erase" ? "erasure" : "reset"}.${moment}`,
   target: { type: "site", id, label: name },
   organizationId: organization_id,
   siteId: id,
 })
+
+/** What somebody has been shown before it is erased. */
+export interface ShownErasure {
+  userId: number
+  siteId: number
+  /** Range and filter, as they were understood. */
+  question: object
+}
+
+/** Proofs that somebody has seen what an erasure takes away: for ten minutes, for them, the site and that question alone. */
+export interface EraseTokens {
+  make(shown: ShownErasure): { token: string; until: number }
+  fits(shown: ShownErasure, token: unknown): boolean
+}
+
+interface EraseTokensOptions {
+  clock: Pick<Clock, "now">
+  /** The first one signs, all of them verify. */
+  cookieSecrets: readonly [string, ...string[]]
+}
+
+const LIFE_MS = 600_000
+
+export function createEraseTokens({ clock, cookieSecrets }: EraseTokensOptions): EraseTokens {
+  const sign = (secret: string, { userId, siteId, question }: ShownErasure, until: number): string =>
+    new Bun.CryptoHasher("sha256", secret).update(JSON.stringify(["erase", userId, siteId, question, until])).digest("base64url")
+  return {
+    make(shown) {
+      const until = clock.now() + LIFE_MS
+      return { token: `${until}.${sign(cookieSecrets[0], shown, until)}`, until }
+    },
+    fits(shown, token) {
+      const [, end, signature = ""] = /^(\d{1,16})\.([\w-]{43})$/.exec(typeof token === "string" ? token : "") ?? []
+      const until = Number(end)
+      if (end === undefined || until <= clock.now()) return false
+      return cookieSecrets.some((secret) => timingSafeEqual(Buffer.from(signature), Buffer.from(sign(secret, shown, until))))
+    },
+  }
+}

@@ -1,15 +1,13 @@
-import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../domain/export.ts"
-import type { ReportRange } from "../domain/report.ts"
-import type { Site } from "../domain/site.ts"
-import { breakdownColumns } from "../query/export-breakdown.ts"
-import { type ExportQuestion, parseExport } from "../query/export-question.ts"
-import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../query/export-text.ts"
-import { flatQuery } from "../query/flat-query.ts"
-import { codeNames } from "./code-names.ts"
-import { type Asking, both } from "./open-report.ts"
-import { decimalsOf, shownRange, siteFacts } from "./report-facts.ts"
-import type { SiteKeys } from "./site-keys.ts"
-import { createStats, type StatsOptions } from "./stats.ts"
+import { type ExportFormat, type ExportType, isRowType, ROW_COLUMNS, type RowType } from "../../domain/export.ts"
+import type { ReportRange } from "../../domain/report.ts"
+import type { Site } from "../../domain/site.ts"
+import { type ExportQuestion, parseExport } from "../../query/parse/export-query.ts"
+import { flatQuery } from "../../query/parse/flat-query.ts"
+import { breakdownColumns } from "../../query/rows/export-rows.ts"
+import { betweenBatches, type ExportRecord, exportHead, exportTrailer, recordsText } from "../../query/rows/export-text.ts"
+import type { SiteKeys } from "../sites/site-keys.ts"
+import { both, codeNames, decimalsOf, type ReportOptions, shownRange, siteFacts } from "../stats/open-report.ts"
+import { createStats, type StatsOptions } from "../stats/stats.ts"
 
 /** An export that has been asked for and not begun. Its range is fixed. */
 export interface Export {
@@ -31,7 +29,7 @@ export interface Exports {
 }
 
 /** What of the site whoever exports may see. */
-export type ExportSight = Pick<Asking, "userId" | "hidesRevenue" | "locked" | "leastVisitors">
+export type ExportSight = Pick<ReportOptions, "userId" | "hidesRevenue" | "locked" | "minVisitors">
 
 interface ExportsOptions extends StatsOptions {
   siteKeys: Pick<SiteKeys, "siteKey">
@@ -46,14 +44,14 @@ interface Asked extends ExportQuestion {
 
 export function createExports(options: ExportsOptions): Exports {
   const { engine, goals, clock } = options
-  const askerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
+  const callerOf = (site: Site, signal: AbortSignal) => ({ organizationId: site.organization_id, signal })
 
   function open(site: Site, given: Record<string, unknown>, sight: ExportSight): Asked {
     const firstAt = given.period === "all" ? options.events.firstAt(site.id) : undefined
     const now = clock.now()
-    const { userId, hidesRevenue = false, leastVisitors, locked } = sight
+    const { userId, hidesRevenue = false, minVisitors, locked } = sight
     const saved = options.saved?.(site, userId)
-    const seen = { ...(saved && { saved }), hidesRevenue, leastVisitors }
+    const seen = { ...(saved && { saved }), hidesRevenue, minVisitors }
     const { question, ...asked } = parseExport(given, { now, timezone: site.timezone, firstAt }, seen)
     const filter = both(locked, question.filter)
     return { ...asked, question: { ...question, ...(filter && { filter }) }, site, now, sight, range: shownRange(question.range, now) }
@@ -67,7 +65,7 @@ export function createExports(options: ExportsOptions): Exports {
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
     }
     let before = exportHead(format, ROW_COLUMNS[of], range)
-    for await (const batch of engine.exportRows(query, askerOf(site, signal))) {
+    for await (const batch of engine.exportRows(query, callerOf(site, signal))) {
       const after = batch.next ? "" : exportTrailer(format, ROW_COLUMNS[of], batch.omitted)
       yield* piece(batch.rows.length === 0 && batch.next ? "" : before, batch.rows, after)
       if (batch.rows.length > 0) before = betweenBatches(format)
@@ -82,7 +80,7 @@ export function createExports(options: ExportsOptions): Exports {
       ...(names && { names: JSON.stringify([...names]) }),
     }
     const columns = breakdownColumns(question)
-    const text = await engine.exportBreakdown(query, askerOf(site, signal))
+    const text = await engine.exportBreakdown(query, callerOf(site, signal))
     yield* piece(exportHead(format, columns, range), text, exportTrailer(format, columns, 0))
   }
 

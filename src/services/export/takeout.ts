@@ -1,20 +1,19 @@
-import type { Clock } from "../domain/clock.ts"
-import { instantText } from "../domain/moment.ts"
-import { RECORD_KINDS, type RecordKind } from "../domain/record.ts"
-import type { Site } from "../domain/site.ts"
-import type { Engine } from "../query/engine.ts"
-import { numbersNamed, pseudonyms } from "../query/pseudonyms.ts"
-import type { VisitRow } from "../query/rows.ts"
-import type { Slice } from "../store/catalog/catalog.ts"
-import type { Annotations } from "./annotations.ts"
-import type { Funnels } from "./funnels.ts"
-import type { Goals } from "./goals.ts"
-import { askerOf } from "./open-report.ts"
-import { siteFacts } from "./report-facts.ts"
-import type { Random } from "./secrets.ts"
-import type { Segments } from "./segments.ts"
-import type { SiteKeys } from "./site-keys.ts"
-import { inSlices } from "./slices.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { instantText } from "../../domain/moment.ts"
+import { RECORD_KINDS, type RecordKind } from "../../domain/record.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import type { VisitRow } from "../../query/rows/rows.ts"
+import { numbersNamed, pseudonyms } from "../../query/show/pseudonyms.ts"
+import type { Slice } from "../../store/catalog/catalog.ts"
+import type { Annotations } from "../definitions/annotations.ts"
+import type { Funnels } from "../definitions/funnels.ts"
+import type { Goals } from "../definitions/goals.ts"
+import type { Segments } from "../definitions/segments.ts"
+import { inSlices } from "../lists/paging.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { SiteKeys } from "../sites/site-keys.ts"
+import { callerOf, siteFacts } from "../stats/open-report.ts"
 import type { ZippedFile, ZipWriter } from "./zip-writer.ts"
 
 export interface TakeoutOptions {
@@ -157,7 +156,7 @@ async function* visitLines(
 ): AsyncGenerator<Uint8Array> {
   const range = { from: 0, to: Number.MAX_SAFE_INTEGER }
   const query = { site: siteFacts(site, goals.rules(site.id)), range, ...(records && { records }) }
-  for await (const batch of engine.rows(query, askerOf(site, signal ? { signal } : {}))) {
+  for await (const batch of engine.rows(query, callerOf(site, signal ? { signal } : {}))) {
     signal?.throwIfAborted()
     const names = nameOf(batch.map(({ visitor }) => visitor))
     counted.visits += batch.length

@@ -1,17 +1,16 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import type { Actor, Deed } from "../domain/audit.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import { isOver, type Job } from "../domain/job.ts"
-import type { Site } from "../domain/site.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import type { Audit } from "./audit.ts"
-import type { JobWork } from "./job-kinds.ts"
-import type { Jobs } from "./jobs.ts"
-import type { Schedules } from "./schedules.ts"
-import type { Alongside } from "./site-things.ts"
-import type { Sites } from "./sites.ts"
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { isFinished, type Job } from "../../domain/job.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { Jobs, JobWork } from "../jobs/jobs.ts"
+import type { Schedules } from "../jobs/schedules.ts"
+import type { Sites } from "../sites/sites.ts"
 import { type Takeout, type TakeoutOptions, writeTakeout } from "./takeout.ts"
 
 /** Whole sites to take away, made in the background and kept for a day. */
@@ -73,10 +72,10 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
       try {
         // What a crash has left of it is begun anew.
         const made = await write(site, pathOf(payload.file), work as JobWork<Payload>)
-        await audit.writeAlone(payload.actor, { ...deedOf(site, "finish"), changes: { visits: [null, made.visits] } })
+        await audit.writeAlone(payload.actor, { ...auditEntry(site, "finish"), changes: { visits: [null, made.visits] } })
       } catch (thrown) {
         rmSync(pathOf(payload.file), { force: true })
-        if (!signal.aborted) await audit.writeAlone(payload.actor, { ...deedOf(site, "finish"), outcome: "failed" })
+        if (!signal.aborted) await audit.writeAlone(payload.actor, { ...auditEntry(site, "finish"), outcome: "failed" })
         throw thrown
       }
     },
@@ -103,14 +102,14 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
           payload,
         }
         const job = (await jobs.enqueue(wanted, statements))! // without a slot each is made
-        await audit.write(statements, actor, deedOf(site, "begin"))
+        await audit.write(statements, actor, auditEntry(site, "begin"))
         await alongside?.(statements, { after: job })
         return job
       }),
     get,
     async file(site, id) {
       const job = await get(site, id)
-      if (!isOver(job)) throw new AppError("invalid_state", "The archive is not made yet.", { state: job.state })
+      if (!isFinished(job)) throw new AppError("invalid_state", "The archive is not made yet.", { state: job.state })
       const path = pathOf((job.payload as Payload).file) // as it was given
       if (job.state !== "done" || !statSync(path, { throwIfNoEntry: false })) throw notFound()
       return { path, name: `site-${site.id}.zip` }
@@ -118,12 +117,12 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
     async drop(siteId) {
       erasures.set(siteId, (erasures.get(siteId) ?? 0) + 1)
       const made = await jobs.list({ kind: KIND, siteId }, { before: Number.MAX_SAFE_INTEGER, limit: LISTED })
-      for (const job of made) if (isOver(job)) rmSync(pathOf((job.payload as Payload).file), { force: true })
+      for (const job of made) if (isFinished(job)) rmSync(pathOf((job.payload as Payload).file), { force: true })
     },
   }
 }
 
-const notFound = () => new AppError("work_not_found", "The site has no such archive, or it is gone by now")
+const notFound = () => new AppError("work_not_found", "This archive doesn't exist or has expired.")
 
 /** Archives that were finished before a moment. The file system's time is that of the machine. */
 function forget(folder: string, before: number): void {
@@ -131,7 +130,7 @@ function forget(folder: string, before: number): void {
   for (const name of names) if (statSync(join(folder, name)).mtimeMs < before) rmSync(join(folder, name), { force: true })
 }
 
-const deedOf = ({ id, name, organization_id }: Site, moment: "begin" | "finish"): Deed => ({
+const auditEntry = ({ id, name, organization_id }: Site, moment: "begin" | "finish"): AuditEntry => ({
   action: `sites.takeout.${moment}`,
   target: { type: "site", id, label: name },
   organizationId: organization_id,

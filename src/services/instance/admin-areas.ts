@@ -1,13 +1,13 @@
 import { Type as t } from "@sinclair/typebox"
-import { type Actor, userBehind } from "../../domain/audit.ts"
+import { type Actor, actingUserId } from "../../domain/audit.ts"
 import { AppError, refuseFaults } from "../../domain/error.ts"
 import { fault, inspect, isObject } from "../../domain/shape.ts"
 import { type Expected, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { appliedMigrations } from "../../store/catalog/migrate.ts"
 import { listCatalogUsage } from "../../store/catalog/usage.ts"
-import { type Audit, recorded } from "../audit.ts"
-import type { PluginState, Plugins } from "../plugins.ts"
+import { type Audit, recorded } from "../audit/audit.ts"
+import type { PluginState, Plugins } from "../runtime/plugins.ts"
 
 /** An area, and what it keeps whether it is on or off. */
 export interface Area extends PluginState {
@@ -64,7 +64,7 @@ export function createAreas({
   }
   async function turn(actor: Actor, id: string, enabled: boolean, expected?: Expected): Promise<void> {
     if (id === CONSOLE && !enabled) throw new AppError("invalid_state", "The console cannot switch itself off.", { state: "enabled" })
-    const by = userBehind(actor)
+    const by = actingUserId(actor)
     const describe = ({ title }: PluginState) => ({ action: "admin.plugin.update", target: { type: "plugin", id, label: title } })
     await plugins.turn(id, enabled, by, { ...(expected && { expected }), alongside: recorded(audit, actor, describe) })
   }

@@ -1,49 +1,52 @@
 /**
- * What whoever runs the instance sees and does: its people, its state, its storage, and no visitor's data beyond counts and
- * sizes. One object of services, made when the instance is, for the plugin `admin` and the command line.
+ * The services of the admin console: users, state, storage, and no visitor data beyond counts and sizes. One object of services,
+ * created with the instance, for the plugin `admin` and the command line.
  */
+
 import type { Actor } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { IngestCounts } from "../../ingest/ingest-counts.ts"
-import type { SlowQuestions } from "../../query/slow-questions.ts"
-import type { Alarms } from "../alarms.ts"
-import type { BackupSchedule } from "../backup-schedule.ts"
-import type { Report } from "../control.ts"
-import type { DataHooks } from "../data-hooks.ts"
-import { type Check, REMEDIES } from "../doctor.ts"
-import type { HealthCode } from "../health.ts"
-import type { Instance } from "../instance.ts"
-import type { BesideSettings } from "../instance-settings.ts"
-import type { LogLine, LogLines } from "../log-lines.ts"
-import type { SmtpSettings } from "../mail.ts"
-import type { MaintenanceMode } from "../maintenance.ts"
-import type { Memberships } from "../memberships.ts"
-import type { OnlineRestore } from "../online-restore.ts"
-import type { PluginFacts } from "../plugins.ts"
-import type { Random } from "../secrets.ts"
-import type { SmtpDialogue } from "../smtp-dialogue.ts"
-import type { Stats } from "../stats.ts"
-import type { Task } from "../timers.ts"
-import { type ConsoleAreas, createAreas } from "./areas.ts"
-import { type ConsoleAudit, createConsoleAudit } from "./audit.ts"
-import { type ConsoleBackups, createConsoleBackups } from "./backups.ts"
-import { beginsJobs } from "./begin-job.ts"
-import { createEndings } from "./endings.ts"
-import { createImpersonation, type Impersonation } from "./impersonation.ts"
+import { API } from "../../domain/limits.ts"
+import { LOG_LEVELS } from "../../domain/log.ts"
+import { parseInstant } from "../../domain/moment.ts"
+import type { IngestCounts } from "../../ingest/commit/outcomes.ts"
+import type { SlowQuestions } from "../../query/engine/slow-queries.ts"
+import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
+import { type ConsoleUsers, createConsoleUsers } from "../accounts/admin-users.ts"
+import { createEndings } from "../accounts/deleted-accounts.ts"
+import { createImpersonation, type Impersonation } from "../accounts/impersonation.ts"
+import { type ConsoleBackups, createConsoleBackups } from "../backup/admin-backups.ts"
+import type { OnlineRestore } from "../backup/online-restore.ts"
+import type { BackupSchedule } from "../backup/schedule.ts"
+import type { DataHooks } from "../erasure/data-hooks.ts"
+import { type ConsoleRetention, createRetention, RETENTION_JOB } from "../erasure/retention.ts"
+import { type ConsoleJobs, createConsoleJobs } from "../jobs/admin-jobs.ts"
+import { beginsJobs } from "../jobs/jobs.ts"
+import type { Alarms } from "../mail/alarms.ts"
+import type { SmtpSettings } from "../mail/mail.ts"
+import { type SmtpDialogue, testMail } from "../mail/smtp-dialogue.ts"
+import { type OidcTest, testProvider } from "../oidc/provider-check.ts"
+import { type ConsoleMembers, createConsoleMembers } from "../organizations/members.ts"
+import type { Memberships } from "../organizations/memberships.ts"
+import type { Report } from "../runtime/control.ts"
+import type { HealthCode } from "../runtime/health.ts"
+import type { LogLine, LogLines } from "../runtime/log.ts"
+import type { PluginFacts } from "../runtime/plugins.ts"
+import type { Task } from "../runtime/tasks.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { type ConsoleSettings, createConsoleSettings } from "../settings/admin-settings.ts"
+import type { BesideSettings } from "../settings/settings.ts"
+import type { HostClaims } from "../sites/host-claims.ts"
+import type { Stats } from "../stats/stats.ts"
+import { type ConsoleAreas, createAreas } from "./admin-areas.ts"
+import { type ConsoleAudit, type ConsoleLists, createConsoleAudit, createLists } from "./admin-lists.ts"
+import { createSystem, diagnosticsZip, type SystemReport } from "./diagnostics.ts"
+import { type Check, REMEDIES } from "./doctor.ts"
 import { type ConsoleIngestion, createIngestion } from "./ingestion.ts"
-import { type ConsoleJobs, createConsoleJobs } from "./jobs.ts"
-import { type ConsoleLists, createLists } from "./lists.ts"
-import { testMail } from "./mail-test.ts"
-import { type ConsoleMembers, createConsoleMembers } from "./members.ts"
-import { type OidcTest, testProvider } from "./oidc-test.ts"
-import { readLines } from "./read-lines.ts"
-import { type ConsoleRetention, createRetention, RETENTION_JOB } from "./retention.ts"
-import { type ConsoleSettings, createConsoleSettings } from "./settings.ts"
+import type { Instance } from "./instance.ts"
+import type { MaintenanceMode } from "./maintenance.ts"
 import { type ConsoleStorage, createStorage } from "./storage.ts"
 import { ANALYZE_JOB, createStoreWork, type StoreWork, VACUUM_JOB } from "./store-work.ts"
-import { createSystem, type SystemReport } from "./system.ts"
 import { createUpdates, type Updates } from "./updates.ts"
-import { type ConsoleUsers, createConsoleUsers } from "./users.ts"
 
 export interface Console extends Pick<Memberships, "invitations">, ReturnType<typeof createEndings> {
   members: ConsoleMembers
@@ -54,9 +57,10 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   areas: ConsoleAreas
   maintenance: MaintenanceMode
   impersonation: Impersonation
-  /** Where the session waits with which an admin who acts as a user was signed in. */
+  /** Cookies of the session that an admin returns to after impersonating a user. */
   cookies: ImpersonationCookies
   ingestion: ConsoleIngestion
+  hostDisputes: Pick<HostClaims, "list" | "get" | "decide" | "withdraw">
   storage: ConsoleStorage
   storeWork: Pick<StoreWork, "vacuum" | "analyze">
   retention: Omit<ConsoleRetention, "perform">
@@ -67,35 +71,36 @@ export interface Console extends Pick<Memberships, "invitations">, ReturnType<ty
   /** `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
   logLines(query: Record<string, unknown>): LogLine[]
   system(): Promise<SystemReport>
-  /** The same checks as `footfall doctor`; `host` is that of the request that asks. */
+  /** Runs the same checks as `footfall doctor`. `host` is the host of the request. */
   health(host: string | undefined): Promise<Check[]>
-  /** What is not as it should be right now, and what to do about it; costs nothing. */
+  /** Returns the current problems with their remedies. Costs nothing. */
   states(): { code: HealthCode; since: string; remedy: string }[]
-  /** A zip archive to send to whoever helps; that somebody takes it along is in the log first. */
+  /** Returns a zip archive for support, after writing an audit entry. */
   diagnostics(actor: Actor): Promise<Uint8Array>
   /** `{provider}`. Throws `validation_failed`, `provider_not_found`. */
   oidcTest(body: unknown): Promise<OidcTest>
   /** `{to}`. Throws `validation_failed`, and `mail_unavailable` without a mail server. */
   mailTest(body: unknown): Promise<SmtpDialogue>
   updates: Omit<Updates, "task">
-  /** Notices of what went wrong. */
+  /** Alarms about problems. */
   alarms: Alarms
   tasks: Task[]
 }
 
-/** Lines of a `Set-Cookie` head. */
+/** Values of `Set-Cookie` headers. */
 export interface ImpersonationCookies {
-  /** From now on the browser acts as the user; its own session waits beside. Seconds. */
+  /** Starts impersonation: the browser acts as the user and stores its own session. `seconds` is the lifetime. */
   begin(request: Request, own: { renewedToken?: string }, as: { token: string; seconds: number }): string[]
-  /** The token of the session that waits. */
+  /** Returns the token of the stored session. */
   waiting(request: Request): string | undefined
-  /** Back to the own session; without one nobody is signed in. */
+  /** Ends impersonation and returns to the stored session. Without one the user is signed out. */
   end(own: { token: string; seconds: number } | undefined): string[]
 }
 
 export interface ConsoleOptions {
   instance: Instance
   memberships: Memberships
+  hostClaims: HostClaims
   stats: Pick<Stats, "summary">
   dataDir: string
   version: string
@@ -113,7 +118,7 @@ export interface ConsoleOptions {
   backupWorkerUrl: string
   publicUrl(): string
   examine(report: Report, host: string | undefined): Promise<Check[]>
-  /** Of the areas, which are set up later. */
+  /** Data hooks of the areas, which are set up later. */
   hooks(): DataHooks
   pluginFacts: readonly PluginFacts[]
   onlineRestore: OnlineRestore
@@ -154,6 +159,7 @@ export function createConsole(options: ConsoleOptions): Console {
     impersonation: createImpersonation(shared),
     cookies: options.cookies,
     ingestion,
+    hostDisputes: options.hostClaims,
     storage,
     slowQuestions: options.slowQuestions,
     logLines: (query) => readLines(options.logLines, query),
@@ -166,7 +172,6 @@ export function createConsole(options: ConsoleOptions): Console {
         action: "admin.diagnostics.download",
         target: { type: "instance", id: "diagnostics", label: "" },
       })
-      const { diagnosticsZip } = await import("./diagnostics.ts")
       const health = () => options.examine(() => {}, undefined)
       return diagnosticsZip({ ...shared, system: system.report, health, settings: settings.list })
     },
@@ -176,4 +181,21 @@ export function createConsole(options: ConsoleOptions): Console {
     alarms: instance.alarms,
     tasks: [ingestion.task, storage.task, updates.task],
   }
+}
+
+const LINES = { min: 1, max: 10_000 }
+const USUAL = 200
+
+/** Reads log lines as a query string requests them: `level`, `since`, `q`, `limit`. Throws `invalid_query`. */
+export function readLines(lines: Pick<LogLines, "list">, query: Record<string, unknown>): LogLine[] {
+  const reader = new ArgumentReader(query, ["level", "since", "q", "limit"])
+  const level = reader.choice("level", LOG_LEVELS)
+  const q = reader.text("q", { min: 0, max: API.searchChars })
+  const limit = reader.integer("limit", LINES) ?? USUAL
+  const text = reader.text("since", { min: 20, max: 40 })
+  const since = text === undefined ? undefined : parseInstant(text)
+  if (text !== undefined && since === undefined)
+    reader.refuse({ pointer: "/since", code: "invalid_date", detail: "since must be a moment, RFC 3339." })
+  refuseArguments(reader, "text")
+  return lines.list({ level, since, q }, limit)
 }

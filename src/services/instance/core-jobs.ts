@@ -1,12 +1,12 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Log } from "../domain/log.ts"
-import type { Erasure } from "./erasure.ts"
-import type { Jobs } from "./jobs.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Erasure } from "../erasure/erasure.ts"
+import type { Jobs } from "../jobs/jobs.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import type { Schedules } from "../jobs/schedules.ts"
+import type { Task } from "../runtime/tasks.ts"
+import type { Sites } from "../sites/sites.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
-import type { Outbox } from "./outbox.ts"
-import type { Schedules } from "./schedules.ts"
-import type { Sites } from "./sites.ts"
-import type { Task } from "./timers.ts"
 
 interface CoreJobsOptions {
   jobs: Jobs

@@ -2,17 +2,16 @@ import { statSync } from "node:fs"
 import type { Clock } from "../../domain/clock.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
+import { listUserFacts } from "../../store/catalog/instance-lists.ts"
 import { appliedMigrations } from "../../store/catalog/migrate.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import { placesIn } from "../data-folder.ts"
-import type { Plugins } from "../plugins.ts"
-
-/** A setting of the operator, with where it was set; secrets are masked. */
-export interface Described {
-  key: string
-  value: unknown
-  source: string
-}
+import { inSlices } from "../lists/paging.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import { anonymous, type LogLines } from "../runtime/log.ts"
+import type { Plugins } from "../runtime/plugins.ts"
+import type { ShownSettings } from "../settings/admin-settings.ts"
+import { type Described, sourceOf } from "../settings/settings.ts"
+import type { Check } from "./doctor.ts"
 
 export interface SystemReport {
   version: string
@@ -76,10 +75,39 @@ export function createSystem(options: SystemOptions): { report(): Promise<System
   }
 }
 
-/** `env`, `file`, `default` …: where exactly a file lies is nobody's business. */
-export function sourceOf(words: string): "env" | "file" | "default" {
-  if (words.startsWith("file")) return "file"
-  return words === "default" ? "default" : "env"
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+export interface DiagnosticsOptions {
+  catalog: Catalog
+  clock: { now(): number }
+  dataDir: string
+  logLines: Pick<LogLines, "list">
+  system(): Promise<SystemReport>
+  health(): Promise<Check[]>
+  settings(): ShownSettings
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+const LINES = 500
+
+/**
+ * A file to send to whoever helps: what runs, what is wrong with it, how it is set, what it said lately. Without secrets and
+ * addresses of machines; people are numbers.
+ */
+export async function diagnosticsZip(options: DiagnosticsOptions): Promise<Uint8Array> {
+  const { strToU8, zipSync } = await import("fflate")
+  const users = await inSlices((slice) => listUserFacts(options.catalog, options.clock.now(), slice))
+  const ids = new Map(users.map(({ id, email }) => [email.toLowerCase(), id]))
+  const cleared = (value: unknown): string =>
+    anonymous(JSON.stringify(value, null, 2).replaceAll(options.dataDir, "(data folder)"), (email) => ids.get(email.toLowerCase()))
+  const lines = options.logLines.list({ level: "warn" }, LINES).map(({ at, ...line }) => ({ at: new Date(at).toISOString(), ...line }))
+  const files: Record<string, unknown> = {
+    "system.json": await options.system(),
+    "health.json": await options.health(),
+    // What an operator has named is told by its source alone: it holds hosts, paths and accounts.
+    "settings.json": options
+      .settings()
+      .data.map(({ key, group, value, source, editable }) => ({ key, source, ...(group !== "operator" && editable && { value }) })),
+    "warnings.json": lines,
+  }
+  return zipSync(Object.fromEntries(Object.entries(files).map(([name, value]) => [name, strToU8(cleared(value))])))
+}

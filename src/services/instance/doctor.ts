@@ -1,24 +1,24 @@
 import { statSync } from "node:fs"
-import { instantText, spanText } from "../domain/moment.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { oldestDueJobAt } from "../store/catalog/due-jobs.ts"
-import { pendingMigrations } from "../store/catalog/migrate.ts"
-import { catalogSchemas } from "../store/catalog/schema.ts"
-import { raw } from "../store/catalog/sql.ts"
-import type { EventStore } from "../store/events/events.ts"
-import { type FaultKind, StoreFault } from "../store/events/fault.ts"
-import type { Alarms } from "./alarms.ts"
-import type { Audit } from "./audit.ts"
-import type { Backups } from "./backup.ts"
-import { inBackupThread } from "./backup-thread.ts"
-import type { Report } from "./control.ts"
-import { placesIn } from "./data-folder.ts"
-import { diskSpace, isLow } from "./disk.ts"
-import type { Health, HealthCode } from "./health.ts"
-import type { KeyRotation } from "./key-rotation.ts"
-import type { SmtpSettings } from "./mail.ts"
-import type { PluginFacts } from "./plugins.ts"
-import { askMailServer } from "./smtp-dialogue.ts"
+import { instantText, spanText } from "../../domain/moment.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { oldestDueJobAt } from "../../store/catalog/jobs.ts"
+import { pendingMigrations } from "../../store/catalog/migrate.ts"
+import { catalogSchemas } from "../../store/catalog/schema.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
+import { raw } from "../../store/sql.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Backups } from "../backup/backup.ts"
+import { inBackupThread } from "../backup/thread.ts"
+import type { KeyRotation } from "../key-rotation/key-rotation.ts"
+import type { Alarms } from "../mail/alarms.ts"
+import type { SmtpSettings } from "../mail/mail.ts"
+import { askMailServer } from "../mail/smtp-dialogue.ts"
+import type { Report } from "../runtime/control.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import { diskSpace, isLow } from "../runtime/files.ts"
+import type { Health, HealthCode } from "../runtime/health.ts"
+import type { PluginFacts } from "../runtime/plugins.ts"
 
 export interface Check {
   name: string
@@ -40,22 +40,22 @@ export interface DoctorOptions {
   backupWorkerUrl: string
   baseUrl: string | undefined
   geoDb: string | undefined
-  /** Whether the key comes from the configuration: then there is no file to look at. */
+  /** Whether the secret key is configured. Then there is no key file to check. */
   keyIsConfigured: boolean
-  keyRotation: Pick<KeyRotation, "look">
+  keyRotation: Pick<KeyRotation, "checkValues">
   audit: Pick<Audit, "verify">
-  /** Where mails go out; undefined without a mail server. */
+  /** Mail server that sends emails. Undefined if none is configured. */
   smtp: SmtpSettings | undefined
-  /** Whether anything may be called outside. */
+  /** Whether outgoing requests are enabled. */
   outbound: { readonly enabled: boolean }
-  /** What the stores must have to be of this version. */
+  /** Plugins whose migrations the stores must contain. */
   plugins: readonly PluginFacts[]
   version: string
-  /** Of the request that asks, when a browser does. */
+  /** Host of the request, if a browser asks. */
   requestHost?: string | undefined
 }
 
-/** Looks at everything that can be wrong with an instance. A check that throws has failed. */
+/** Runs all checks of an instance. A check that throws has failed. */
 export async function examine(options: DoctorOptions, report: Report): Promise<Check[]> {
   const checks: Check[] = []
   const looks = Object.entries(LOOKS)
@@ -125,7 +125,7 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
       : fail(`others can read it (mode 0${mode.toString(8)})`, "chmod 0600 secret.key")
   },
   sealed_values: async ({ keyRotation }) => {
-    const { all, unreadable } = await keyRotation.look()
+    const { all, unreadable } = await keyRotation.checkValues()
     if (unreadable.size === 0) return ok(`all ${all} open`)
     const kinds = [...unreadable].map(([holds, count]) => `${count} ${holds}`).join(", ")
     return fail(`neither the secret key nor one before it opens ${kinds}`, LOST_KEY)
@@ -141,16 +141,18 @@ const LOOKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promi
     return age > 2 * DAY_MS ? warn(found, MAKE_BACKUP) : ok(found)
   },
   backup_verified: async ({ backups }) => {
-    const failed = (await backups.list()).filter(({ failed_at }) => failed_at !== null).map(({ id }) => id)
-    return failed.length > 0
-      ? fail(`failed: ${failed.join(", ")}`, "Look at the disk, make a new backup, delete the failed ones")
+    const failed = (await backups.list()).filter(({ failed_at }) => failed_at !== null)
+    const damaged = await backups.listDamaged()
+    const found = [...failed.map(({ id }) => `${id} failed its check`), ...damaged.map(({ id }) => `the manifest of ${id} is damaged`)]
+    return found.length > 0
+      ? fail(found.join("; "), "Check the disk, make a new backup, then delete the damaged ones")
       : ok("none has failed")
   },
   audit_chain: async ({ audit }) => {
     const { ok: isWhole, rows, first_broken_id } = await audit.verify()
     return isWhole
       ? ok(`${rows} rows follow from one another`)
-      : fail(`row ${first_broken_id} does not follow from the one before`, "Somebody has changed the audit log: compare it with a backup")
+      : fail(`the chain breaks at row ${first_broken_id}: rows were changed or removed`, "Compare the audit log with a backup")
   },
   schema: async ({ catalog, plugins, version }) => {
     const pending = await pendingMigrations(catalog, catalogSchemas(plugins), version)
@@ -201,7 +203,7 @@ const MAKE_BACKUP = "Make one on the page Backups, or by footfall backup create"
 const LOST_KEY =
   "Start with the key that sealed them: FOOTFALL_SECRET_KEY, or secret.key in the data folder; the one before as FOOTFALL_SECRET_KEY_PREVIOUS. Where it is lost, enter the secrets anew, give authenticator apps up by footfall user reset-mfa, and make shared views anew"
 
-/** What to do about a state of the instance. */
+/** Remedies for the states of an instance. */
 export const REMEDIES: Readonly<Record<HealthCode, string>> = {
   stopping: "It stops; start it again.",
   storage_full: "Make room on the disk: it goes on by itself.",
@@ -215,7 +217,7 @@ export const REMEDIES: Readonly<Record<HealthCode, string>> = {
   forwarded_headers_ignored: "Add the proxy's range to FOOTFALL_TRUSTED_PROXIES.",
 }
 
-/** What to do when a look itself meets a fault of a store. */
+/** Remedies for a check that itself meets a fault of a store. */
 const FAULT_REMEDIES: Readonly<Record<FaultKind, string>> = {
   full: REMEDIES.storage_full,
   locked: REMEDIES.storage_locked,

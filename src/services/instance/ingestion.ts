@@ -1,11 +1,12 @@
 import type { Clock } from "../../domain/clock.ts"
 import { DROP_REASONS, type DropReason, INGEST_OUTCOMES, type IngestOutcome } from "../../domain/event.ts"
 import { instantText, parseInstant } from "../../domain/moment.ts"
-import type { IngestCounts } from "../../ingest/ingest-counts.ts"
-import { ArgumentReader, refuseArgument, refuseArguments } from "../../query/arguments.ts"
+import type { IngestCounts } from "../../ingest/commit/outcomes.ts"
+import { ArgumentReader, refuseArgument, refuseArguments } from "../../query/parse/arguments.ts"
 import type { EventStore } from "../../store/events/events.ts"
+import { countsForAll, type IngestMinute } from "../../store/events/tables/tallies.ts"
 import type { DropSample } from "../../store/events/writer.ts"
-import type { Task } from "../timers.ts"
+import type { Task } from "../runtime/tasks.ts"
 
 /** What became of the events of a minute. */
 export interface IngestionMinute {
@@ -63,8 +64,10 @@ export function createIngestion({ clock, counts, events, queueDepth }: Ingestion
     minutes(query) {
       const range = readRange(query, clock.now())
       // What waits is part of the answer, whether it can be written or not.
-      const isAsked = ({ minute, site_id }: { minute: number; site_id: number }) =>
-        minute >= range.from && minute <= range.to && (range.siteId === undefined || range.siteId === site_id)
+      const isAsked = (row: IngestMinute) =>
+        row.minute >= range.from &&
+        row.minute <= range.to &&
+        (range.siteId === undefined ? countsForAll(row) : range.siteId === row.site_id)
       const rows = [...events.ingestMinutes(range), ...counts.waiting().filter(isAsked)]
       const byMinute = Map.groupBy(rows, ({ minute }) => minute)
       const oldest = events.oldestUnsealedAt()

@@ -1,35 +1,35 @@
 import { Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import { type Actor, userBehind } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError, refuseFaults } from "../domain/error.ts"
-import { instantText, parseInstant } from "../domain/moment.ts"
-import { fault, inDocumentOrder, inspect } from "../domain/shape.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { putSetting, settingByKey } from "../store/catalog/settings.ts"
-import type { Audit } from "./audit.ts"
+import { type Actor, actingUserId } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, refuseFaults } from "../../domain/error.ts"
+import { instantText, parseInstant } from "../../domain/moment.ts"
+import { fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
+import type { Audit } from "../audit/audit.ts"
 
-/** While it is on, reading and collecting go on and other writes wait. */
+/** Maintenance mode: reading and collecting continue, other writes are refused. */
 export interface Maintenance {
   enabled: boolean
   message?: string
-  /** Epoch milliseconds; then it ends by itself. */
+  /** End of maintenance in epoch milliseconds. */
   until?: number
 }
 
-/** The answer to a write during maintenance; `code` as the private or the public API says it. */
+/** Throws the error for a write during maintenance. `code` depends on the API. */
 export function refuseWrites({ enabled, message, until }: Maintenance, code: "maintenance" | "unavailable", now: number): void {
   if (!enabled) return
   const wait = until === undefined ? 60 : Math.max(1, Math.ceil((until - now) / 1_000))
   throw new AppError(code, message ?? "The instance is being maintained.", { retry_after: wait })
 }
 
-/** The switch, which outlives restarts. */
+/** The maintenance switch, which persists across restarts. */
 export interface MaintenanceMode {
   current(): Maintenance
-  /** The same as answers show it. */
+  /** Returns the mode as answers show it. */
   shown(): ShownMode
-  /** The body has `enabled`, and perhaps `message` and `until`. Throws `validation_failed`. */
+  /** Changes the mode. The body has `enabled` and optionally `message` and `until`. Throws `validation_failed`. */
   change(actor: Actor, body: unknown): Promise<ShownMode>
 }
 
@@ -44,7 +44,9 @@ const MaintenanceInput = t.Object(
   {
     enabled: t.Boolean(),
     message: t.Optional(t.String({ minLength: 1, maxLength: 500 })),
-    until: t.Optional(t.String({ minLength: 20, maxLength: 40, description: "RFC 3339; then it ends by itself" })),
+    until: t.Optional(
+      t.String({ minLength: 20, maxLength: 40, description: "End of maintenance in RFC 3339. Default: until it is switched off." }),
+    ),
   },
   { additionalProperties: false, title: "MaintenanceInput" },
 )
@@ -72,7 +74,7 @@ export async function createMaintenance({ catalog, clock, audit }: MaintenanceOp
       await catalog.transaction(
         async (statements) => {
           const before = shownMode(current())
-          const updated_by = userBehind(actor)
+          const updated_by = actingUserId(actor)
           await putSetting(statements, { key: KEY, value: wanted, updated_by, updated_at: clock.now() })
           await audit.write(statements, actor, {
             action: "admin.maintenance.change",
@@ -102,7 +104,7 @@ function parseMaintenance(body: unknown, now: number): Maintenance {
   const until = fields.until === undefined ? undefined : parseInstant(fields.until)
   const wrong = fields.until !== undefined && (until === undefined || until <= now)
   refuseFaults(
-    inDocumentOrder([...faults, ...(wrong ? [fault("/until", "out_of_range", "must be a moment to come, RFC 3339")] : [])], body),
+    inDocumentOrder([...faults, ...(wrong ? [fault("/until", "out_of_range", "must be a time in the future, in RFC 3339")] : [])], body),
   )
   if (!enabled) return { enabled: false }
   return { enabled: true, ...(message !== undefined && { message }), ...(until !== undefined && { until }) }

@@ -1,30 +1,30 @@
-import { AppError, siteNotFound } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import type { ApiKey } from "../domain/key.ts"
-import { instantText } from "../domain/moment.ts"
-import type { Organization } from "../domain/organization.ts"
-import type { Shield } from "../domain/shield.ts"
-import type { Site } from "../domain/site.ts"
-import type { User } from "../domain/user.ts"
-import { type Audit, recorded } from "./audit.ts"
-import type { Backups } from "./backup.ts"
-import type { Manifest } from "./backup-folder.ts"
-import type { ConsoleRetention } from "./console/retention.ts"
-import type { RetentionPreview } from "./console/retention-count.ts"
-import type { Report } from "./control.ts"
-import { backupDeed, deedOnSite, keyDeed, organizationDeed, shieldDeed } from "./deeds.ts"
+import { AppError, siteNotFound } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import type { ApiKey } from "../../domain/key.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Organization } from "../../domain/organization.ts"
+import type { Shield } from "../../domain/shield.ts"
+import type { Site } from "../../domain/site.ts"
+import { snippetOf } from "../../domain/snippet.ts"
+import type { User } from "../../domain/user.ts"
+import { FIRST_ORGANIZATION, type Setup } from "../accounts/setup.ts"
+import { type UserOperations, type UserOperationsOptions, userOperations } from "../accounts/user-operations.ts"
+import type { Keys } from "../api-keys/api-keys.ts"
+import { type Audit, recorded } from "../audit/audit.ts"
+import { backupEntry, keyEntry, organizationEntry, shieldEntry, siteEntry } from "../audit/entries.ts"
+import type { Backups } from "../backup/backup.ts"
+import type { DamagedBackup, Manifest } from "../backup/folder.ts"
+import { createSiteShields, type InstanceShields } from "../definitions/shields.ts"
+import type { ConsoleRetention } from "../erasure/retention.ts"
+import type { RetentionPreview } from "../erasure/retention-count.ts"
+import type { Takeout } from "../export/takeout.ts"
+import type { KeyRotation, RotationResult } from "../key-rotation/key-rotation.ts"
+import type { Organizations } from "../organizations/organizations.ts"
+import type { Report } from "../runtime/control.ts"
+import { ExitFault } from "../runtime/exit.ts"
+import type { Health, HealthReport } from "../runtime/health.ts"
+import type { Sites } from "../sites/sites.ts"
 import type { Check } from "./doctor.ts"
-import { ExitFault } from "./exit.ts"
-import type { Health, HealthReport } from "./health.ts"
-import type { InstanceShields } from "./instance-shields.ts"
-import type { KeyRotation, Rotated } from "./key-rotation.ts"
-import type { Keys } from "./keys.ts"
-import type { Organizations } from "./organizations.ts"
-import { FIRST_ORGANIZATION, type Setup } from "./setup.ts"
-import { createSiteShields } from "./site-shields.ts"
-import type { Sites } from "./sites.ts"
-import type { Takeout } from "./takeout.ts"
-import { type UserOperations, type UserOperationsOptions, userOperations } from "./user-operations.ts"
 
 export interface OperationsOptions extends UserOperationsOptions {
   sites: Sites
@@ -92,11 +92,12 @@ export interface Operations extends UserOperations {
   "key.revoke"(input: { id: string }): Promise<ApiKey>
   setup(input: { email: string; name: string; organization: string; password: string }): Promise<{ user: User; organization: string }>
   "backup.create"(input: { label?: string; passphrase?: string }, report: Report): Promise<Manifest>
-  "backup.list"(input: object): Promise<Manifest[]>
+  /** Oldest first, damaged ones among them. */
+  "backup.list"(input: object): Promise<(Manifest | DamagedBackup)[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
   /** The key that seals secrets, in base64. */
   "secrets.export-key"(input: object): Promise<{ secret_key: string }>
-  "secrets.rotate"(input: object): Promise<Rotated>
+  "secrets.rotate"(input: object): Promise<RotationResult>
   /** As `/health` says it, with what wants attention besides. */
   health(input: object): Promise<HealthReport & { warnings: HealthReport["reasons"] }>
   /** `{site_id?, retention_days?}`: what is over its time, counted or removed. */
@@ -107,16 +108,13 @@ export interface Operations extends UserOperations {
 
 export function createOperations(options: OperationsOptions): Operations {
   const { sites, keys, users, backups, organizations, audit, actor } = options
-  const noted = (verb: string) => ({ alongside: recorded(audit, actor, keyDeed(verb)) })
-  const notedOnSite = (verb: string) => recorded(audit, actor, deedOnSite(`sites.site.${verb}`))
+  const noted = (verb: string) => ({ alongside: recorded(audit, actor, keyEntry(verb)) })
+  const notedOnSite = (verb: string) => recorded(audit, actor, siteEntry(`sites.site.${verb}`))
   const siteShields = createSiteShields(sites)
   const shields = (site: string | undefined) => (site === undefined ? options.instanceShields : siteShields.of(siteId(site)))
   const notedShield = async (verb: string, site: string | undefined) =>
-    recorded<Shield>(audit, actor, shieldDeed(verb, site === undefined ? undefined : await sites.get(siteId(site))))
-  const shown = (site: Site): Shown => ({
-    site,
-    snippet: `<script defer src="${options.scriptUrl()}" data-site="${site.tracking_id}"></script>`,
-  })
+    recorded<Shield>(audit, actor, shieldEntry(verb, site === undefined ? undefined : await sites.get(siteId(site))))
+  const shown = (site: Site): Shown => ({ site, snippet: snippetOf(site, options.scriptUrl()) })
   return {
     ...userOperations(options),
     "site.create": async ({ organization, site }) =>
@@ -136,8 +134,8 @@ export function createOperations(options: OperationsOptions): Operations {
     "shield.remove": async ({ site, id }) => shields(site).remove(shieldId(id), { alongside: await notedShield("delete", site) }),
     async "organization.create"({ name, owner }) {
       const user = await users.byEmail(owner)
-      if (user?.status !== "active") throw new AppError("user_not_found", `Nobody who can sign in has the address ${owner}`)
-      return organizations.create({ name }, { owner: user.id, alongside: recorded(audit, actor, organizationDeed("create")) })
+      if (user?.status !== "active") throw new AppError("user_not_found", `There is no active user with the email address ${owner}.`)
+      return organizations.create({ name }, { owner: user.id, alongside: recorded(audit, actor, organizationEntry("create")) })
     },
     "organization.list": () => organizations.list(),
     async "key.create"({ organization, expires_days, site_ids, ...fields }) {
@@ -161,16 +159,19 @@ export function createOperations(options: OperationsOptions): Operations {
     },
     async "backup.create"(terms, report) {
       const made = await backups.create("manual", report, terms).catch(async (error) => {
-        await audit.writeAlone(actor, { ...backupDeed("create", { id: "", label: terms.label ?? "" }), outcome: "failed" })
+        await audit.writeAlone(actor, { ...backupEntry("create", { id: "", label: terms.label ?? "" }), outcome: "failed" })
         throw error
       })
-      await audit.writeAlone(actor, backupDeed("create", made))
+      await audit.writeAlone(actor, backupEntry("create", made))
       return made
     },
-    "backup.list": () => backups.list(),
+    async "backup.list"() {
+      const all = [...(await backups.list()), ...(await backups.listDamaged())]
+      return all.sort((left, right) => left.created_at.localeCompare(right.created_at))
+    },
     async "backup.verify"({ id, full }, report) {
       const looked = await backups.verify(id, { full }, report)
-      await audit.writeAlone(actor, { ...backupDeed("verify", looked), outcome: looked.failed_at ? "failed" : "ok" })
+      await audit.writeAlone(actor, { ...backupEntry("verify", looked), outcome: looked.failed_at ? "failed" : "ok" })
       return looked
     },
     "secrets.export-key": async () => ({ secret_key: await options.keyRotation.export(actor) }),
@@ -207,7 +208,7 @@ async function ownerOf(options: OperationsOptions, named: string | undefined): P
   const { organizations, audit, actor } = options
   const [only, ...others] = await ownersOf(organizations, named)
   if (only === undefined) {
-    const made = await organizations.createFirst({ name: named ?? FIRST_ORGANIZATION }, recorded(audit, actor, organizationDeed("create")))
+    const made = await organizations.createFirst({ name: named ?? FIRST_ORGANIZATION }, recorded(audit, actor, organizationEntry("create")))
     // Somebody was faster, such as whoever sets the instance up: theirs is the one.
     return made ? made.id : ownerOf(options, named)
   }
@@ -218,14 +219,14 @@ async function ownerOf(options: OperationsOptions, named: string | undefined): P
 async function ownersOf(organizations: Organizations, named: string | undefined): Promise<number[]> {
   const all = await organizations.list()
   const found = named === undefined ? all : all.filter(({ id, name }) => String(id) === named || name === named)
-  if (found.length === 0 && named !== undefined && all.length > 0) throw new AppError("not_found", `There is no organization ${named}`)
+  if (found.length === 0 && named !== undefined && all.length > 0) throw new AppError("not_found", `There is no organization ${named}.`)
   return found.map(({ id }) => id)
 }
 
 async function ownerOfKey({ organizations, keys }: OperationsOptions, id: string): Promise<number> {
   for (const owner of await ownersOf(organizations, undefined))
     if ((await keys.list(owner)).some((key) => String(key.id) === id)) return owner
-  throw new AppError("not_found", `There is no key ${id}`)
+  throw new AppError("not_found", `There is no API key ${id}.`)
 }
 
 function siteId(text: string): number {
@@ -236,6 +237,6 @@ function siteId(text: string): number {
 
 function shieldId(text: string): number {
   const id = parseId(text)
-  if (id === undefined) throw new AppError("not_found", `There is no shield ${text}`)
+  if (id === undefined) throw new AppError("not_found", `Shield ${text} does not exist.`)
   return id
 }

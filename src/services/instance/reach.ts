@@ -1,6 +1,6 @@
-import { callServer, type Report } from "./control.ts"
-import { ExitFault } from "./exit.ts"
-import { readRun } from "./lock.ts"
+import { callServer, type Report } from "../runtime/control.ts"
+import { ExitFault } from "../runtime/exit.ts"
+import { readRun } from "../runtime/lock.ts"
 import { type Operations, runOperation } from "./operations.ts"
 
 /** Calls one operation of an instance, wherever it runs. */

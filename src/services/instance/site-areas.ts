@@ -1,25 +1,25 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Engine } from "../query/engine.ts"
-import type { NamesOptions } from "./code-names.ts"
-import { createDrops, type Drops } from "./drops.ts"
-import type { Exports } from "./exports.ts"
-import { createGoalTrials, type GoalTrials } from "./goal-trials.ts"
-import { createInsights, type Insights } from "./insights.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { createSiteShields } from "../definitions/shields.ts"
+import { createRetentionPreviews, type RetentionPreviews } from "../erasure/retention-preview.ts"
+import { createSiteErasures, type SiteErasures } from "../erasure/site-erasures.ts"
+import type { Exports } from "../export/export.ts"
+import type { AreaFile } from "../export/takeout.ts"
+import { createTakeouts, type Takeouts } from "../export/takeouts.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { createShareVisits, type ShareVisits } from "../sharing/share-visits.ts"
+import type { Shares } from "../sharing/shares.ts"
+import type { HostClaims } from "../sites/host-claims.ts"
+import { createSettingsOfSites, type SettingsOfSites } from "../sites/site-settings.ts"
+import { createSiteMoves, createSitePins, type SiteMoves, type SitePins } from "../sites/sites.ts"
+import { createDrops, type Drops } from "../stats/drops.ts"
+import { createGoalTrials, type GoalTrials } from "../stats/goal-trials.ts"
+import { createInsights, type Insights } from "../stats/insights.ts"
+import type { Live } from "../stats/live.ts"
+import type { NamesOptions } from "../stats/open-report.ts"
+import { createSiteOverview, type SiteOverview } from "../stats/site-overview.ts"
+import type { Stats } from "../stats/stats.ts"
 import type { Instance } from "./instance.ts"
-import type { Live } from "./live.ts"
-import { createRetentionPreviews, type RetentionPreviews } from "./retention-preview.ts"
-import type { Random } from "./secrets.ts"
-import { createSettingsOfSites, type SettingsOfSites } from "./settings-of-sites.ts"
-import { createShareVisits, type ShareVisits } from "./share-visits.ts"
-import type { Shares } from "./shares.ts"
-import { createSiteErasures, type SiteErasures } from "./site-erasures.ts"
-import { createSiteMoves, type SiteMoves } from "./site-moves.ts"
-import { createSiteOverview, type SiteOverview } from "./site-overview.ts"
-import { createSitePins, type SitePins } from "./site-pins.ts"
-import { createSiteShields } from "./site-shields.ts"
-import type { Stats } from "./stats.ts"
-import type { AreaFile } from "./takeout.ts"
-import { createTakeouts, type Takeouts } from "./takeouts.ts"
 
 /** What sites have been all along, for those who see and manage them. */
 type Known = Pick<Instance, "sites" | "goals" | "funnels" | "segments" | "annotations" | "access" | "sessions" | "organizations">
@@ -40,6 +40,7 @@ export interface SiteAreas extends Known {
   shares: Shares
   shareVisits: ShareVisits
   siteErasures: SiteErasures
+  hostClaims: HostClaims
   takeouts: Takeouts
   live: Live
   isSecure: boolean
@@ -53,6 +54,7 @@ interface SiteAreasOptions
       "catalog" | "saved" | "shares" | "events" | "siteKeys" | "cookieSecrets" | "accounts" | "jobs" | "exclusive" | "audit" | "schedules"
     > {
   engine: Engine
+  hostClaims: HostClaims
   stats: Stats
   exports: Exports
   clock: Clock
@@ -67,10 +69,10 @@ interface SiteAreasOptions
 }
 
 export function createSiteAreas(options: SiteAreasOptions): SiteAreas {
-  const { passwords } = options.accounts
+  const passwords = options.accounts.passwords.lowPriority
   const insights = createInsights(options)
   const takeouts = createTakeouts(options)
-  options.segments.askAlso(options.shares.usesOfSegment)
+  options.segments.registerUses(options.shares.usesOfSegment)
   return {
     ...options,
     insights,

@@ -9,12 +9,12 @@ import {
   putStorageDay,
   type StorageDay,
 } from "../../store/catalog/usage.ts"
-import type { SegmentUsage, TableUsage } from "../../store/events/usage.ts"
-import { inBackupThread } from "../backup-thread.ts"
-import { placesIn } from "../data-folder.ts"
-import { diskSpace } from "../disk.ts"
-import type { JobSlots } from "../job-slots.ts"
-import type { Task } from "../timers.ts"
+import type { SegmentUsage, TableUsage } from "../../store/events/tables/usage.ts"
+import { inBackupThread } from "../backup/thread.ts"
+import type { JobSlots } from "../jobs/schedules.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import { diskSpace } from "../runtime/files.ts"
+import type { Task } from "../runtime/tasks.ts"
 
 /** A store with what is in it. */
 interface StoreReport<Table> {
@@ -33,12 +33,12 @@ export interface StorageReport {
   disk: { free_bytes: number; total_bytes: number; days_to_full: number | null }
 }
 
-/** What the stores take, how they grow, and when the disk will be full. */
+/** Reports the size and growth of the stores, and when the disk will be full. */
 export interface ConsoleStorage {
   report(): Promise<StorageReport>
-  /** Of columnar segments, from a thread of its own. */
+  /** Measures columnar segments in a worker thread. */
   segments(): Promise<SegmentUsage[]>
-  /** Writes the day's sizes down, once a day. */
+  /** Records the sizes of the stores once a day. */
   task: Task
 }
 
@@ -51,7 +51,7 @@ interface StorageOptions {
 }
 
 const DAY_MS = 86_400_000
-/** Counting bytes by table reads the whole file on the event loop. */
+/** Largest catalog whose bytes are counted by table, because that reads the whole file on the event loop. */
 const SMALL_CATALOG = 32 << 20
 const GROWTH_DAYS = 30
 const KEPT_DAYS = 400

@@ -1,21 +1,20 @@
 import { statSync } from "node:fs"
 import { Type as t } from "@sinclair/typebox"
-import type { Actor, Deed } from "../../domain/audit.ts"
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { raw } from "../../store/catalog/sql.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { Audit } from "../audit.ts"
-import { inBackupThread } from "../backup-thread.ts"
-import { placesIn } from "../data-folder.ts"
-import { diskSpace } from "../disk.ts"
-import type { Exclusive } from "../exclusive.ts"
-import type { JobWork } from "../job-kinds.ts"
-import type { Alongside } from "../site-things.ts"
-import type { BeginJob } from "./begin-job.ts"
+import { raw } from "../../store/sql.ts"
+import type { Audit } from "../audit/audit.ts"
+import { inBackupThread } from "../backup/thread.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { BeginJob, JobWork } from "../jobs/jobs.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import { diskSpace } from "../runtime/files.ts"
+import type { Exclusive } from "../runtime/tasks.ts"
 
 const StoreInput = t.Object(
   { store: t.Union([t.Literal("catalog"), t.Literal("events")]) },
@@ -28,11 +27,11 @@ interface Payload {
   actor: Actor
 }
 
-/** Work on the stores as wholes, as jobs. */
+/** Jobs that maintain a whole store. */
 export interface StoreWork {
-  /** `{store}`. Throws `validation_failed`, `not_enough_space`, `invalid_state` for a catalog on a server. */
-  vacuum(actor: Actor, body: unknown, kept?: Alongside<Job>): Promise<Job>
-  analyze(actor: Actor, body: unknown, kept?: Alongside<Job>): Promise<Job>
+  /** Starts a vacuum of `{store}`. Throws `validation_failed`, `not_enough_space`, `invalid_state` for a catalog on a server. */
+  vacuum(actor: Actor, body: unknown, alongside?: Alongside<Job>): Promise<Job>
+  analyze(actor: Actor, body: unknown, alongside?: Alongside<Job>): Promise<Job>
   performVacuum(work: JobWork<Payload>): Promise<void>
   performAnalyze(work: JobWork<Payload>): Promise<void>
 }
@@ -50,7 +49,7 @@ interface StoreWorkOptions {
 
 export const VACUUM_JOB = "core.vacuum-store"
 export const ANALYZE_JOB = "core.analyze-store"
-/** Its writer waits while a file is written anew, and is ready to for some seconds; in a larger one free pages are used again. */
+/** Largest event store that is rewritten by a vacuum, because writing waits meanwhile. A larger one reuses its free pages. */
 const WHOLE_FILE = 256 << 20
 
 export function createStoreWork(options: StoreWorkOptions): StoreWork {
@@ -61,22 +60,22 @@ export function createStoreWork(options: StoreWorkOptions): StoreWork {
   function parseStore(body: unknown): Store {
     const { store } = parsed(StoreInput, body)
     if (store === "catalog" && catalog.remote)
-      throw new AppError("invalid_state", "The catalog is on a server, which does this itself.", { state: "remote" })
+      throw new AppError("invalid_state", "The catalog is on a server, which maintains it itself.", { state: "remote" })
     return store
   }
-  const deedOn = (store: Store, verb: string): Deed => ({
+  const storeEntry = (store: Store, verb: string): AuditEntry => ({
     action: `admin.store.${verb}`,
     target: { type: "store", id: store, label: store },
   })
-  const begin = (verb: "vacuum" | "analyze", actor: Actor, store: Store, kept: Alongside<Job> | undefined): Promise<Job> => {
+  const begin = (verb: "vacuum" | "analyze", actor: Actor, store: Store, alongside: Alongside<Job> | undefined): Promise<Job> => {
     const kind = verb === "vacuum" ? VACUUM_JOB : ANALYZE_JOB
-    return options.beginJob(actor, { kind, key: store, payload: { store, actor }, join: true }, deedOn(store, verb), kept)
+    return options.beginJob(actor, { kind, key: store, payload: { store, actor }, join: true }, storeEntry(store, verb), alongside)
   }
-  /** The row of its beginning was written with the job. */
+  /** Runs a job and writes the audit entry of its end. The entry of its start was written with the job. */
   async function recorded({ store, actor }: Payload, verb: string, work: () => Promise<void>): Promise<void> {
     const before = sizeOf(store)
     await exclusive.run(work)
-    await audit.writeAlone(actor, { ...deedOn(store, `${verb}-end`), changes: { bytes: [before, sizeOf(store)] } })
+    await audit.writeAlone(actor, { ...storeEntry(store, `${verb}-end`), changes: { bytes: [before, sizeOf(store)] } })
   }
   async function compactEvents(): Promise<void> {
     await events.merge(clock.now())
@@ -88,15 +87,15 @@ export function createStoreWork(options: StoreWorkOptions): StoreWork {
   }
 
   return {
-    async vacuum(actor, body, kept) {
+    async vacuum(actor, body, alongside) {
       const store = parseStore(body)
       const needed_bytes = sizeOf(store)
       const { freeBytes: free_bytes } = diskSpace(dataDir)
       if (free_bytes < needed_bytes)
-        throw new AppError("not_enough_space", "The store needs its size once more.", { needed_bytes, free_bytes })
-      return begin("vacuum", actor, store, kept)
+        throw new AppError("not_enough_space", "The store needs free disk space of its own size.", { needed_bytes, free_bytes })
+      return begin("vacuum", actor, store, alongside)
     },
-    analyze: async (actor, body, kept) => begin("analyze", actor, parseStore(body), kept),
+    analyze: async (actor, body, alongside) => begin("analyze", actor, parseStore(body), alongside),
     performVacuum: ({ payload }) =>
       recorded(payload, "vacuum", async () => {
         if (payload.store === "events") return compactEvents()

@@ -1,27 +1,27 @@
 import { Type as t } from "@sinclair/typebox"
 import { Value } from "@sinclair/typebox/value"
-import { type Actor, type Deed, userBehind } from "../../domain/audit.ts"
+import { type Actor, type AuditEntry, actingUserId } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
-import type { Alarms } from "../alarms.ts"
-import type { Audit } from "../audit.ts"
-import type { InstanceSettings } from "../instance-settings.ts"
-import type { JobSlots } from "../job-slots.ts"
-import type { Outbound } from "../outbound.ts"
-import type { Task } from "../timers.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { JobSlots } from "../jobs/schedules.ts"
+import type { Alarms } from "../mail/alarms.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import type { Task } from "../runtime/tasks.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
 
-/** What is known of newer versions. */
+/** Information about newer versions. */
 export interface UpdateReport {
   current: string
-  /** Whether an address to ask is set. */
+  /** Whether an update URL is configured. */
   is_possible: boolean
-  /** Whether it is asked once a day. */
+  /** Whether updates are checked daily. */
   is_automatic: boolean
   checked_at: string | null
-  /** Why the last check has failed. */
+  /** Reason why the last check failed. */
   failure: string | null
   latest: Release | null
   is_newer: boolean
@@ -32,17 +32,17 @@ export interface Release {
   released_at: string | null
   /** Plain text. */
   notes: string
-  /** Whether installing it changes the stores: then a backup is made before. */
+  /** Whether installing it migrates the stores, which makes a backup first. */
   changes_schema: boolean
 }
 
 /**
- * Looks for newer versions, at the address that the operator has set, when somebody asks or once a day if the instance is set so.
- * What it sends is the version, and nothing else.
+ * Checks for newer versions at the URL that the operator configured, on request or once a day if enabled. It sends the current
+ * version and nothing else.
  */
 export interface Updates {
   report(): Promise<UpdateReport>
-  /** Throws `invalid_state` without an address, `outbound_disabled`. A check that fails is a report that says so. */
+  /** Checks for updates. Throws `invalid_state` without a URL, `outbound_disabled`. A failed check is described in the report. */
   check(actor: Actor): Promise<UpdateReport>
   task: Task
 }
@@ -72,7 +72,7 @@ const KEY = "update_check"
 const NOTES_CHARS = 10_000
 const HOUR = 3_600
 const SYSTEM: Actor = { kind: "system", email: "system", ipPrefix: "", userAgent: "", requestId: "" }
-const DEED: Deed = { action: "admin.update.check", target: { type: "instance", id: "updates", label: "" } }
+const CHECK_ENTRY: AuditEntry = { action: "admin.update.check", target: { type: "instance", id: "updates", label: "" } }
 
 export function createUpdates(options: UpdatesOptions): Updates {
   const { catalog, clock, audit, alarms, outbound, settings, slots, version, updatesUrl } = options
@@ -81,9 +81,9 @@ export function createUpdates(options: UpdatesOptions): Updates {
     const address = new URL(url)
     address.searchParams.set("version", version)
     const { status, body } = await outbound.fetch(address.href, { byOperator: true })
-    if (status !== 200) throw new AppError("outbound_failed", `The address answered ${status}.`)
+    if (status !== 200) throw new AppError("outbound_failed", `The update server answered ${status}.`)
     const document = parsed(body)
-    if (!Value.Check(Document, document)) throw new AppError("outbound_failed", "The answer says nothing about a version.")
+    if (!Value.Check(Document, document)) throw new AppError("outbound_failed", "The update server's answer does not describe a version.")
     const { released_at = null, notes = "", changes_schema = false } = document
     return { version: document.version, released_at, notes: plainText(notes), changes_schema }
   }
@@ -102,24 +102,24 @@ export function createUpdates(options: UpdatesOptions): Updates {
     }
   }
   async function check(actor: Actor): Promise<UpdateReport> {
-    if (!outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+    if (!outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are disabled on this instance.")
     if (updatesUrl === undefined)
-      throw new AppError("invalid_state", "The operator has set no address to ask (updates_url).", { state: "no_address" })
+      throw new AppError("invalid_state", "Update checks are off: no URL is configured (updates_url).", { state: "no_address" })
     const before = await report()
     const found = await ask(updatesUrl).then(
       (latest) => ({ latest, failure: null }),
       (error) => {
         if (!(error instanceof AppError)) throw error
-        // What was known stays known.
+        // The last known release remains.
         return { latest: before.latest, failure: error.message }
       },
     )
     await catalog.transaction(async (statements) => {
-      const updated_by = userBehind(actor)
+      const updated_by = actingUserId(actor)
       await putSetting(statements, { key: KEY, value: { at: clock.now(), ...found }, updated_by, updated_at: clock.now() })
       const outcome = found.failure === null ? "ok" : "failed"
       await audit.write(statements, actor, {
-        ...DEED,
+        ...CHECK_ENTRY,
         outcome,
         changes: { latest: [before.latest?.version ?? null, found.latest?.version ?? null] },
       })
@@ -152,5 +152,5 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-/** Somebody else's text: shown as it is, so without what a terminal or a page would obey. */
+/** Removes control characters from foreign text, which a terminal or page might obey, and limits its length. */
 const plainText = (text: string): string => text.slice(0, NOTES_CHARS).replaceAll(/[^\P{Cc}\n]|\p{Cf}/gu, " ")

@@ -1,25 +1,24 @@
 import { statSync } from "node:fs"
-import type { Clock } from "../domain/clock.ts"
-import { COLLECT } from "../domain/limits.ts"
-import type { Log } from "../domain/log.ts"
-import type { Site } from "../domain/site.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { raw } from "../store/catalog/sql.ts"
-import type { EventStore } from "../store/events/events.ts"
-import { StoreFault } from "../store/events/fault.ts"
-import { type BackupTasksOptions, backupTasks } from "./backup-tasks.ts"
-import { inBackupThread } from "./backup-thread.ts"
-import type { CatalogLease } from "./catalog-lease.ts"
-import { placesIn } from "./data-folder.ts"
-import type { DataHooks } from "./data-hooks.ts"
-import { canWrite, diskSpace, isLow } from "./disk.ts"
-import type { Exclusive } from "./exclusive.ts"
-import { ExitFault } from "./exit.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
-import { cutoffDay as cutoffDayOf, keptDays } from "./retention-days.ts"
-import type { KeptSalts } from "./salts.ts"
-import type { StoreStates } from "./store-states.ts"
-import type { Task } from "./timers.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import { StoreFault } from "../../store/events/fault.ts"
+import { raw } from "../../store/sql.ts"
+import { type BackupTasksOptions, backupTasks } from "../backup/tasks.ts"
+import { inBackupThread } from "../backup/thread.ts"
+import type { DataHooks } from "../erasure/data-hooks.ts"
+import { cutoffDay as cutoffDayOf, keptDays } from "../erasure/retention-cutoffs.ts"
+import { placesIn } from "../runtime/data-folder.ts"
+import { ExitFault } from "../runtime/exit.ts"
+import { canWrite, diskSpace, isLow } from "../runtime/files.ts"
+import type { CatalogLease } from "../runtime/remote-catalog.ts"
+import type { StoreStates } from "../runtime/store-states.ts"
+import type { Exclusive, Task } from "../runtime/tasks.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import type { SaltStore } from "../sites/salts.ts"
 
 export interface UpkeepOptions extends BackupTasksOptions {
   clock: Clock
@@ -28,7 +27,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   events: EventStore
   /** Every site that is not deleted. */
   allSites(): Promise<readonly Site[]>
-  salts: Pick<KeptSalts, "destroy">
+  salts: Pick<SaltStore, "destroy">
   states: StoreStates
   lease: CatalogLease | undefined
   exclusive: Exclusive

@@ -1,18 +1,17 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Actor, Deed } from "../../domain/audit.ts"
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import { parseId } from "../../domain/id.ts"
-import { JOB_STATES, type Job, type ShownProgress, shownProgress } from "../../domain/job.ts"
+import { formatProgress, JOB_STATES, type Job, type ProgressResponse } from "../../domain/job.ts"
 import { parsed } from "../../domain/sign-in-input.ts"
 import type { Schedule } from "../../store/catalog/schedules.ts"
-import { type Audit, recorded } from "../audit.ts"
-import type { Jobs } from "../jobs.ts"
-import type { LogLine, LogLines } from "../log-lines.ts"
-import { type PrivatePage, privatePage, readPaging } from "../paging.ts"
-import type { Schedules } from "../schedules.ts"
-import type { Alongside } from "../site-things.ts"
-import type { BeginJob } from "./begin-job.ts"
+import { type Audit, recorded } from "../audit/audit.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import { type PrivatePage, privatePage, readPaging } from "../lists/paging.ts"
+import type { LogLine, LogLines } from "../runtime/log.ts"
+import type { BeginJob, Jobs } from "./jobs.ts"
+import type { Schedules } from "./schedules.ts"
 
 /** Jobs of the core and of all areas, and when they come again. */
 export interface ConsoleJobs {
@@ -20,7 +19,7 @@ export interface ConsoleJobs {
   list(query: Record<string, unknown>): Promise<PrivatePage<Job>>
   /** With what the log says of it. Throws `job_not_found`. */
   get(id: string | undefined): Promise<Job & { lines: LogLine[] }>
-  progressOf(job: Job): ShownProgress | null
+  progressOf(job: Job): ProgressResponse | null
   /** Throws `job_not_found`. */
   cancel(actor: Actor, id: string | undefined): Promise<Job>
   /** Throws `job_not_found`, and `invalid_state` for one that did not fail. */
@@ -55,7 +54,7 @@ export function createConsoleJobs({ beginJob, jobs, schedules, clock, audit, log
     return job
   }
   const writing = (actor: Actor, verb: string) => (statements: Parameters<Audit["write"]>[0], job: Job) =>
-    audit.write(statements, actor, jobDeed(verb)(job))
+    audit.write(statements, actor, jobEntry(verb)(job))
 
   return {
     list(query) {
@@ -73,7 +72,7 @@ export function createConsoleJobs({ beginJob, jobs, schedules, clock, audit, log
       const job = await find(id)
       return { ...job, lines: logLines.list({ q: `"job":${job.id}` }, LINES).filter(({ fields }) => fields.job === job.id) }
     },
-    progressOf: (job) => shownProgress(job, clock.now()),
+    progressOf: (job) => formatProgress(job, clock.now()),
     async cancel(actor, id) {
       const { id: jobId } = await find(id)
       return (await jobs.cancel(jobId, writing(actor, "cancel")))! // it was just found
@@ -91,7 +90,7 @@ export function createConsoleJobs({ beginJob, jobs, schedules, clock, audit, log
     async change(actor, name, body) {
       const { cron, enabled } = parsed(SchedulePatch, body)
       const wanted = { ...(cron !== undefined && { cron }), ...(enabled !== undefined && { enabled }) }
-      const describe = (schedule: Schedule): Deed => ({
+      const describe = (schedule: Schedule): AuditEntry => ({
         action: "admin.schedule.update",
         target: { type: "schedule", id: schedule.name, label: schedule.name },
       })
@@ -118,14 +117,14 @@ async function countAll(jobs: Jobs, filter: Parameters<Jobs["list"]>[0]): Promis
   }
 }
 
-const jobDeed =
+const jobEntry =
   (verb: string) =>
-  ({ id, kind, organization_id, site_id }: Job): Deed => ({
+  ({ id, kind, organization_id, site_id }: Job): AuditEntry => ({
     action: `admin.job.${verb}`,
     target: { type: "job", id, label: kind },
     ...(organization_id !== null && { organizationId: organization_id }),
     ...(site_id !== null && { siteId: site_id }),
   })
 
-const jobNotFound = () => new AppError("job_not_found", "No job has this id")
+const jobNotFound = () => new AppError("job_not_found", "There is no job with this id.")
 const noSchedule = () => new AppError("not_found", "There is no schedule of this name.")

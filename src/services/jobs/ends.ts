@@ -1,12 +1,12 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import type { Job } from "../domain/job.ts"
-import type { Log } from "../domain/log.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { finishJob, type JobEnd, requeueJob, saveJobProgress } from "../store/catalog/jobs.ts"
-import { type JobKind, usualRetryMs } from "./job-kinds.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Job } from "../../domain/job.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { finishJob, type JobEnd, requeueJob, saveJobProgress } from "../../store/catalog/jobs.ts"
+import { type JobKind, usualRetryMs } from "./jobs.ts"
 
-/** A job that has run, as far as its end depends on it. */
+/** A job that has run, with what determines its end. */
 export interface EndingJob {
   job: Job
   kind: JobKind
@@ -18,21 +18,21 @@ interface JobEndsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   log: Log
-  /** Told of every job that is over. */
+  /** Called for every finished job. */
   tell(job: Job): void
 }
 
-/** How a run ended: over, or to be tried again. An end that the catalog does not take is kept and stored later. */
+/** Stores how runs ended: finished, or to be retried. An end that the catalog does not accept is stored later. */
 export class JobEnds {
   readonly #options: JobEndsOptions
-  /** By job: a disk that was full must not leave a job running for ever. */
+  /** Unstored ends by job. A full disk must not leave a job running forever. */
   readonly #unstored = new Map<number, () => Promise<void>>()
 
   constructor(options: JobEndsOptions) {
     this.#options = options
   }
 
-  /** Never rejects. `thrown` is what the run rejected with. */
+  /** Stores the end of a run. Never rejects. `thrown` is the error of the run. */
   async store(ending: EndingJob, thrown: { error: unknown } | undefined): Promise<void> {
     const conclude = () => this.#conclude(ending, thrown)
     const { id, kind } = ending.job
@@ -42,7 +42,7 @@ export class JobEnds {
     })
   }
 
-  async storeKept(): Promise<void> {
+  async storePending(): Promise<void> {
     for (const [id, conclude] of this.#unstored)
       await conclude().then(
         () => this.#unstored.delete(id),
@@ -50,7 +50,7 @@ export class JobEnds {
       )
   }
 
-  /** Of a job that was ended otherwise. */
+  /** Forgets the unstored end of a job that was ended otherwise. */
   forget(id: number): void {
     this.#unstored.delete(id)
   }
@@ -60,12 +60,12 @@ export class JobEnds {
     if (job.progress) await saveJobProgress(catalog, job.id, job.progress)
     if (isCancelled) return this.#end(job, { state: "cancelled" })
     if (!thrown) return this.#end(job, { state: "done" })
-    // Cut off by the end of the process, in order: that was no try.
+    // An interruption by an orderly stop does not count as an attempt.
     if (abort.signal.aborted) {
       if (kind.interrupted === "fail") return this.#end(job, { state: "failed", error: INTERRUPTED })
       return void (await requeueJob(catalog, job.id, { at: this.#now, attempts: job.attempts - 1 }))
     }
-    const error = this.#told(job, thrown.error)
+    const error = this.#describeFailure(job, thrown.error)
     if (job.attempts >= (kind.attempts ?? 1)) return this.#end(job, { state: "failed", error })
     const at = this.#now + (kind.retryMs?.(job.attempts) ?? usualRetryMs(job.attempts))
     await requeueJob(catalog, job.id, { at, attempts: job.attempts, error })
@@ -76,8 +76,8 @@ export class JobEnds {
     if (over) this.#options.tell(over)
   }
 
-  /** What people may read of a failure; the rest is in the log. */
-  #told({ id, kind }: Job, error: unknown): { code: string; message: string } {
+  /** Returns the failure shown to users. Other details are only in the log. */
+  #describeFailure({ id, kind }: Job, error: unknown): { code: string; message: string } {
     if (error instanceof AppError) return { code: error.code, message: error.message }
     this.#options.log.error("a job failed", { job: id, kind, error })
     return { code: "internal_error", message: "The cause is in the server's log." }
@@ -88,4 +88,23 @@ export class JobEnds {
   }
 }
 
-export const INTERRUPTED = { code: "interrupted", message: "It was cut off by the end of the process." }
+export const INTERRUPTED = { code: "interrupted", message: "The job was interrupted because the process ended." }
+
+/** Those who look at a job while it runs. */
+export class JobListeners {
+  readonly #listeners = new Map<number, Set<(job: Job) => void>>()
+
+  /** Until the returned function is called. */
+  watch(id: number, listener: (job: Job) => void): () => void {
+    const listeners = this.#listeners.get(id) ?? new Set()
+    this.#listeners.set(id, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0) this.#listeners.delete(id)
+    }
+  }
+
+  tell(job: Job): void {
+    for (const listener of this.#listeners.get(job.id) ?? []) listener(job)
+  }
+}

@@ -1,8 +1,18 @@
-import type { Clock } from "../domain/clock.ts"
-import { OUTBOX } from "../domain/limits.ts"
-import type { Log } from "../domain/log.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteOutbox, insertOutboxRow, lastOutboxId, listOutbox, moveCursor, type OutboxRow, openCursor } from "../store/catalog/outbox.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { ApiKey } from "../../domain/key.ts"
+import { OUTBOX } from "../../domain/limits.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Role } from "../../domain/organization.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import {
+  deleteOutbox,
+  insertOutboxRow,
+  lastOutboxId,
+  listOutbox,
+  moveCursor,
+  type OutboxRow,
+  openCursor,
+} from "../../store/catalog/outbox.ts"
 
 export interface ProductEvent {
   /** `<area>.<thing>.<verb>`; one that begins with `internal.` never leaves the process. */
@@ -135,3 +145,24 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
 
 const wants = ({ events }: Consumer, { event }: OutboxRow): boolean =>
   events.some((name) => (name.endsWith("*") ? event.startsWith(name.slice(0, -1)) : event === name))
+
+/** What others are told of members and keys (areas/08 section 6): no address, and no secret. */
+
+/** Of a user in an organization, with the role they have, or had. */
+export const memberEvent = (
+  verb: "joined" | "removed",
+  { organizationId, userId, role }: { organizationId: number; userId: number; role: Role },
+): ProductEvent => ({ event: `member.${verb}`, organizationId, payload: { user_id: userId, role } })
+
+/** Nobody is a member by it yet. */
+export const invitedEvent = ({ id, organization_id, role }: { id: number; organization_id: number; role: Role }): ProductEvent => ({
+  event: "member.invited",
+  organizationId: organization_id,
+  payload: { invitation_id: id, role },
+})
+
+export const keyEvent = (verb: "created" | "expiring" | "revoked", key: ApiKey): ProductEvent => ({
+  event: `api_key.${verb}`,
+  organizationId: key.organization_id,
+  payload: { api_key_id: key.id, name: key.name, scopes: key.scopes, expires_at: key.expires_at },
+})

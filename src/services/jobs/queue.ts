@@ -1,7 +1,7 @@
-import { AppError } from "../domain/error.ts"
-import { isOver, type Job, type JobProgress } from "../domain/job.ts"
-import { JOBS } from "../domain/limits.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import { AppError } from "../../domain/error.ts"
+import { isFinished, type Job, type JobProgress } from "../../domain/job.ts"
+import { JOBS } from "../../domain/limits.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   claimJob,
   deleteJobsFinishedBefore,
@@ -17,19 +17,17 @@ import {
   requeueJob,
   saveJobPayload,
   saveJobProgress,
-} from "../store/catalog/jobs.ts"
-import { type EndingJob, INTERRUPTED, JobEnds } from "./job-ends.ts"
-import { CRASHES, type JobKind } from "./job-kinds.ts"
-import { JobListeners } from "./job-listeners.ts"
-import type { Jobs, JobsOptions, NewJob } from "./jobs.ts"
-import { slicesOf } from "./slices.ts"
+} from "../../store/catalog/jobs.ts"
+import { slicesOf } from "../lists/paging.ts"
+import { type EndingJob, INTERRUPTED, JobEnds, JobListeners } from "./ends.ts"
+import { CRASHES, type JobKind, type Jobs, type JobsOptions, type NewJob } from "./jobs.ts"
 
 interface Kind extends JobKind {
   isOn(): boolean
 }
 
 interface Running extends EndingJob {
-  /** Of the progress that is in the catalog. */
+  /** Time at which progress was last stored. */
   savedAt: number
   leasedAt: number
   ended: Promise<void>
@@ -39,7 +37,7 @@ export const createJobQueue = (options: JobsOptions): Jobs => new Queue(options)
 
 class Queue implements Jobs {
   readonly #options: JobsOptions
-  /** Which process holds a lease. */
+  /** Identifies this process as the holder of leases. */
   readonly #self: string
   readonly #kinds = new Map<string, Kind>()
   readonly #running = new Map<number, Running>()
@@ -91,7 +89,7 @@ class Queue implements Jobs {
     const running = this.#running.get(id)
     const job = await this.#catalog.transaction(async (statements) => {
       const found = await jobById(statements, id)
-      if (!found || isOver(found)) return found
+      if (!found || isFinished(found)) return found
       await alongside?.(statements, found)
       return running ? found : finishJob(statements, id, { state: "cancelled", at: this.#now })
     })
@@ -108,7 +106,7 @@ class Queue implements Jobs {
       const found = await jobById(statements, id)
       if (!found) return undefined
       if (found.state !== "failed" && found.state !== "cancelled")
-        throw new AppError("invalid_state", `A job that is ${found.state} cannot begin anew.`, { state: found.state })
+        throw new AppError("invalid_state", `A job that is ${found.state} cannot be restarted.`, { state: found.state })
       await alongside?.(statements, found)
       return requeueJob(statements, id, { at: this.#now, attempts: 0 })
     })
@@ -127,7 +125,7 @@ class Queue implements Jobs {
     }
   }
 
-  /** Only this process serves the catalog, so a lease of another one is dead however long it would last. */
+  /** Resumes or fails one interrupted job. Only this process serves the catalog, so leases of other processes are dead. */
   async #recoverOne(job: Job): Promise<void> {
     const kind = this.#kinds.get(job.kind)
     const { id, attempts } = job
@@ -137,7 +135,7 @@ class Queue implements Jobs {
   }
 
   tick(): Promise<void> {
-    // One look after the other: two at once would both begin the same jobs.
+    // Ticks run one after another, because two at once would start the same jobs.
     const result = this.#beginning.then(() => this.#begin())
     this.#beginning = result.catch((error) => this.#options.log.error("jobs could not be begun", { error }))
     return this.#beginning
@@ -165,7 +163,7 @@ class Queue implements Jobs {
   async #begin(): Promise<void> {
     if (this.#isStopped) return
     await this.#renewLeases()
-    await this.#ends.storeKept()
+    await this.#ends.storePending()
     const free = JOBS.atOnce - this.#running.size
     const kinds = [...this.#kinds].filter(([name, kind]) => kind.isOn() && this.#countOf(name) < (kind.atOnce ?? JOBS.atOnceOfKind))
     if (free <= 0 || kinds.length === 0) return
@@ -178,7 +176,7 @@ class Queue implements Jobs {
     for (const job of due) if (this.#mayBegin(job)) await this.#claim(job)
   }
 
-  /** What has begun meanwhile counts. */
+  /** Returns whether a job may start, counting the jobs started meanwhile. */
   #mayBegin({ kind, key }: Job): boolean {
     const same = [...this.#running.values()].filter(({ job }) => job.kind === kind)
     const most = this.#kinds.get(kind)?.atOnce ?? JOBS.atOnceOfKind
@@ -199,7 +197,7 @@ class Queue implements Jobs {
     running.ended = this.#carryOut(running)
   }
 
-  /** Never rejects: nobody waits for it but the end of the process. */
+  /** Runs a job. Never rejects, because only the end of the process waits for it. */
   async #carryOut(running: Running): Promise<void> {
     const { kind, job, abort } = running
     let thrown: { error: unknown } | undefined

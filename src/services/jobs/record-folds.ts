@@ -1,8 +1,8 @@
-import type { Tally } from "../domain/query.ts"
-import type { RecordKind } from "../domain/record.ts"
-import type { Site } from "../domain/site.ts"
-import type { Engine } from "../query/engine.ts"
-import { siteFacts } from "./report-facts.ts"
+import type { Tally } from "../../domain/query.ts"
+import type { RecordKind } from "../../domain/record.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { siteFacts } from "../stats/open-report.ts"
 
 /**
  * Up to where the records of a site are in the counters that an area keeps of them. Every record has a number that only grows

@@ -1,7 +1,8 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { fault } from "../domain/shape.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { fault } from "../../domain/shape.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { claimSlot, finishJob } from "../../store/catalog/jobs.ts"
 import {
   chooseSchedule,
   declareSchedule,
@@ -10,32 +11,32 @@ import {
   planSchedule,
   type Schedule,
   scheduleByName,
-} from "../store/catalog/schedules.ts"
+} from "../../store/catalog/schedules.ts"
 import type { Jobs } from "./jobs.ts"
 
-/** When a kind of job comes again and again. */
+/** Schedule of a recurring kind of job. */
 export interface Recurring {
-  /** Five fields: minute, hour, day of month, month, day of week. */
+  /** Cron expression with five fields: minute, hour, day of month, month, day of week. */
   cron: string
-  /** The instance's own unless another is named. */
+  /** Time zone. Default: the instance's. */
   timezone?: string
 }
 
 /**
- * Makes jobs when they are due. A run is known by the moment it was due for, so it is made once, over restarts, jumps of the
- * clock and days of 25 hours; of what was missed while the process was down the latest is made up for.
+ * Creates jobs when they are due. A run is identified by the time it was due, so it is created once, across restarts, clock
+ * jumps and days of 25 hours. Of the runs missed while the process was down only the latest is made up for.
  */
 export interface Schedules {
-  /** Before `start`. */
+  /** Declares the schedule of a kind of job, before `start`. */
   declare(kind: string, recurring: Recurring, isOn?: () => boolean): void
-  /** Brings what is stored to what was declared. */
+  /** Updates the stored schedules to the declared ones. */
   start(): Promise<void>
-  /** Makes the jobs that are due. Called every second. */
+  /** Creates the jobs that are due. Called every second. */
   tick(): Promise<void>
-  /** The clock has jumped: what is planned is planned anew. */
+  /** Plans all runs again, after a clock jump. */
   replan(): Promise<void>
   list(): Promise<Schedule[]>
-  /** Undefined for a name that nobody declared. Throws `validation_failed` for what is no cron expression. */
+  /** Changes a schedule. Returns undefined for an undeclared name. Throws `validation_failed` for an invalid cron expression. */
   change(
     name: string,
     wanted: { cron?: string; enabled?: boolean },
@@ -51,7 +52,7 @@ interface SchedulesOptions {
   timezone: string
 }
 
-/** The first moment after another one. Undefined when there is none, or the expression is none. */
+/** Returns the first run after a time. Undefined if there is none or the expression is invalid. */
 export function nextRun(cron: string, timezone: string, after: number): number | undefined {
   if (cron.trim().split(/\s+/).length !== 5) return undefined
   try {
@@ -143,3 +144,50 @@ const noCron = () =>
   new AppError("validation_failed", "1 field is not valid.", {
     errors: [fault("/cron", "invalid_cron", "must be five fields: minute, hour, day of month, month, day of week")],
   })
+
+/**
+ * Runs upkeep that determines itself when it is due: once in each site's night, once a day or week. Each run is a row among the
+ * jobs, so a slot runs only once, across restarts and clock changes.
+ */
+export interface JobSlots {
+  /** Runs work once per slot. Returns false if the slot was done before or is in progress. A failure frees the slot and is rethrown. */
+  once(slot: Slot, work: () => Promise<unknown>): Promise<boolean>
+}
+
+interface Slot {
+  /** Name of the job after `core.`, such as `back-up`. */
+  name: string
+  /** Day or week that the slot stands for. */
+  due: string
+  siteId?: number
+}
+
+export function createJobSlots(catalog: Catalog, clock: Pick<Clock, "now">): JobSlots {
+  // Asked every minute for every site: what is known to be done needs no statement.
+  const done = new Map<string, string>()
+  return {
+    async once({ name, due, siteId }, work) {
+      const key = siteId === undefined ? "" : String(siteId)
+      const place = `${name} ${key}`
+      if (done.get(place) === due) return false
+      const now = clock.now()
+      const row = { kind: `core.${name}`, key, slot: siteId === undefined ? due : `${due} of ${siteId}`, site_id: siteId ?? null }
+      const rest = { organization_id: null, payload: {}, run_at: now, created_by: null, created_at: now }
+      const job = await claimSlot(catalog, { ...row, ...rest }, { by: "upkeep", until: now, now })
+      if (job) await carryOut(catalog, job.id, work, clock)
+      done.set(place, due)
+      return job !== undefined
+    },
+  }
+}
+
+async function carryOut(catalog: Catalog, id: number, work: () => Promise<unknown>, { now }: Pick<Clock, "now">): Promise<void> {
+  try {
+    await work()
+    await finishJob(catalog, id, { state: "done", at: now() })
+  } catch (error) {
+    const failed = { code: "internal_error", message: "The cause is in the server's log." }
+    await finishJob(catalog, id, { state: "failed", at: now(), error: failed })
+    throw error
+  }
+}

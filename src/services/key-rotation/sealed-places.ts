@@ -1,28 +1,28 @@
-import type { Statements } from "../store/catalog/catalog.ts"
-import { listSealedRows, replaceSealedValue, type SealedColumn, type SealedRow } from "../store/catalog/sealed-values.ts"
-import { answerPlace } from "./idempotency.ts"
-import { mailPlace } from "./mail.ts"
-import { saltPlace } from "./salts.ts"
-import type { KeptSecrets, SecretPlace } from "./secrets.ts"
-import { SLUG_PLACE } from "./share-slugs.ts"
-import { siteKeyPlace } from "./site-keys.ts"
-import { totpPlace } from "./totp.ts"
+import type { Statements } from "../../store/catalog/catalog.ts"
+import { listSealedRows, replaceSealedValue, type SealedColumn, type SealedRow } from "../../store/catalog/secrets.ts"
+import { answerPlace } from "../api-keys/idempotency.ts"
+import { mailPlace } from "../mail/mail.ts"
+import type { RotatableSecrets, SecretPlace } from "../secrets/secrets.ts"
+import { SLUG_PLACE } from "../sharing/slugs.ts"
+import { totpPlace } from "../sign-in/totp.ts"
+import { saltPlace } from "../sites/salts.ts"
+import { siteKeyPlace } from "../sites/site-keys.ts"
 
-/** Where sealed values stand, and for which place each was sealed. */
+/** A column with sealed (encrypted) values, and the place that each value is bound to. */
 interface Sealed extends SealedColumn {
   placeOf(row: SealedRow): SecretPlace
-  /** What people call them. */
+  /** Display name of the values, in the plural. */
   holds: string
-  /** As text instead of bytes. */
+  /** Whether the values are stored as base64 text instead of bytes. */
   isBase64?: true
 }
 
-// Rows hold what their own services wrote.
+// The columns contain what their services have written.
 const text = (row: SealedRow, name: string): string => String(row[name])
 const number = (row: SealedRow, name: string): number => Number(row[name])
 const answer = (purpose: "answer" | "body hash") => (row: SealedRow) => answerPlace(text(row, "scope"), text(row, "key"), purpose)
 
-/** Every one there is: a test looks at all tables for values that were forgotten here. Tickets end within minutes. */
+/** All columns with sealed values. A test scans all tables for missing ones. Tickets are left out, because they expire within minutes. */
 const SEALED: readonly Sealed[] = [
   {
     table: "secrets",
@@ -35,7 +35,7 @@ const SEALED: readonly Sealed[] = [
   { table: "users", holds: "authenticator apps", keys: ["id"], column: "totp_sealed", placeOf: (row) => totpPlace(number(row, "id")) },
   {
     table: "mails",
-    holds: "waiting mails",
+    holds: "queued emails",
     keys: ["id"],
     column: "sealed",
     beside: ["name"],
@@ -50,28 +50,35 @@ const SEALED: readonly Sealed[] = [
   },
   {
     table: "site_keys",
-    holds: "keys of sites",
+    holds: "site keys",
     keys: ["site_id", "purpose"],
     column: "sealed",
     placeOf: (row) => siteKeyPlace(number(row, "site_id"), row.purpose === "identity" ? "identity" : "site"),
   },
   { table: "shares", holds: "addresses of shared views", keys: ["id"], column: "slug_sealed", placeOf: () => SLUG_PLACE },
-  { table: "idempotent_answers", holds: "kept answers", keys: ["scope", "key"], column: "body", isBase64: true, placeOf: answer("answer") },
-  { table: "idempotent_answers", holds: "kept answers", keys: ["scope", "key"], column: "body_hash", placeOf: answer("body hash") },
+  {
+    table: "idempotent_answers",
+    holds: "idempotent responses",
+    keys: ["scope", "key"],
+    column: "body",
+    isBase64: true,
+    placeOf: answer("answer"),
+  },
+  { table: "idempotent_answers", holds: "idempotent responses", keys: ["scope", "key"], column: "body_hash", placeOf: answer("body hash") },
 ]
 
 const SLICE = 1_000
 
-/** What became of the sealed values of the catalog. */
-export interface Resealed {
+/** The result of re-encrypting the sealed values of the catalog. */
+export interface ResealResult {
   sealed: number
-  /** Sealed with a key that nobody knows any more: they stay as they are, and what needs them asks for them anew. */
+  /** Number of values sealed with a lost key. They remain unchanged and must be entered again. */
   unreadable: number
 }
 
-/** Seals every value with the current key that another one has sealed, in the caller's transaction. */
-export async function sealAnew(statements: Statements, secrets: KeptSecrets): Promise<Resealed> {
-  const done: Resealed = { sealed: 0, unreadable: 0 }
+/** Re-encrypts every value that was sealed with another key, in the caller's transaction. */
+export async function resealAll(statements: Statements, secrets: RotatableSecrets): Promise<ResealResult> {
+  const done: ResealResult = { sealed: 0, unreadable: 0 }
   for await (const { column, row, sealed, place } of sealedValues(statements)) {
     if (secrets.isCurrent(sealed)) continue
     const plain = secrets.open(sealed, place)
@@ -86,13 +93,13 @@ export async function sealAnew(statements: Statements, secrets: KeptSecrets): Pr
   return done
 }
 
-/** How many sealed values there are, and how many that no key opens, by what people call them. */
+/** Number of sealed values, and of those that no key opens, by display name. */
 export interface Readability {
   all: number
   unreadable: ReadonlyMap<string, number>
 }
 
-export async function countUnreadable(catalog: Statements, secrets: Pick<KeptSecrets, "open">): Promise<Readability> {
+export async function countUnreadable(catalog: Statements, secrets: Pick<RotatableSecrets, "open">): Promise<Readability> {
   const unreadable = new Map<string, number>()
   let all = 0
   for await (const { column, sealed, place } of sealedValues(catalog)) {
@@ -109,7 +116,7 @@ async function* sealedValues(statements: Statements) {
       const rows = await listSealedRows(statements, column, after, SLICE)
       for (const row of rows) {
         const value = row[column.column]
-        const sealed = column.isBase64 ? Uint8Array.fromBase64(String(value)) : (value as Uint8Array) // a blob: the table is strict
+        const sealed = column.isBase64 ? Uint8Array.fromBase64(String(value)) : (value as Uint8Array) // a blob, because the table is strict
         yield { column, row, sealed, place: column.placeOf(row) }
       }
       after = rows.at(-1)

@@ -1,23 +1,23 @@
-import type { Clock } from "../domain/clock.ts"
-import { instantText } from "../domain/moment.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteSecret, insertSecret, secretById, updateSecret } from "../store/catalog/secrets.ts"
-import type { SecretPlace, Secrets } from "./secrets.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deleteSecret, insertSecret, secretById, updateSecret } from "../../store/catalog/secrets.ts"
+import type { SecretPlace, Secrets } from "../secrets/secrets.ts"
 
-/** What answers say of a secret: never the secret. */
+/** The description of a secret in API responses, without the secret. */
 export interface ShownSecret {
   set: boolean
-  /** The last four characters of one that has twelve or more. */
+  /** The last four characters, if the secret has at least 12. */
   hint?: string
   updated_at?: string
 }
 
-/** Sealed values of one owner, each bound to the row it belongs to: moved to another row it does not open. */
+/** Encrypted values of one owner. Each is bound to the row it belongs to and cannot be decrypted for another row. */
 export interface StoredSecrets {
-  /** In the transaction of the row that refers to it. Returns its id. */
+  /** Stores a secret in the transaction of the row that refers to it. Returns its id. */
   put(statements: Statements, place: SecretPlace, text: string): Promise<number>
   replace(statements: Statements, id: number, text: string): Promise<void>
-  /** Undefined for an unknown one, and for one that this instance's key does not open: then it has to be given again. */
+  /** Decrypts a secret. Returns undefined if it does not exist or the instance's key is lost: then it must be entered again. */
   open(id: number): Promise<string | undefined>
   shown(id: number | null, statements?: Statements): Promise<ShownSecret>
   remove(statements: Statements, id: number): Promise<void>
@@ -29,13 +29,13 @@ interface StoredSecretsOptions {
   secrets: Secrets
 }
 
-const HINTED = 12
+const MIN_HINTED_CHARACTERS = 12
 
-/** `owner` is `core`, or a plugin: nobody opens what is another's. */
+/** Creates the store of an owner's secrets. `owner` is `core` or the id of a plugin; an owner cannot read the secrets of others. */
 export function storedSecrets({ catalog, clock, secrets }: StoredSecretsOptions, owner: string): StoredSecrets {
   const sealed = (place: SecretPlace, text: string) => ({
     sealed: secrets.seal(new TextEncoder().encode(text), place),
-    hint: text.length >= HINTED ? text.slice(-4) : null,
+    hint: text.length >= MIN_HINTED_CHARACTERS ? text.slice(-4) : null,
   })
   async function find(statements: Statements, id: number) {
     const row = await secretById(statements, owner, id)

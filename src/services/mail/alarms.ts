@@ -1,61 +1,65 @@
-import { type Actor, userBehind } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
+import { type Actor, actingUserId } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
 import {
   dismissNotice,
   endNotice,
-  lastToldAt,
+  lastNotifiedAt,
   listAdminAddresses,
   listAdminOrganizations,
   listNotices,
-  markNoticeTold,
+  markNotified,
   type Notice,
   raiseNotice,
-} from "../store/catalog/notices.ts"
-import type { Audit } from "./audit.ts"
-import type { PostedMail } from "./mail.ts"
-import type { Outbox } from "./outbox.ts"
+} from "../../store/catalog/notices.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import type { MailQueue } from "./mail.ts"
 
-/** What can go wrong while nobody looks. */
+/** The kinds of problems and news that instance admins are notified about. */
 export type AlarmKind = "backup_failed" | "backup_stale" | "backup_damaged" | "storage_low" | "update_available"
 
-/** What of it instance admins are told, and by which product event areas hear of it. */
-interface Sort {
+/** The notice of an alarm, and the product event that plugins receive. */
+interface AlarmText {
   title: string
-  /** What to do. */
+  /** Instruction for the administrator. */
   remedy: string
   isMailed: boolean
   event?: string
 }
 
-const SORTS: Readonly<Record<AlarmKind, Sort>> = {
+const ALARM_TEXTS: Readonly<Record<AlarmKind, AlarmText>> = {
   backup_failed: {
-    title: "A backup has failed",
-    remedy: "The cause is in the log. Put it right, then make one: footfall backup create, or the page Backups.",
+    title: "Backup failed",
+    remedy: "The log has the cause. Fix it, then create a backup with footfall backup create or on the Backups page.",
     isMailed: true,
     event: "backup.failed",
   },
   backup_stale: {
-    title: "There is no good backup of the last two days",
-    remedy: "Make one: footfall backup create, or the page Backups. The log says why none was made by itself.",
+    title: "No good backup in the last two days",
+    remedy: "Create one with footfall backup create or on the Backups page. The log says why the automatic backups failed.",
     isMailed: true,
   },
   backup_damaged: {
     title: "A backup is damaged",
-    remedy: "Look at the disk, make a new backup, and delete the damaged one.",
+    remedy: "Check the disk, create a new backup and delete the damaged one.",
     isMailed: true,
   },
   storage_low: {
     title: "The disk is nearly full",
-    remedy: "Make room, or move the data folder. When it is full, events are refused.",
+    remedy: "Free up space or move the data folder. When the disk is full, Footfall rejects events.",
     isMailed: true,
   },
-  update_available: { title: "There is a newer version", remedy: "Read its notes, make a backup, then install it.", isMailed: false },
+  update_available: {
+    title: "A newer version is available",
+    remedy: "Read the release notes, create a backup, then install it.",
+    isMailed: false,
+  },
 }
 
-/** A notice as the console shows one. */
+/** A notice in the admin console. */
 export interface ShownNotice extends Pick<Notice, "id" | "detail" | "first_at" | "last_at"> {
   kind: AlarmKind
   title: string
@@ -63,22 +67,22 @@ export interface ShownNotice extends Pick<Notice, "id" | "detail" | "first_at" |
 }
 
 /**
- * Tells instance admins what goes wrong: as a notice in the console until it is over or somebody has seen it, by mail, and by a
- * product event to the organizations that they belong to; the latter two once a day for each kind.
+ * Alerts for instance admins. A notice stays in the admin console until the problem ends or an admin dismisses it. Emails, and product
+ * events to the admins' organizations, are sent at most once a day for each kind.
  */
 export interface Alarms {
   raise(kind: AlarmKind, detail: Readonly<Record<string, string | number | null>>): Promise<void>
-  /** It is over; may be said again and again. */
+  /** Clears an alarm. Idempotent. */
   end(kind: AlarmKind): Promise<void>
   list(): Promise<ShownNotice[]>
-  /** Throws `not_found`. */
+  /** Dismisses a notice. Throws `not_found`. */
   dismiss(actor: Actor, id: string | undefined): Promise<void>
 }
 
 interface AlarmsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
-  mail: Pick<PostedMail, "isOn" | "post" | "wake">
+  mail: Pick<MailQueue, "isOn" | "post" | "wake">
   outbox: Pick<Outbox, "write">
   audit: Pick<Audit, "write">
   publicUrl(): string
@@ -87,23 +91,23 @@ interface AlarmsOptions {
 const DAY_MS = 86_400_000
 
 export function createAlarms({ catalog, clock, mail, outbox, audit, publicUrl }: AlarmsOptions): Alarms {
-  /** Kinds without an open notice, as far as this process knows: whoever says so every minute costs nothing. */
+  /** Kinds known to have no open notice, so that frequent calls of `end` need no statement. */
   const quiet = new Set<AlarmKind>()
   return {
     async raise(kind, detail) {
       const now = clock.now()
       quiet.delete(kind)
       await catalog.transaction(async (statements) => {
-        const toldAt = await lastToldAt(statements, kind)
+        const lastSentAt = await lastNotifiedAt(statements, kind)
         const notice = await raiseNotice(statements, { kind, detail, now })
-        if (toldAt !== undefined && now - toldAt < DAY_MS) return
-        await markNoticeTold(statements, notice.id, now)
-        const { event, isMailed } = SORTS[kind]
+        if (lastSentAt !== undefined && now - lastSentAt < DAY_MS) return
+        await markNotified(statements, notice.id, now)
+        const { event, isMailed } = ALARM_TEXTS[kind]
         if (event !== undefined)
           for (const { id } of await listAdminOrganizations(statements))
             await outbox.write(statements, { event, organizationId: id, payload: detail })
         if (isMailed)
-          for (const { email } of await listAdminAddresses(statements)) await mail.post(statements, letterOf(email, kind, detail))
+          for (const { email } of await listAdminAddresses(statements)) await mail.post(statements, emailAbout(email, kind, detail))
       })
       mail.wake()
     },
@@ -114,13 +118,13 @@ export function createAlarms({ catalog, clock, mail, outbox, audit, publicUrl }:
     },
     async list() {
       const notices = await listNotices(catalog)
-      return notices.filter(({ kind }) => Object.hasOwn(SORTS, kind)).map((notice) => shownNotice(notice, notice.kind as AlarmKind)) // just looked at
+      return notices.filter(({ kind }) => Object.hasOwn(ALARM_TEXTS, kind)).map((notice) => shownNotice(notice, notice.kind as AlarmKind)) // checked by the filter
     },
     dismiss: (actor, id) =>
       catalog.transaction(async (statements) => {
-        const by = userBehind(actor)
+        const by = actingUserId(actor)
         const notice = await dismissNotice(statements, parseId(id) ?? 0, { by, at: clock.now() })
-        if (!notice) throw new AppError("not_found", "There is no open notice of this id.")
+        if (!notice) throw new AppError("not_found", "There is no open notice with this id.")
         await audit.write(statements, actor, {
           action: "admin.notice.dismiss",
           target: { type: "notice", id: notice.id, label: notice.kind },
@@ -128,14 +132,14 @@ export function createAlarms({ catalog, clock, mail, outbox, audit, publicUrl }:
       }),
   }
 
-  function letterOf(to: string, kind: AlarmKind, detail: object) {
-    const { title, remedy } = SORTS[kind]
+  function emailAbout(to: string, kind: AlarmKind, detail: object) {
+    const { title, remedy } = ALARM_TEXTS[kind]
     const lines = Object.entries(detail).map(([name, value]) => `${name}: ${value}`)
     return { to, subject: title, text: [lines.join("\n"), remedy, `${publicUrl()}/admin`].filter((block) => block !== "").join("\n\n") }
   }
 }
 
 const shownNotice = ({ id, detail, first_at, last_at }: Notice, kind: AlarmKind): ShownNotice => {
-  const { title, remedy } = SORTS[kind]
+  const { title, remedy } = ALARM_TEXTS[kind]
   return { id, kind, title, remedy, detail, first_at, last_at }
 }

@@ -1,9 +1,9 @@
 import type { Configuration, CustomFetchOptions, ServerMetadata } from "openid-client"
-import type { Clock } from "../domain/clock.ts"
-import type { IdentityProvider } from "../domain/identity-provider.ts"
-import type { Outbound } from "./outbound.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import type { Outbound } from "../outbound/outbound.ts"
 
-/** What is known of a provider. */
+/** The cached metadata and keys of a provider. */
 interface KnownProvider {
   metadata: ServerMetadata
   discoveredAt: number
@@ -11,10 +11,10 @@ interface KnownProvider {
   fetching?: Promise<string>
 }
 
-/** What providers say of themselves, and the keys they sign with: asked for seldom, and only through the guarded client. */
+/** Discovery of providers' metadata and signing keys. Both are cached and requested only through the outbound client. */
 interface OidcDiscovery {
   discovered(provider: IdentityProvider): Promise<KnownProvider>
-  /** Ready for a sign-in, with what is known of the provider. */
+  /** Returns the client configuration for a sign-in, with the cached data of the provider. */
   configured(provider: IdentityProvider): Promise<{ config: Configuration; of: KnownProvider }>
 }
 
@@ -23,11 +23,11 @@ interface OidcDiscoveryOptions {
   outbound: Pick<Outbound, "fetch">
 }
 
-/** Never `none`, and nothing that is signed with a secret we would have to share. */
+/** Supported signature algorithms: asymmetric ones only, never `none`. */
 export const ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
 export const SKEW_SECONDS = 60
 const DISCOVERED_MS = 60 * 60_000
-/** A key that nobody knows makes us look for new ones, at most so often. */
+/** Minimum time between two requests for keys. An ID token with an unknown key triggers one. */
 const KEYS_EVERY_MS = 60_000
 
 export function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): OidcDiscovery {
@@ -37,13 +37,13 @@ export function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): 
   const fetchOver = (provider: IdentityProvider) => async (url: string, options: CustomFetchOptions | { method: string }) => {
     const { method, headers, body } = options as CustomFetchOptions
     const text = body == null ? undefined : String(body)
-    // A code and the client's secret go to the provider alone.
+    // The code and the client secret must not follow a redirect.
     const sent = { method, headers: headers ?? {}, secretHeaders: ["authorization"], byOperator: provider.byOperator, follows: false }
     const answer = await outbound.fetch(url, { ...sent, ...(text !== undefined && { body: text }) })
     return new Response(answer.body as Uint8Array<ArrayBuffer>, { status: answer.status, headers: answer.headers })
   }
 
-  /** Of parallel requests one goes out, and none within a minute of the one before. */
+  /** Returns the keys of a provider. Parallel calls share one request, and at most one is sent per minute. */
   async function keySet(provider: IdentityProvider, of: KnownProvider): Promise<Response> {
     if (!of.keys || clock.now() - of.keys.fetchedAt >= KEYS_EVERY_MS) {
       of.fetching ??= fetchOver(provider)(of.metadata.jwks_uri!, { method: "GET" })
@@ -67,7 +67,7 @@ export function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): 
     return fresh
   }
 
-  /** Whether plain HTTP may be asked at all is judged where requests go out. */
+  /** Allows plain HTTP in the library. The outbound client decides whether such a request is sent. */
   async function permissions({ issuer }: IdentityProvider) {
     const { allowInsecureRequests } = await import("openid-client")
     return issuer.startsWith("http:") ? [allowInsecureRequests] : []
@@ -80,7 +80,7 @@ export function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): 
     const metadataOfClient = {
       [client.clockTolerance]: SKEW_SECONDS,
       [client.clockSkew]: Math.round((clock.now() - Date.now()) / 1_000),
-      // The library takes a list, although its type says one.
+      // The library accepts a list, although its type is a string.
       id_token_signed_response_alg: ALGORITHMS as unknown as string,
     }
     const config = new client.Configuration(metadata, provider.clientId, metadataOfClient, await authentication(provider, metadata))
@@ -89,7 +89,7 @@ export function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): 
     for (const permit of await permissions(provider)) permit(config)
     client.enableNonRepudiationChecks(config)
     if (of.keys?.jwks) {
-      // The age is told by our clock.
+      // The cache's age is measured with the clock of the instance.
       const age = Math.floor((clock.now() - of.keys.fetchedAt) / 1_000)
       const jwks = of.keys.jwks as Parameters<typeof client.setJwksCache>[1]["jwks"]
       client.setJwksCache(config, { jwks, uat: Math.floor(Date.now() / 1_000) - age })
@@ -103,7 +103,7 @@ export function createOidcDiscovery({ clock, outbound }: OidcDiscoveryOptions): 
 async function authentication({ clientSecret }: IdentityProvider, { token_endpoint_auth_methods_supported: methods }: ServerMetadata) {
   const { ClientSecretBasic, ClientSecretPost, None } = await import("openid-client")
   if (clientSecret === undefined) return None()
-  // Without a word of the provider the standard's own way holds.
+  // Without a preference of the provider, the default of the standard is HTTP Basic.
   const takesPostAlone = methods?.includes("client_secret_post") && !methods.includes("client_secret_basic")
   return takesPostAlone ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret)
 }

@@ -1,25 +1,25 @@
-import { domainOf, type IdentityProvider } from "../domain/identity-provider.ts"
-import type { User } from "../domain/user.ts"
-import type { Statements } from "../store/catalog/catalog.ts"
-import { provedDomain } from "../store/catalog/mail-domains.ts"
-import type { OidcClaims } from "./oidc-exchange.ts"
-import type { ApplyRoleMap } from "./oidc-roles.ts"
-import type { Guest, OpenSession, SignedIn } from "./sign-in-session.ts"
-import { type SsoRule, ssoRequired } from "./sso-rule.ts"
+import { domainOf, type IdentityProvider } from "../../domain/identity-provider.ts"
+import type { User } from "../../domain/user.ts"
+import type { Statements } from "../../store/catalog/catalog.ts"
+import { provedDomain } from "../../store/catalog/oidc-providers.ts"
+import type { Guest, OpenSession, SignedIn } from "../sign-in/session.ts"
+import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"
+import type { OidcClaims } from "./exchange.ts"
+import type { ApplyRoleMap } from "./roles.ts"
 
-/** Somebody at the door whom a provider has vouched for. */
+/** A sign-in that an identity provider has authenticated. */
 export interface OidcArrival {
   provider: IdentityProvider
   claims: OidcClaims
   guest: Guest
 }
 
-/** Lets a user in whom the arrival has turned out to be, with the roles that the groups at the provider give. Throws `sso_required`. */
+/** Completes the sign-in of a known user and applies the roles that the provider's groups map to. Throws `sso_required`. */
 export type EnterByOidc = (statements: Statements, user: User, arrival: OidcArrival) => Promise<SignedIn>
 
 export interface OidcEntryOptions {
   applyRoleMap: ApplyRoleMap
-  sso: Pick<SsoRule, "isWanted">
+  sso: Pick<SsoRule, "isRequired">
   openSession: OpenSession
 }
 
@@ -27,13 +27,13 @@ export function oidcEntry({ applyRoleMap, sso, openSession }: OidcEntryOptions):
   return async (statements, user, { provider, claims, guest }) => {
     await applyRoleMap(statements, provider, { user, groups: claims.groups, actor: guest.actor })
     const { organizationId } = provider
-    if (organizationId === null && (await sso.isWanted(user, "instance_provider", statements))) throw ssoRequired()
+    if (organizationId === null && (await sso.isRequired(user, "instance_provider", statements))) throw ssoRequired()
     const entry = { method: "oidc", mfa: claims.mfa, provider: provider.id, ...(organizationId !== null && { organizationId }) } as const
     return openSession(statements, user, entry, guest)
   }
 }
 
-/** A provider of an organization speaks for addresses of domains that the organization has proved, and for no others. */
-export async function speaksFor(statements: Statements, { organizationId }: IdentityProvider, email: string): Promise<boolean> {
+/** Whether a provider may authenticate an email address. An organization's provider may only for domains that the organization has verified. */
+export async function mayVouchFor(statements: Statements, { organizationId }: IdentityProvider, email: string): Promise<boolean> {
   return organizationId === null || (await provedDomain(statements, domainOf(email)))?.organization_id === organizationId
 }

@@ -1,40 +1,40 @@
 import type { IDToken } from "openid-client"
-import type { Clock } from "../domain/clock.ts"
-import type { IdentityProvider } from "../domain/identity-provider.ts"
-import type { Log } from "../domain/log.ts"
-import { createOidcDiscovery, SKEW_SECONDS } from "./oidc-discovery.ts"
-import type { Outbound } from "./outbound.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import { createOidcDiscovery, SKEW_SECONDS } from "./discovery.ts"
 
-/** What a sign-in at a provider is tied to. */
+/** The values that tie a provider's response to the request. */
 export interface OidcChecks {
   state: string
   nonce: string
   verifier: string
 }
 
-/** What a provider says of somebody, once all of it has been proved. */
+/** The verified claims of a provider about a user. */
 export interface OidcClaims {
   subject: string
   email: string | undefined
   isEmailVerified: boolean
   name: string | undefined
   groups: readonly string[]
-  /** The provider asked for more than a password. */
+  /** Whether the provider has required more than a password. */
   mfa: boolean
-  /** When it last asked who they are; undefined when it does not say. */
+  /** When the provider last authenticated the user, undefined if unknown. */
   authenticatedAt: number | undefined
 }
 
 /**
- * The protocol with a provider: discovery, authorization code with PKCE, and an ID token whose signature, issuer, audience,
- * nonce and times are right. Rejects for anything else, with a reason for the log.
+ * The OpenID Connect protocol: discovery, authorization code with PKCE, and validation of the ID token's signature, issuer, audience, nonce
+ * and times. Rejects with a reason for the log.
  */
 export interface OidcExchange {
-  /** `anew`: whoever is signed in there is asked all the same. */
-  authorizationUrl(provider: IdentityProvider, redirectUri: string, checks: OidcChecks, how?: { anew: boolean }): Promise<URL>
-  /** `answer` is the address the provider sent the browser to. */
+  /** Returns the URL of the provider's sign-in page. With `reauthenticate` the provider asks even users who are signed in there. */
+  authorizationUrl(provider: IdentityProvider, redirectUri: string, checks: OidcChecks, how?: { reauthenticate: boolean }): Promise<URL>
+  /** Exchanges the code for verified claims. `answer` is the URL that the provider redirected the browser to. */
   claims(provider: IdentityProvider, answer: URL, checks: OidcChecks): Promise<OidcClaims>
-  /** Where the provider ends its own session; undefined when it has no such page, or cannot be reached. */
+  /** Returns the provider's logout URL, undefined if it has none or cannot be reached. */
   logoutUrl(provider: IdentityProvider, returnTo: string): Promise<string | undefined>
 }
 
@@ -48,7 +48,7 @@ export function createOidcExchange({ clock, outbound, log }: OidcExchangeOptions
   const { discovered, configured } = createOidcDiscovery({ clock, outbound })
 
   return {
-    async authorizationUrl(provider, redirectUri, { state, nonce, verifier }, { anew } = { anew: false }) {
+    async authorizationUrl(provider, redirectUri, { state, nonce, verifier }, { reauthenticate } = { reauthenticate: false }) {
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import("openid-client")
       const { config } = await configured(provider)
       return buildAuthorizationUrl(config, {
@@ -58,7 +58,7 @@ export function createOidcExchange({ clock, outbound, log }: OidcExchangeOptions
         nonce,
         code_challenge: await calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
-        ...(anew && { prompt: "login", max_age: "0" }),
+        ...(reauthenticate && { prompt: "login", max_age: "0" }),
       })
     },
     async claims(provider, answer, { state, nonce, verifier }) {
@@ -68,10 +68,10 @@ export function createOidcExchange({ clock, outbound, log }: OidcExchangeOptions
       const tokens = await authorizationCodeGrant(config, answer, checks)
       const cached = getJwksCache(config)
       if (cached && of.keys) of.keys.jwks = cached.jwks
-      const claims = tokens.claims()! // expected above, so it is there
+      const claims = tokens.claims()! // present, because `idTokenExpected` is set
       refuseOddTimes(claims, clock.now())
-      if (typeof claims.email === "string" || !of.metadata.userinfo_endpoint) return shownClaims(claims, claims)
-      return shownClaims(claims, await fetchUserInfo(config, tokens.access_token, claims.sub))
+      if (typeof claims.email === "string" || !of.metadata.userinfo_endpoint) return readClaims(claims, claims)
+      return readClaims(claims, await fetchUserInfo(config, tokens.access_token, claims.sub))
     },
     async logoutUrl(provider, returnTo) {
       try {
@@ -83,7 +83,7 @@ export function createOidcExchange({ clock, outbound, log }: OidcExchangeOptions
         url.searchParams.set("post_logout_redirect_uri", returnTo)
         return url.href
       } catch (error) {
-        // Whoever signs out has signed out here all the same.
+        // The user is signed out of Footfall in any case.
         log.warn("an identity provider cannot be reached", { provider: provider.id, error })
         return undefined
       }
@@ -91,16 +91,16 @@ export function createOidcExchange({ clock, outbound, log }: OidcExchangeOptions
   }
 }
 
-/** The library looks at the end; a token from the future is as wrong as one of the past. */
+/** Rejects an ID token issued in the future. The library checks only its expiry. */
 function refuseOddTimes({ iat }: IDToken, now: number): void {
   if (iat * 1_000 > now + SKEW_SECONDS * 1_000) throw new Error("the ID token was issued in the future")
 }
 
-type Said = Readonly<Record<string, unknown>>
+type ClaimSource = Readonly<Record<string, unknown>>
 
-function shownClaims(token: IDToken, said: Said): OidcClaims {
-  const { email, email_verified, name } = said
-  const groups = said.groups ?? token.groups
+function readClaims(token: IDToken, source: ClaimSource): OidcClaims {
+  const { email, email_verified, name } = source
+  const groups = source.groups ?? token.groups
   const amr: unknown = token.amr
   return {
     subject: token.sub,

@@ -1,32 +1,32 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Clock } from "../domain/clock.ts"
-import { refuseFaults } from "../domain/error.ts"
-import type { IdentityProvider } from "../domain/identity-provider.ts"
-import { normalPassword } from "../domain/password.ts"
-import { isObject } from "../domain/shape.ts"
-import { parsed, typedFaults } from "../domain/sign-in-input.ts"
-import type { User } from "../domain/user.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { insertIdentity } from "../store/catalog/oidc.ts"
-import { userById } from "../store/catalog/users.ts"
-import type { Audit } from "./audit.ts"
-import { type EnterByOidc, type OidcArrival, speaksFor } from "./oidc-entry.ts"
-import type { OidcClaims } from "./oidc-exchange.ts"
-import type { OidcProviders } from "./oidc-providers.ts"
-import { OIDC_TICKET_MS } from "./oidc-round-trip.ts"
-import { userDeed } from "./own-account.ts"
-import type { Person } from "./sessions.ts"
-import { invalidCredentials, type SignIn } from "./sign-in.ts"
-import { actorAs, type Guest, type SignedIn } from "./sign-in-session.ts"
-import { type Tickets, ticketInvalid } from "./tickets.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { refuseFaults } from "../../domain/error.ts"
+import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import { normalizePassword } from "../../domain/password.ts"
+import { isObject } from "../../domain/shape.ts"
+import { parsed, typedFaults } from "../../domain/sign-in-input.ts"
+import type { User } from "../../domain/user.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { insertIdentity } from "../../store/catalog/oidc.ts"
+import { userById } from "../../store/catalog/users.ts"
+import type { Audit } from "../audit/audit.ts"
+import { userEntry } from "../audit/entries.ts"
+import { actorAs, type Guest, type SignedIn } from "../sign-in/session.ts"
+import type { Person } from "../sign-in/sessions.ts"
+import { invalidCredentials, type SignIn } from "../sign-in/sign-in.ts"
+import { type Tickets, ticketInvalid } from "../sign-in/tickets.ts"
+import { type EnterByOidc, mayVouchFor, type OidcArrival } from "./entry.ts"
+import type { OidcClaims } from "./exchange.ts"
+import type { OidcProviders } from "./providers.ts"
+import { OIDC_TICKET_MS } from "./round-trip.ts"
 
-/** Ties an account that exists to somebody whom a provider knows under its address, once its owner has confirmed it. */
+/** Links an existing account to an identity at a provider with the same email address, once the account's owner has confirmed it. */
 export interface OidcLink {
-  /** The ticket by which the owner may confirm it. */
+  /** Issues the ticket that the owner needs to confirm the link. */
   offer(userId: number, arrival: OidcArrival): Promise<string>
   /**
-   * The body has `ticket`, and `password` for whoever is not signed in. Throws `ticket_invalid`, `invalid_credentials`,
-   * `sso_required`.
+   * Confirms a link and signs the user in. The body has `ticket`, and `password` unless the user is signed in. Throws `ticket_invalid`,
+   * `invalid_credentials`, `sso_required`.
    */
   confirm(body: unknown, guest: Guest, person: Person | undefined): Promise<SignedIn>
 }
@@ -60,7 +60,7 @@ export function createOidcLink({ catalog, clock, audit, tickets, signIn, provide
 
   async function refuseOthers(user: User, password: unknown, guest: Guest): Promise<void> {
     refuseFaults(typedFaults(password, "/password"))
-    if (!(await signIn.verifies(user, normalPassword(String(password)), guest))) throw invalidCredentials()
+    if (!(await signIn.verifies(user, normalizePassword(String(password)), guest))) throw invalidCredentials()
   }
 
   return {
@@ -75,17 +75,17 @@ export function createOidcLink({ catalog, clock, audit, tickets, signIn, provide
       if (!isOwner(user, person)) await refuseOthers(user, password, guest)
       return catalog.transaction(async (statements) => {
         await tickets.use(statements, "oidc_link", ticket)
-        if (!(await speaksFor(statements, provider, user.email))) throw ticketInvalid()
+        if (!(await mayVouchFor(statements, provider, user.email))) throw ticketInvalid()
         const identity = { userId: user.id, provider: provider.id, subject: claims.subject, email: claims.email ?? "", now: clock.now() }
         if (!(await insertIdentity(statements, identity))) throw ticketInvalid()
-        const deed = { ...userDeed("accounts.identity.link")(user), changes: { provider: [null, provider.id] as const } }
-        await audit.write(statements, actorAs(guest.actor, user), deed)
+        const entry = { ...userEntry("accounts.identity.link")(user), changes: { provider: [null, provider.id] as const } }
+        await audit.write(statements, actorAs(guest.actor, user), entry)
         return enter(statements, user, { provider, claims, guest })
       })
     },
   }
 }
 
-/** Being signed in as the very user, by themself, is as good as the password. */
+/** Whether the request comes from the user's own session, which is as good as the password. */
 const isOwner = (user: User, person: Person | undefined): boolean =>
   person?.user.id === user.id && person.session.impersonator_id === null && person.session.organization_id === null

@@ -1,28 +1,28 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import { ORGANIZATION } from "../domain/limits.ts"
-import { domainNotFound, domainNotVerified, domainTaken, type MailDomain, parseDomain, proofOf } from "../domain/mail-domain.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteDomain, domainById, insertDomain, listDomains, provedDomain, verifyDomain } from "../store/catalog/mail-domains.ts"
-import type { Outbound } from "./outbound.ts"
-import type { Random } from "./secrets.ts"
-import type { Alongside } from "./site-things.ts"
-import { refuseLockOut } from "./sso-rule.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { ORGANIZATION } from "../../domain/limits.ts"
+import { domainNotFound, domainNotVerified, domainTaken, type MailDomain, parseDomain, proofOf } from "../../domain/mail-domain.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deleteDomain, domainById, insertDomain, listDomains, provedDomain, verifyDomain } from "../../store/catalog/oidc-providers.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { refuseLockOut } from "../sign-in/sso-rule.ts"
 
-/** The texts of a domain's TXT records; an empty list for a domain without any. Rejects when nobody answers. */
+/** Returns the texts of a domain's TXT records, an empty list if it has none. Rejects if no name server responds. */
 export type ResolveTxt = (domain: string) => Promise<readonly string[]>
 
-/** Domains of e-mail addresses that an organization proves to be its own, by a TXT record. One of another organization is `domain_not_found`. */
+/** Email domains of organizations, verified by a TXT record. A domain entry of another organization is `domain_not_found`. */
 export interface MailDomains {
-  /** By id ascending. */
+  /** Returns the domains by ascending id. */
   list(organizationId: number): Promise<MailDomain[]>
   get(organizationId: number, id: string | undefined): Promise<MailDomain>
-  /** One that was named before is answered as it is. Throws `validation_failed`, `domain_taken`, `limit_reached`. */
+  /** Adds a domain, or returns the existing entry. Throws `validation_failed`, `domain_taken`, `limit_reached`. */
   create(organizationId: number, body: unknown, alongside?: Alongside<MailDomain>): Promise<MailDomain>
-  /** Asks the DNS. Throws `domain_not_verified`, `domain_taken`, `outbound_disabled`. */
+  /** Verifies a domain by its TXT record. Throws `domain_not_verified`, `domain_taken`, `outbound_disabled`. */
   verify(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<MailDomain>
-  /** Throws `provider_required` where members would have no way in. */
+  /** Removes a domain. Throws `provider_required` if members could no longer sign in. */
   remove(organizationId: number, id: string | undefined, alongside?: Alongside<MailDomain>): Promise<void>
 }
 
@@ -31,7 +31,7 @@ interface MailDomainsOptions {
   clock: Pick<Clock, "now">
   random: Random
   resolveTxt: ResolveTxt
-  /** Whether anything may leave the instance. */
+  /** Whether the instance may send requests. */
   outbound: Pick<Outbound, "enabled">
   hasInstanceProvider: boolean
 }
@@ -65,14 +65,14 @@ export function createMailDomains({ catalog, clock, random, resolveTxt, outbound
         if (own.length >= ORGANIZATION.domains) throw tooManyDomains()
         const token = random(TOKEN_BYTES).toHex()
         const made = await insertDomain(statements, { organization_id: organizationId, domain, token, created_at: clock.now() })
-        await alongside?.(statements, { after: made! }) // it was not there just now
+        await alongside?.(statements, { after: made! }) // the domain was not in the list
         return made!
       })
     },
     async verify(organizationId, id, alongside) {
       const { domain, verified_at, ...named } = await find(catalog, organizationId, id)
       if (verified_at !== null) return { ...named, domain, verified_at }
-      if (!outbound.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+      if (!outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
       const records = await resolveTxt(domain).catch((): readonly string[] => [])
       if (!records.includes(proofOf(named))) throw domainNotVerified()
       return catalog.transaction(async (statements) => {
@@ -96,7 +96,20 @@ export function createMailDomains({ catalog, clock, random, resolveTxt, outbound
 }
 
 const tooManyDomains = () =>
-  new AppError("limit_reached", `An organization may name ${ORGANIZATION.domains} domains`, {
+  new AppError("limit_reached", `An organization can have up to ${ORGANIZATION.domains} email domains.`, {
     limit: ORGANIZATION.domains,
     resource: "domains",
   })
+
+/** Creates the TXT record lookup, which is used only to verify domains. `servers` replaces the name servers of the system. */
+export function txtResolver(servers?: readonly string[]): ResolveTxt {
+  return async (domain) => {
+    // Imported on first use to keep the start fast.
+    const { Resolver } = await import("node:dns/promises")
+    const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+    if (servers) resolver.setServers(servers)
+    // Bun returns each 255-byte part of a long text as a text of its own; our proof fits into one part. The final dot prevents lookups in
+    // local search domains.
+    return (await resolver.resolveTxt(`${domain}.`)).flat()
+  }
+}

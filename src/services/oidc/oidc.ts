@@ -1,31 +1,31 @@
-import { AppError } from "../domain/error.ts"
-import { domainOf, type IdentityProvider } from "../domain/identity-provider.ts"
-import { type OidcEntryOptions, oidcEntry } from "./oidc-entry.ts"
-import type { OidcExchange } from "./oidc-exchange.ts"
-import { createOidcLink, type OidcLink, type OidcLinkOptions } from "./oidc-link.ts"
-import type { OidcProof } from "./oidc-proof.ts"
-import type { OidcProviders } from "./oidc-providers.ts"
-import { type OidcReception, type OidcReceptionOptions, type OidcRefusal, oidcReception } from "./oidc-reception.ts"
-import { createOidcRoundTrip, type OidcReturn, type OidcRoundTripOptions, type OidcWay } from "./oidc-round-trip.ts"
-import type { Person } from "./sessions.ts"
-import type { SignInLimits } from "./sign-in-limits.ts"
-import type { Guest } from "./sign-in-session.ts"
+import { AppError } from "../../domain/error.ts"
+import { domainOf, type IdentityProvider } from "../../domain/identity-provider.ts"
+import type { SignInLimits } from "../sign-in/limits.ts"
+import type { Guest } from "../sign-in/session.ts"
+import type { Person } from "../sign-in/sessions.ts"
+import { type OidcEntryOptions, oidcEntry } from "./entry.ts"
+import type { OidcExchange } from "./exchange.ts"
+import { createOidcLink, type OidcLink, type OidcLinkOptions } from "./link.ts"
+import type { OidcProof } from "./proof.ts"
+import type { OidcProviders } from "./providers.ts"
+import { type OidcReception, type OidcReceptionOptions, type OidcRefusal, oidcReception } from "./reception.ts"
+import { createOidcRoundTrip, type OidcRedirect, type OidcReturn, type OidcRoundTripOptions } from "./round-trip.ts"
 
-/** Where a browser goes on; one that is signed in and has proved nothing more, to where it was. */
+/** The next step of the browser after it returns from a provider. `unproved`: the user's identity was not confirmed. */
 export type OidcOutcome = OidcReception | { go: "unproved"; error: OidcRefusal; next: string }
 
 /**
- * Signing in by an identity provider. Somebody is known by (provider, subject) alone; an address leads to an account only when
- * the provider has verified it and its owner has confirmed the link once, by password or by being signed in.
+ * Sign-in with identity providers. Users are identified by provider and subject. An existing account with the same email address is used
+ * only if the provider has verified the address and the account's owner has confirmed the link once.
  */
 export interface Oidc {
-  /** Those whose buttons a page shows; with an address also that of the organization that has proved its domain. */
+  /** Returns the providers that the sign-in page offers. With an email address this includes the providers of the organization that has verified its domain. */
   buttons(email: string | undefined): Promise<{ id: string; name: string }[]>
-  /** Where to send the browser, and the ticket it must bring back. Throws `provider_not_found`, `rate_limited`, `unavailable`. */
-  start(id: string | undefined, next: string | undefined, guest: Pick<Guest, "origin">): Promise<OidcWay>
-  /** The same for whoever proves again who they are. Throws also `forbidden` where the provider cannot vouch for the session. */
-  startProof(id: string | undefined, next: string | undefined, person: Person & Pick<Guest, "origin">): Promise<OidcWay>
-  /** `search` is what the provider added to our address. */
+  /** Starts a sign-in and returns the URL of the provider, with a ticket that the browser must bring back. Throws `provider_not_found`, `rate_limited`, `unavailable`. */
+  start(id: string | undefined, next: string | undefined, guest: Pick<Guest, "origin">): Promise<OidcRedirect>
+  /** Starts the confirmation of a signed-in user's identity. Also throws `forbidden` if the provider cannot open such a session. */
+  startProof(id: string | undefined, next: string | undefined, person: Person & Pick<Guest, "origin">): Promise<OidcRedirect>
+  /** Completes a sign-in or confirmation. `search` is the query string that the provider added to our URL. */
   callback(id: string | undefined, search: string, ticket: string | undefined, guest: Guest): Promise<OidcOutcome>
   link: OidcLink["confirm"]
   logoutUrl(provider: string): Promise<string | undefined>
@@ -51,7 +51,7 @@ export function createOidc(options: OidcOptions): Oidc {
 
   async function find(id: string | undefined): Promise<IdentityProvider> {
     const provider = id === undefined ? undefined : await providers.get(id)
-    if (!provider) throw new AppError("provider_not_found", "There is no identity provider of this name.")
+    if (!provider) throw new AppError("provider_not_found", "There is no identity provider with this id.")
     return provider
   }
 
@@ -86,7 +86,7 @@ export function createOidc(options: OidcOptions): Oidc {
     },
     link: link.confirm,
     async logoutUrl(id) {
-      // Whoever signs out has signed out here all the same.
+      // The user is signed out of Footfall in any case.
       const provider = await providers.get(id).catch(() => undefined)
       return provider && exchange.logoutUrl(provider, `${publicUrl()}/signin`)
     },

@@ -1,12 +1,13 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { ORGANIZATION } from "../domain/limits.ts"
-import type { Log } from "../domain/log.ts"
-import type { Organization } from "../domain/organization.ts"
-import type { Permissions } from "../domain/permission.ts"
-import { type ProviderFields, readProvider } from "../domain/provider-input.ts"
-import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import { type Actor, changesBetween, REDACTED } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { ORGANIZATION } from "../../domain/limits.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Organization } from "../../domain/organization.ts"
+import type { Permissions } from "../../domain/permission.ts"
+import { type ProviderFields, readProvider } from "../../domain/provider-input.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   countIdentities,
   deleteIdentitiesOf,
@@ -16,29 +17,29 @@ import {
   providerOf,
   type StoredProvider,
   updateProvider,
-} from "../store/catalog/oidc-providers.ts"
-import { revokeSessionsBy } from "../store/catalog/sessions.ts"
-import { lookAtProvider, type OidcTest } from "./oidc-look.ts"
-import { openedProvider } from "./oidc-providers.ts"
-import { callbackAddress } from "./oidc-round-trip.ts"
-import type { Outbound } from "./outbound.ts"
-import { refuseMapBeyond } from "./role-map-rule.ts"
-import type { Random } from "./secrets.ts"
-import type { Alongside } from "./site-things.ts"
-import type { Sites } from "./sites.ts"
-import { refuseLockOut } from "./sso-rule.ts"
-import type { ShownSecret, StoredSecrets } from "./stored-secrets.ts"
+} from "../../store/catalog/oidc-providers.ts"
+import { revokeSessionsBy } from "../../store/catalog/sessions.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import type { ShownSecret, StoredSecrets } from "../key-rotation/stored-secrets.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { refuseLockOut } from "../sign-in/sso-rule.ts"
+import { checkProvider, type OidcTest } from "./provider-check.ts"
+import { openedProvider } from "./providers.ts"
+import { refuseMapBeyond } from "./roles.ts"
+import { callbackAddress } from "./round-trip.ts"
 
-/** A provider as its organization's admins see it: its secret is never told. */
+/** A provider as its organization's admins see it, without its client secret. */
 export interface OwnProvider extends Omit<StoredProvider, "role_map" | "secret_id" | "organization_id">, Pick<ProviderFields, "role_map"> {
   client_secret: ShownSecret
-  /** Where it sends browsers back to. */
+  /** Redirect URI to register at the provider. */
   redirect_uri: string
-  /** How many users it knows. */
+  /** Number of linked users. */
   identities: number
 }
 
-/** Who writes, and by which session: that one goes on when others of the provider end. */
+/** The author of a change and their session, which stays open when other sessions of the provider end. */
 export interface ProviderWriter {
   userId: number
   sessionId: number
@@ -47,28 +48,27 @@ export interface ProviderWriter {
 export interface ProviderTerms {
   expected?: Expected
   alongside?: Alongside<StoredProvider>
-  /** The provider as answers show it, for a caller whose version is old. */
+  /** Returns the provider as the API shows it, for the `version_conflict` error. */
   current?(provider: OwnProvider): object
 }
 
 /**
- * The identity providers that an organization enters for itself. Nobody maps groups to a role that they could not give, and no
- * change leaves members without a way in: `provider_required`. An unknown one, and that of another organization, is
- * `provider_not_found`.
+ * The identity providers of organizations. Members can map groups only to roles that they may grant themselves. A change that leaves
+ * members unable to sign in is `provider_required`. A provider of another organization is `provider_not_found`.
  */
 export interface OrganizationProviders {
   list(organizationId: number): Promise<OwnProvider[]>
   get(organizationId: number, id: string | undefined): Promise<OwnProvider>
-  /** Throws `validation_failed`, `forbidden`, `limit_reached`. */
+  /** Creates a provider. Throws `validation_failed`, `forbidden`, `limit_reached`. */
   create(
     organization: Organization,
     body: unknown,
     by: ProviderWriter,
-    terms?: ProviderTerms & { told?: Alongside<OwnProvider> },
+    terms?: ProviderTerms & { storeResponse?: Alongside<OwnProvider> },
   ): Promise<OwnProvider>
   /**
-   * A merge patch. Another issuer knows other people: whom the one before knew is forgotten, and its sessions end, as they do
-   * when it is switched off. Throws also `version_conflict`, `precondition_failed`.
+   * Applies a merge patch. A new issuer removes all linked identities and ends the provider's sessions; disabling ends the sessions. Also
+   * throws `version_conflict`, `precondition_failed`.
    */
   update(
     organization: Organization,
@@ -77,9 +77,9 @@ export interface OrganizationProviders {
     by: ProviderWriter,
     terms?: ProviderTerms,
   ): Promise<OwnProvider>
-  /** Its sessions end; roles that its map gave stay as people's. */
+  /** Removes a provider and ends its sessions. Roles granted by its map remain. */
   remove(organization: Organization, id: string | undefined, by: ProviderWriter, terms?: ProviderTerms): Promise<void>
-  /** Whether it answers as signing in by it takes, through the guard for addresses that people enter. */
+  /** Checks whether the provider responds as a sign-in requires. The request obeys the rules for user-entered URLs. */
   test(organizationId: number, id: string | undefined): Promise<OidcTest>
 }
 
@@ -89,12 +89,12 @@ interface OrganizationProvidersOptions {
   random: Random
   log: Log
   permissions: Permissions
-  sites: Pick<Sites, "list">
+  sites: { list(organizationId: number): Promise<readonly { id: number }[]> }
   outbound: Pick<Outbound, "check" | "fetch">
-  /** Of the core. */
+  /** Encrypted values of the core. */
   storedSecrets: StoredSecrets
   hasInstanceProvider: boolean
-  /** Under which people reach the instance. */
+  /** Returns the base URL of the instance. */
   publicUrl(): string
 }
 
@@ -103,22 +103,22 @@ export function createOrganizationProviders(options: OrganizationProvidersOption
 
   async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<StoredProvider> {
     const found = id === undefined ? undefined : await providerOf(statements, organizationId, id)
-    if (!found) throw new AppError("provider_not_found", "The organization has no identity provider with this id")
+    if (!found) throw new AppError("provider_not_found", "This organization has no identity provider with this id.")
     return found
   }
   async function shown(provider: StoredProvider, statements: Statements = catalog): Promise<OwnProvider> {
     const { secret_id, organization_id: _, role_map, ...stored } = provider
     const [client_secret, identities] = [await storedSecrets.shown(secret_id, statements), await countIdentities(statements, stored.id)]
     const redirect_uri = callbackAddress(publicUrl(), stored.id)
-    // The map was judged when it was entered.
+    // The map was validated when it was saved.
     return { ...stored, role_map: role_map as ProviderFields["role_map"], client_secret, redirect_uri, identities }
   }
   const termsOf = async (organizationId: number) => ({
     refusesUrl: (url: string) => isRefused(outbound, url),
     ownSites: new Set((await sites.list(organizationId)).map(({ id }) => id)),
   })
-  /** The id of the secret after a write: another value is another row, so that the log shows that it was changed. */
-  async function keptSecret(statements: Statements, id: string, before: number | null, secret: string | null | undefined) {
+  /** Stores a new secret in a new row and returns its id, so that the audit entry shows a change. Returns the old id if there is none. */
+  async function storeSecret(statements: Statements, id: string, before: number | null, secret: string | null | undefined) {
     if (secret === undefined) return before
     return secret === null ? null : storedSecrets.put(statements, { table: "oidc_providers", row: id, purpose: "client_secret" }, secret)
   }
@@ -128,22 +128,22 @@ export function createOrganizationProviders(options: OrganizationProvidersOption
   return {
     list: async (organizationId) => Promise.all((await listProvidersOf(catalog, organizationId)).map((each) => shown(each))),
     get: async (organizationId, id) => shown(await find(catalog, organizationId, id)),
-    async create(organization, body, by, { alongside, told } = {}) {
+    async create(organization, body, by, { alongside, storeResponse } = {}) {
       const { fields, secret } = readProvider(body, undefined, await termsOf(organization.id))
       const id = idFor(fields.name, random)
       return catalog.transaction(async (statements) => {
         await refuseMapBeyond(statements, organization.id, fields, { userId: by.userId, permissions })
         const others = await listProvidersOf(statements, organization.id)
         if (others.length >= ORGANIZATION.providers) throw tooMany()
-        const secret_id = await keptSecret(statements, id, null, secret)
-        // Lists go by the moment, so no two have the same.
+        const secret_id = await storeSecret(statements, id, null, secret)
+        // Lists are ordered by this time, so it must be unique.
         const now = Math.max(clock.now(), (others.at(-1)?.created_at ?? 0) + 1)
         await insertProvider(statements, { ...fields, id, organizationId: organization.id, secret_id, now })
         await refuseLockOut(statements, organization.id, hasInstanceProvider)
         const after = await find(statements, organization.id, id)
         await alongside?.(statements, { after })
         const answer = await shown(after, statements)
-        await told?.(statements, { after: answer })
+        await storeResponse?.(statements, { after: answer })
         return answer
       })
     },
@@ -157,7 +157,7 @@ export function createOrganizationProviders(options: OrganizationProvidersOption
         const present = await shown(before, statements)
         refuseStaleBody(before, version, () => current(present))
         if (secret === undefined && Bun.deepEquals(fields, fieldsOf(before))) return before
-        const secret_id = await keptSecret(statements, before.id, before.secret_id, secret)
+        const secret_id = await storeSecret(statements, before.id, before.secret_id, secret)
         await updateProvider(statements, before.id, { ...fields, secret_id, now: clock.now() })
         if (before.secret_id !== null && secret_id !== before.secret_id) await storedSecrets.remove(statements, before.secret_id)
         if (fields.issuer !== before.issuer) await deleteIdentitiesOf(statements, before.id)
@@ -182,7 +182,7 @@ export function createOrganizationProviders(options: OrganizationProvidersOption
       })
     },
     test: async (organizationId, id) =>
-      lookAtProvider(outbound, await openedProvider(await find(catalog, organizationId, id), storedSecrets, log)),
+      checkProvider(outbound, await openedProvider(await find(catalog, organizationId, id), storedSecrets, log)),
   }
 }
 
@@ -203,7 +203,7 @@ const fieldsOf = ({
   scopes,
   allowed_domains,
   jit,
-  role_map: role_map as ProviderFields["role_map"], // judged when it was entered
+  role_map: role_map as ProviderFields["role_map"], // validated when it was saved
   sso_only,
   enabled,
 })
@@ -219,7 +219,7 @@ function isRefused(outbound: Pick<Outbound, "check">, url: string): boolean {
 
 const ID_BYTES = 5
 
-/** Part of the address that the provider sends browsers back to. Random at its end: nobody learns of another's by a clash. */
+/** Returns a new provider id, which is part of the redirect URI. Its random end avoids conflicts that would reveal other organizations' providers. */
 function idFor(name: string, random: Random): string {
   const words = name
     .toLowerCase()
@@ -231,7 +231,24 @@ function idFor(name: string, random: Random): string {
 }
 
 const tooMany = () =>
-  new AppError("limit_reached", `An organization may have ${ORGANIZATION.providers} identity providers`, {
+  new AppError("limit_reached", `An organization can have up to ${ORGANIZATION.providers} identity providers.`, {
     limit: ORGANIZATION.providers,
     resource: "providers",
   })
+
+/** Returns a callback that writes the audit entry of a change to a provider. Of the secret it records only that it changed. */
+export const providerRecorded =
+  (audit: Pick<Audit, "write">, actor: Actor, verb: "create" | "update" | "delete"): Alongside<StoredProvider> =>
+  async (statements, { before, after }) => {
+    const { id, name, organization_id } = (after ?? before)! // at least one of them is set
+    const { secret_id: _, ...others } = changesBetween(before, after)
+    const secret = before?.secret_id === after?.secret_id ? {} : { client_secret: [marked(before), marked(after)] as const }
+    await audit.write(statements, actor, {
+      action: `accounts.provider.${verb}`,
+      target: { type: "provider", id, label: name },
+      organizationId: organization_id ?? undefined,
+      changes: { ...others, ...secret },
+    })
+  }
+
+const marked = (provider: StoredProvider | undefined): string | null => (provider?.secret_id == null ? null : REDACTED)

@@ -1,24 +1,27 @@
-import { AppError } from "../domain/error.ts"
-import type { IdentityProvider } from "../domain/identity-provider.ts"
-import { isObject } from "../domain/shape.ts"
-import { ALGORITHMS } from "./oidc-discovery.ts"
-import type { Outbound } from "./outbound.ts"
+import { Type as t } from "@sinclair/typebox"
+import { AppError } from "../../domain/error.ts"
+import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import { isObject } from "../../domain/shape.ts"
+import { parsed } from "../../domain/sign-in-input.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import { ALGORITHMS } from "./discovery.ts"
+import type { OidcProviders } from "./providers.ts"
 
-/** What a look at an identity provider has found. */
+/** The result of checking an identity provider. */
 export interface OidcTest {
   ok: boolean
   steps: { name: string; ok: boolean; detail: string; ms: number }[]
-  /** Claims that a sign-in needs, or makes use of. */
+  /** Claims that a sign-in needs or uses. `offered` is null if the provider does not list its claims. */
   claims: { name: string; needed: boolean; offered: boolean | null }[]
 }
 
-/** Asks a provider for what signing in by it takes; nobody is signed in, and no secret goes out. */
-export async function lookAtProvider(outbound: Pick<Outbound, "fetch">, provider: IdentityProvider): Promise<OidcTest> {
+/** Checks a provider's discovery document and keys, without signing in and without sending the client secret. */
+export async function checkProvider(outbound: Pick<Outbound, "fetch">, provider: IdentityProvider): Promise<OidcTest> {
   const steps: OidcTest["steps"] = []
   const ask = async (name: string, url: string, judge: (found: Record<string, unknown>) => string | undefined) => {
     const { found, detail, ms } = await jsonAt(outbound, url, provider)
     const wrong = detail ?? judge(found)
-    steps.push({ name, ok: wrong === undefined, detail: wrong ?? "as it should be", ms })
+    steps.push({ name, ok: wrong === undefined, detail: wrong ?? "OK", ms })
     return wrong === undefined ? found : undefined
   }
   const issuer = provider.issuer.replace(/\/$/, "")
@@ -34,29 +37,29 @@ async function jsonAt(
 ): Promise<{ found: Record<string, unknown>; detail?: string; ms: number }> {
   try {
     const { status, body, ms } = await outbound.fetch(url, { byOperator, headers: { accept: "application/json" } })
-    if (status !== 200) return { found: {}, detail: `it answered ${status}`, ms }
+    if (status !== 200) return { found: {}, detail: `The provider responded with status ${status}.`, ms }
     const found: unknown = JSON.parse(new TextDecoder().decode(body))
-    return isObject(found) ? { found, ms } : { found: {}, detail: "its answer is no JSON object", ms }
+    return isObject(found) ? { found, ms } : { found: {}, detail: "The response is not a JSON object.", ms }
   } catch (error) {
-    const says = error instanceof AppError ? error.message : "its answer is no JSON"
+    const says = error instanceof AppError ? error.message : "The response is not JSON."
     return { found: {}, detail: says, ms: 0 }
   }
 }
 
 function judgeMetadata(found: Record<string, unknown>, { issuer }: IdentityProvider): string | undefined {
-  if (found.issuer !== issuer) return "it calls itself by another issuer than the one that is set"
+  if (found.issuer !== issuer) return "The discovery document names another issuer than the one configured."
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"])
-    if (typeof found[name] !== "string" || !URL.canParse(found[name])) return `it names no ${name}`
+    if (typeof found[name] !== "string" || !URL.canParse(found[name])) return `The discovery document has no ${name}.`
   const signed = listOf(found.id_token_signing_alg_values_supported)
   if (signed && !signed.some((name) => ALGORITHMS.includes(name)))
-    return `it signs with ${signed.join(", ")}; one of ${ALGORITHMS.join(", ")} is needed`
+    return `The provider signs ID tokens with ${signed.join(", ")}. Footfall supports ${ALGORITHMS.join(", ")}.`
   const challenges = listOf(found.code_challenge_methods_supported)
-  return challenges && !challenges.includes("S256") ? "it does not take PKCE with S256" : undefined
+  return challenges && !challenges.includes("S256") ? "The provider does not support PKCE with S256." : undefined
 }
 
 function judgeKeys({ keys }: Record<string, unknown>): string | undefined {
   const usable = (Array.isArray(keys) ? keys : []).filter((key) => isObject(key) && ["RSA", "EC", "OKP"].includes(String(key.kty)))
-  return usable.length === 0 ? "it publishes no key that an ID token could be signed with" : undefined
+  return usable.length === 0 ? "The provider publishes no key for verifying ID tokens." : undefined
 }
 
 function claimsOf({ roleMap }: IdentityProvider, metadata: Record<string, unknown> | undefined): OidcTest["claims"] {
@@ -65,9 +68,24 @@ function claimsOf({ roleMap }: IdentityProvider, metadata: Record<string, unknow
   return [...new Set([...needed, "name", "groups"])].map((name) => ({
     name,
     needed: needed.includes(name),
-    // Many say nothing of what they tell.
+    // Many providers do not list their claims.
     offered: offered ? offered.includes(name) : null,
   }))
 }
 
 const listOf = (value: unknown): string[] | undefined => (Array.isArray(value) ? value.map(String) : undefined)
+
+const OidcTestInput = t.Object(
+  { provider: t.String({ minLength: 1, maxLength: 100 }) },
+  { additionalProperties: false, title: "OidcTestInput" },
+)
+
+/** Checks a provider of the instance. Throws `validation_failed`, `provider_not_found`. */
+export async function testProvider(
+  { providers, outbound }: { providers: Pick<OidcProviders, "get">; outbound: Pick<Outbound, "fetch"> },
+  body: unknown,
+): Promise<OidcTest> {
+  const provider = await providers.get(parsed(OidcTestInput, body).provider)
+  if (!provider) throw new AppError("provider_not_found", "There is no identity provider with this id.")
+  return checkProvider(outbound, provider)
+}

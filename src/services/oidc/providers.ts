@@ -1,20 +1,19 @@
-import { AppError } from "../domain/error.ts"
-import { type IdentityProvider, readRoleMap } from "../domain/identity-provider.ts"
-import type { Log } from "../domain/log.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { provedDomain } from "../store/catalog/mail-domains.ts"
-import { listProviders, providerById, type StoredProvider } from "../store/catalog/oidc-providers.ts"
-import type { StoredSecrets } from "./stored-secrets.ts"
+import { AppError } from "../../domain/error.ts"
+import { type IdentityProvider, readRoleMap } from "../../domain/identity-provider.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { listProviders, provedDomain, providerById, type StoredProvider } from "../../store/catalog/oidc-providers.ts"
+import type { StoredSecrets } from "../key-rotation/stored-secrets.ts"
 
-/** The providers that people can sign in by: that of the operator, and those that organizations have entered. */
+/** The identity providers for sign-in: the operator's and those of organizations. */
 export interface OidcProviders {
-  /** Throws `unavailable` for one whose secret cannot be opened any more: it has to be entered again. */
+  /** Returns a provider. Throws `unavailable` if its client secret cannot be decrypted and must be entered again. */
   get(id: string): Promise<IdentityProvider | undefined>
-  /** Those of the whole instance; and those of the organization that has proved the domain, if one is named. */
+  /** Returns the providers of the instance and, if a domain is given, those of the organization that has verified it. */
   listed(domain?: string): Promise<Pick<IdentityProvider, "id" | "name">[]>
 }
 
-/** Of the operator's own provider. */
+/** Id of the operator's provider. */
 export const OWN_PROVIDER = "oidc"
 
 interface OidcProvidersOptions {
@@ -24,15 +23,19 @@ interface OidcProvidersOptions {
   own: IdentityProvider | undefined
 }
 
-/** A stored provider as signing in takes one. Throws `unavailable` when its secret cannot be opened. */
+/** Decrypts a stored provider for a sign-in. Throws `unavailable` if its client secret cannot be decrypted. */
 export async function openedProvider(stored: StoredProvider, secrets: Pick<StoredSecrets, "open">, log: Log): Promise<IdentityProvider> {
   const clientSecret = stored.secret_id === null ? undefined : await secrets.open(stored.secret_id)
   if (stored.secret_id !== null && clientSecret === undefined) {
-    log.error("the secret of an identity provider cannot be opened: it has to be entered again", { provider: stored.id })
-    throw new AppError("unavailable", "The identity provider cannot be used until its secret is entered again.", { retry_after: 600 })
+    log.error("the client secret of an identity provider cannot be decrypted and must be entered again", { provider: stored.id })
+    throw new AppError(
+      "unavailable",
+      "This identity provider cannot be used, because its client secret cannot be decrypted. Enter the secret again.",
+      { retry_after: 600 },
+    )
   }
   const roleMap = readRoleMap(stored.role_map)
-  if (!roleMap) log.warn("the role map of an identity provider cannot be read; it gives no roles", { provider: stored.id })
+  if (!roleMap) log.warn("the role map of an identity provider is invalid; it grants no roles", { provider: stored.id })
   return {
     id: stored.id,
     organizationId: stored.organization_id,

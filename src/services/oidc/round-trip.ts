@@ -1,37 +1,37 @@
 import { timingSafeEqual } from "node:crypto"
-import { AppError } from "../domain/error.ts"
-import type { IdentityProvider } from "../domain/identity-provider.ts"
-import type { Log } from "../domain/log.ts"
-import { isOwnPath } from "../domain/own-path.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import type { OidcChecks, OidcClaims, OidcExchange } from "./oidc-exchange.ts"
-import type { WantedProof } from "./oidc-proof.ts"
-import type { Random } from "./secrets.ts"
-import type { Tickets } from "./tickets.ts"
+import { AppError } from "../../domain/error.ts"
+import type { IdentityProvider } from "../../domain/identity-provider.ts"
+import type { Log } from "../../domain/log.ts"
+import { isOwnPath } from "../../domain/own-path.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { Tickets } from "../sign-in/tickets.ts"
+import type { OidcChecks, OidcClaims, OidcExchange } from "./exchange.ts"
+import type { PendingProof } from "./proof.ts"
 
-/** Where to send a browser, and the ticket it must bring back. */
-export interface OidcWay {
+/** The URL of the provider, and the ticket that the browser must bring back. */
+export interface OidcRedirect {
   url: string
   ticket: string
 }
 
-/** A browser that has come back from where we sent it. */
+/** The result of a browser's return from a provider. */
 export interface OidcReturn {
-  /** The page it wanted. */
+  /** The page to open after the sign-in. */
   next: string
-  /** Somebody signed in who was to prove again who they are. */
-  proof?: WantedProof
-  /** Undefined where the provider has proved nothing. */
+  /** Present if the trip was the confirmation of a signed-in user's identity. */
+  proof?: PendingProof
+  /** Undefined if the provider did not authenticate the user. */
   claims: OidcClaims | undefined
-  /** What to say where nothing comes of it. */
+  /** The error to show if the sign-in fails. */
   error: "oidc_failed" | "access_denied"
 }
 
-/** The way of a browser to a provider and back, tied together by a ticket that this browser alone has. */
+/** The redirect of a browser to a provider and back. A ticket, which only this browser has, connects both. */
 interface OidcRoundTrip {
-  /** Throws `unavailable`. */
-  begin(provider: IdentityProvider, next: string | undefined, proof?: WantedProof): Promise<OidcWay>
-  /** `search` is what the provider added to our address. The ticket is used up; undefined unless the answer is to it. */
+  /** Starts a trip. Throws `unavailable` if the provider cannot be reached. */
+  begin(provider: IdentityProvider, next: string | undefined, proof?: PendingProof): Promise<OidcRedirect>
+  /** Completes a trip and uses up its ticket. `search` is the query string that the provider added to our URL. Returns undefined if the response does not belong to the ticket. */
   end(provider: IdentityProvider, search: string, ticket: string | undefined): Promise<OidcReturn | undefined>
 }
 
@@ -47,29 +47,29 @@ export interface OidcRoundTripOptions {
 export const OIDC_TICKET_MS = 10 * 60_000
 export const OIDC_TICKET_SECONDS = OIDC_TICKET_MS / 1_000
 
-/** Which page of ours a provider sends browsers back to. */
+/** Returns the redirect URI of a provider. */
 export const callbackAddress = (publicUrl: string, provider: string): string => `${publicUrl}/api/private/auth/oidc/${provider}/callback`
 
-interface Begun extends OidcChecks {
+interface StartedTrip extends OidcChecks {
   provider: string
   next: string
-  proof?: WantedProof
+  proof?: PendingProof
 }
 
 export function createOidcRoundTrip({ catalog, random, log, tickets, exchange, publicUrl }: OidcRoundTripOptions): OidcRoundTrip {
   const token = () => random(32).toBase64({ alphabet: "base64url", omitPadding: true })
   const redirectUri = (id: string): string => callbackAddress(publicUrl(), id)
 
-  async function begunWith(ticket: string | undefined, provider: IdentityProvider, state: string | null): Promise<Begun | undefined> {
+  async function findTrip(ticket: string | undefined, provider: IdentityProvider, state: string | null): Promise<StartedTrip | undefined> {
     if (ticket === undefined) return undefined
     const found = await tickets.use(catalog, "oidc", ticket).catch(() => undefined)
-    const begun = found?.payload as Begun | undefined // written below
-    return begun && begun.provider === provider.id && state !== null && isSame(begun.state, state) ? begun : undefined
+    const trip = found?.payload as StartedTrip | undefined // written below
+    return trip && trip.provider === provider.id && state !== null && isSame(trip.state, state) ? trip : undefined
   }
 
-  async function provedClaims(provider: IdentityProvider, search: string, begun: Begun): Promise<OidcClaims | undefined> {
+  async function provedClaims(provider: IdentityProvider, search: string, trip: StartedTrip): Promise<OidcClaims | undefined> {
     try {
-      return await exchange.claims(provider, new URL(redirectUri(provider.id) + search), begun)
+      return await exchange.claims(provider, new URL(redirectUri(provider.id) + search), trip)
     } catch (error) {
       log.warn("a sign-in at an identity provider failed", { provider: provider.id, error })
       return undefined
@@ -80,8 +80,8 @@ export function createOidcRoundTrip({ catalog, random, log, tickets, exchange, p
     async begin(provider, next, proof) {
       const checks: OidcChecks = { state: token(), nonce: token(), verifier: token() }
       const page = next !== undefined && isOwnPath(next) ? next : "/"
-      const payload: Begun = { ...checks, provider: provider.id, next: page, ...(proof && { proof }) }
-      const how = { anew: proof !== undefined }
+      const payload: StartedTrip = { ...checks, provider: provider.id, next: page, ...(proof && { proof }) }
+      const how = { reauthenticate: proof !== undefined }
       const url = await exchange.authorizationUrl(provider, redirectUri(provider.id), checks, how).catch((error) => {
         log.warn("an identity provider cannot be reached", { provider: provider.id, error })
         throw new AppError("unavailable", "The identity provider cannot be reached.", { retry_after: 30 })
@@ -90,10 +90,10 @@ export function createOidcRoundTrip({ catalog, random, log, tickets, exchange, p
     },
     async end(provider, search, ticket) {
       const answer = new URLSearchParams(search)
-      const begun = await begunWith(ticket, provider, answer.get("state"))
-      if (!begun) return undefined
-      const { next, proof } = begun
-      const claims = answer.has("error") ? undefined : await provedClaims(provider, search, begun)
+      const trip = await findTrip(ticket, provider, answer.get("state"))
+      if (!trip) return undefined
+      const { next, proof } = trip
+      const claims = answer.has("error") ? undefined : await provedClaims(provider, search, trip)
       const error = answer.get("error") === "access_denied" ? "access_denied" : "oidc_failed"
       return { next, ...(proof && { proof }), claims, error }
     },

@@ -1,14 +1,14 @@
-import type { Deed } from "../domain/audit.ts"
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import { alreadyMember, type Invitation, invitationNotFound, parseInvitation, tooManyInvitations } from "../domain/invitation.ts"
-import { ORGANIZATION } from "../domain/limits.ts"
-import { givenByRole, isAbove, lacking, refuseUnheld, tooManyMembers } from "../domain/membership.ts"
-import type { Organization, Role } from "../domain/organization.ts"
-import { allPermissions, organizationPermissions, type Permissions } from "../domain/permission.ts"
-import { caseKey } from "../domain/text.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import type { AuditEntry } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { alreadyMember, type Invitation, invitationNotFound, parseInvitation, tooManyInvitations } from "../../domain/invitation.ts"
+import { ORGANIZATION } from "../../domain/limits.ts"
+import { isAbove, missingPermission, permissionsOfRole, refuseUnheldPermissions, tooManyMembers } from "../../domain/membership.ts"
+import type { Organization, Role } from "../../domain/organization.ts"
+import { allPermissions, organizationPermissions, type Permissions } from "../../domain/permission.ts"
+import { caseKey } from "../../domain/text.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   countInvitations,
   insertInvitation,
@@ -17,41 +17,40 @@ import {
   renewInvitation,
   revokeInvitation,
   revokeInvitationsTo,
-} from "../store/catalog/invitations.ts"
-import { countMembers, memberByEmailKey } from "../store/catalog/members.ts"
-import { membershipOf } from "../store/catalog/memberships.ts"
-import { invitationMail } from "./invitation-mail.ts"
-import type { PostedMail } from "./mail.ts"
+} from "../../store/catalog/invitations.ts"
+import { countMembers, memberByEmailKey } from "../../store/catalog/members.ts"
+import { membershipOf } from "../../store/catalog/memberships.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import { invitedEvent, type Outbox } from "../jobs/outbox.ts"
+import { inSlices } from "../lists/paging.ts"
+import type { MailQueue } from "../mail/mail.ts"
+import { invitationEmail } from "../mail/texts.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { tokenHash } from "../sign-in/sessions.ts"
+import type { Sites } from "../sites/sites.ts"
 import type { Giver } from "./members.ts"
-import type { Outbox } from "./outbox.ts"
-import { invitedEvent } from "./product-events.ts"
-import type { Random } from "./secrets.ts"
-import { tokenHash } from "./sessions.ts"
-import type { Alongside } from "./site-things.ts"
-import type { Sites } from "./sites.ts"
-import { inSlices } from "./slices.ts"
 
-/** An invitation with the link that leads to it, where no mail brings it: shown this once. */
+/** An invitation and, if no email was sent, its link. The link is shown only once. */
 export type SentInvitation = Invitation & { link?: string }
 
 export interface InvitationTerms {
   alongside?: Alongside<Invitation>
-  /** With the link, for an answer that is kept. */
-  told?: Alongside<SentInvitation>
+  /** Receives the invitation with its link, to store the response for idempotent retries. */
+  storeResponse?: Alongside<SentInvitation>
 }
 
-/** Asking people to join an organization. */
+/** Invitations to join an organization. */
 export interface Invitations {
   /**
-   * Voids one to the same address. Throws `validation_failed`, `forbidden` for a role above the giver's, `already_member`,
-   * `limit_reached`.
+   * Creates an invitation and revokes an earlier one to the same address. Throws `validation_failed`, `forbidden` for a role higher than
+   * the sender's, `already_member`, `limit_reached`.
    */
   create(organization: Organization, body: unknown, by: Giver, terms?: InvitationTerms): Promise<SentInvitation>
-  /** Those that nobody has accepted or withdrawn, by id ascending; those that are over too. */
+  /** Returns the invitations that are neither accepted nor withdrawn, including expired ones, by ascending id. */
   list(organizationId: number): Promise<Invitation[]>
-  /** Throws `invitation_not_found`. */
+  /** Returns one of these invitations. Throws `invitation_not_found`. */
   get(organizationId: number, id: string | undefined): Promise<Invitation>
-  /** Under a new token and for another week. Throws `forbidden`, and `rate_limited` soon after the last mail. */
+  /** Sends an invitation again, with a new token and expiry. Throws `forbidden`, and `rate_limited` shortly after the last email. */
   resend(organization: Organization, id: string | undefined, by: Giver, terms?: InvitationTerms): Promise<SentInvitation>
   remove(organizationId: number, id: string | undefined, alongside?: Alongside<Invitation>): Promise<void>
 }
@@ -62,9 +61,9 @@ interface InvitationsOptions {
   random: Random
   permissions: Permissions
   sites: Pick<Sites, "list">
-  mail: Pick<PostedMail, "isOn" | "post" | "wake">
+  mail: Pick<MailQueue, "isOn" | "post" | "wake">
   outbox: Pick<Outbox, "write">
-  /** Under which people reach the instance. */
+  /** Returns the base URL of the instance. */
   publicUrl(): string
 }
 
@@ -84,27 +83,27 @@ export function createInvitations({
   const newToken = () => random(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true })
   const linkTo = (token: string) => `${publicUrl()}/invite/${token}`
   const endFrom = (now: number) => now + ORGANIZATION.invitationDays * DAY_MS
-  const told = (invitation: Invitation, token: string): SentInvitation =>
-    mail.isOn() ? invitation : { ...invitation, link: linkTo(token) }
+  const withLink = (invitation: Invitation, token: string): SentInvitation =>
+    invitation.sent_at !== null ? invitation : { ...invitation, link: linkTo(token) }
 
   async function refuseGiver(statements: Statements, organizationId: number, by: Giver, role: Role): Promise<void> {
     if (by === "instance") return
     const giver = await membershipOf(statements, organizationId, by)
-    if (!giver || !organizationPermissions(giver, permissions).has("members:write")) throw lacking("members:write")
-    if (isAbove(role, giver.role)) throw new AppError("forbidden", "The role is above your own.")
-    refuseUnheld(givenByRole(role, permissions), allPermissions(giver, permissions))
+    if (!giver || !organizationPermissions(giver, permissions).has("members:write")) throw missingPermission("members:write")
+    if (isAbove(role, giver.role)) throw new AppError("forbidden", "This role is higher than your own.")
+    refuseUnheldPermissions(permissionsOfRole(role, permissions), allPermissions(giver, permissions))
   }
   async function find(statements: Statements, organizationId: number, id: string | undefined): Promise<Invitation> {
     const invitation = await pendingInvitation(statements, organizationId, parseId(id) ?? 0)
     if (!invitation) throw invitationNotFound()
     return invitation
   }
-  /** In the transaction that makes the token; it goes out when that is committed. */
+  /** Queues the email in the transaction that stores the token. */
   const post = (statements: Statements, organization: Organization, invitation: Invitation, token: string) =>
-    mail.post(statements, invitationMail(organization, invitation, linkTo(token)))
+    mail.post(statements, invitationEmail(organization, invitation, linkTo(token)))
 
   return {
-    async create(organization, body, by, { alongside, told: keep } = {}) {
+    async create(organization, body, by, { alongside, storeResponse } = {}) {
       const own = new Set((await sites.list(organization.id)).map(({ id }) => id))
       const fields = parseInvitation(body, own)
       const token = newToken()
@@ -121,15 +120,15 @@ export function createInvitations({
         await post(statements, organization, inserted, token)
         await outbox.write(statements, invitedEvent(inserted))
         await alongside?.(statements, { after: inserted })
-        await keep?.(statements, { after: told(inserted, token) })
+        await storeResponse?.(statements, { after: withLink(inserted, token) })
         return inserted
       })
       mail.wake()
-      return told(invitation, token)
+      return withLink(invitation, token)
     },
     list: (organizationId) => inSlices((slice) => listPendingInvitations(catalog, organizationId, slice)),
     get: (organizationId, id) => find(catalog, organizationId, id),
-    async resend(organization, id, by, { alongside, told: keep } = {}) {
+    async resend(organization, id, by, { alongside, storeResponse } = {}) {
       const token = newToken()
       const invitation = await catalog.transaction(async (statements) => {
         const now = clock.now()
@@ -140,11 +139,11 @@ export function createInvitations({
         const after = await renewInvitation(statements, before.id, tokenHash(token), terms)
         await post(statements, organization, after, token)
         await alongside?.(statements, { before, after })
-        await keep?.(statements, { after: told(after, token) })
+        await storeResponse?.(statements, { after: withLink(after, token) })
         return after
       })
       mail.wake()
-      return told(invitation, token)
+      return withLink(invitation, token)
     },
     async remove(organizationId, id, alongside) {
       await catalog.transaction(async (statements) => {
@@ -159,21 +158,23 @@ export function createInvitations({
 async function refuseTooMany(statements: Statements, organizationId: number, now: number): Promise<void> {
   const { open, recent } = await countInvitations(statements, organizationId, { now, since: now - DAY_MS })
   if (open >= ORGANIZATION.openInvitations) throw tooManyInvitations(ORGANIZATION.openInvitations, "open invitations")
-  if (recent >= ORGANIZATION.invitationsPerDay) throw tooManyInvitations(ORGANIZATION.invitationsPerDay, "invitations a day")
+  if (recent >= ORGANIZATION.invitationsPerDay) throw tooManyInvitations(ORGANIZATION.invitationsPerDay, "new invitations per day")
   if ((await countMembers(statements, organizationId)) >= ORGANIZATION.members) throw tooManyMembers()
 }
 
-/** Nobody's mailbox is filled by a button. */
+/** Throws `rate_limited` if the last email was sent a moment ago, so that repeated clicks do not fill a mailbox. */
 function refuseHaste({ sent_at }: Invitation, now: number): void {
   const wait = (sent_at ?? 0) + ORGANIZATION.invitationPauseMs - now
   if (sent_at !== null && wait > 0)
-    throw new AppError("rate_limited", "The mail was sent a moment ago.", { retry_after: Math.ceil(wait / 1_000) })
+    throw new AppError("rate_limited", "This invitation was sent a moment ago. Wait before you resend it.", {
+      retry_after: Math.ceil(wait / 1_000),
+    })
 }
 
-/** What the log says of an invitation. */
-export const invitationDeed =
+/** Returns the audit entry of an action on an invitation. */
+export const invitationEntry =
   (verb: string) =>
-  ({ id, email, organization_id }: Invitation): Deed => ({
+  ({ id, email, organization_id }: Invitation): AuditEntry => ({
     action: `accounts.invitation.${verb}`,
     target: { type: "invitation", id, label: email },
     organizationId: organization_id,

@@ -1,34 +1,35 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Log } from "../domain/log.ts"
-import type { Permissions } from "../domain/permission.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { expireInvitations } from "../store/catalog/invitations.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Permissions } from "../../domain/permission.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { expireInvitations } from "../../store/catalog/invitations.ts"
+import type { Keys } from "../api-keys/api-keys.ts"
+import { announceEndingKeys } from "../api-keys/key-notices.ts"
+import { createKeyUsage, type KeyUsage } from "../api-keys/key-usage.ts"
+import type { Audit } from "../audit/audit.ts"
+import { type AuditList, createAuditList } from "../audit/audit-list.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import type { StoredSecrets } from "../key-rotation/stored-secrets.ts"
+import type { MailQueue } from "../mail/mail.ts"
+import { createMailDomains, type MailDomains, type ResolveTxt } from "../oidc/mail-domains.ts"
+import { createOrganizationProviders, type OrganizationProviders } from "../oidc/organization-providers.ts"
+import type { Outbound } from "../outbound/outbound.ts"
+import type { Task } from "../runtime/tasks.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import type { SignInLimits } from "../sign-in/limits.ts"
+import type { Passwords } from "../sign-in/passwords.ts"
+import type { SecondFactors } from "../sign-in/second-factors.ts"
+import type { OpenSession } from "../sign-in/session.ts"
+import type { Sessions } from "../sign-in/sessions.ts"
+import type { SsoRule } from "../sign-in/sso-rule.ts"
+import { createSiteMembers, type SiteMembers } from "../sites/site-members.ts"
+import type { Sites } from "../sites/sites.ts"
 import { type Acceptance, createAcceptance } from "./acceptance.ts"
-import type { Audit } from "./audit.ts"
-import { type AuditList, createAuditList } from "./audit-list.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
 import { createInvitations, type Invitations } from "./invitations.ts"
-import { announceEndingKeys } from "./key-notices.ts"
-import { createKeyUsage, type KeyUsage } from "./key-usage.ts"
-import type { Keys } from "./keys.ts"
-import type { PostedMail } from "./mail.ts"
-import { createMailDomains, type MailDomains, type ResolveTxt } from "./mail-domains.ts"
 import { createMembers, type Members } from "./members.ts"
-import { createOrganizationProviders, type OrganizationProviders } from "./organization-providers.ts"
-import type { Outbound } from "./outbound.ts"
-import type { Outbox } from "./outbox.ts"
-import type { Passwords } from "./passwords.ts"
-import type { SecondFactors } from "./second-factors.ts"
-import type { Random } from "./secrets.ts"
-import type { Sessions } from "./sessions.ts"
-import type { OpenSession } from "./sign-in-session.ts"
-import { createSiteMembers, type SiteMembers } from "./site-members.ts"
-import type { Sites } from "./sites.ts"
-import type { SsoRule } from "./sso-rule.ts"
-import type { StoredSecrets } from "./stored-secrets.ts"
-import type { Task } from "./timers.ts"
 
-/** Everything about who belongs to which organization, and by which rights. */
+/** The services for members, invitations, identity providers and API key usage of organizations. */
 export interface Memberships {
   members: Members
   siteMembers: SiteMembers
@@ -38,7 +39,7 @@ export interface Memberships {
   organizationProviders: OrganizationProviders
   keyUsage: KeyUsage
   auditList: AuditList
-  /** What is to be done again and again. */
+  /** Recurring tasks. `every` is in seconds. */
   tasks: Task[]
 }
 
@@ -55,11 +56,12 @@ interface MembershipsOptions {
   sessions: Sessions
   secondFactors: SecondFactors
   openSession: OpenSession
-  mail: PostedMail
+  mail: MailQueue
   resolveTxt: ResolveTxt
   outbound: Outbound
   outbox: Outbox
   sso: SsoRule
+  limits: SignInLimits
   storedSecrets: StoredSecrets
   hasInstanceProvider: boolean
   log: Log

@@ -1,11 +1,11 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { type Organization, parseConfirmation, parseOrganization, patchOrganization } from "../domain/organization.ts"
-import type { User } from "../domain/user.ts"
-import { type Expected, refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { listOwnerIds } from "../store/catalog/members.ts"
-import { insertMembership } from "../store/catalog/memberships.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { type Organization, parseConfirmation, parseOrganization, patchOrganization } from "../../domain/organization.ts"
+import type { User } from "../../domain/user.ts"
+import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { listOwnerIds } from "../../store/catalog/members.ts"
+import { insertMembership } from "../../store/catalog/memberships.ts"
 import {
   deleteOrganization,
   insertOrganization,
@@ -14,43 +14,43 @@ import {
   organizationById,
   organizationCounts,
   updateOrganization,
-} from "../store/catalog/organizations.ts"
-import { organizationNotFound } from "./access.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
-import type { Alongside } from "./site-things.ts"
-import type { Sites } from "./sites.ts"
-import { inSlices } from "./slices.ts"
-import { refuseLockOut } from "./sso-rule.ts"
+} from "../../store/catalog/organizations.ts"
+import { organizationNotFound } from "../access/access.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import { inSlices } from "../lists/paging.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import { refuseLockOut } from "../sign-in/sso-rule.ts"
+import type { Sites } from "../sites/sites.ts"
 
-/** What a change of an organization may say besides. */
+/** Options of a change to an organization. */
 export interface OrganizationTerms {
   expected?: Expected
   alongside?: Alongside<Organization>
-  /** The organization as answers show it, for a caller whose version is old. */
+  /** Returns the organization as the API shows it, for the `version_conflict` error. */
   current?(organization: Organization): object
 }
 
 export interface Organizations {
-  /** For the command line. Throws `validation_failed`. */
+  /** Creates an organization for the command line. Throws `validation_failed`. */
   create(body: unknown, terms?: { owner?: number; alongside?: Alongside<Organization> }): Promise<Organization>
-  /** The one that an instance begins with, for the command line; undefined when there is one by now. Throws `validation_failed`. */
+  /** Creates the first organization for the command line. Returns undefined if an organization exists. Throws `validation_failed`. */
   createFirst(body: unknown, alongside?: Alongside<Organization>): Promise<Organization | undefined>
-  /** The creator is its owner. Throws `forbidden` where only instance admins make organizations. */
+  /** Creates an organization that the user owns. Throws `forbidden` if only instance admins can create organizations. */
   createOwned(owner: Pick<User, "id" | "is_instance_admin">, body: unknown, alongside?: Alongside<Organization>): Promise<Organization>
-  /** Whether somebody may make organizations on this instance. */
-  mayMake(user: Pick<User, "is_instance_admin">): boolean
-  /** By id ascending. */
+  /** Whether a user may create organizations on this instance. */
+  mayCreate(user: Pick<User, "is_instance_admin">): boolean
+  /** Returns all organizations by ascending id. */
   list(): Promise<Organization[]>
   get(id: number): Promise<Organization | undefined>
   counts(id: number): Promise<OrganizationCounts>
   /**
-   * A merge patch; of the policy too. Throws `validation_failed`, `precondition_failed`, `version_conflict`, and
-   * `provider_required` for `sso_only` where no provider lets members in.
+   * Applies a merge patch to the organization and its policy. Throws `validation_failed`, `precondition_failed`, `version_conflict`, and
+   * `provider_required` if `sso_only` is turned on and members have no identity provider to sign in with.
    */
   update(id: number, patch: unknown, terms?: OrganizationTerms): Promise<Organization>
   /**
-   * From now on nobody finds it, its sites or its keys; its data goes as that of deleted sites goes. The body says its name
-   * once more: `{confirm}`. Throws `validation_failed`, `precondition_failed`.
+   * Deletes an organization with its sites and API keys. The recorded data is removed later, like that of deleted sites. The body confirms
+   * the organization's name: `{confirm}`. Throws `validation_failed`, `precondition_failed`.
    */
   remove(id: number, body: unknown, by: number | null, terms?: OrganizationTerms): Promise<void>
 }
@@ -64,7 +64,7 @@ interface OrganizationsOptions {
 }
 
 export function createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider }: OrganizationsOptions): Organizations {
-  /** What the instance has chosen for keys is where an organization begins. */
+  /** Returns the policy of a new organization, with the instance's default lifetime of API keys. */
   const firstPolicy = () => ({ key_default_days: settings.get("key_default_days") })
 
   function make(body: unknown, owner: number | undefined, alongside: Alongside<Organization> | undefined): Promise<Organization> {
@@ -79,11 +79,11 @@ export function createOrganizations({ catalog, clock, settings, sites, hasInstan
     return organization
   }
 
-  const mayMake: Organizations["mayMake"] = ({ is_instance_admin }) =>
+  const mayCreate: Organizations["mayCreate"] = ({ is_instance_admin }) =>
     is_instance_admin || settings.get("organization_creation") === "users"
 
   return {
-    mayMake,
+    mayCreate,
     create: async (body, { owner, alongside } = {}) => make(body, owner, alongside),
     async createFirst(body, alongside) {
       const { name } = parseOrganization(body)
@@ -93,8 +93,10 @@ export function createOrganizations({ catalog, clock, settings, sites, hasInstan
       })
     },
     async createOwned(owner, body, alongside) {
-      if (!mayMake(owner))
-        throw new AppError("forbidden", "On this instance its admins make organizations.", { required_permission: "instance_admin" })
+      if (!mayCreate(owner))
+        throw new AppError("forbidden", "Only instance admins can create organizations on this instance.", {
+          required_permission: "instance_admin",
+        })
       return make(body, owner.id, alongside)
     },
     list: () => inSlices((slice) => listOrganizations(catalog, slice)),

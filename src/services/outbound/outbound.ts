@@ -1,21 +1,21 @@
 /**
- * The one client for requests to the outside (areas/00 section 16). Nothing leaves the instance by itself; each URL that a
- * person can set is judged when a request is made, not only when it is saved, and the connection goes to the very address that
- * was judged.
+ * The only client for outgoing requests (areas/00 section 16). User-entered URLs are checked at every request and not only when they are
+ * saved, and the connection is made to the same IP address that was checked.
  */
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { OUTBOUND } from "../domain/limits.ts"
-import { readWithin } from "./bounded-read.ts"
-import { literalAddress, mayReach, openedRanges } from "./outbound-address.ts"
-import { type ResolveName, resolveName, send } from "./outbound-socket.ts"
+
+import ipaddr from "ipaddr.js"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { OUTBOUND } from "../../domain/limits.ts"
+import { readWithin } from "../runtime/files.ts"
+import { type ResolveName, resolveName, send } from "./socket.ts"
 
 export interface OutboundSettings {
-  /** False: nothing leaves at all. */
+  /** Whether outgoing requests are allowed at all. */
   enabled: boolean
   allowHttp: boolean
   ports: readonly number[]
-  /** CIDR ranges beside the global ones: home networks. */
+  /** CIDR ranges of private networks that are allowed in addition to public addresses. */
   privateRanges: readonly string[]
 }
 
@@ -23,11 +23,11 @@ export interface OutboundRequest {
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
-  /** Names of headers that hold a secret or a signature: they are dropped when a redirect leads to another origin. */
+  /** Names of headers with a secret or signature. They are removed when a redirect leads to another origin. */
   secretHeaders?: readonly string[]
-  /** The address stands in the environment or the file of the operator, who is trusted: no rule is asked of it. Of where it redirects to, all. */
+  /** Whether the operator has configured the URL. Such a URL is not checked, but the targets of its redirects are. */
   byOperator?: boolean
-  /** False: a redirect is the answer, for its body holds a secret. */
+  /** False returns a redirect as the response, for requests whose body holds a secret. */
   follows?: boolean
   signal?: AbortSignal
 }
@@ -36,60 +36,60 @@ export interface OutboundAnswer {
   status: number
   headers: Headers
   body: Uint8Array
-  /** The last of the redirects. */
+  /** The URL after all redirects. */
   url: string
   ms: number
 }
 
 export interface Outbound {
   readonly enabled: boolean
-  /** What saving a URL refuses: `blocked_address`. What the name leads to is judged with each request. */
+  /** Throws `blocked_address` for a URL that must not be saved. The IP address of its host name is checked with each request. */
   check(url: string): void
   /**
-   * Throws `outbound_disabled`, `blocked_address` (and never which rule or which address), or `outbound_failed` when no answer
-   * came: refused, cut off, too late, too large, a certificate of another name. Any status is an answer.
+   * Sends a request and returns the response, whatever its status. Throws `outbound_disabled`, `blocked_address` (without revealing the
+   * rule or the address), or `outbound_failed` if there is no response: refused, interrupted, too slow, too large, invalid certificate.
    */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundAnswer>
-  /** The same for what is too large for memory: the body of the answer is read as it comes, and a redirect is the answer. */
+  /** Sends a request whose response may be too large for memory, and returns the response as a stream. Does not follow redirects. */
   transfer(url: string, request: TransferRequest): Promise<Response>
 }
 
 export interface TransferRequest extends Pick<OutboundRequest, "method" | "headers" | "byOperator"> {
-  /** A file is read while it is sent. */
+  /** The body. A file is streamed. */
   body?: Blob
-  /** For all of it, the answer's body included. */
+  /** Timeout for the whole exchange, including the response body. */
   timeoutMs: number
 }
 
 interface OutboundOptions {
   settings: OutboundSettings
   clock: Pick<Clock, "monotonic">
-  /** Of tests: what a name leads to, and whose certificates count. */
+  /** For tests: name resolution and trusted certificates. */
   resolve?: ResolveName
   ca?: string
 }
 
 export function createOutbound({ settings, clock, resolve = resolveName, ca }: OutboundOptions): Outbound {
-  const opened = openedRanges(settings.privateRanges)
+  const allowedRanges = parseRanges(settings.privateRanges)
 
-  /** The address to connect to. Every address of the name must be allowed: which one is taken is not ours to say. */
-  async function judged(url: URL): Promise<string> {
-    judgeUrl(url, settings)
+  /** Returns the IP address to connect to. All addresses of a host name must be allowed, because their order is not under our control. */
+  async function resolveAllowed(url: URL): Promise<string> {
+    checkUrl(url, settings)
     const literal = literalAddress(url.hostname)
     const addresses = literal === undefined ? await resolve(url.hostname.replace(/\.$/, "")).catch(() => failed()) : [literal]
     const [first] = addresses
-    if (first === undefined || !addresses.every((address) => mayReach(address, opened))) throw blocked()
+    if (first === undefined || !addresses.every((address) => mayReach(address, allowedRanges))) throw blocked()
     return first
   }
 
-  /** One request and its answer, with the redirect it names. */
-  async function once(
+  /** Sends one request without following redirects. */
+  async function sendOnce(
     url: URL,
     request: Pick<OutboundRequest, "method" | "byOperator"> & { body?: string | Uint8Array | Blob },
     headers: Headers,
     signal: AbortSignal,
   ): Promise<Response> {
-    const address = request.byOperator ? undefined : await withSignal(judged(url), signal)
+    const address = request.byOperator ? undefined : await withSignal(resolveAllowed(url), signal)
     const body = request.body
     return send({ url, address, method: request.method ?? "GET", headers, body, signal, ca })
   }
@@ -99,22 +99,22 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
     let current = request
     const headers = headersOf(request)
     for (let hops = 0; ; hops++) {
-      const response = await once(url, current, new Headers(headers), signal)
+      const response = await sendOnce(url, current, new Headers(headers), signal)
       const location = REDIRECTS.has(response.status) && request.follows !== false ? response.headers.get("location") : null
       if (location === null) return { response, url }
       await response.body?.cancel()
-      if (hops === OUTBOUND.hops) throw new AppError("outbound_failed", "The address redirects too often.")
+      if (hops === OUTBOUND.hops) throw new AppError("outbound_failed", "The address redirects too many times.")
       const next = URL.parse(location, url)
-      if (!next) throw new AppError("outbound_failed", "The address redirects to nowhere.")
+      if (!next) throw new AppError("outbound_failed", "The address redirects to an invalid URL.")
       if (next.origin !== url.origin) dropSecrets(headers, request)
       current = { ...afterRedirect(current, response.status, headers), byOperator: false }
       url = next
     }
   }
 
-  /** The address, where anything may leave at all. */
+  /** Parses a URL. Throws if outgoing requests are turned off. */
   function destination(text: string): URL {
-    if (!settings.enabled) throw new AppError("outbound_disabled", "Requests to the outside are switched off.")
+    if (!settings.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
     const url = URL.parse(text)
     if (!url) throw blocked()
     return url
@@ -122,16 +122,16 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
 
   return {
     enabled: settings.enabled,
-    check: (text) => judgeUrl(URL.parse(text), settings),
+    check: (text) => checkUrl(URL.parse(text), settings),
     async fetch(text, request = {}) {
       const url = destination(text)
-      const begun = clock.monotonic()
+      const startedAt = clock.monotonic()
       const late = AbortSignal.timeout(OUTBOUND.timeoutMs)
       const signal = request.signal ? AbortSignal.any([late, request.signal]) : late
       try {
         const { response, url: last } = await follow(url, request, signal)
         const body = await readAnswer(response)
-        return { status: response.status, headers: response.headers, body, url: last.href, ms: Math.round(clock.monotonic() - begun) }
+        return { status: response.status, headers: response.headers, body, url: last.href, ms: Math.round(clock.monotonic() - startedAt) }
       } catch (error) {
         throw error instanceof AppError ? error : noAnswer(error, late.aborted)
       }
@@ -140,7 +140,7 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
       const url = destination(text)
       const late = AbortSignal.timeout(request.timeoutMs)
       try {
-        return await once(url, request, headersOf(request), late)
+        return await sendOnce(url, request, headersOf(request), late)
       } catch (error) {
         throw error instanceof AppError ? error : noAnswer(error, late.aborted)
       }
@@ -151,8 +151,8 @@ export function createOutbound({ settings, clock, resolve = resolveName, ca }: O
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const LOCAL_NAME = /(^|\.)localhost$|\.local$|\.internal$/
 
-/** Rules 1 and 2: what a URL says by itself. */
-function judgeUrl(url: URL | null, { allowHttp, ports }: OutboundSettings): void {
+/** Rules 1 and 2: checks the scheme, credentials, port and host name of a URL. Throws `blocked_address`. */
+function checkUrl(url: URL | null, { allowHttp, ports }: OutboundSettings): void {
   if (!url || !(url.protocol === "https:" || (allowHttp && url.protocol === "http:"))) throw blocked()
   if (url.username !== "" || url.password !== "" || url.hostname === "") throw blocked()
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
@@ -163,7 +163,7 @@ function judgeUrl(url: URL | null, { allowHttp, ports }: OutboundSettings): void
 function headersOf({ headers }: Pick<OutboundRequest, "headers">): Headers {
   const sent = new Headers(headers)
   if (!sent.has("user-agent")) sent.set("user-agent", "Footfall")
-  // What is counted is what came, and nothing unpacks in memory.
+  // Without compression the size limit applies to the received bytes, and no archive bomb can unpack in memory.
   sent.set("accept-encoding", "identity")
   sent.set("connection", "close")
   return sent
@@ -175,7 +175,7 @@ function dropSecrets(headers: Headers, { secretHeaders = [] }: OutboundRequest):
   for (const name of [...ALWAYS_SECRET, ...secretHeaders]) headers.delete(name)
 }
 
-/** As browsers do: after 303, and after 301 and 302 of a POST, the next one is a GET without a body. */
+/** Returns the request to send after a redirect. As in browsers, a 303, or a 301 or 302 of a POST, becomes a GET without a body. */
 function afterRedirect(request: OutboundRequest, status: number, headers: Headers): OutboundRequest {
   const method = request.method ?? "GET"
   const becomesGet = (status === 303 && method !== "HEAD") || ((status === 301 || status === 302) && method === "POST")
@@ -185,32 +185,69 @@ function afterRedirect(request: OutboundRequest, status: number, headers: Header
   return { ...rest, method: "GET" }
 }
 
-/** Never more of an answer than `limits.ts` allows. Throws `outbound_failed` for a longer one. */
+/** Reads a response body. Throws `outbound_failed` if it exceeds the limit in `limits.ts`. */
 export async function readAnswer({ body }: Response): Promise<Buffer> {
   const bytes = await readWithin(body, OUTBOUND.answerBytes)
-  if (!bytes) throw new AppError("outbound_failed", "The answer is too large.")
+  if (!bytes) throw new AppError("outbound_failed", "The response is too large.")
   return bytes
 }
 
-/** A look-up cannot be stopped, but nobody has to wait for it. */
+/** Stops waiting for `work` when the signal aborts. A name lookup itself cannot be cancelled. */
 function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   signal.addEventListener("abort", () => reject(signal.reason), { once: true })
   return Promise.race([work, promise])
 }
 
-const blocked = () => new AppError("blocked_address", "This address may not be called from here.")
+const blocked = () => new AppError("blocked_address", "Requests to this address are not allowed.")
 const failed = (): never => {
-  throw new AppError("outbound_failed", "The name leads nowhere.")
+  throw new AppError("outbound_failed", "The host name cannot be resolved.")
 }
 
-/** In few words: what the other side or the network says is nobody's business here. */
+/** Returns a general error, without details of the network or the other server. */
 function noAnswer(error: unknown, isLate: boolean): AppError {
   const code = error instanceof Error && "code" in error ? String(error.code) : ""
-  if (isLate) return new AppError("outbound_failed", "The answer took too long.")
-  return new AppError("outbound_failed", /CERT|TLS|SSL|SIGNED/.test(code) ? "The certificate is not of this name." : "No answer came.")
+  if (isLate) return new AppError("outbound_failed", "The response took too long.")
+  return new AppError(
+    "outbound_failed",
+    /CERT|TLS|SSL|SIGNED/.test(code) ? "The server's TLS certificate is not valid for this host name." : "The server did not respond.",
+  )
 }
 
-/** The text of an answer for people who manage the site: its beginning, without what a terminal or a page would obey. */
+/** Returns the beginning of a response as text, without control characters. */
 export const excerptOf = (body: Uint8Array): string =>
   new TextDecoder().decode(body.subarray(0, OUTBOUND.excerptBytes)).replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
+
+/** IPv4 ranges that are not public: the IANA special-purpose registry and multicast. */
+const NOT_GLOBAL_V4 = ranges(`0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
+  224.0.0.0/4 240.0.0.0/4`)
+const GLOBAL_V6 = ranges("2000::/3")
+const NOT_GLOBAL_V6 = ranges("2001::/23 2001:db8::/32 2002::/16 3fff::/20")
+
+type Range = ReturnType<typeof ipaddr.parseCIDR>
+
+function ranges(list: string): Range[] {
+  return list.split(/\s+/).map((range) => ipaddr.parseCIDR(range))
+}
+
+/** Parses CIDR ranges, which the configuration has validated. */
+export const parseRanges = (list: readonly string[]): Range[] => list.map((range) => ipaddr.parseCIDR(range))
+
+/**
+ * Whether a request may be sent to an IP address: it must be public or in a range that the operator allows. IPv4 addresses in IPv6
+ * notation (`::ffff:10.0.0.1`) are never allowed.
+ */
+export function mayReach(address: string, allowedRanges: readonly Range[]): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  const lies = (among: readonly Range[]) => among.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))
+  if (lies(allowedRanges)) return true
+  return parsed.kind() === "ipv4" ? !lies(NOT_GLOBAL_V4) : lies(GLOBAL_V6) && !lies(NOT_GLOBAL_V6)
+}
+
+/** Returns the IP address in the host part of a URL, without brackets; undefined for a name. */
+export function literalAddress(hostname: string): string | undefined {
+  const plain = hostname.replace(/^\[(.*)\]$/, "$1")
+  return ipaddr.isValid(plain) ? plain : undefined
+}

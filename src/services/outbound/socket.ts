@@ -1,29 +1,29 @@
-/** All addresses of a name, of both kinds. */
+/** Returns all IPv4 and IPv6 addresses of a host name. */
 export type ResolveName = (name: string) => Promise<readonly string[]>
 
-/** By the system, as every other program of the machine does. */
+/** Resolves a host name with the resolver of the system. */
 export const resolveName: ResolveName = async (name) => {
-  // Only now: it brings much with it that no start needs.
+  // Imported on first use to keep the start fast.
   const { lookup } = await import("node:dns/promises")
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
 export interface SocketRequest {
   url: URL
-  /** Where to connect to; undefined: wherever the name leads. */
+  /** IP address to connect to. If undefined, the host name is resolved. */
   address: string | undefined
   method: string
   headers: Headers
   body: string | Uint8Array | Blob | undefined
   signal: AbortSignal
-  /** Certificates of authorities beside those of the system. */
+  /** Certificate authorities that are trusted in addition to those of the system. */
   ca?: string | undefined
 }
 
 /**
- * The one place that opens connections to the outside. It connects to the address it is given, under the name of the URL: the
- * name is in `Host`, is asked for in TLS, and the certificate has to be of it. Redirects are not followed, and no connection is
- * used again: one that was opened for another name has shown another certificate.
+ * Opens an outgoing connection and sends a request. It connects to the given IP address but uses the host name of the URL in `Host` and
+ * TLS, and the certificate must be valid for that name. Redirects are not followed. Connections are not reused, because a connection for
+ * another host name was verified with another certificate.
  */
 export function send({ url, address, method, headers, body, signal, ca }: SocketRequest): Promise<Response> {
   const target = new URL(url)
@@ -31,7 +31,7 @@ export function send({ url, address, method, headers, body, signal, ca }: Socket
     target.hostname = address.includes(":") ? `[${address}]` : address
     headers.set("host", url.host)
   }
-  // A name that is an address itself is no name for TLS; the certificate is then checked against the address.
+  // If the URL contains an IP address, TLS has no server name and the certificate is checked against the address.
   const isName = address !== undefined && target.hostname !== url.hostname
   return fetch(target, {
     method,
@@ -39,9 +39,9 @@ export function send({ url, address, method, headers, body, signal, ca }: Socket
     signal,
     redirect: "manual",
     keepalive: false,
-    // A proxy of the environment would be connected to in place of the address.
+    // A proxy from the environment would replace the checked address.
     proxy: false,
-    ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string | Blob }), // a view over any buffer is a body
+    ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string | Blob }), // the types exclude views over shared buffers
     tls: { ...(isName && { serverName: url.hostname.replace(/\.$/, "") }), ...(ca !== undefined && { ca }) },
-  } as unknown as BunFetchRequestInit) // the types know no `proxy: false`
+  } as unknown as BunFetchRequestInit) // the types do not include `proxy: false`
 }

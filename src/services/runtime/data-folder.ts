@@ -7,14 +7,15 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  rmSync,
   type Stats,
   statfsSync,
   statSync,
-  unlinkSync,
   writeSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { ExitFault } from "./exit.ts"
+import { syncPath } from "./files.ts"
 
 /** Where things lie in a data folder. */
 export const placesIn = (dataDir: string) => ({
@@ -24,9 +25,33 @@ export const placesIn = (dataDir: string) => ({
   node: join(dataDir, "node.id"),
   lock: join(dataDir, ".lock"),
   run: join(dataDir, "run.json"),
+  /** Written before restored stores are exchanged for the present ones, removed afterwards. */
+  swap: join(dataDir, ".swap.json"),
   control: join(dataDir, "control.sock"),
   backups: join(dataDir, "backups"),
 })
+
+/**
+ * Throws if no instance was ever started on the folder. Commands call it before they open the stores, which would otherwise be
+ * created: a second instance with its own keys, beside the one that was meant.
+ */
+export function requireStores(dataDir: string): void {
+  if (hasStores(dataDir)) return
+  const remedy = "Name the data folder of your instance with --data-dir, or start a new instance with footfall serve"
+  throw new ExitFault("storage", `There is no Footfall instance in ${dataDir}. ${remedy}`)
+}
+
+/** Returns true also for a folder that cannot be read: `prepareDataFolder` then says what is wrong with it. */
+export function hasStores(dataDir: string): boolean {
+  const { catalog, events, run, swap } = placesIn(dataDir)
+  try {
+    const names = new Set(readdirSync(dataDir))
+    // While the first start is still creating the stores, or a restore exchanges them, only the last two are there.
+    return [catalog, events, run, swap].some((path) => names.has(basename(path)))
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ENOENT")
+  }
+}
 
 /**
  * Makes sure of the folder before anything in it is touched: it exists or is created, belongs to this user alone, can be
@@ -92,14 +117,18 @@ function create(dataDir: string): void {
   try {
     mkdirSync(dirname(dataDir), { recursive: true })
     mkdirSync(dataDir, { mode: 0o700 })
+    syncPath(dirname(dataDir))
   } catch (error) {
     throw unusable(dataDir, error)
   }
 }
 
+/** Beginning of the name of the file that a start writes to see whether the folder can be written. */
+export const PROBE = ".probe-"
+
 /** Writes and syncs a few bytes: permission bits say nothing about a read-only mount or a full disk. */
 function probe(dataDir: string): void {
-  const path = join(dataDir, `.probe-${process.pid}`)
+  const path = join(dataDir, `${PROBE}${process.pid}`)
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
     const file = openSync(path, "w", 0o600)
@@ -108,7 +137,8 @@ function probe(dataDir: string): void {
       fsyncSync(file)
     } finally {
       closeSync(file)
-      unlinkSync(path)
+      // Whoever holds the lock removes such files, as a crash leaves them behind.
+      rmSync(path, { force: true })
     }
   } catch (error) {
     throw unusable(dataDir, error)

@@ -1,4 +1,4 @@
-import type { Log } from "../domain/log.ts"
+import type { Log } from "../../domain/log.ts"
 
 /** States in which something is refused: `/health` answers 503 with them. */
 const REASONS = ["stopping", "storage_full", "storage_locked", "storage_damaged", "queue_full"] as const

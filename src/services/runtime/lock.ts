@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite"
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync } from "node:fs"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
+import { replaceFile } from "./files.ts"
 
-/** What `run.json` tells others about the holder of a data folder. */
+/** Content of `run.json`: information about the holder of a data folder. */
 export interface Run {
   pid: number
   started_at: string
@@ -12,24 +13,25 @@ export interface Run {
   control?: string
 }
 
-/** Held until released or until the process is gone, whatever ends it. */
+/** Lock on a data folder, held until it is released or the process ends. */
 export interface Lock {
-  /** The holder before this one did not release: its stores deserve a check. */
+  /** Whether the previous holder did not release the lock, so that its stores need a check. */
   readonly afterCrash: boolean
   announce(run: Run): void
-  /** The last thing an orderly stop does. */
+  /** Releases the lock, as the last step of an orderly stop. */
   release(): void
 }
 
 /**
- * Takes the data folder for this process alone. An open exclusive transaction of SQLite is a lock of the file system that
- * dies with the process and is seen by other containers on the same volume; a file with a pid in it is neither.
+ * Locks the data folder for this process. SQLite's open exclusive transaction is a file system lock that ends with the process
+ * and is visible to other containers on the same volume; a file with a process id has neither property.
  */
 export function takeLock(dataDir: string, run: Run): Lock {
   const { lock, run: runFile } = placesIn(dataDir)
   const db = begin(dataDir, lock)
-  held.add(db)
-  const afterCrash = readRun(dataDir) !== undefined
+  openLocks.add(db)
+  // An orderly stop removes the file, so a file that cannot be read is an unclean end as well.
+  const afterCrash = existsSync(runFile)
   const announce = (told: Run) => replaceFile(runFile, `${JSON.stringify(told)}\n`)
   announce(run)
   return {
@@ -38,18 +40,18 @@ export function takeLock(dataDir: string, run: Run): Lock {
     release() {
       rmSync(runFile, { force: true })
       db.close()
-      held.delete(db)
+      openLocks.delete(db)
     },
   }
 }
 
-/** A handle that nobody refers to is closed by the garbage collector, and its lock with it: a caller may drop ours. */
-const held = new Set<Database>()
+/** Open locks. An unreferenced handle would be closed by the garbage collector, which would release its lock. */
+const openLocks = new Set<Database>()
 
-/** What the present or the last holder told; undefined when there is none. */
+/** Returns the information of the current or the last holder. Undefined if there is none, or if a power cut damaged the file. */
 export function readRun(dataDir: string): Run | undefined {
   try {
-    // Written by `announce` alone, and whole: it is renamed into place.
+    // Written by `announce` alone.
     return JSON.parse(readFileSync(placesIn(dataDir).run, "utf8")) as Run
   } catch {
     return undefined
@@ -75,11 +77,6 @@ function refusal(dataDir: string, error: unknown): ExitFault {
   if (!code.startsWith("SQLITE_BUSY"))
     return new ExitFault("storage", `The lock in ${dataDir} cannot be taken (${code || error})`, { cause: error })
   const run = readRun(dataDir)
-  const holder = run ? `pid ${run.pid}, started ${run.started_at}` : "which has just begun"
+  const holder = run ? `pid ${run.pid}, started ${run.started_at}` : "which has just started"
   return new ExitFault("inUse", `Another Footfall holds ${dataDir}: ${holder}. Stop it, or use another --data-dir`)
-}
-
-function replaceFile(path: string, content: string): void {
-  writeFileSync(`${path}.new`, content, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
 }

@@ -1,11 +1,11 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import type { Permissions } from "../domain/permission.ts"
-import { refuseOtherVersion } from "../domain/version.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import { listPluginSwitches, type PluginSwitch, putPluginSwitch } from "../store/catalog/plugins.ts"
-import type { Migration } from "../store/migrations.ts"
-import type { Terms } from "./site-things.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Permissions } from "../../domain/permission.ts"
+import { refuseOtherVersion } from "../../domain/version.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { listPluginSwitches, type PluginSwitch, putPluginSwitch } from "../../store/catalog/settings.ts"
+import type { Migration } from "../../store/migrations.ts"
+import type { Terms } from "../definitions/site-things.ts"
 
 /** What the services have to know of a plugin, whatever it does. */
 export interface PluginFacts {

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, writeSync } from "node:fs"
+import { lstatSync, readFileSync } from "node:fs"
 import { placesIn, refuseOthers } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
+import { replaceFile } from "./files.ts"
 
 const BYTES = 32
 
@@ -48,7 +49,7 @@ export function secretKeys(dataDir: string, configured: ConfiguredKeys, random: 
   return { ...keys, former: [...keys.former, ...former] }
 }
 
-/** Takes the place of the file at once: whoever reads it finds the keys of before or these. */
+/** Replaces the file with these keys. A key that is lost in a power cut would take every sealed secret with it. */
 export function writeSecretKeys(dataDir: string, { current, former, next }: Omit<SecretKeys, "isConfigured">): void {
   const path = placesIn(dataDir).key
   const kept = former.filter(({ until }) => Number.isFinite(until))
@@ -57,17 +58,7 @@ export function writeSecretKeys(dataDir: string, { current, former, next }: Omit
     ...(next ? [`${base64(next)} next`] : []),
     ...kept.map(({ key, until }) => `${base64(key)} until ${new Date(until).toISOString()}`),
   ]
-  const fresh = `${path}.new`
-  const file = openSync(fresh, "w", 0o600)
-  try {
-    writeSync(file, `${lines.join("\n")}\n`)
-    // A key that is lost in a power cut takes every sealed secret with it.
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(fresh, path)
-  syncFolder(dataDir)
+  replaceFile(path, `${lines.join("\n")}\n`)
 }
 
 /** One key a line, the current one first. */
@@ -83,16 +74,6 @@ function parsedKeys(text: string): SecretKeys | undefined {
   const all = [keys.current, ...(keys.next ? [keys.next] : []), ...keys.former.map(({ key }) => key)]
   const isWhole = all.every((key) => key.length === BYTES) && keys.former.every(({ until }) => Number.isFinite(until))
   return isWhole ? keys : undefined
-}
-
-function syncFolder(dataDir: string): void {
-  if (process.platform === "win32") return // a folder cannot be opened there
-  const folder = openSync(dataDir, "r")
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 const decoded = (text: string): Uint8Array => Buffer.from(text, /^[0-9a-fA-F]{64}$/.test(text) ? "hex" : "base64")

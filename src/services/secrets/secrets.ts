@@ -1,37 +1,37 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from "node:crypto"
 
-/** Where a sealed value belongs: it cannot be opened as that of another row or purpose. */
+/** The row and purpose that a sealed (encrypted) value is bound to. It cannot be opened for another place. */
 export interface SecretPlace {
   table: string
   row: number | string
   purpose: string
 }
 
-/** Random bytes from the system's generator; passed in, so that tests know them. */
+/** Source of random bytes. Passed as an argument, so that tests can use fixed bytes. */
 export type Random = (bytes: number) => Uint8Array
 
-/** Keeps what must not be readable in the stores, in a backup or by whoever finds one. */
+/** Encryption of values that must not be readable in the stores and backups. */
 export interface Secrets {
   seal(plain: Uint8Array, place: SecretPlace): Uint8Array
-  /** Undefined when it was sealed with another secret key, for another place, or was changed since. */
+  /** Decrypts a value. Returns undefined if it was sealed with an unknown key or for another place, or was modified. */
   open(sealed: Uint8Array, place: SecretPlace): Uint8Array | undefined
 }
 
-/** The same with its keys, which change while the instance runs. */
-export interface KeptSecrets extends Secrets {
-  /** What is sealed from now on is sealed with this key; the ones before still open what they sealed. */
+/** Secrets whose key can be replaced while the instance runs. */
+export interface RotatableSecrets extends Secrets {
+  /** Makes a key the current one. The previous keys still open what they sealed. */
   adopt(secretKey: Uint8Array): void
   /** Whether a value is sealed with the current key. */
   isCurrent(sealed: Uint8Array): boolean
 }
 
-/** A sealed value: format (1 byte), id of the key (4), nonce (12), tag (16), cipher text. */
+/** Layout of a sealed value: format (1 byte), key id (4), nonce (12), tag (16), ciphertext. */
 const FORMAT = 1
 const KEY_ID_END = 5
 const NONCE_END = 17
 const TAG_END = 33
 
-/** AES-256-GCM by a key derived from the instance's secret key. `former` keys still open what they sealed. */
+/** Creates AES-256-GCM encryption with a key derived from the instance's secret key. `former` keys still open what they sealed. */
 export function createSecrets({
   secretKey,
   former = [],
@@ -40,7 +40,7 @@ export function createSecrets({
   secretKey: Uint8Array
   former?: readonly Uint8Array[]
   random: Random
-}): KeptSecrets {
+}): RotatableSecrets {
   const keys = [secretKey, ...former].map(derive)
   let current = keys[0]!
   return {
@@ -66,7 +66,7 @@ export function createSecrets({
   }
 }
 
-/** Names a key without telling it. */
+/** Returns a short name of a key that does not reveal the key. */
 export const keyName = (secretKey: Uint8Array): string => derive(secretKey).id.toString("hex")
 
 function derive(secretKey: Uint8Array): { key: Uint8Array; id: Buffer } {
@@ -80,6 +80,6 @@ function finished(decipher: ReturnType<typeof createDecipheriv>, text: Uint8Arra
   try {
     return new Uint8Array(Buffer.concat([decipher.update(text), decipher.final()]))
   } catch {
-    return undefined // the tag does not fit: another place, or changed
+    return undefined // the tag does not match: another place, or modified
   }
 }

@@ -1,12 +1,12 @@
-import { type Actor, type Deed, userBehind } from "../../domain/audit.ts"
-import { AppError, COUNTED_FAULTS, type Fault, refuseFaults } from "../../domain/error.ts"
+import { type Actor, type AuditEntry, actingUserId } from "../../domain/audit.ts"
+import { AppError, type Fault, MAX_COUNTED_FAULTS, refuseFaults } from "../../domain/error.ts"
 import { INSTANCE_SETTINGS, isSettingKey, SETTING_KEYS, type SettingKey } from "../../domain/instance-settings.ts"
 import { fault, inDocumentOrder, isObject, shapeFaults } from "../../domain/shape.ts"
 import { isClean } from "../../domain/text.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
-import type { Audit } from "../audit.ts"
-import type { BesideSettings, InstanceSettings } from "../instance-settings.ts"
-import { type Described, sourceOf } from "./system.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { BesideSettings, InstanceSettings } from "./settings.ts"
+import { type Described, sourceOf } from "./settings.ts"
 
 /** A setting as the console shows one. */
 export interface ShownSetting {
@@ -70,7 +70,7 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
       const { changes, version } = parseChanges(body, ofOperator)
       const elsewhere = [...changes.keys()].find((key) => settings.sourceOf(key) === "env" || settings.sourceOf(key) === "file")
       if (elsewhere !== undefined) throw setElsewhere(elsewhere, settings.sourceOf(elsewhere))
-      const by = userBehind(actor)
+      const by = actingUserId(actor)
       await settings.change(Object.fromEntries(changes), by, {
         ...beside,
         async alongside(statements) {
@@ -78,7 +78,7 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
           const present = { version: settings.version() }
           refuseStaleBody(present, version, list)
           refuseOtherVersion(present, expected)
-          if (changes.size > 0) await audit.write(statements, actor, deedOf(changes, settings))
+          if (changes.size > 0) await audit.write(statements, actor, auditEntry(changes, settings))
           await beside?.alongside?.(statements)
         },
       })
@@ -88,7 +88,7 @@ export function createConsoleSettings({ settings, audit, described }: SettingsOp
 }
 
 /** While the old values still hold. */
-function deedOf(changes: ReadonlyMap<SettingKey, unknown>, settings: InstanceSettings): Deed {
+function auditEntry(changes: ReadonlyMap<SettingKey, unknown>, settings: InstanceSettings): AuditEntry {
   const keys = [...changes.keys()]
   return {
     action: "admin.setting.update",
@@ -109,7 +109,7 @@ function parseChanges(body: unknown, ofOperator: readonly Described[]): { change
   const extra = isObject(body) ? Object.keys(body).filter((name) => name !== "changes" && name !== "version") : []
   const isVersion = version === undefined || (Number.isSafeInteger(version) && Number(version) >= 1)
   const faults: Fault[] = isVersion ? [] : [fault("/version", "invalid_type", "must be a whole number")]
-  const unknown = extra.slice(0, COUNTED_FAULTS + 1).map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
+  const unknown = extra.slice(0, MAX_COUNTED_FAULTS + 1).map((name) => fault(`/${name}`, "unknown_field", "does not exist"))
   faults.push(...unknown)
   if (!isObject(body)) faults.push(fault("", "invalid_type", "must be an object"))
   else if (changes === undefined) faults.push(fault("/changes", "required", "is required"))

@@ -1,4 +1,4 @@
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../../domain/clock.ts"
 import {
   INSTANCE_SETTINGS,
   isSettingKey,
@@ -6,9 +6,9 @@ import {
   SETTING_KEYS,
   type SettingKey,
   type SettingValue,
-} from "../domain/instance-settings.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteSetting, listSettings, putSetting } from "../store/catalog/settings.ts"
+} from "../../domain/instance-settings.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deleteSetting, listSettings, putSetting } from "../../store/catalog/settings.ts"
 
 /** Values that environment or file hold; they are changed there alone. */
 export type ConfiguredSettings = { readonly [Key in SettingKey]?: { value: SettingValue<Key>; source: "env" | "file" } }
@@ -94,4 +94,17 @@ export function configuredSettings(
 ): ConfiguredSettings {
   const told = SETTING_KEYS.flatMap((key) => (values[key] === undefined ? [] : [[key, { value: values[key], source: sourceOf(key) }]]))
   return Object.fromEntries(told) as ConfiguredSettings // each value is that of its key
+}
+
+/** A setting of the operator and where it was set. Secrets are masked. */
+export interface Described {
+  key: string
+  value: unknown
+  source: string
+}
+
+/** Returns the kind of place a setting comes from, without the path of the file. */
+export function sourceOf(words: string): "env" | "file" | "default" {
+  if (words.startsWith("file")) return "file"
+  return words === "default" ? "default" : "env"
 }

@@ -1,21 +1,22 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { isRowType } from "../domain/export.ts"
-import type { Filter } from "../domain/filter.ts"
-import type { Suggestions } from "../domain/insight.ts"
-import { THINGS } from "../domain/limits.ts"
-import { normalPassword } from "../domain/password.ts"
-import { isObject } from "../domain/shape.ts"
-import { type Section, type Share, sectionOf } from "../domain/share.ts"
-import type { Site } from "../domain/site.ts"
-import { readFilterList } from "../query/flat-filters.ts"
-import type { Export, Exports } from "./exports.ts"
-import type { Insights } from "./insights.ts"
-import type { Asking, SavedOf } from "./open-report.ts"
-import type { Passwords } from "./passwords.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { isRowType } from "../../domain/export.ts"
+import type { Filter } from "../../domain/filter.ts"
+import type { Suggestions } from "../../domain/insight.ts"
+import { THINGS } from "../../domain/limits.ts"
+import { normalizePassword } from "../../domain/password.ts"
+import { isObject } from "../../domain/shape.ts"
+import { type Section, type Share, sectionOf } from "../../domain/share.ts"
+import type { Site } from "../../domain/site.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
+import { readFilterList } from "../../query/parse/flat-filters.ts"
+import type { Export, Exports } from "../export/export.ts"
+import { refuseUntil, rememberedTimes } from "../sign-in/limits.ts"
+import type { Hashes } from "../sign-in/passwords.ts"
+import type { Insights } from "../stats/insights.ts"
+import type { ReportOptions } from "../stats/open-report.ts"
+import type { Stats } from "../stats/stats.ts"
 import type { Shares } from "./shares.ts"
-import type { Stats } from "./stats.ts"
-import { tokenBuckets } from "./token-buckets.ts"
 import { createUnlockTokens } from "./unlock-tokens.ts"
 
 /** What somebody brings who opens a shared view: its address, and perhaps the proof of its password. */
@@ -48,9 +49,12 @@ export type SharedReport = (typeof SHARED_REPORTS)[number]
  */
 export interface ShareVisits {
   view(visit: Visit): Promise<SharedView>
-  /** Where pages may embed it: for the policy of its page. */
-  embedOrigins(slug: string): Promise<readonly string[]>
-  /** The proof to keep, and the view it is for. Throws `invalid_credentials`, and `rate_limited` after a few of them. */
+  /** Returns the origins whose pages may embed the view; undefined if there is no such view. */
+  embedOrigins(slug: string): Promise<readonly string[] | undefined>
+  /**
+   * Returns the proof to keep, and the view it is for. Throws `rate_limited`, `not_found`, `invalid_credentials`. Whether a view exists
+   * is no secret, because `view` tells it without a password: for an unknown one no hash is computed.
+   */
   unlock(slug: string, body: unknown, network: string): Promise<{ shareId: number; token: string }>
   /** Arguments are text of a query string. */
   report(visit: Visit, report: string, given: Record<string, unknown>, signal: AbortSignal): Promise<object>
@@ -59,7 +63,7 @@ export interface ShareVisits {
 
 interface ShareVisitsOptions {
   shares: Pick<Shares, "open">
-  passwords: Pick<Passwords, "verify">
+  passwords: Pick<Hashes, "verify">
   stats: Stats
   insights: Insights
   exports: Exports
@@ -70,12 +74,14 @@ interface ShareVisitsOptions {
 
 type Opened = NonNullable<Awaited<ReturnType<Shares["open"]>>>
 
+const MINUTE_MS = 60_000
 const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "compare_to", "match_weekday"]
 
 export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   const { shares, passwords, stats, insights, exports, saved, clock } = options
   const tokens = createUnlockTokens({ ...options, kind: "share" })
-  const wrong = tokenBuckets(THINGS.shareTries, clock.now)
+  const unlocks = rememberedTimes(clock.now, MINUTE_MS)
+  const wrong = rememberedTimes(clock.now, MINUTE_MS)
 
   async function open(slug: string): Promise<Opened> {
     const found = await shares.open(slug)
@@ -89,14 +95,19 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
     if (isLocked(opened, visit)) throw new AppError("share_locked", "This view has a password.")
     return opened
   }
-  const askingOf = ({ share, site }: Opened): Asking => {
+  async function isPassword(body: unknown, hash: string | null): Promise<boolean> {
+    const typed = isObject(body) && typeof body.password === "string" ? body.password.slice(0, 1_000) : ""
+    if (hash === null || typed === "") return false
+    return (await passwords.verify(normalizePassword(typed), hash)).isRight
+  }
+  const askingOf = ({ share, site }: Opened): ReportOptions => {
     const locked = lockedFilter(share, site, saved)
-    const { min_group: leastVisitors } = site.settings
-    const sight = { comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(leastVisitors > 1 && { leastVisitors }) }
+    const { min_group: minVisitors } = site.settings
+    const sight = { comparesRows: true, hidesRevenue: !share.sections.includes("revenue"), ...(minVisitors > 1 && { minVisitors }) }
     return { form: "text", ...sight, ...(locked && { locked }) }
   }
 
-  const REPORTS: Readonly<Record<SharedReport, (site: Site, given: Record<string, unknown>, asking: Asking) => Promise<object>>> = {
+  const REPORTS: Readonly<Record<SharedReport, (site: Site, given: Record<string, unknown>, asking: ReportOptions) => Promise<object>>> = {
     summary: stats.summary,
     timeseries: stats.timeseries,
     breakdown: stats.breakdown,
@@ -125,20 +136,23 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
         allow_export,
       }
     },
-    embedOrigins: async (slug) => (await shares.open(slug))?.share.embed_origins ?? [],
+    embedOrigins: async (slug) => (await shares.open(slug))?.share.embed_origins,
     async unlock(slug, body, network) {
-      const { retryAfter, remaining } = wrong.look(`${network} ${slug}`)
-      if (remaining < 1) throw new AppError("rate_limited", "Too many wrong passwords.", { retry_after: Math.max(1, retryAfter) })
-      const found = await shares.open(slug)
-      const password = isObject(body) && typeof body.password === "string" ? body.password.slice(0, 1_000) : ""
-      // An unknown address takes as long as a wrong password.
-      const { isRight } = await passwords.verify(normalPassword(password), found?.passwordHash)
-      if (!found) throw nothingHere()
-      if (!isRight) {
-        wrong.take(`${network} ${slug}`)
-        throw new AppError("invalid_credentials", "The password is not right.")
-      }
-      return { shareId: found.share.id, token: tokens.make(found.share) }
+      refuseUntil(unlocks.freeAt(network, THINGS.shareUnlocks), clock.now())
+      unlocks.note(network)
+      const { share, passwordHash } = await open(slug)
+      const name = `${network} ${share.id}`
+      refuseUntil(wrong.freeAt(name, THINGS.shareTries), clock.now())
+      // Counted as wrong from the start: many at once must not slip through before the first has failed.
+      const mark = wrong.note(name)
+      const isRight = await isPassword(body, passwordHash).catch((error) => {
+        // A password that could not be checked is not a wrong one.
+        wrong.forget(name, mark)
+        throw error
+      })
+      if (!isRight) throw new AppError("invalid_credentials", "The password is incorrect.")
+      wrong.forget(name, mark)
+      return { shareId: share.id, token: tokens.make(share) }
     },
     async report(visit, named, given, signal) {
       const opened = await enter(visit)
@@ -162,7 +176,7 @@ export function createShareVisits(options: ShareVisitsOptions): ShareVisits {
   }
 }
 
-const nothingHere = () => new AppError("not_found", "Nothing is at this address.")
+const nothingHere = () => new AppError("not_found", "This address does not exist.")
 const notAllowed = (detail: string) => new AppError("not_allowed", detail)
 
 /** Undefined of a breakdown by what is no dimension: its own parser says so. */

@@ -1,32 +1,44 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { parseId } from "../domain/id.ts"
-import { THINGS } from "../domain/limits.ts"
-import type { KeptFilter } from "../domain/segment.ts"
-import { type Share, type ShareFields, shareNotFound } from "../domain/share.ts"
-import type { Site } from "../domain/site.ts"
-import { refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import type { Catalog, Slice, Statements } from "../store/catalog/catalog.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, refuseFaults } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import { THINGS } from "../../domain/limits.ts"
+import { parseInstant } from "../../domain/moment.ts"
+import { normalizePassword } from "../../domain/password.ts"
+import type { SavedFilter } from "../../domain/segment.ts"
+import { inDocumentOrder, inspect, isObject } from "../../domain/shape.ts"
+import {
+  DEFAULT_SECTIONS,
+  type PublicLinks,
+  type Share,
+  type ShareFields,
+  ShareInput,
+  shareFaults,
+  shareNotFound,
+  strictestLinks,
+} from "../../domain/share.ts"
+import type { Site } from "../../domain/site.ts"
+import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
+import { readFilterList } from "../../query/parse/flat-filters.ts"
+import type { Catalog, Slice, Statements } from "../../store/catalog/catalog.ts"
+import { organizationById } from "../../store/catalog/organizations.ts"
 import {
   countShares,
   deleteShare,
   insertShare,
-  type KeptShare,
   listShares,
   publicShareOf,
+  type StoredShare,
   shareById,
   shareBySlugHash,
   updateShare,
-} from "../store/catalog/shares.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
-import type { SavedOf } from "./open-report.ts"
-import type { Passwords } from "./passwords.ts"
-import { isAllowed, publicLinks, refuseEmbedded, refuseForbidden } from "./public-links.ts"
-import type { Random, Secrets } from "./secrets.ts"
-import type { SegmentUses } from "./segments.ts"
-import { PUBLIC_SHARE, readShare } from "./share-body.ts"
-import { shareSlugs, slugHashOf } from "./share-slugs.ts"
-import type { Alongside, Terms } from "./site-things.ts"
+} from "../../store/catalog/shares.ts"
+import type { SegmentUses } from "../definitions/segments.ts"
+import type { Alongside, Terms } from "../definitions/site-things.ts"
+import type { Random, Secrets } from "../secrets/secrets.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import type { Hashes } from "../sign-in/passwords.ts"
+import { shareSlugs, slugHashOf } from "./slugs.ts"
 
 /** A shared view as editors see it: with its address. */
 export type OwnShare = Share & { slug: string }
@@ -57,7 +69,7 @@ interface SharesOptions {
   clock: Pick<Clock, "now">
   random: Random
   secrets: Secrets
-  passwords: Pick<Passwords, "hash">
+  passwords: Pick<Hashes, "hash">
   sites: { directory: { byId(id: number): Site | undefined } }
   saved: SavedOf
   settings: Pick<InstanceSettings, "get">
@@ -67,25 +79,29 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
   const slugs = shareSlugs({ random, secrets })
   const linksOf = publicLinks(settings)
 
-  function withSlug({ share, slugSealed }: KeptShare): OwnShare {
+  function withSlug({ share, slugSealed }: StoredShare): OwnShare {
     // Without the secret key nobody knows the address any more.
     return { ...share, slug: slugs.opened(slugSealed) ?? "" }
   }
-  async function find(statements: Statements, site: Site, named: string | undefined): Promise<KeptShare> {
+  async function find(statements: Statements, site: Site, named: string | undefined): Promise<StoredShare> {
     const id = parseId(named)
     const found = id === undefined ? undefined : await shareById(statements, site.id, id)
     if (!found) throw shareNotFound()
     return found
   }
 
+  /** Throws when the site may not have one more view. */
+  async function refuseMore(statements: Statements, site: Site, hasPassword: boolean): Promise<void> {
+    refuseForbidden(await linksOf(statements, site), hasPassword)
+    if ((await countShares(statements, site.id)) >= THINGS.shares) throw tooMany()
+  }
   async function insert(
     statements: Statements,
     site: Site,
     fields: ShareFields,
     made: { passwordHash: string | null; isPublic: boolean; userId: number },
   ) {
-    refuseForbidden(await linksOf(statements, site), made.passwordHash !== null)
-    if ((await countShares(statements, site.id)) >= THINGS.shares) throw tooMany()
+    await refuseMore(statements, site, made.passwordHash !== null)
     return insertShare(statements, fields, {
       ...slugs.make(),
       siteId: site.id,
@@ -101,8 +117,11 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
   return {
     async create(site, body, userId, alongside) {
       const { fields, password } = read(site, body, undefined)
-      const passwordHash = typeof password === "string" ? await passwords.hash(password) : null
-      refuseEmbedded(fields, passwordHash !== null)
+      const hasPassword = typeof password === "string"
+      refuseEmbedded(fields, hasPassword)
+      // Hashing is slow: what is refused anyway is refused before it. The transaction checks again.
+      await refuseMore(catalog, site, hasPassword)
+      const passwordHash = hasPassword ? await passwords.hash(password) : null
       return catalog.transaction(async (statements) => {
         const made = withSlug(await insert(statements, site, fields, { passwordHash, isPublic: false, userId }))
         await alongside?.(statements, { after: made })
@@ -113,18 +132,24 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
     count: (site) => countShares(catalog, site.id),
     get: async (site, id) => withSlug(await find(catalog, site, id)),
     async update(site, id, patch, { expected, named, alongside } = {}) {
-      // Hashing takes its time, so it is done before the transaction; what the view is then is looked at again.
-      const { password } = read(site, patch, (await find(catalog, site, id)).share)
+      /** Reads what the patch makes of a view. Throws when it may not become that. */
+      async function changed(statements: Statements, before: StoredShare) {
+        const { fields, password } = read(site, patch, before.share)
+        if (named) refuseStaleBody(before.share, named.version, named.current)
+        refuseOtherVersion(before.share, expected)
+        const hasPassword = password === undefined ? before.passwordHash !== null : password !== null
+        refuseEmbedded(fields, hasPassword)
+        if (before.passwordHash !== null && !hasPassword) refuseForbidden(await linksOf(statements, site), false)
+        return { fields, password }
+      }
+      // Hashing is slow: it happens outside the transaction, after everything that may refuse the change. The transaction checks again.
+      const { password } = await changed(catalog, await find(catalog, site, id))
       const hash = typeof password === "string" ? await passwords.hash(password) : password
       const kept = await catalog.transaction(async (statements) => {
         const before = await find(statements, site, id)
-        const { fields } = read(site, patch, before.share)
-        if (named) refuseStaleBody(before.share, named.version, named.current)
-        refuseOtherVersion(before.share, expected)
+        const { fields } = await changed(statements, before)
         const isOther = hash !== undefined && (hash !== null || before.passwordHash !== null)
         const passwordHash = isOther ? hash : before.passwordHash
-        refuseEmbedded(fields, passwordHash !== null)
-        if (before.passwordHash !== null && passwordHash === null) refuseForbidden(await linksOf(statements, site), false)
         if (!isOther && Bun.deepEquals({ ...before.share, ...fields }, before.share)) return before
         const version = before.share.password_version + (isOther ? 1 : 0)
         const after = await updateShare(statements, before.share.id, fields, { hash: passwordHash, version }, clock.now())
@@ -156,11 +181,93 @@ export function createShares({ catalog, clock, random, secrets, passwords, sites
     },
     async usesOfSegment(site, segmentId) {
       const shares = await listShares(catalog, site.id, { after: 0, limit: THINGS.shares })
-      const names = (filter: KeptFilter) => filter.dimension === "segment" && filter.values.some((value) => Number(value) === segmentId)
+      const names = (filter: SavedFilter) => filter.dimension === "segment" && filter.values.some((value) => Number(value) === segmentId)
       return shares.filter(({ share }) => share.locked_filters.some(names)).map(({ share: { id, name } }) => ({ type: "share", id, name }))
     },
   }
 }
 
 const tooMany = () =>
-  new AppError("limit_reached", `A site may have ${THINGS.shares} shared views`, { limit: THINGS.shares, resource: "shares" })
+  new AppError("limit_reached", `A site can have ${THINGS.shares} shared views.`, { limit: THINGS.shares, resource: "shares" })
+
+/** As ordinary a view as any: of a site that everybody may look at. */
+export const PUBLIC_SHARE: ShareFields = {
+  name: "Public",
+  expires_at: null,
+  locked_filters: [],
+  sections: DEFAULT_SECTIONS,
+  allow_range: true,
+  allow_filters: true,
+  allow_export: false,
+  embed_origins: [],
+}
+
+/** The fields and the password of a body, or of a patch of what there is. A password that is not named is undefined. */
+export function readShare(body: unknown, before: ShareFields | undefined, now: number, saved: ReturnType<SavedOf>) {
+  const shape = before ? { ...ShareInput, required: [] } : ShareInput
+  const { fields, faults } = inspect(shape, isObject(body) ? withoutServerSet(body) : body)
+  const locked = isObject(body) && fields.locked_filters ? body.locked_filters : undefined
+  const filters = locked === undefined ? [] : readFilterList(locked, "/locked_filters", saved).faults
+  refuseFaults(inDocumentOrder([...faults, ...shareFaults(fields, now), ...filters], body))
+  const { password, expires_at, locked_filters: _, ...others } = fields
+  const base = before ?? PUBLIC_SHARE
+  return {
+    fields: {
+      ...fieldsOf(base),
+      ...others,
+      ...(expires_at !== undefined && { expires_at: expires_at === null ? null : parseInstant(expires_at)! }), // judged above
+      // Kept as they were sent, not tidied: they are compared with what events hold.
+      ...(locked !== undefined && { locked_filters: locked as SavedFilter[] }),
+    } satisfies ShareFields,
+    password: typeof password === "string" ? normalizePassword(password) : password,
+  }
+}
+
+const fieldsOf = ({
+  name,
+  expires_at,
+  locked_filters,
+  sections,
+  allow_range,
+  allow_filters,
+  allow_export,
+  embed_origins,
+}: ShareFields) => ({
+  name,
+  expires_at,
+  locked_filters,
+  sections,
+  allow_range,
+  allow_filters,
+  allow_export,
+  embed_origins,
+})
+
+/** Told by us beside what can be changed; sent back by who got it from us. */
+function withoutServerSet({ slug: _, url: __, has_password: ___, is_public: ____, ...rest }: Record<string, unknown>) {
+  return rest
+}
+
+/** Which shared views a site may have. An organization may be stricter than the instance, and not the other way round. */
+export const publicLinks =
+  (settings: Pick<InstanceSettings, "get">) =>
+  async (statements: Statements, site: Site): Promise<PublicLinks> => {
+    const { policy } = (await organizationById(statements, site.organization_id))! // a site has one
+    return strictestLinks(settings.get("public_links"), policy.public_links)
+  }
+
+export const isAllowed = (links: PublicLinks, hasPassword: boolean): boolean =>
+  links === "allowed" || (links === "password_required" && hasPassword)
+
+/** Throws `sharing_disabled`, `password_required`. */
+export function refuseForbidden(links: PublicLinks, hasPassword: boolean): void {
+  if (isAllowed(links, hasPassword)) return
+  if (links === "off") throw new AppError("sharing_disabled", "The organization or the instance allows no shared views.")
+  throw new AppError("password_required", "The organization or the instance allows shared views only with a password.")
+}
+
+/** The cookie of an unlocked view is not sent in frames. */
+export function refuseEmbedded({ embed_origins }: ShareFields, hasPassword: boolean): void {
+  if (hasPassword && embed_origins.length > 0)
+    throw new AppError("embed_needs_no_password", "A view with a password cannot be embedded in other pages.")
+}

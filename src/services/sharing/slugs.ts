@@ -1,5 +1,6 @@
-import { AppError } from "../domain/error.ts"
-import type { Random } from "./secrets.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Random, Secrets } from "../secrets/secrets.ts"
+import { tokenHash } from "../sign-in/sessions.ts"
 
 /** How a word in an address of a link or a pixel may look, for all areas that give such words away. */
 const SLUG = /^[A-Za-z0-9_-]{1,64}$/
@@ -13,8 +14,8 @@ const SUGGESTED = 3
 /** As much of a wanted slug as a suggested one begins with: there is room for a number behind it. */
 export const SUGGESTED_CHARS = 56
 
-/** How long the slug of something deleted is kept from others. */
-export const SLUG_KEPT_MS = 90 * 86_400_000
+/** How long the slug of something deleted stays reserved. */
+export const SLUG_RESERVED_MS = 90 * 86_400_000
 
 /** Equal for slugs that differ by case alone. */
 export const slugKey = (slug: string): string => slug.toLowerCase()
@@ -65,3 +66,32 @@ function plainSign(escaped: string): string {
   const sign = decodeURIComponent(escaped)
   return /^[A-Za-z0-9._~-]$/.test(sign) ? sign : escaped
 }
+
+const SLUG_CHARS = 22
+const BASE_62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/** One place for all of them: an address that is moved to another row still leads where its hash leads. */
+export const SLUG_PLACE = { table: "shares", row: "slug", purpose: "slug" }
+
+/** Addresses of shared views: whoever has one sees the view, so they are kept as hashes, and sealed for their owners. */
+interface ShareSlugs {
+  /** A new one, as it is stored. */
+  make(): { slugHash: Uint8Array; slugSealed: Uint8Array }
+  /** Undefined without the key that has sealed it. */
+  opened(sealed: Uint8Array): string | undefined
+}
+
+export function shareSlugs({ random, secrets }: { random: Random; secrets: Secrets }): ShareSlugs {
+  return {
+    make() {
+      const slug = newSlug(random, SLUG_CHARS, BASE_62)
+      return { slugHash: slugHashOf(slug), slugSealed: secrets.seal(new TextEncoder().encode(slug), SLUG_PLACE) }
+    },
+    opened(sealed) {
+      const plain = secrets.open(sealed, SLUG_PLACE)
+      return plain && new TextDecoder().decode(plain)
+    },
+  }
+}
+
+export const slugHashOf = (slug: string): Uint8Array => tokenHash(slug)

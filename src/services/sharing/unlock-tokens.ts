@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
-import { THINGS } from "../domain/limits.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { THINGS } from "../../domain/limits.ts"
 
 /** What has a password: a shared view, a link. */
 export interface Locked {

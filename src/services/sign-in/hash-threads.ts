@@ -1,36 +1,36 @@
-import { AppError } from "../domain/error.ts"
-import type { Beginning, Hashed, HashReply, HashTask } from "./hash-worker.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Hashed, HashReply, HashTask, StartMessage } from "./hash-worker.ts"
 
-/** Threads for slow hashes: started when they are wanted, ended when nobody has wanted one for a while. */
+/** Worker threads for slow hashes. They start on demand and end after a minute without work. */
 export interface HashThreads {
-  /** One task a thread at a time: the caller bounds how many there are. */
+  /** Runs a task on an idle thread or starts one. The caller limits the number of concurrent tasks. */
   run<Kind extends HashTask["do"]>(task: Extract<HashTask, { do: Kind }>): Promise<Hashed[Kind]>
-  /** Whoever waits, or comes later, is told to try again. */
+  /** Ends all threads. Running and later tasks reject with `unavailable`. */
   close(): void
 }
 
-const KEPT_MS = 60_000
+const IDLE_MS = 60_000
 /**
- * Then a thread has done enough. One whose code grows hot makes the engine start compilers from it, which would take its priority
- * over and keep it, for the whole process.
+ * Number of tasks after which a thread is replaced. In a long-running thread the engine starts compiler threads, which inherit its low
+ * priority and would then compile slowly for the whole process.
  */
-const TASKS_OF_A_THREAD = 200
+const MAX_TASKS_PER_THREAD = 200
 
 export interface HashThreadSettings {
-  /** Of `hash-worker.ts`. Made in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
+  /** URL of `hash-worker.ts`. Built in `program.ts`, because in the binary `import.meta.url` always names the main file. */
   workerUrl: string
-  /** How far the threads give way to all others, from 0 to 19; on Linux alone. */
+  /** Niceness of the threads, from 0 (normal) to 19 (lowest priority). Linux only. */
   niceness: number
   keptMs?: number
 }
 
-/** What a thread computes, for whoever waits for it. */
+/** The promise of a running task. */
 interface Waiting {
   resolve(outcome: Hashed[HashTask["do"]]): void
   reject(fault: Error): void
 }
 
-export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: HashThreadSettings): HashThreads {
+export function createHashThreads({ workerUrl, niceness, keptMs = IDLE_MS }: HashThreadSettings): HashThreads {
   const idle = new Set<Worker>()
   const busy = new Map<Worker, Waiting>()
   let ending: NodeJS.Timeout | undefined
@@ -39,19 +39,19 @@ export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: Has
   function start(): Worker {
     const worker = new Worker(workerUrl)
     let tasks = 0
-    worker.addEventListener("message", ({ data }: MessageEvent<HashReply>) => answer(worker, data, ++tasks === TASKS_OF_A_THREAD))
+    worker.addEventListener("message", ({ data }: MessageEvent<HashReply>) => answer(worker, data, ++tasks === MAX_TASKS_PER_THREAD))
     worker.addEventListener("error", (event) => {
       event.preventDefault()
       worker.terminate()
       lose(worker, event.message)
     })
     worker.addEventListener("close", () => lose(worker, "its thread ended"))
-    worker.postMessage({ do: "begin", niceness } satisfies Beginning)
+    worker.postMessage({ do: "begin", niceness } satisfies StartMessage)
     return worker
   }
   function answer(worker: Worker, reply: HashReply, isDone: boolean): void {
     const waiting = busy.get(worker)
-    if (!waiting) return // closed meanwhile
+    if (!waiting) return // closed in the meantime
     busy.delete(worker)
     if (isDone) worker.terminate()
     else idle.add(worker)
@@ -61,7 +61,7 @@ export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: Has
     if ("outcome" in reply) waiting.resolve(reply.outcome)
     else waiting.reject(new Error(reply.fault))
   }
-  /** It ended, whatever it was doing. */
+  /** Rejects the task of a thread that ended unexpectedly. */
   function lose(worker: Worker, message: string): void {
     idle.delete(worker)
     busy.get(worker)?.reject(new Error(`A hash failed: ${message}`))
@@ -79,7 +79,7 @@ export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: Has
       idle.delete(worker)
       busy.set(worker, { resolve, reject })
       worker.postMessage(task)
-      return promise as Promise<Hashed[Kind]> // each kind of task is answered with its own kind of outcome
+      return promise as Promise<Hashed[Kind]> // each kind of task has its own kind of result
     },
     close() {
       isClosed = true
@@ -94,4 +94,4 @@ export function createHashThreads({ workerUrl, niceness, keptMs = KEPT_MS }: Has
   }
 }
 
-const stopping = () => new AppError("unavailable", "The server is stopping.", { retry_after: 5 })
+const stopping = () => new AppError("unavailable", "The server is shutting down. Try again in a few seconds.", { retry_after: 5 })

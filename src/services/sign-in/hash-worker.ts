@@ -7,8 +7,8 @@ export type HashTask =
   | { do: "verify"; password: string; hash: string }
   | { do: "derive"; secret: string; salt: Uint8Array; bytes: number; cost: { N: number; r: number; p: number } }
 
-/** The first message. */
-export interface Beginning {
+/** The first message to the worker. */
+export interface StartMessage {
   do: "begin"
   niceness: number
 }
@@ -19,14 +19,14 @@ export interface Hashed {
   derive: Uint8Array
 }
 
-/** What came out, or the message of what went wrong. */
+/** The result of a task, or the message of its error. */
 export type HashReply = { outcome: Hashed[HashTask["do"]] } | { fault: string }
 
-// The globals of a worker; the compiler knows those of a window.
+// The compiler assumes the globals of a window.
 declare const self: Worker
 
-self.onmessage = ({ data }: MessageEvent<HashTask | Beginning>) => {
-  if (data.do === "begin") return giveWay(data.niceness)
+self.onmessage = ({ data }: MessageEvent<HashTask | StartMessage>) => {
+  if (data.do === "begin") return lowerPriority(data.niceness)
   try {
     self.postMessage({ outcome: compute(data) } satisfies HashReply)
   } catch (error) {
@@ -34,13 +34,13 @@ self.onmessage = ({ data }: MessageEvent<HashTask | Beginning>) => {
   }
 }
 
-/** Linux gives every thread a priority of its own; elsewhere it would be that of the whole process. */
-function giveWay(niceness: number): void {
+/** Lowers the priority of this thread. Linux only, because elsewhere it would apply to the whole process. */
+function lowerPriority(niceness: number): void {
   if (process.platform !== "linux" || niceness === 0) return
   try {
     setPriority(niceness)
   } catch {
-    // A wish: where it is forbidden, hashes are computed all the same.
+    // Best effort: hashing works without the lower priority.
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
   deleteTokens,
   findToken,
@@ -10,21 +10,21 @@ import {
   useToken,
   voidTokens,
   voidTokensSince,
-} from "../store/catalog/one-time-tokens.ts"
-import type { Random } from "./secrets.ts"
+} from "../../store/catalog/one-time-tokens.ts"
+import type { Random } from "../secrets/secrets.ts"
 import { tokenHash } from "./sessions.ts"
 
-/** Tokens of links in mails: random, kept as hashes, used once. Every refusal is `token_invalid`. */
+/** Tokens of links in emails. They are random, stored as hashes and valid for one use. An invalid token is `token_invalid`. */
 export interface OneTimeTokens {
-  /** A newer one makes older ones of the same user and purpose void, unless they are to be kept. */
+  /** Issues a token. Invalidates older tokens of the same user and purpose, unless `keepsOlder` is set. */
   issue(statements: Statements, token: NewToken): Promise<string>
-  look(purpose: TokenPurpose, token: string): Promise<OneTimeToken>
-  /** Of parallel calls exactly one gets it. */
+  peek(purpose: TokenPurpose, token: string): Promise<OneTimeToken>
+  /** Uses up a token. Exactly one of several parallel calls succeeds. */
   use(statements: Statements, purpose: TokenPurpose, token: string): Promise<OneTimeToken>
   void(statements: Statements, userId: number, ...purposes: readonly TokenPurpose[]): Promise<void>
-  /** Those of the same user and purpose that were issued after this one, if all of them live equally long. */
+  /** Invalidates the tokens of the same user and purpose that were issued after this one. Assumes that all have the same lifetime. */
   voidLater(statements: Statements, purpose: TokenPurpose, token: OneTimeToken): Promise<void>
-  /** Removes what ended long ago. */
+  /** Deletes tokens that ended more than a day ago. */
   forget(): Promise<void>
 }
 
@@ -37,8 +37,8 @@ export interface NewToken {
 }
 
 const TOKEN_BYTES = 32
-/** Ended ones are kept for a while: a clock that is set back must find them used. */
-const KEPT_ENDED_MS = 86_400_000
+/** Ended tokens are kept for a day, so that they stay used if the clock is set back. */
+const ENDED_RETENTION_MS = 86_400_000
 
 export function createOneTimeTokens({
   catalog,
@@ -56,11 +56,11 @@ export function createOneTimeTokens({
       await insertToken(statements, tokenHash(token), { purpose, userId, payload, expiresAt: clock.now() + lifeMs })
       return token
     },
-    async look(purpose, token) {
+    async peek(purpose, token) {
       const found = await findToken(catalog, tokenHash(token), purpose)
       if (!found) throw tokenInvalid()
       if (found.expires_at > clock.now()) return found
-      // Used up, so that a clock that is set back does not revive it.
+      // Marked as used, so that setting the clock back does not make it valid again.
       await useToken(catalog, tokenHash(token), purpose, clock.now())
       throw tokenInvalid()
     },
@@ -74,8 +74,8 @@ export function createOneTimeTokens({
     },
     voidLater: (statements, purpose, { user_id, expires_at }) =>
       voidTokensSince(statements, { userId: user_id, purpose, since: expires_at }, clock.now()),
-    forget: () => deleteTokens(catalog, clock.now() - KEPT_ENDED_MS, 1_000),
+    forget: () => deleteTokens(catalog, clock.now() - ENDED_RETENTION_MS, 1_000),
   }
 }
 
-export const tokenInvalid = () => new AppError("token_invalid", "The link is unknown, used or expired. Ask for a new one.")
+export const tokenInvalid = () => new AppError("token_invalid", "This link is invalid, was already used or has expired. Request a new one.")

@@ -1,14 +1,17 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError } from "../domain/error.ts"
-import { parsed } from "../domain/sign-in-input.ts"
+import { AppError } from "../../domain/error.ts"
+import { parsed } from "../../domain/sign-in-input.ts"
+import type { Statements } from "../../store/catalog/catalog.ts"
+import { userEntry } from "../audit/entries.ts"
 import { type FactorChange, type FactorChangeOptions, factorChange } from "./factor-change.ts"
-import { type Self, userDeed } from "./own-account.ts"
+import { refuseUntil, rememberedTimes } from "./limits.ts"
 import { createOwnPasskeys, type OwnPasskeys, type OwnPasskeysOptions } from "./own-passkeys.ts"
-import type { RecoveryCodes } from "./recovery-codes.ts"
+import type { NewCodes, RecoveryCodes } from "./recovery-codes.ts"
+import type { Self } from "./sessions.ts"
 import { invalidCode } from "./sign-in.ts"
 import type { Totp } from "./totp.ts"
 
-/** What somebody types into an app, or lets it read. */
+/** The secret of a new authenticator app, as text and as QR code. */
 export interface TotpStart {
   secret: string
   otpauth_uri: string
@@ -16,18 +19,15 @@ export interface TotpStart {
   ticket: string
 }
 
-/**
- * The second factors of the own account. Each change ends all other sessions: whoever is signed in elsewhere signs in anew,
- * with the new factor.
- */
+/** Changes to a user's own second factors. Each change ends all other sessions, so that they need the new factor to sign in again. */
 export interface OwnFactors extends OwnPasskeys {
-  /** Nothing is active yet. */
+  /** Starts the set-up of an authenticator app. It is not active until `confirmTotp`. */
   startTotp(self: Self): Promise<TotpStart>
-  /** The body has `ticket` and `code`; the codes for emergencies are told this once. Throws `ticket_invalid`, `invalid_code`. */
+  /** Activates the app and returns new recovery codes, which are shown only once. The body has `ticket` and `code`. Throws `ticket_invalid`, `invalid_code`, `rate_limited`. */
   confirmTotp(self: Self, body: unknown): Promise<string[]>
-  /** Throws `mfa_required_by_policy`, `invalid_state`. */
+  /** Removes the authenticator app. Throws `mfa_required_by_policy`, `invalid_state`. */
   disableTotp(self: Self): Promise<void>
-  /** A new set, told this once; the old one is void. Throws `invalid_state` for somebody without a factor. */
+  /** Replaces the recovery codes and returns the new ones, which are shown only once. Throws `invalid_state` for a user without a second factor, `rate_limited`. */
   newRecoveryCodes(self: Self): Promise<string[]>
 }
 
@@ -37,13 +37,31 @@ export interface OwnFactorsOptions extends FactorChangeOptions, Omit<OwnPasskeys
 }
 
 const TICKET_MS = 10 * 60_000
+const HOUR_MS = 60 * 60_000
+/** Maximum number of sets of recovery codes per user and hour. Each takes ten slow hashes. */
+const CODE_SETS_PER_HOUR = 5
 const Secret = t.String({ minLength: 1, maxLength: 1_024 })
 const ConfirmInput = t.Object({ ticket: Secret, code: Secret }, { additionalProperties: false })
 
 export function createOwnFactors(options: OwnFactorsOptions): OwnFactors {
-  const { catalog, tickets, totp, recoveryCodes, factors } = options
+  const { catalog, clock, tickets, totp, recoveryCodes, factors } = options
+  const codeSets = rememberedTimes(clock.now, HOUR_MS)
   const change = factorChange(options)
   const { changed, dropOrphanedCodes } = change
+
+  /** Creates recovery codes. Throws `rate_limited`. Called after all other checks, because it is slow. */
+  function makeCodes({ user }: Self): Promise<NewCodes> {
+    refuseUntil(codeSets.freeAt(String(user.id), CODE_SETS_PER_HOUR), clock.now())
+    codeSets.note(String(user.id))
+    return recoveryCodes.make()
+  }
+  async function refuseWithoutFactor(statements: Statements, { user }: Self): Promise<void> {
+    const present = await factors.of(user, statements)
+    if (!present.totp && present.passkeys === 0)
+      throw new AppError("invalid_state", "Recovery codes stand in for a second factor. Add an authenticator app or a passkey first.", {
+        state: "off",
+      })
+  }
 
   return {
     ...createOwnPasskeys({ ...options, ...change }),
@@ -58,31 +76,32 @@ export function createOwnFactors(options: OwnFactorsOptions): OwnFactors {
       const { user_id, payload } = await tickets.try("totp_new", ticket)
       if (user_id !== self.user.id) throw invalidCode()
       const sealed = Uint8Array.fromBase64((payload as { sealed: string }).sealed) // written above
-      const fresh = await recoveryCodes.make()
+      if (!(await totp.isRight(self.user.id, sealed, code))) throw invalidCode()
+      const fresh = await makeCodes(self)
       await catalog.transaction(async (statements) => {
         if (!(await totp.confirm(statements, self.user.id, sealed, code))) throw invalidCode()
         await tickets.use(statements, "totp_new", ticket)
         await fresh.keep(statements, self.user.id)
-        await changed(statements, self, userDeed("accounts.totp.enable")(self.user))
+        await changed(statements, self, userEntry("accounts.totp.enable")(self.user))
       })
       return fresh.codes
     },
     async disableTotp(self) {
       await catalog.transaction(async (statements) => {
         if (!(await factors.of(self.user, statements)).totp)
-          throw new AppError("invalid_state", "There is no app to take away.", { state: "off" })
+          throw new AppError("invalid_state", "Your account has no authenticator app to remove.", { state: "off" })
         await totp.remove(statements, self.user.id)
         await dropOrphanedCodes(statements, self)
-        await changed(statements, self, userDeed("accounts.totp.disable")(self.user))
+        await changed(statements, self, userEntry("accounts.totp.disable")(self.user))
       })
     },
     async newRecoveryCodes(self) {
-      const fresh = await recoveryCodes.make()
+      await refuseWithoutFactor(catalog, self)
+      const fresh = await makeCodes(self)
       await catalog.transaction(async (statements) => {
-        const present = await factors.of(self.user, statements)
-        if (!present.totp && present.passkeys === 0) throw new AppError("invalid_state", "Add a second factor first.", { state: "off" })
+        await refuseWithoutFactor(statements, self)
         await fresh.keep(statements, self.user.id)
-        await changed(statements, self, userDeed("accounts.recovery-codes.create")(self.user))
+        await changed(statements, self, userEntry("accounts.recovery-codes.create")(self.user))
       })
       return fresh.codes
     },

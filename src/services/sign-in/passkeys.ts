@@ -1,49 +1,48 @@
 import { Type as t } from "@sinclair/typebox"
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { type PasskeyResponse, parsed, parsePasskey } from "../domain/sign-in-input.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } from "../store/catalog/passkeys.ts"
-import { userById } from "../store/catalog/users.ts"
-import type { Audit } from "./audit.ts"
-import type { Random } from "./secrets.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { type PasskeyResponse, parsed, parsePasskey } from "../../domain/sign-in-input.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { listPasskeys, type Passkey, passkeyByCredential, updatePasskeyUse } from "../../store/catalog/passkeys.ts"
+import { userById } from "../../store/catalog/users.ts"
+import type { Audit } from "../audit/audit.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { NoteFailure } from "./failures.ts"
+import type { SignInLimits } from "./limits.ts"
+import { actorAs, type Guest, type OpenSession, type SignedIn } from "./session.ts"
 import { invalidCredentials } from "./sign-in.ts"
-import type { NoteFailure } from "./sign-in-failures.ts"
-import type { SignInLimits } from "./sign-in-limits.ts"
-import { actorAs, type Guest, type OpenSession, type SignedIn } from "./sign-in-session.ts"
 import type { SsoRule } from "./sso-rule.ts"
 import type { Tickets } from "./tickets.ts"
-import { webauthn } from "./webauthn.ts"
 
-/** Where passkeys belong: the host of the base address, and the origin pages of it have. */
+/** The site that passkeys are bound to: the host of the base URL (`id`) and its origin. */
 export interface RelyingParty {
   id: string
   origin: string
 }
 
-/** What a browser is asked for. */
+/** The options that a browser needs to use or create a passkey. */
 export interface PasskeyChallenge {
-  /** As `navigator.credentials` takes it, in JSON. */
+  /** Options for `navigator.credentials` in their JSON form. */
   options: object
   challenge_id: string
 }
 
-/** A right answer. `use` notes it, in the caller's transaction. */
+/** A valid response of a passkey. `use` records its use in the caller's transaction. */
 export interface PasskeyProof {
   userId: number
   use(statements: Statements): Promise<void>
 }
 
 /**
- * Signing in by passkey. The device must have verified its user, so a passkey is two factors at once. An unknown credential
- * and a wrong signature are one answer, `invalid_credentials`.
+ * Sign-in with passkeys. The device must have verified its user, so a passkey counts as two factors. An unknown credential and a wrong
+ * signature give the same error, `invalid_credentials`.
  */
 export interface Passkeys {
-  /** The body may have the `ticket` of a password that was right: then only passkeys of that user are asked for. */
+  /** Starts a sign-in. With the `ticket` of a correct password in the body, only passkeys of that user are accepted. */
   begin(body: unknown, guest: Pick<Guest, "origin">): Promise<PasskeyChallenge>
-  /** The body has `challenge_id` and `response`. Throws `ticket_invalid`, `sso_required`. */
+  /** Completes a sign-in. The body has `challenge_id` and `response`. Throws `invalid_credentials`, `ticket_invalid`, `sso_required`. */
   signIn(body: unknown, guest: Guest): Promise<SignedIn>
-  /** A challenge is used up by its answer, right or wrong. */
+  /** Verifies a response. Its challenge cannot be used again, even if the response is invalid. */
   verify(
     answer: { challenge_id: string; response: PasskeyResponse },
     guest: Pick<Guest, "actor" | "origin">,
@@ -65,7 +64,7 @@ export interface PasskeysOptions {
 
 export const CHALLENGE_MS = 5 * 60_000
 export const CHALLENGE_BYTES = 32
-/** Challenges a minute from one address: a page asks for one whenever it is shown. */
+/** Maximum number of challenges per minute from one address. Every view of the sign-in page requests one. */
 const CHALLENGES_PER_MINUTE = 60
 const ANSWERS_PER_MINUTE = 20
 
@@ -79,14 +78,14 @@ interface Payload {
 export function createPasskeys(options: PasskeysOptions): Passkeys {
   const { catalog, clock, random, audit, tickets, limits, openSession, noteFailure, relyingParty, sso } = options
 
-  /** The user, the new count and whether the key is backed up; undefined for whatever is wrong about the answer. */
+  /** Verifies a response and returns its signature counter and backup state, undefined if the response is invalid. */
   async function judged(passkey: Passkey, challenge: string, response: PasskeyResponse) {
     const { verifyAuthenticationResponse } = await webauthn()
     const { id, origin } = relyingParty()
     const credential = { id: passkey.credential_id, publicKey: Uint8Array.from(passkey.public_key), counter: 0 }
     try {
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        // It was sent by whoever wants to come in: the library looks at every part of it.
+        // Untrusted input: the library validates every part of it.
         response: response as unknown as Parameters<typeof verifyAuthenticationResponse>[0]["response"],
         expectedChallenge: challenge,
         expectedOrigin: origin,
@@ -122,7 +121,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     }
   }
 
-  /** A device counts its signatures. One that counts from further back is a copy of it. */
+  /** Throws `invalid_credentials` if the signature counter did not increase, because then the passkey is a copy. */
   async function refuseCopy(passkey: Passkey, count: number, actor: Guest["actor"]): Promise<void> {
     if (count === 0 || passkey.sign_count === 0 || count > passkey.sign_count) return
     await audit.writeAlone(actor, {
@@ -139,7 +138,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     async begin(body, { origin }) {
       limits.request(origin, "passkey-challenge", CHALLENGES_PER_MINUTE)
       const { ticket } = parsed(BeginInput, body)
-      const userId = ticket === undefined ? null : (await tickets.look("mfa", ticket)).user_id
+      const userId = ticket === undefined ? null : (await tickets.peek("mfa", ticket)).user_id
       const known = userId === null ? [] : await listPasskeys(catalog, userId)
       const { generateAuthenticationOptions } = await webauthn()
       const asked = await generateAuthenticationOptions({
@@ -167,19 +166,34 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
   }
 }
 
-/** A page of ours in a frame of somebody else's must not be a way in. */
+/** Whether the response was created in a top-level page. Our page in a frame of another site must not sign anyone in. */
 function isTopFrame(response: PasskeyResponse): boolean {
-  const { clientDataJSON } = response.response as { clientDataJSON: string } // the library has just read it
+  const { clientDataJSON } = response.response as { clientDataJSON: string } // validated by the library
   return JSON.parse(Buffer.from(clientDataJSON, "base64url").toString()).crossOrigin !== true
 }
 
-/** A device that names its user must name the one whose key it is. */
+/** Whether the user that the device names, if any, owns the passkey. */
 function isOf({ user_id }: Passkey, response: PasskeyResponse): boolean {
-  const { userHandle } = response.response as { userHandle?: string | null } // the library has just read it
+  const { userHandle } = response.response as { userHandle?: string | null } // validated by the library
   return !userHandle || Buffer.from(userHandle, "base64url").toString() === userHandleOf(user_id)
 }
 
-/** Under which a device keeps the keys of a user. */
+/** Returns the handle under which devices store the passkeys of a user. */
 export const userHandleOf = (userId: number): string => `user-${userId}`
 
 export const noPasskey = () => new AppError("passkey_not_found", "You have no passkey with this id.")
+
+/**
+ * Loads the passkey library on first use. Its polyfill is imported first, because bundling would otherwise move it behind the code that
+ * needs it.
+ */
+export async function webauthn() {
+  await import("reflect-metadata")
+  return import("@simplewebauthn/server")
+}
+
+/** Loads the library's helpers for decoding single values. */
+export async function webauthnParts() {
+  await import("reflect-metadata")
+  return import("@simplewebauthn/server/helpers")
+}

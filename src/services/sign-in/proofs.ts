@@ -1,18 +1,16 @@
-import { type Proof, parseProof } from "../domain/sign-in-input.ts"
-import type { Catalog } from "../store/catalog/catalog.ts"
-import type { Audit } from "./audit.ts"
-import { type Self, sessionDeed } from "./own-account.ts"
+import { type Proof, parseProof } from "../../domain/sign-in-input.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Audit } from "../audit/audit.ts"
+import { sessionEntry } from "../audit/entries.ts"
 import type { Passkeys } from "./passkeys.ts"
 import type { SecondFactors } from "./second-factors.ts"
-import type { Sessions } from "./sessions.ts"
-import { invalidCode, invalidCredentials, type SignIn } from "./sign-in.ts"
-import type { NoteFailure } from "./sign-in-failures.ts"
-import type { SignInLimits } from "./sign-in-limits.ts"
+import type { Self, Sessions } from "./sessions.ts"
+import { invalidCredentials, type SignIn } from "./sign-in.ts"
 
-/** Proving again who one is, for what a session that was left open must not do. It holds for ten minutes. */
+/** Confirmation of a signed-in user's identity before sensitive actions. A confirmation is valid for 10 minutes. */
 export interface Proofs {
   /**
-   * The body has `password`, `code`, or what a passkey has answered. The session goes on under a new token, which is returned.
+   * Confirms the user's identity and returns the new token of the session. The body has `password`, `code` or the response of a passkey.
    * Throws `invalid_credentials`, `invalid_code`, `rate_limited`.
    */
   prove(self: Self, body: unknown): Promise<string>
@@ -24,13 +22,11 @@ interface ProofsOptions {
   sessions: Sessions
   signIn: SignIn
   factors: SecondFactors
-  limits: SignInLimits
-  noteFailure: NoteFailure
   passkeys: Pick<Passkeys, "verify">
 }
 
 export function createProofs(options: ProofsOptions): Proofs {
-  const { catalog, audit, sessions, signIn, factors, limits, noteFailure, passkeys } = options
+  const { catalog, audit, sessions, signIn, factors, passkeys } = options
 
   async function judge(self: Self, proof: Proof): Promise<void> {
     if ("password" in proof) {
@@ -42,12 +38,11 @@ export function createProofs(options: ProofsOptions): Proofs {
     }
   }
 
-  async function judgeCode({ user, origin, actor }: Self, code: string): Promise<void> {
-    const attempt = limits.code(origin, user.id)
-    const { use } = await factors.prepare(user, { code })
-    if (await catalog.transaction(use)) return attempt.succeed()
-    await noteFailure(actor, "accounts.session.prove", user.email)
-    throw invalidCode()
+  async function judgeCode(self: Self, code: string): Promise<void> {
+    await signIn.judgeCode({ user: self.user, guest: self, step: "accounts.session.prove" }, async () => {
+      const { use } = await factors.prepare(self.user, { code })
+      return (await catalog.transaction(use)) ? self : undefined
+    })
   }
 
   return {
@@ -56,7 +51,7 @@ export function createProofs(options: ProofsOptions): Proofs {
       const { session, actor } = self
       return catalog.transaction(async (statements) => {
         const token = await sessions.prove(statements, session.id)
-        await audit.write(statements, actor, sessionDeed("accounts.session.prove", session.id))
+        await audit.write(statements, actor, sessionEntry("accounts.session.prove", session.id))
         return token
       })
     },

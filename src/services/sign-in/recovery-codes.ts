@@ -1,20 +1,20 @@
 import { timingSafeEqual } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { listRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from "../store/catalog/second-factors.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { listRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from "../../store/catalog/second-factors.ts"
+import type { Random } from "../secrets/secrets.ts"
 import type { Passwords } from "./passwords.ts"
-import type { Random } from "./secrets.ts"
 
-/** Codes for whoever has lost the second factor: each works once, and a new set takes the place of the old one. */
+/** Recovery codes for users who have lost their second factor. Each code works once, and a new set replaces the old one. */
 export interface RecoveryCodes {
-  /** A new set with its hashes, which are slow to make: outside any transaction. */
+  /** Creates a new set. Hashing is slow, so call it outside of a transaction. */
   make(): Promise<NewCodes>
-  /** Looks for a code, which is slow; what it returns uses it up, in the caller's transaction. Undefined for a wrong one. */
+  /** Finds a code, which is slow. Returns a function that uses it up in the caller's transaction, undefined for a wrong code. */
   find(userId: number, typed: string): Promise<{ use(statements: Statements): Promise<boolean> } | undefined>
 }
 
 export interface NewCodes {
-  /** Told this once. */
+  /** The codes in plain text, which are shown only once. */
   codes: string[]
   keep(statements: Statements, userId: number): Promise<void>
 }
@@ -22,12 +22,12 @@ export interface NewCodes {
 const COUNT = 10
 const LENGTH = 10
 const SALT_BYTES = 16
-/** Base32 without letters that look like figures. */
+/** Base32 without letters that look like digits. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /**
- * A code has 50 bits, too few for a plain hash. The salt is one for a whole set, so that a typed code is hashed once and
- * compared with all of them. No key of the instance takes part: codes still work when that key is lost.
+ * Creates the recovery code service. A code has 50 bits, too few for a fast hash. A set shares one salt, so that an entered code is hashed
+ * once and compared with all of them. The instance's secret key is not involved: codes still work if that key is lost.
  */
 export function createRecoveryCodes(options: {
   catalog: Catalog
@@ -40,23 +40,24 @@ export function createRecoveryCodes(options: {
     async make() {
       const salt = random(SALT_BYTES)
       const codes = Array.from({ length: COUNT }, () => [...random(LENGTH)].map((byte) => ALPHABET[byte & 31]).join(""))
-      const hashes = await Promise.all(codes.map((code) => passwords.derive(code, salt)))
-      const kept = hashes.map((hash) => new Uint8Array(Buffer.concat([salt, hash])))
+      const hashes: Uint8Array[] = []
+      // One after the other, so that a set takes one place in the queue and none of its hashes times out waiting for the others.
+      for (const code of codes) hashes.push(new Uint8Array(Buffer.concat([salt, await passwords.lowPriority.derive(code, salt)])))
       return {
         codes: codes.map((code) => `${code.slice(0, 5)}-${code.slice(5)}`),
-        keep: (statements, userId) => replaceRecoveryCodes(statements, userId, kept),
+        keep: (statements, userId) => replaceRecoveryCodes(statements, userId, hashes),
       }
     },
     async find(userId, typed) {
       const left = await listRecoveryCodes(catalog, userId)
       const salt = left[0]?.code_hash.subarray(0, SALT_BYTES)
       if (!salt) return undefined
-      const hash = await passwords.derive(asMade(typed), salt)
+      const hash = await passwords.derive(normalizeCode(typed), salt)
       const found = left.find(({ code_hash }) => timingSafeEqual(code_hash.subarray(SALT_BYTES), hash))
       return found && { use: (statements) => useRecoveryCode(statements, found.id, clock.now()) }
     },
   }
 }
 
-/** As people write it down: with or without the dash, in capital letters, with letters for figures. */
-const asMade = (typed: string): string => typed.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1")
+/** Normalizes an entered code: removes spaces and dashes, ignores case and corrects letters that look like digits. */
+const normalizeCode = (typed: string): string => typed.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1")

@@ -1,33 +1,32 @@
-import type { Session } from "../domain/session.ts"
-import type { User } from "../domain/user.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { type Factors, factorsOf, isFactorWanted } from "../store/catalog/second-factors.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
+import type { Session } from "../../domain/session.ts"
+import type { User } from "../../domain/user.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { type Factors, factorsOf, isFactorRequired } from "../../store/catalog/second-factors.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
 import type { RecoveryCodes } from "./recovery-codes.ts"
 import type { Totp } from "./totp.ts"
 
 export type { Factors }
 
-/** What somebody types as a second factor. */
+/** A code that a user enters as second factor. */
 export type TypedFactor = { code: string } | { recovery_code: string }
 
-/** What of a session says whether a factor was shown. */
+/** The fields of a session that decide whether a second factor was used. */
 export type FactorSession = Pick<Session, "method" | "mfa" | "organization_id">
 
-/** What users have beside their password, and whether somebody asks for it. */
+/** The second factors of users, and the policies that require them. */
 export interface SecondFactors {
   of(user: Pick<User, "id">, statements?: Statements): Promise<Factors>
   /**
-   * Whether the instance or an organization of the user wants a second factor that the user has not. An identity provider that
-   * has asked for one stands in for it; and where an organization's own provider has opened the session, how far it goes is
-   * between the two: the account's factors are not this session's to add.
+   * Whether the instance or an organization requires a second factor that the user does not have. An identity provider that has asked for
+   * one satisfies the requirement. In a session of an organization's own provider only the instance's policy counts, because such a
+   * session cannot add factors to the account.
    */
   isMissing(user: Pick<User, "id" | "is_instance_admin">, session: FactorSession): Promise<boolean>
-  /** Whether the last factor must stay. */
-  isWanted(user: Pick<User, "id" | "is_instance_admin">, statements?: Statements): Promise<boolean>
+  /** Whether a policy requires the user to keep a second factor. */
+  isRequired(user: Pick<User, "id" | "is_instance_admin">, statements?: Statements): Promise<boolean>
   /**
-   * Does what is slow about judging a code. `use` then uses it up in the caller's transaction, and is false for a wrong or used
-   * one.
+   * Does the slow part of checking a code. `use` then uses it up in the caller's transaction and returns false for a wrong or used code.
    */
   prepare(user: Pick<User, "id">, typed: TypedFactor): Promise<{ use(statements: Statements): Promise<boolean> }>
 }
@@ -40,18 +39,18 @@ interface SecondFactorsOptions {
 }
 
 export function createSecondFactors({ catalog, settings, totp, recoveryCodes }: SecondFactorsOptions): SecondFactors {
-  const isWantedByInstance = ({ is_instance_admin }: Pick<User, "is_instance_admin">): boolean => {
+  const isRequiredByInstance = ({ is_instance_admin }: Pick<User, "is_instance_admin">): boolean => {
     const wanted = settings.get("require_mfa")
     return wanted === "all" || (wanted === "admins" && is_instance_admin)
   }
-  const isWanted: SecondFactors["isWanted"] = async (user, statements = catalog) =>
-    isWantedByInstance(user) || isFactorWanted(statements, user.id)
+  const isRequired: SecondFactors["isRequired"] = async (user, statements = catalog) =>
+    isRequiredByInstance(user) || isFactorRequired(statements, user.id)
   return {
     of: ({ id }, statements = catalog) => factorsOf(statements, id),
-    isWanted,
+    isRequired,
     async isMissing(user, { method, mfa, organization_id }) {
       if (method === "oidc" && mfa) return false
-      if (!(organization_id === null ? await isWanted(user) : isWantedByInstance(user))) return false
+      if (!(organization_id === null ? await isRequired(user) : isRequiredByInstance(user))) return false
       const { totp: hasTotp, passkeys } = await factorsOf(catalog, user.id)
       return !hasTotp && passkeys === 0
     },

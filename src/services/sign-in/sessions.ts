@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
-import type { Client, Session, SignInMethod } from "../domain/session.ts"
-import type { User } from "../domain/user.ts"
-import { agentOf, cutAgent } from "../ingest/agent.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { sessionDaysOf } from "../store/catalog/memberships.ts"
+import type { Actor } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Client, Session, SignInMethod } from "../../domain/session.ts"
+import type { User } from "../../domain/user.ts"
+import { agentOf, cutAgent } from "../../ingest/request/agent.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { sessionDaysOf } from "../../store/catalog/memberships.ts"
 import {
   deleteEndedSessions,
   insertSession,
   listLiveSessions,
   renewSessionToken,
+  requestSessionRenewal,
   revokeSession,
   revokeSessionsOf,
   sessionById,
@@ -17,49 +19,52 @@ import {
   updateSessionProof,
   updateSessionSeen,
   updateSessionToken,
-  wantSessionRenewal,
-} from "../store/catalog/sessions.ts"
-import { userById } from "../store/catalog/users.ts"
-import type { Random } from "./secrets.ts"
+} from "../../store/catalog/sessions.ts"
+import { userById } from "../../store/catalog/users.ts"
+import type { Random } from "../secrets/secrets.ts"
+import type { Origin } from "./limits.ts"
 
-/** Who is signed in, and by which session. (An alias: routes cannot be given an interface.) */
+/** A signed-in user with the session. A type alias, because routes cannot be given an interface. */
 export type Person = {
   user: User
   session: Session
-  /** The token under which the session goes on: the browser must be told. */
+  /** New token of the session, which must be sent to the browser. */
   renewedToken?: string
 }
+
+/** A signed-in person who changes their own account. */
+export type Self = Person & { actor: Actor; origin: Origin }
 
 export interface NewSession {
   method: SignInMethod
   mfa: boolean
   client: Client
   impersonation?: { by: number; mode: "read_only" | "full"; reason: string; minutes: number }
-  /** The only organization it may reach. */
+  /** The only organization that the session has access to. */
   organizationId?: number
-  /** The identity provider that opens it. */
+  /** Id of the identity provider that was used to sign in. */
   provider?: string
 }
 
-/** Sessions of the dashboard: a random token in a cookie, of which only a hash is kept. The row decides; what ended is dead at once. */
+/** Sessions of the dashboard. The cookie holds a random token of which only a hash is stored. Ending a session takes effect immediately. */
 export interface Sessions {
-  /** The token is told this once. */
+  /** Creates a session. The token is available only once. */
   create(statements: Statements, user: Pick<User, "id">, session: NewSession): Promise<{ token: string; session: Session }>
-  /** Undefined for an unknown or ended session, and for a user who may not sign in any more. Moves the end of idle sessions. */
+  /** Finds a session by its token and extends its idle time. Returns undefined for an unknown or ended session and for a user who is not active. */
   find(token: string): Promise<Person | undefined>
-  /** The same by its id, for what goes on for long: taken for no sign of life, and under whatever token it goes on. */
-  look(id: number): Promise<Person | undefined>
-  /** Live ones of a user, the one seen last first. */
+  /** Finds a session by its id without extending it, for long-running requests whose token may have changed. */
+  findById(id: number): Promise<Person | undefined>
+  /** Returns the active sessions of a user, the most recently used first. */
   list(userId: number, statements?: Statements): Promise<Session[]>
-  /** False when there is no such live session. */
+  /** Ends a session. Returns false if there is no such active session. */
   revoke(statements: Statements, id: number): Promise<boolean>
-  /** Ends all of a user, or all but one. */
+  /** Ends all sessions of a user except one, if given. */
   revokeAll(statements: Statements, userId: number, except?: number): Promise<void>
-  /** The rights of a user have changed: with the next answer each session gets a new token. */
+  /** Gives each session of a user a new token with its next response. Call it when the user's permissions change. */
   renewAll(statements: Statements, userId: number): Promise<void>
-  /** Who it is was proved again: the session goes on under a new token. */
+  /** Records that the user has confirmed their identity, and returns a new token of the session. */
   prove(statements: Statements, id: number): Promise<string>
-  /** Removes rows of sessions that ended long ago. */
+  /** Deletes sessions that ended more than 30 days ago. */
   forgetEnded(): Promise<void>
 }
 
@@ -67,23 +72,23 @@ interface SessionsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   random: Random
-  /** In days; of the instance. */
+  /** Returns the instance's limits for sessions, in days. */
   life(): { idle: number; absolute: number }
 }
 
 const DAY_MS = 86_400_000
-/** How often it is written down that a session was seen. */
+/** Minimum time between two updates of a session's last use. */
 const SEEN_EVERY_MS = 5 * 60_000
-/** Ended sessions are still shown in the audit of the instance for a while. */
-const KEPT_ENDED_MS = 30 * DAY_MS
+/** Ended sessions remain visible to instance admins for 30 days. */
+const ENDED_RETENTION_MS = 30 * DAY_MS
 const TOKEN_BYTES = 32
-/** What a page asked at once with the old token is still answered. */
+/** The old token stays valid for 10 seconds, for requests that were already on their way. */
 const RENEWAL_GRACE_MS = 10_000
 
 export function createSessions({ catalog, clock, random, life }: SessionsOptions): Sessions {
   const newToken = () => random(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true })
 
-  /** What the instance allows, or less where an organization of the user wants it. */
+  /** Returns the limits for a user's sessions: the instance's, or stricter ones of their organizations. */
   async function lifeOf(statements: Statements, userId: number): Promise<{ idle: number; absolute: number }> {
     const wanted = await sessionDaysOf(statements, userId)
     const { idle, absolute } = life()
@@ -94,12 +99,12 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
     if (now - session.last_seen_at < SEEN_EVERY_MS) return session
     const { idle } = await lifeOf(catalog, session.user_id)
     const idle_expires_at = Math.min(session.expires_at, now + idle * DAY_MS)
-    // A full disk must not sign anybody out.
+    // A full disk must not sign users out.
     await updateSessionSeen(catalog, session.id, { at: now, idleExpiresAt: idle_expires_at }).catch(() => {})
     return { ...session, last_seen_at: now, idle_expires_at }
   }
 
-  /** Nobody acts as an instance admin, and only an instance admin acts as somebody: whatever has changed since it began. */
+  /** Whether an impersonation is still allowed: only instance admins impersonate, and never one another. */
   async function mayStandIn({ impersonator_id }: Session, user: User): Promise<boolean> {
     if (impersonator_id === null) return true
     const by = await userById(catalog, impersonator_id)
@@ -143,7 +148,7 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
       const session = await sessionByTokenHash(catalog, tokenHash(token), now)
       if (!session || session.revoked_at !== null) return undefined
       if (!isLive(session, now)) {
-        // Written down, so that a clock that is set back does not revive it.
+        // Stored, so that setting the clock back does not make it valid again.
         await revokeSession(catalog, session.id, now).catch(() => {})
         return undefined
       }
@@ -152,7 +157,7 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
       const renewedToken = session.renewal_wanted ? await renew(session.id, now) : undefined
       return { user, session: await see(session, now), ...(renewedToken !== undefined && { renewedToken }) }
     },
-    async look(id) {
+    async findById(id) {
       const session = await sessionById(catalog, id)
       if (!session || session.revoked_at !== null || !isLive(session, clock.now())) return undefined
       const user = await userById(catalog, session.user_id)
@@ -161,26 +166,26 @@ export function createSessions({ catalog, clock, random, life }: SessionsOptions
     list: (userId, statements = catalog) => listLiveSessions(statements, userId, clock.now()),
     revoke: (statements, id) => revokeSession(statements, id, clock.now()),
     revokeAll: (statements, userId, except) => revokeSessionsOf(statements, userId, clock.now(), except),
-    renewAll: wantSessionRenewal,
+    renewAll: requestSessionRenewal,
     async prove(statements, id) {
       const token = newToken()
       await updateSessionToken(statements, id, tokenHash(token))
       await updateSessionProof(statements, id, clock.now())
       return token
     },
-    forgetEnded: () => deleteEndedSessions(catalog, clock.now() - KEPT_ENDED_MS, 1_000),
+    forgetEnded: () => deleteEndedSessions(catalog, clock.now() - ENDED_RETENTION_MS, 1_000),
   }
 }
 
-/** As people know it: `Firefox on Linux`. */
+/** Returns the display name of a device: `Firefox on Linux`. */
 function deviceOf(userAgent: string): string {
   const { browser, os } = agentOf(cutAgent(userAgent))
   return [browser || "Unknown browser", os && `on ${os}`].filter(Boolean).join(" ")
 }
 
 const isLive = ({ expires_at, idle_expires_at, created_at }: Session, now: number): boolean =>
-  // A clock that was set back brings nothing back to life that had not begun.
+  // After the clock was set back, a session from the future is not valid.
   now < expires_at && now < idle_expires_at && now >= created_at - DAY_MS
 
-/** Tokens are random and long: a plain hash of them cannot be guessed back. */
+/** Returns the stored hash of a token. A fast hash is enough, because tokens are long and random. */
 export const tokenHash = (token: string): Uint8Array => new Uint8Array(createHash("sha256").update(token).digest())

@@ -1,41 +1,49 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteTickets, findTicket, insertTicket, type TicketKind, type TicketRow, tryTicket, useTicket } from "../store/catalog/tickets.ts"
-import type { Random } from "./secrets.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import {
+  deleteTickets,
+  findTicket,
+  insertTicket,
+  type TicketKind,
+  type TicketRow,
+  tryTicket,
+  useTicket,
+} from "../../store/catalog/tickets.ts"
+import type { Random } from "../secrets/secrets.ts"
 import { tokenHash } from "./sessions.ts"
 
 /**
- * Tickets tie the second half of a sign-in to the first. They are random, kept as hashes, short-lived and used once; no route
- * takes one for a session. Every refusal is `ticket_invalid`.
+ * Tickets connect the steps of a sign-in. They are random, short-lived, stored as hashes and valid for one use. No route accepts one in
+ * place of a session. An invalid ticket is `ticket_invalid`.
  */
 export interface Tickets {
   issue(statements: Statements, ticket: NewTicket): Promise<string>
-  /** Counts a try, and throws for the sixth. What it returns can be used once it turns out right. */
+  /** Counts an attempt and returns the ticket. Throws from the sixth attempt on. Call `use` when the attempt was correct. */
   try(kind: TicketKind, ticket: string): Promise<TicketRow>
-  /** Without counting a try. */
-  look(kind: TicketKind, ticket: string): Promise<TicketRow>
-  /** Of parallel calls exactly one gets it. */
+  /** Returns the ticket without counting an attempt. */
+  peek(kind: TicketKind, ticket: string): Promise<TicketRow>
+  /** Uses up a ticket. Exactly one of several parallel calls succeeds. */
   use(statements: Statements, kind: TicketKind, ticket: string): Promise<TicketRow>
-  /** Removes what ended long ago. */
+  /** Deletes tickets that ended more than a day ago. */
   forget(): Promise<void>
 }
 
 export interface NewTicket {
   kind: TicketKind
-  /** Null: of somebody who is not known yet. */
+  /** Null if the user is not known yet. */
   userId: number | null
   payload: unknown
   lifeMs: number
 }
 
-const TRIES = 5
+const MAX_TRIES = 5
 const TOKEN_BYTES = 32
-/** Ended ones are kept for a while: a clock that is set back must find them used. */
-const KEPT_ENDED_MS = 86_400_000
+/** Ended tickets are kept for a day, so that they stay used if the clock is set back. */
+const ENDED_RETENTION_MS = 86_400_000
 
 export function createTickets({ catalog, clock, random }: { catalog: Catalog; clock: Pick<Clock, "now">; random: Random }): Tickets {
-  /** What has expired is used up, so that a clock that is set back does not revive it. */
+  /** Throws for an expired ticket and marks it as used, so that setting the clock back does not make it valid again. */
   async function refuseExpired(statements: Statements, kind: TicketKind, ticket: string, row: TicketRow): Promise<void> {
     if (row.expires_at > clock.now()) return
     await useTicket(statements, tokenHash(ticket), kind, clock.now())
@@ -49,13 +57,13 @@ export function createTickets({ catalog, clock, random }: { catalog: Catalog; cl
     },
     async try(kind, ticket) {
       const row = await tryTicket(catalog, tokenHash(ticket), kind)
-      if (!row || row.attempts > TRIES) throw ticketInvalid()
+      if (!row || row.attempts > MAX_TRIES) throw ticketInvalid()
       await refuseExpired(catalog, kind, ticket, row)
       return row
     },
-    async look(kind, ticket) {
+    async peek(kind, ticket) {
       const row = await findTicket(catalog, tokenHash(ticket), kind)
-      if (!row || row.attempts > TRIES) throw ticketInvalid()
+      if (!row || row.attempts > MAX_TRIES) throw ticketInvalid()
       await refuseExpired(catalog, kind, ticket, row)
       return row
     },
@@ -64,8 +72,9 @@ export function createTickets({ catalog, clock, random }: { catalog: Catalog; cl
       if (!row || row.expires_at <= clock.now()) throw ticketInvalid()
       return row
     },
-    forget: () => deleteTickets(catalog, clock.now() - KEPT_ENDED_MS, 1_000),
+    forget: () => deleteTickets(catalog, clock.now() - ENDED_RETENTION_MS, 1_000),
   }
 }
 
-export const ticketInvalid = () => new AppError("ticket_invalid", "Begin again: the ticket is unknown, used or expired.")
+export const ticketInvalid = () =>
+  new AppError("ticket_invalid", "This step is invalid, was already completed or has expired. Start again.")

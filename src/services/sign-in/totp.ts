@@ -1,25 +1,27 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Statements } from "../store/catalog/catalog.ts"
-import { totpOf, updateTotp, useTotpStep } from "../store/catalog/second-factors.ts"
-import type { Random, Secrets } from "./secrets.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Statements } from "../../store/catalog/catalog.ts"
+import { totpOf, updateTotp, useTotpStep } from "../../store/catalog/second-factors.ts"
+import type { Random, Secrets } from "../secrets/secrets.ts"
 
-/** Codes of an authenticator app (RFC 6238): SHA-1, six figures, 30 seconds, one period of tolerance either way. */
+/** Codes of authenticator apps (RFC 6238): SHA-1, six digits, 30 seconds, with a tolerance of one period in both directions. */
 export interface Totp {
-  /** A new secret, which nothing knows of yet. */
+  /** Creates a secret without storing it. */
   begin(email: string): Promise<NewTotp>
-  /** Keeps a secret whose first code is right; false, and nothing is kept, for a wrong code. */
+  /** Whether a code is correct for a secret that is not confirmed yet. */
+  isRight(userId: number, sealed: Uint8Array, code: string): Promise<boolean>
+  /** Stores a secret if its first code is correct. Returns false otherwise. */
   confirm(statements: Statements, userId: number, sealed: Uint8Array, code: string): Promise<boolean>
-  /** Uses a code up. False for a wrong one, and for one of a period that was used before. */
+  /** Uses up a code. Returns false for a wrong code and for a code of a period that was already used. */
   use(statements: Statements, userId: number, code: string): Promise<boolean>
   remove(statements: Statements, userId: number): Promise<void>
 }
 
 export interface NewTotp {
-  /** As people type it into an app: base32. */
+  /** The secret in base32, for typing it into an app. */
   secret: string
   uri: string
   qrSvg: string
-  /** The secret as it waits for its confirmation. */
+  /** Encrypts the secret for the time until its confirmation. */
   seal(userId: number): Uint8Array
 }
 
@@ -28,11 +30,11 @@ const PERIOD_MS = 30_000
 const WINDOW = 1
 const ISSUER = "Footfall"
 
-/** Where the secret of a user's app is sealed. */
+/** Returns the place that the secret of a user's app is encrypted for. */
 export const totpPlace = (userId: number) => ({ table: "users", row: userId, purpose: "totp" })
 
 export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now">; random: Random; secrets: Secrets }): Totp {
-  /** The period of a right code. */
+  /** Returns the period of a correct code, undefined for a wrong one. */
   async function stepOf(secret: Uint8Array, code: string): Promise<number | undefined> {
     const { TOTP, Secret } = await import("otpauth")
     const token = code.replace(/\s/g, "")
@@ -43,7 +45,7 @@ export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now
   }
   async function openedStep(sealed: Uint8Array, userId: number, code: string): Promise<number | undefined> {
     const secret = secrets.open(sealed, totpPlace(userId))
-    // With a lost key no code is right: recovery codes and the command line are.
+    // If the instance's key is lost, no code is correct. Recovery codes and the command line still work.
     return secret && stepOf(secret, code)
   }
   return {
@@ -55,6 +57,7 @@ export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now
       const uri = new TOTP({ issuer: ISSUER, label: email, secret: shown }).toString()
       return { secret: shown.base32, uri, qrSvg: renderSVG(uri), seal: (userId) => secrets.seal(secret, totpPlace(userId)) }
     },
+    isRight: async (userId, sealed, code) => (await openedStep(sealed, userId, code)) !== undefined,
     async confirm(statements, userId, sealed, code) {
       const step = await openedStep(sealed, userId, code)
       if (step === undefined) return false
@@ -70,5 +73,5 @@ export function createTotp({ clock, random, secrets }: { clock: Pick<Clock, "now
   }
 }
 
-/** The library takes the whole buffer below a view. */
+/** Copies bytes into a buffer of their own, because the library reads the whole buffer below a view. */
 const plainBuffer = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer

@@ -1,28 +1,28 @@
-import type { Clock } from "../domain/clock.ts"
-import { siteNotFound } from "../domain/error.ts"
-import { THINGS } from "../domain/limits.ts"
-import type { Site } from "../domain/site.ts"
-import { refuseOtherVersion } from "../domain/version.ts"
-import { removeSiteFromKeys } from "../store/catalog/api-keys.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deletedSiteById, deleteSite, listDeletedSites, purgeSite, restoreSite, siteById } from "../store/catalog/sites.ts"
-import type { KeptDirectory } from "./site-directory.ts"
-import type { Terms } from "./site-things.ts"
-import { refuseTakenIds } from "./site-writes.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { siteNotFound } from "../../domain/error.ts"
+import { THINGS } from "../../domain/limits.ts"
+import type { Site } from "../../domain/site.ts"
+import { refuseOtherVersion } from "../../domain/version.ts"
+import { removeSiteFromKeys } from "../../store/catalog/api-keys.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deletedSiteById, deleteSite, listDeletedSites, purgeSite, restoreSite, siteById } from "../../store/catalog/sites.ts"
+import type { Terms } from "../definitions/site-things.ts"
+import type { KeptDirectory } from "./directory.ts"
+import { refuseTakenIds } from "./writes.ts"
 
-/** How sites end: hidden at once, for 30 days to come back, then gone. */
+/** Deletion of sites: a deleted site is hidden at once, can be restored for 30 days, and is then purged. */
 export interface SiteEndings {
-  /** From now on nobody finds it; its data stays until it is purged. */
+  /** Hides the site. Its data is retained until it is purged. */
   remove(id: number, terms?: Terms<Site>): Promise<void>
-  /** A site that was deleted within the last 30 days. Throws `site_not_found`. */
+  /** Returns a site deleted within the last 30 days. Throws `site_not_found`. */
   deleted(id: number): Promise<Site>
-  /** Brings a deleted site back. Throws `limit_reached`, and `compat_id_taken` for an id that another site has by now. */
+  /** Restores a deleted site. Throws `limit_reached`, and `compat_id_taken` for an id that another site uses by now. */
   restore(id: number, terms?: Terms<Site>): Promise<Site>
-  /** Of sites that were hidden together with their organization: to be called right after the commit. */
+  /** Removes sites from the directory that were hidden together with their organization. Call it right after the commit. */
   forget(ids: readonly number[]): void
   /**
-   * Ends what was deleted 30 days ago: `erase` takes the site's data out of the event store, then its row goes with all that
-   * hangs on it. What an interruption leaves is done the next time. Returns the ids.
+   * Purges sites deleted more than 30 days ago: `erase` removes a site's data from the event store, then its row and everything
+   * that refers to it is deleted. An interrupted purge continues at the next call. Returns the ids.
    */
   purge(now: number, erase: (siteId: number) => Promise<unknown>): Promise<number[]>
 }
@@ -31,12 +31,12 @@ interface SiteEndingsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   directory: KeptDirectory
-  /** Throws `limit_reached` where the organization has no room for another site. */
+  /** Throws `limit_reached` if the organization has reached its number of sites. */
   refuseFull(statements: Statements, organizationId: number): Promise<void>
 }
 
 const RESTORE_MS = THINGS.siteRestoreDays * 86_400_000
-const PURGED_AT_ONCE = 100
+const MAX_PURGED_AT_ONCE = 100
 
 export function createSiteEndings({ catalog, clock, directory, refuseFull }: SiteEndingsOptions): SiteEndings {
   async function findDeleted(statements: Statements, id: number): Promise<Site> {
@@ -71,7 +71,7 @@ export function createSiteEndings({ catalog, clock, directory, refuseFull }: Sit
       ),
     forget: (ids) => ids.forEach(directory.remove),
     async purge(now, erase) {
-      const overdue = await listDeletedSites(catalog, now - RESTORE_MS, PURGED_AT_ONCE)
+      const overdue = await listDeletedSites(catalog, now - RESTORE_MS, MAX_PURGED_AT_ONCE)
       for (const { id } of overdue) {
         await erase(id)
         await purgeSite(catalog, id)

@@ -1,19 +1,19 @@
-import type { Clock } from "../domain/clock.ts"
-import type { Salts } from "../ingest/salts.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { deleteSalt, listOverdueSalts, saltOf, upsertSalt } from "../store/catalog/salts.ts"
-import type { Random, SecretPlace, Secrets } from "./secrets.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Salts } from "../../ingest/identity/salt-period.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { deleteSalt, listOverdueSalts, saltOf, upsertSalt } from "../../store/catalog/salts.ts"
+import type { Random, SecretPlace, Secrets } from "../secrets/secrets.ts"
 
-/** A period of one site, by its name. */
+/** A salt period of one site. */
 export interface SitePeriod {
   siteId: number
   period: string
 }
 
-export interface KeptSalts extends Salts {
+export interface SaltStore extends Salts {
   /**
-   * Destroys what is over, with overwriting, also in the catalog's log. Before a salt goes, `forget` is told: then the
-   * event store never knows an id whose salt is gone. Returns what was destroyed.
+   * Destroys expired salts by overwriting them, also in the catalog's log. `forget` is called before a salt is destroyed, so
+   * that the event store never knows an id whose salt no longer exists. Returns the destroyed periods.
    */
   destroy(now: number, forget?: (siteId: number, period: string) => unknown): Promise<SitePeriod[]>
 }
@@ -26,34 +26,34 @@ interface SaltsOptions {
 }
 
 const SALT_BYTES = 32
-const DESTROYED_AT_ONCE = 1_000
+const MAX_DESTROYED_AT_ONCE = 1_000
 
 /**
- * The random salts of sites by local day, ISO week or month. A salt is made at first use and is the same until it is
- * destroyed, over restarts and jumps of the clock. For a period that is over already `get` gives random bytes of the
- * moment, which are kept nowhere: nothing that was destroyed comes back.
+ * Creates the store of random salts, one per site and local day, ISO week or month. A salt is created at first use and remains
+ * the same across restarts and clock jumps until it is destroyed. For a period that is already over `get` returns random bytes
+ * that are not stored, so a destroyed salt never comes back.
  */
-export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): KeptSalts {
-  /** By site, then by period: a name of both would have to be made for every event. */
-  const kept = new Map<number, Map<string, Uint8Array | Promise<Uint8Array>>>()
+export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): SaltStore {
+  /** Salts by site, then by period. A combined string key would have to be built for every event. */
+  const salts = new Map<number, Map<string, Uint8Array | Promise<Uint8Array>>>()
 
-  function keep({ siteId, period }: SitePeriod, salt: Uint8Array | Promise<Uint8Array>): void {
-    const ofSite = kept.get(siteId)
+  function remember({ siteId, period }: SitePeriod, salt: Uint8Array | Promise<Uint8Array>): void {
+    const ofSite = salts.get(siteId)
     if (ofSite) ofSite.set(period, salt)
-    else kept.set(siteId, new Map([[period, salt]]))
+    else salts.set(siteId, new Map([[period, salt]]))
   }
-  function drop({ siteId, period }: SitePeriod): void {
-    const ofSite = kept.get(siteId)
+  function forgetPeriod({ siteId, period }: SitePeriod): void {
+    const ofSite = salts.get(siteId)
     ofSite?.delete(period)
-    if (ofSite?.size === 0) kept.delete(siteId)
+    if (ofSite?.size === 0) salts.delete(siteId)
   }
 
   async function read(place: SitePeriod & { destroyAt: number }): Promise<Uint8Array> {
-    const salt = await catalog.transaction((statements) => readOrMake(statements, place))
-    keep(place, salt)
+    const salt = await catalog.transaction((statements) => readOrCreate(statements, place))
+    remember(place, salt)
     return salt
   }
-  async function readOrMake(
+  async function readOrCreate(
     statements: Statements,
     { siteId, period, destroyAt }: SitePeriod & { destroyAt: number },
   ): Promise<Uint8Array> {
@@ -67,18 +67,18 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
   }
   return {
     get(siteId, { name: period, expiresAt: destroyAt }) {
-      const known = kept.get(siteId)?.get(period)
+      const known = salts.get(siteId)?.get(period)
       if (known) return known
       if (destroyAt <= clock.now()) return random(SALT_BYTES)
       const reading = read({ siteId, period, destroyAt })
-      keep({ siteId, period }, reading)
-      reading.catch(() => drop({ siteId, period })) // the next one tries again; whoever asked is told
+      remember({ siteId, period }, reading)
+      reading.catch(() => forgetPeriod({ siteId, period })) // the next call tries again; this caller receives the error
       return reading
     },
     async destroy(now, forget) {
       const destroyed: SitePeriod[] = []
       for (;;) {
-        const overdue = await listOverdueSalts(catalog, now, DESTROYED_AT_ONCE)
+        const overdue = await listOverdueSalts(catalog, now, MAX_DESTROYED_AT_ONCE)
         if (overdue.length === 0) break
         for (const { site_id, period } of overdue) await forget?.(site_id, period)
         await catalog.transaction(
@@ -86,7 +86,7 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
             for (const { site_id, period } of overdue) await deleteSalt(statements, site_id, period)
           },
           () => {
-            for (const { site_id, period } of overdue) drop({ siteId: site_id, period })
+            for (const { site_id, period } of overdue) forgetPeriod({ siteId: site_id, period })
           },
         )
         destroyed.push(...overdue.map(({ site_id, period }) => ({ siteId: site_id, period })))
@@ -97,5 +97,5 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
   }
 }
 
-/** Where the salt of a site and period is sealed. */
+/** Returns the place under which a salt is sealed. */
 export const saltPlace = (siteId: number, period: string): SecretPlace => ({ table: "salts", row: `${siteId} ${period}`, purpose: "salt" })

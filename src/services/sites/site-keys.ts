@@ -1,34 +1,34 @@
-import type { IdentityKeys } from "../ingest/salts.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { type SiteKeyPurpose, siteKey, upsertSiteKey } from "../store/catalog/site-keys.ts"
-import type { Random, SecretPlace, Secrets } from "./secrets.ts"
+import type { IdentityKeys } from "../../ingest/identity/salt-period.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { type SiteKeyPurpose, siteKey, upsertSiteKey } from "../../store/catalog/sites.ts"
+import type { Random, SecretPlace, Secrets } from "../secrets/secrets.ts"
 
 const SITE_KEY_BYTES = 32
 
-/** Where a key of a site is sealed. */
+/** Returns the place under which a site's key is sealed. */
 export const siteKeyPlace = (siteId: number, purpose: SiteKeyPurpose): SecretPlace => ({ table: "site_keys", row: siteId, purpose })
 
 export interface SiteKeys extends IdentityKeys {
-  /** The key of a site's pseudonyms, which never changes (metrics.md 2.1). */
+  /** Returns the key of a site's pseudonyms, which never changes (metrics.md 2.1). */
   siteKey(siteId: number): Promise<Uint8Array>
-  /** Makes the two keys of a new site. */
+  /** Creates the two keys of a new site. */
   make(statements: Statements, siteId: number): Promise<void>
-  /** Makes another identity key: who was identified before is somebody new. To be followed by `forget` at the commit. */
+  /** Replaces the identity key, so that identified visitors count as new. Call `forget` at the commit. */
   replaceIdentityKey(statements: Statements, siteId: number): Promise<void>
-  /** The next one who asks reads the key again. */
+  /** Drops the key from memory. The next caller reads it from the catalog. */
   forget(siteId: number): void
 }
 
-/** The keys of sites, opened once and then in memory. */
+/** Creates the service for the keys of sites. Opened keys stay in memory. */
 export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog; secrets: Secrets; random: Random }): SiteKeys {
   const opened = new Map<number, Uint8Array | Promise<Uint8Array>>()
 
   async function write(statements: Statements, siteId: number, purpose: SiteKeyPurpose): Promise<Uint8Array> {
-    const fresh = random(SITE_KEY_BYTES)
-    await upsertSiteKey(statements, siteId, purpose, secrets.seal(fresh, siteKeyPlace(siteId, purpose)))
-    return fresh
+    const key = random(SITE_KEY_BYTES)
+    await upsertSiteKey(statements, siteId, purpose, secrets.seal(key, siteKeyPlace(siteId, purpose)))
+    return key
   }
-  /** Undefined also when it was sealed with another secret key than the instance has now. */
+  /** Returns a stored key, or undefined if there is none or it was sealed with a different secret key. */
   async function stored(statements: Statements, siteId: number, purpose: SiteKeyPurpose): Promise<Uint8Array | undefined> {
     const sealed = await siteKey(statements, siteId, purpose)
     return sealed && secrets.open(sealed, siteKeyPlace(siteId, purpose))
@@ -40,7 +40,7 @@ export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog;
       await write(statements, siteId, "site")
       await write(statements, siteId, "identity")
     },
-    // Asked for once for many names, and nearly always without a write.
+    // Called once per batch of names, and almost always without a write.
     siteKey: async (siteId) => (await stored(catalog, siteId, "site")) ?? read(siteId, "site"),
     replaceIdentityKey: async (statements, siteId) => void (await write(statements, siteId, "identity")),
     forget: (siteId) => void opened.delete(siteId),
@@ -49,7 +49,7 @@ export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog;
       if (known) return known
       const reading = read(siteId, "identity", (key) => opened.set(siteId, key))
       opened.set(siteId, reading)
-      reading.catch(() => opened.delete(siteId)) // the next one tries again; whoever asked is told
+      reading.catch(() => opened.delete(siteId)) // the next call tries again; this caller receives the error
       return reading
     },
   }

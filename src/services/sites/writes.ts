@@ -1,29 +1,30 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError, type Fault, refuseFaults, siteNotFound } from "../domain/error.ts"
-import { fault } from "../domain/shape.ts"
-import type { Shield } from "../domain/shield.ts"
-import { COMPAT_PRODUCTS, type Site, type SiteDirectory } from "../domain/site.ts"
-import { patchSite } from "../domain/site-input.ts"
-import { refuseOtherVersion, refuseStaleBody } from "../domain/version.ts"
-import type { IdentityMode } from "../domain/visit.ts"
-import { changedHistory } from "../ingest/salt-period.ts"
-import type { Catalog, Statements } from "../store/catalog/catalog.ts"
-import { siteById, updateSite } from "../store/catalog/sites.ts"
-import type { InstanceSettings } from "./instance-settings.ts"
-import type { KeptDirectory } from "./site-directory.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, type Fault, refuseFaults, siteNotFound } from "../../domain/error.ts"
+import { updateClaimTimes } from "../../domain/host-claim.ts"
+import { fault } from "../../domain/shape.ts"
+import type { Shield } from "../../domain/shield.ts"
+import { COMPAT_PRODUCTS, type Site, type SiteDirectory } from "../../domain/site.ts"
+import { patchSite } from "../../domain/site-input.ts"
+import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
+import type { IdentityMode } from "../../domain/visit.ts"
+import { changedHistory } from "../../ingest/identity/salt-period.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { siteById, updateSite } from "../../store/catalog/sites.ts"
+import type { Terms } from "../definitions/site-things.ts"
+import type { InstanceSettings } from "../settings/settings.ts"
+import type { KeptDirectory } from "./directory.ts"
 import type { SiteKeys } from "./site-keys.ts"
 import { changedSite, type SiteChanges } from "./site-settings.ts"
-import type { Terms } from "./site-things.ts"
 
-/** Changes of a site that stays where it is. Throws `site_not_found`, `version_conflict`, `precondition_failed`. */
+/** Changes to a site that stays in its organization. They throw `site_not_found`, `version_conflict`, `precondition_failed`. */
 export interface SiteWrites {
-  /** A merge patch of the fields a site is made with. */
+  /** Applies a merge patch to the fields that a site is created with. */
   update(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
-  /** The same as a part of somebody else's transaction: what it returns is given to `show` right after the commit. */
+  /** Does the same within the caller's transaction. Pass the returned site to `show` right after the commit. */
   updateWithin(statements: Statements, id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
-  /** A merge patch of these fields and of its settings. Throws `compat_id_taken` for an id that another site has. */
+  /** Applies a merge patch to these fields and to the settings. Throws `compat_id_taken` for an id that another site uses. */
   configure(id: number, patch: unknown, terms?: Terms<Site>): Promise<Site>
-  /** Other shields in the place of those that it has. `change` is called in the transaction. */
+  /** Replaces the site's shields. `change` is called within the transaction. */
   changeShields(id: number, change: (site: Site) => readonly Shield[], terms?: Terms<Site>): Promise<Site>
 }
 
@@ -37,7 +38,7 @@ interface SiteWritesOptions {
 
 const KNOWS_PERSONS: ReadonlySet<IdentityMode> = new Set(["identified", "persistent"])
 
-export function createSiteWrites({ catalog, clock, keys, settings: ofInstance, directory }: SiteWritesOptions): SiteWrites {
+export function createSiteWrites({ catalog, clock, keys, settings: instanceSetting, directory }: SiteWritesOptions): SiteWrites {
   const updateWithin: SiteWrites["updateWithin"] = (statements, id, patch, terms) =>
     write(statements, id, (site) => ({ fields: patchSite(site, patch), settings: site.settings }), terms)
 
@@ -51,9 +52,10 @@ export function createSiteWrites({ catalog, clock, keys, settings: ofInstance, d
     const { identity_mode } = site.settings
     const now = clock.now()
     const identity_history = changedHistory(site, { timezone: fields.timezone, identity_mode: settings.identity_mode }, now)
-    // Whoever was known by a person key must not be found by it later on (metrics.md 2.3).
+    // Visitors recognized by a person key must not be recognized by the same key later (metrics.md 2.3).
     if (KNOWS_PERSONS.has(identity_mode) && settings.identity_mode !== identity_mode) await keys.replaceIdentityKey(statements, id)
-    const changed = await updateSite(statements, id, { ...fields, settings, identity_history }, now)
+    const hosts_listed_at = updateClaimTimes(site, { hosts: fields.hosts, settings }, now)
+    const changed = await updateSite(statements, id, { ...fields, settings, identity_history, hosts_listed_at }, now)
     await terms.alongside?.(statements, { before: site, after: changed })
     return changed
   }
@@ -64,7 +66,7 @@ export function createSiteWrites({ catalog, clock, keys, settings: ofInstance, d
     configure: (id, patch, terms) =>
       catalog.transaction(
         async (statements) => {
-          const site = await write(statements, id, (before) => allowed(changedSite(before, patch), before, ofInstance), terms)
+          const site = await write(statements, id, (before) => allowed(changedSite(before, patch), before, instanceSetting), terms)
           refuseTakenIds(site, directory)
           return site
         },
@@ -81,23 +83,26 @@ export function createSiteWrites({ catalog, clock, keys, settings: ofInstance, d
   }
 }
 
-/** Ids of people are kept only where the instance lets sites do so; what was on before can stay. */
-function allowed(changes: SiteChanges, before: Site, ofInstance: Pick<InstanceSettings, "get">): SiteChanges {
+/**
+ * Throws if the changes enable a setting that the instance does not support or allow. Settings that were enabled before can stay
+ * enabled.
+ */
+function allowed(changes: SiteChanges, before: Site, instanceSetting: Pick<InstanceSettings, "get">): SiteChanges {
   const isNew = (name: "store_user_ids" | "drop_datacenters") => changes.settings[name] && !before.settings[name]
   const faults: Fault[] = []
-  if (isNew("store_user_ids") && !ofInstance.get("store_user_ids_allowed"))
-    faults.push(fault("/store_user_ids", "invalid_choice", "is not allowed on this instance"))
-  // Switched on it would drop nothing, and its owner would believe that it does.
+  if (isNew("store_user_ids") && !instanceSetting.get("store_user_ids_allowed"))
+    faults.push(fault("/store_user_ids", "invalid_choice", "is disabled on this instance"))
+  // If enabled it would drop nothing, although the site's owner would expect it to.
   if (isNew("drop_datacenters"))
-    faults.push(fault("/drop_datacenters", "invalid_choice", "needs a list of hosting networks, and there is none"))
+    faults.push(fault("/drop_datacenters", "invalid_choice", "requires a list of hosting networks, which this instance does not have"))
   refuseFaults(faults)
   return changes
 }
 
-/** Two sites of one id would each get the other's events. */
+/** Throws `compat_id_taken` if another site uses an id. Events could not be assigned to one of the two. */
 export function refuseTakenIds({ id, settings }: Site, directory: SiteDirectory): void {
   for (const product of COMPAT_PRODUCTS)
     for (const [i, compatId] of settings.compat_ids[product].entries())
       if ((directory.byCompatId(product, compatId)?.id ?? id) !== id)
-        throw new AppError("compat_id_taken", "Another site has this id", { pointer: `/compat_ids/${product}/${i}` })
+        throw new AppError("compat_id_taken", "Another site has this id.", { pointer: `/compat_ids/${product}/${i}` })
 }

@@ -1,21 +1,21 @@
-import type { Clock } from "../domain/clock.ts"
-import { type Counter, DROP_REASONS, type DropReason } from "../domain/event.ts"
-import type { ReportRange } from "../domain/report.ts"
-import type { Shield } from "../domain/shield.ts"
-import type { Site } from "../domain/site.ts"
-import { parseQuestion } from "../query/parse.ts"
-import { today } from "../query/period.ts"
-import type { EventStore } from "../store/events/events.ts"
-import type { DropSample } from "../store/events/writer.ts"
-import { shownRange } from "./report-facts.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { type Counter, DROP_REASONS, type DropReason } from "../../domain/event.ts"
+import type { ReportRange } from "../../domain/report.ts"
+import type { Shield } from "../../domain/shield.ts"
+import type { Site } from "../../domain/site.ts"
+import { parseQuestion } from "../../query/parse/parse.ts"
+import { today } from "../../query/parse/period.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { DropSample } from "../../store/events/writer.ts"
+import { shownRange } from "./open-report.ts"
 
-/** Events of one reason that were dropped, by local day; zero or not. */
+/** Events dropped for one reason, by local day. Reasons without drops are included. */
 export interface DropRow {
   reason: DropReason
   total: number
-  /** In the order of `days` of the answer. */
+  /** Counts in the order of the report's `days`. */
   counts: number[]
-  /** Which host, page, shield … it was, most first; of reasons that tell. */
+  /** The hosts, pages or shields that caused the drops, most frequent first, for reasons that record them. */
   entries: { entry: string; count: number }[]
 }
 
@@ -23,23 +23,23 @@ export interface DropReport {
   range: ReportRange
   days: string[]
   rows: DropRow[]
-  /** What was kept but for a part, by what was left out. */
+  /** Events that were stored without a part of their content, counted by what was left out. */
   counters: { counter: Counter; total: number }[]
 }
 
-/** What a site's rules kept out, for its owner to see (metrics.md 19.2). Counts are kept for 90 days. */
+/** Reports on events that a site's rules dropped (metrics.md 19.2). Counts are stored for 90 days. */
 export interface Drops {
-  /** `period` or `from` and `to`, as text of a query string; throws `invalid_query`. */
+  /** Reports on `period`, or `from` and `to`, given as text of a query string. Throws `invalid_query`. */
   report(site: Site, given: Record<string, unknown>): DropReport
-  /** The last hundred, the youngest first, without address, visitor or full user agent. */
+  /** Returns the latest hundred dropped events, newest first, without address, visitor or full user agent. */
   samples(site: Site): DropSample[]
-  /** Events that a shield of the site has stopped in the last seven days. */
+  /** Counts the events that a shield of the site dropped in the last seven days. */
   hits(site: Site, shield: Pick<Shield, "kind" | "value">): number
 }
 
 const COUNTERS: readonly Counter[] = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"]
 
-/** Under which reason a shield's drops are counted. */
+/** The drop reason that each kind of shield counts under. */
 const REASONS: Readonly<Record<Shield["kind"], DropReason>> = {
   ip: "ip",
   country: "country",

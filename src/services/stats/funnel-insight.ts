@@ -1,40 +1,37 @@
-import type { Dimension } from "../domain/dimension.ts"
-import type { Filter } from "../domain/filter.ts"
-import { type FunnelInsight, VISIT_DIMENSIONS } from "../domain/insight.ts"
-import { QUERY } from "../domain/limits.ts"
-import type { FunnelStep, Key } from "../domain/query.ts"
-import type { Site } from "../domain/site.ts"
-import { ArgumentReader, type Form, refuseArguments } from "../query/arguments.ts"
-import { changePercent } from "../query/compare.ts"
-import { shownValue } from "../query/result.ts"
-import { splitArguments, withAllFaults } from "./all-faults.ts"
-import { codeNames } from "./code-names.ts"
+import type { Dimension } from "../../domain/dimension.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { type FunnelInsight, VISIT_DIMENSIONS } from "../../domain/insight.ts"
+import { QUERY } from "../../domain/limits.ts"
+import type { FunnelStep, Key } from "../../domain/query.ts"
+import type { Site } from "../../domain/site.ts"
+import { ArgumentReader, type Form, refuseArguments } from "../../query/parse/arguments.ts"
+import { changePercent } from "../../query/parse/compare.ts"
+import { shownValue } from "../../query/show/result.ts"
 import { funnelFacts, type OpenFunnel, openFunnel, type ShownFunnel, shownFunnel } from "./funnel-report.ts"
-import { type Asking, both, openReports } from "./open-report.ts"
-import { shownRange } from "./report-facts.ts"
+import { both, codeNames, openReports, type ReportOptions, shownRange, splitArguments, withAllFaults } from "./open-report.ts"
 import type { StatsOptions } from "./stats.ts"
 
-/** A funnel with the range it is compared with, and one funnel for each of the values that most visitors entered with. */
+/** Reports on a funnel, on the compared range, and on one funnel for each of the most frequent values at the first step. */
 export async function funnelInsight(
   options: StatsOptions,
   site: Site,
   given: Record<string, unknown>,
-  asking: Asking = {},
+  reportOptions: ReportOptions = {},
 ): Promise<FunnelInsight> {
-  const form = asking.form ?? "json"
+  const form = reportOptions.form ?? "json"
   const { own, ranged } = splitArguments(given, ["breakdown", "breakdown_limit"])
   const open = openReports(options)
   const opening = openFunnel({
     site,
     given: ranged,
     form,
-    saved: options.funnels.kept(site.id),
-    open: (rest) => open("compared_funnel", site, rest, asking),
+    saved: options.funnels.all(site.id),
+    open: (rest) => open("compared_funnel", site, rest, reportOptions),
   })
   const [opened, split] = await withAllFaults(form, opening, () => readSplit(own, form))
   const { compared } = opened.report.question
   const ask: Ask = async (variants) => {
-    const results = await options.engine.funnels(opened.query, variants, opened.report.asker)
+    const results = await options.engine.funnels({ ...opened.query, variants }, opened.report.caller)
     return results.map((result) => shownFunnel(opened.funnel, result))
   }
   const [[shown, before], breakdown] = await Promise.all([
@@ -60,9 +57,9 @@ function readSplit(given: Record<string, unknown>, form: Form): { dimension: Dim
   return { dimension, limit }
 }
 
-type Ask = (variants: Parameters<StatsOptions["engine"]["funnels"]>[1]) => Promise<ShownFunnel[]>
+type Ask = (variants: Parameters<StatsOptions["engine"]["funnels"]>[0]["variants"]) => Promise<ShownFunnel[]>
 
-/** Who entered with a value is whoever took the first step in a visit of that value: a visitor may have done so with several. */
+/** Splits a funnel by a dimension. A visitor counts for every value of the visits in which they took the first step. */
 async function breakdownOf(options: StatsOptions, { query, report }: OpenFunnel, dimension: Dimension, limit: number, ask: Ask) {
   const filter = both(stepFilter(query.steps[0]!), query.filter)
   const { rows, totalRows } = await options.engine.aggregate(
@@ -79,7 +76,7 @@ async function breakdownOf(options: StatsOptions, { query, report }: OpenFunnel,
       offset: 0,
       fillBuckets: false,
     },
-    report.asker,
+    report.caller,
   )
   const keys = rows.map(({ keys: [key = null] }) => key)
   const funnels = keys.length === 0 ? [] : await ask(keys.map((key) => ({ filter: both(valueIs(dimension, key), query.filter)! })))
@@ -90,7 +87,7 @@ async function breakdownOf(options: StatsOptions, { query, report }: OpenFunnel,
 
 const STEP_OPERATORS = { exact: "is", prefix: "starts_with", contains: "contains", wildcard: "matches_wildcard" } as const
 
-/** Events that are the first step: pageviews of a page, or custom events of a name. */
+/** Returns the filter for events that count as the first step: pageviews of a page, or custom events with a name. */
 function stepFilter({ type, match, value }: FunnelStep): Filter {
   const isPageview: Filter = { op: "is", dimension: "event", values: ["pageview"], missing: false, caseSensitive: true }
   const dimension = type === "page" ? "page" : "event"

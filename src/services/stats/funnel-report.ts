@@ -1,41 +1,40 @@
-import { AppError, type Fault } from "../domain/error.ts"
-import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../domain/funnel.ts"
-import { parseId } from "../domain/id.ts"
-import type { FunnelQuery, FunnelResult } from "../domain/query.ts"
-import type { FunnelReport, ReportFacts } from "../domain/report.ts"
-import type { Site } from "../domain/site.ts"
-import type { IdentityMode } from "../domain/visit.ts"
-import type { Form } from "../query/arguments.ts"
-import { roundedRatio } from "../query/round.ts"
-import { splitArguments, withAllFaults } from "./all-faults.ts"
-import { type OpenReport, reportFacts } from "./report-facts.ts"
+import { AppError, type Fault } from "../../domain/error.ts"
+import { type Funnel, type FunnelFields, funnelNotFound, parseFunnel } from "../../domain/funnel.ts"
+import { parseId } from "../../domain/id.ts"
+import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
+import type { FunnelReport, ReportFacts } from "../../domain/report.ts"
+import { roundedRatio } from "../../domain/round.ts"
+import type { Site } from "../../domain/site.ts"
+import type { IdentityMode } from "../../domain/visit.ts"
+import type { Form } from "../../query/parse/arguments.ts"
+import { type OpenReport, reportFacts, splitArguments, withAllFaults } from "./open-report.ts"
 
-export interface FunnelAsking {
+export interface FunnelReportOptions {
   site: Site
   given: Record<string, unknown>
   form: Form
-  /** The saved funnel that is asked for apart from the arguments, which then say nothing of a funnel. */
+  /** Id of a saved funnel. If given, the arguments must not describe a funnel. */
   funnelId?: number
-  /** The site's own. */
+  /** The site's saved funnels. */
   saved: readonly Funnel[]
   open(ranged: Record<string, unknown>): Promise<OpenReport>
 }
 type AskFunnel = (query: FunnelQuery, report: OpenReport) => Promise<FunnelResult>
 
-/** A funnel that has been asked for, with the question about it. */
+/** A requested funnel with the query that measures it. */
 export interface OpenFunnel {
   report: OpenReport
   funnel: AskedFunnel
   query: FunnelQuery
 }
 
-/** A saved funnel by `funnel_id`, or one of `steps`; a saved one equals its steps given inline. */
-export async function funnelReport({ ask, ...asking }: FunnelAsking & { ask: AskFunnel }): Promise<FunnelReport> {
-  const opened = await openFunnel(asking)
+/** Reports on a saved funnel (`funnel_id`) or on inline `steps`. Both give the same result for the same steps. */
+export async function funnelReport({ ask, ...options }: FunnelReportOptions & { ask: AskFunnel }): Promise<FunnelReport> {
+  const opened = await openFunnel(options)
   return { ...funnelFacts(opened), ...shownFunnel(opened.funnel, await ask(opened.query, opened.report)) }
 }
 
-export async function openFunnel({ site, given, form, funnelId, saved, open }: FunnelAsking): Promise<OpenFunnel> {
+export async function openFunnel({ site, given, form, funnelId, saved, open }: FunnelReportOptions): Promise<OpenFunnel> {
   const { asked, ranged } = funnelId === undefined ? splitFunnel(given) : { asked: { funnel_id: funnelId }, ranged: given }
   const [report, funnel] = await withAllFaults(form, open(ranged), () => funnelAsked(asked, site, saved))
   return { report, funnel, query: funnelQuery(report, funnel) }
@@ -43,12 +42,12 @@ export async function openFunnel({ site, given, form, funnelId, saved, open }: F
 
 export function funnelFacts({ report, query }: OpenFunnel): ReportFacts {
   const facts = reportFacts(report, { otherCurrencies: [] }, false)
-  const note = "Only identified visitors are counted: others are not known for as long as the window."
+  const note = "Only identified visitors are counted, because others are not recognized for as long as the window."
   const notes = query.identifiedOnly ? [...(facts.notes ?? []), note] : facts.notes
   return { ...facts, ...(notes && { notes }) }
 }
 
-/** What says of which funnel, and what of which range. */
+/** Splits arguments into those that describe the funnel and those that describe the range. */
 export function splitFunnel(given: Record<string, unknown>) {
   const { own, ranged } = splitArguments(given, ["funnel_id", "steps", "order", "window_hours"])
   return { asked: own, ranged }
@@ -105,7 +104,7 @@ function funnelQuery({ site, facts, question }: OpenReport, { steps, order, wind
 
 function identityInsufficient(hours: number, mode: IdentityMode): AppError {
   const horizon = HORIZON_HOURS[mode]
-  return new AppError("identity_insufficient", `Visitors of this site are known for ${horizon} hours, the window is ${hours}.`, {
+  return new AppError("identity_insufficient", `This site recognizes visitors for ${horizon} hours, but the window is ${hours} hours.`, {
     needed_days: Math.ceil(hours / 24),
     mode,
     horizon_days: horizon / 24,

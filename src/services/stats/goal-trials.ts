@@ -1,19 +1,18 @@
-import type { Clock } from "../domain/clock.ts"
-import { type GoalFields, parseGoal } from "../domain/goal.ts"
-import { instantText } from "../domain/moment.ts"
-import type { Site } from "../domain/site.ts"
-import type { Engine } from "../query/engine.ts"
-import { periodRange } from "../query/period.ts"
-import type { Goals } from "./goals.ts"
-import { askerOf } from "./open-report.ts"
-import { siteFacts } from "./report-facts.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { type GoalFields, parseGoal } from "../../domain/goal.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { periodRange } from "../../query/parse/period.ts"
+import type { Goals } from "../definitions/goals.ts"
+import { callerOf, siteFacts } from "./open-report.ts"
 import type { Stats } from "./stats.ts"
 
-/** What a goal would have counted in the last seven days. */
+/** Conversions that a goal would have counted in the last seven days. */
 export interface GoalTrial {
   conversions_7d: number
   visitors_7d: number
-  /** When it was last met, at any time; null when it never was. */
+  /** Time of the latest conversion ever, or null if there is none. */
   last_match_at: string | null
 }
 
@@ -26,11 +25,11 @@ export interface SuggestedGoal {
   visitors_30d: number
 }
 
-/** Goals before there are any: nothing of it is stored. */
+/** Tries out and suggests goals. Nothing is stored. */
 export interface GoalTrials {
-  /** Throws `validation_failed` as the creation of the goal would. */
+  /** Tests a goal that does not exist yet. Throws `validation_failed` as creating it would. */
   test(site: Site, body: unknown, signal?: AbortSignal): Promise<GoalTrial>
-  /** Events of the last 30 days that no goal is about yet, most visitors first. */
+  /** Suggests custom events of the last 30 days that no goal covers yet, most visitors first. */
   suggestions(site: Site, signal?: AbortSignal): Promise<{ data: SuggestedGoal[] }>
 }
 
@@ -41,14 +40,14 @@ interface GoalTrialsOptions {
   clock: Pick<Clock, "now">
 }
 
-const SUGGESTED = 20
-const LOOKED_AT = 100
+const MAX_SUGGESTIONS = 20
+const MAX_EVENTS = 100
 
 export const createGoalTrials = ({ engine, goals, stats, clock }: GoalTrialsOptions): GoalTrials => ({
   async test(site, body, signal) {
     const fields = parseGoal(body, site.settings)
     const goal = { id: 0, ...fields }
-    const asker = askerOf(site, signal ? { signal } : {})
+    const caller = callerOf(site, signal ? { signal } : {})
     const now = clock.now()
     const { range, timezone } = periodRange("7d", { now, timezone: site.timezone })
     const [{ rows }, last] = await Promise.all([
@@ -65,9 +64,9 @@ export const createGoalTrials = ({ engine, goals, stats, clock }: GoalTrialsOpti
           offset: 0,
           fillBuckets: false,
         },
-        asker,
+        caller,
       ),
-      engine.lastMatch({ site: { id: site.id }, goal }, asker),
+      engine.lastMatch({ site: { id: site.id }, goal }, caller),
     ])
     const [conversions, visitors] = rows[0]?.values ?? []
     return {
@@ -77,13 +76,13 @@ export const createGoalTrials = ({ engine, goals, stats, clock }: GoalTrialsOpti
     }
   },
   async suggestions(site, signal) {
-    const given = { dimension: "event", metrics: ["visitors", "events"], limit: LOOKED_AT }
+    const given = { dimension: "event", metrics: ["visitors", "events"], limit: MAX_EVENTS }
     const { rows } = await stats.breakdown(site, given, signal ? { signal } : {})
     const known = goals.rules(site.id)
-    // A value that is cut is no name of an event.
+    // A truncated value is not the name of an event.
     const free = rows.filter(({ value, truncated }) => !truncated && !known.some((goal) => isAbout(goal, value)))
     return {
-      data: free.slice(0, SUGGESTED).map(({ value, visitors = 0, events = 0 }) => ({
+      data: free.slice(0, MAX_SUGGESTIONS).map(({ value, visitors = 0, events = 0 }) => ({
         kind: "event" as const,
         match: "exact" as const,
         value,

@@ -1,30 +1,28 @@
-import { type Fault, refuseFaults } from "../domain/error.ts"
-import { JourneyInput, type JourneyItem, type Journeys } from "../domain/insight.ts"
-import { THINGS } from "../domain/limits.ts"
-import type { PathAnchor, PathNode, PathsQuery } from "../domain/query.ts"
-import { fault, inspect } from "../domain/shape.ts"
-import type { Site } from "../domain/site.ts"
-import type { Engine } from "../query/engine.ts"
-import { shownValue } from "../query/result.ts"
-import { splitArguments, withAllFaults } from "./all-faults.ts"
+import { type Fault, refuseFaults } from "../../domain/error.ts"
+import { JourneyInput, type JourneyItem, type Journeys } from "../../domain/insight.ts"
+import { THINGS } from "../../domain/limits.ts"
+import type { PathAnchor, PathNode, PathsQuery } from "../../domain/query.ts"
+import { fault, inspect } from "../../domain/shape.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { shownValue } from "../../query/show/result.ts"
 import { percent } from "./funnel-report.ts"
-import { type Asking, type OpenReportOptions, openReports } from "./open-report.ts"
-import { reportFacts } from "./report-facts.ts"
+import { type OpenReportOptions, openReports, type ReportOptions, reportFacts, splitArguments, withAllFaults } from "./open-report.ts"
 
 type Wanted = Omit<PathsQuery, "site" | "range" | "filter">
 
-/** The pages that visits took from a chosen one on, or up to one (metrics.md section 13). */
+/** Returns the pages that visits took from a chosen page on, or up to one (metrics.md section 13). */
 export async function journeysReport(
   options: OpenReportOptions & { engine: Pick<Engine, "paths"> },
   site: Site,
   given: Record<string, unknown>,
-  asking: Asking = {},
+  reportOptions: ReportOptions = {},
 ): Promise<Journeys> {
   const { own, ranged } = splitArguments(given, Object.keys(JourneyInput.properties))
-  const opening = openReports(options)("visits", site, ranged, asking)
-  const [report, wanted] = await withAllFaults(asking.form ?? "json", opening, () => readJourney(own))
+  const opening = openReports(options)("visits", site, ranged, reportOptions)
+  const [report, wanted] = await withAllFaults(reportOptions.form ?? "json", opening, () => readJourney(own))
   const { filter, range } = report.question
-  const found = await options.engine.paths({ site: report.facts, range: range.range, ...wanted, ...(filter && { filter }) }, report.asker)
+  const found = await options.engine.paths({ site: report.facts, range: range.range, ...wanted, ...(filter && { filter }) }, report.caller)
   const shown = (node: PathNode) => shownNode(node, wanted.mode)
   return {
     ...reportFacts(report, { otherCurrencies: [] }, false),
@@ -47,14 +45,14 @@ export async function journeysReport(
   }
 }
 
-/** Throws `validation_failed`. */
+/** Reads the arguments of a journey. Throws `validation_failed`. */
 function readJourney(given: object): Wanted {
   const { fields, faults } = inspect(JourneyInput, given)
   const found: Fault[] = [...faults]
   const { start, end, events = false, pins = [], steps = THINGS.journeySteps.default, top = THINGS.journeyTop.default } = fields
-  const isSaid = (name: "start" | "end") => Object.hasOwn(given, name)
-  if (!isSaid("start") && !isSaid("end")) found.push(fault("/start", "required", "or end is required"))
-  if (isSaid("start") && isSaid("end")) found.push(fault("/end", "unsupported_combination", "does not go with start"))
+  const isGiven = (name: "start" | "end") => Object.hasOwn(given, name)
+  if (!isGiven("start") && !isGiven("end")) found.push(fault("/start", "required", "or end is required"))
+  if (isGiven("start") && isGiven("end")) found.push(fault("/end", "unsupported_combination", "cannot be combined with start"))
   const named = [
     ...(start ? [{ item: start, pointer: "/start" }] : []),
     ...(end ? [{ item: end, pointer: "/end" }] : []),
@@ -65,7 +63,7 @@ function readJourney(given: object): Wanted {
   refuseFaults(found)
   return {
     mode: start ? "start" : "end",
-    anchor: anchorOf((start ?? end)!), // one of them is there
+    anchor: anchorOf((start ?? end)!), // either `start` or `end` is set, otherwise refused above
     steps,
     top,
     withEvents: events,
@@ -77,19 +75,20 @@ function readJourney(given: object): Wanted {
 
 function itemFaults({ page, event }: JourneyItem, withEvents: boolean, pointer: string): Fault[] {
   if (page === undefined && event === undefined) return [fault(`${pointer}/page`, "required", "is required")]
-  if (page !== undefined && event !== undefined) return [fault(`${pointer}/event`, "unsupported_combination", "does not go with page")]
-  return event !== undefined && !withEvents ? [fault(`${pointer}/event`, "unsupported_combination", "goes with events only")] : []
+  if (page !== undefined && event !== undefined)
+    return [fault(`${pointer}/event`, "unsupported_combination", "cannot be combined with page")]
+  return event !== undefined && !withEvents ? [fault(`${pointer}/event`, "unsupported_combination", "requires events=true")] : []
 }
 
 function pinFaults(column: number, steps: number, before: readonly { column: number }[], pointer: string): Fault[] {
   if (column >= steps) return [fault(pointer, "out_of_range", `must lie between 1 and ${steps - 1}`, { min: 1, max: steps - 1 })]
-  return before.some((other) => other.column === column) ? [fault(pointer, "not_unique", "is pinned already")] : []
+  return before.some((other) => other.column === column) ? [fault(pointer, "not_unique", "is already pinned")] : []
 }
 
 const anchorOf = ({ page, event }: JourneyItem): PathAnchor =>
   page === undefined ? { kind: "event", value: event! } : { kind: "page", value: page }
 
-/** Where a journey ends, or where one that leads to its end begins. */
+/** Names a node for display: a visit's exit, or its entry for a journey that leads to an end. */
 function shownNode(
   { kind, value }: PathNode,
   mode: PathsQuery["mode"],

@@ -1,25 +1,24 @@
-import type { Clock } from "../domain/clock.ts"
-import { AppError } from "../domain/error.ts"
-import { API } from "../domain/limits.ts"
-import { instantText } from "../domain/moment.ts"
-import type { ReportRange } from "../domain/report.ts"
-import type { Site } from "../domain/site.ts"
-import { ArgumentReader, refuseArguments } from "../query/arguments.ts"
-import type { Engine } from "../query/engine.ts"
-import type { SiteAccess } from "./access.ts"
-import { inTurn } from "./in-turn.ts"
-import { askerOf } from "./open-report.ts"
-import type { PrivatePage } from "./paging.ts"
-import { type Place, sortedPage } from "./sorted-page.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { API } from "../../domain/limits.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { ReportRange } from "../../domain/report.ts"
+import type { Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { ArgumentReader, refuseArguments } from "../../query/parse/arguments.ts"
+import type { SiteAccess } from "../access/access.ts"
+import { type Place, type PrivatePage, sortedPage } from "../lists/paging.ts"
+import { inTurn } from "../runtime/tasks.ts"
+import { callerOf } from "./open-report.ts"
 import type { Stats } from "./stats.ts"
 
-/** A site in somebody's list. */
+/** A site in a user's list. */
 export interface ListedSite extends SiteAccess {
   pinned: boolean
   current_visitors: number
-  /** An instant; null without any event. */
+  /** Time of the latest event, or null if there is none. */
   last_event_at: string | null
-  /** Of the last seven days, when they are asked for. */
+  /** The last seven days. Present only if requested. */
   week?: Week
 }
 
@@ -30,7 +29,7 @@ export interface Week {
   change_percent?: number
 }
 
-/** A site in the table of all sites; what cannot be answered now says why. */
+/** A row of the table of all sites. If the site's report failed, `problem` contains the error code. */
 export interface OverviewRow {
   site_id: number
   name: string
@@ -43,14 +42,14 @@ export interface OverviewRow {
 }
 
 export interface SiteOverview {
-  /** Arguments are text of a query string. Throws what is wrong with them at once, or `invalid_cursor`. */
+  /** Lists sites. Arguments are text of a query string. Throws `invalid_query` with all faults at once, or `invalid_cursor`. */
   list(
     sites: readonly SiteAccess[],
     pinned: ReadonlySet<number>,
     given: Record<string, unknown>,
     signal?: AbortSignal,
   ): Promise<PrivatePage<ListedSite>>
-  /** One report of every site, over its own days. */
+  /** Returns a summary of each site over the days in its own time zone. */
   table(sites: readonly SiteAccess[], given: Record<string, unknown>, signal?: AbortSignal): Promise<OverviewRow[]>
 }
 
@@ -61,20 +60,20 @@ interface SiteOverviewOptions {
 }
 
 const SORTS = ["name", "visitors", "change", "created"] as const
-/** An organization's reports run so many at a time: more would only wait, and then be refused. */
-const AT_ONCE = 4
-/** Behind everything that has a number. */
+/** Concurrent reports. An organization can run this many at a time; more would wait and then be refused. */
+const MAX_CONCURRENT = 4
+/** Sorts after every number. */
 const LAST = Number.MAX_SAFE_INTEGER
 
 export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions): SiteOverview {
   const pulseOf = (site: Site, signal?: AbortSignal) =>
-    engine.pulse({ site: { id: site.id }, now: clock.now() }, askerOf(site, signal ? { signal } : {}))
+    engine.pulse({ site: { id: site.id }, now: clock.now() }, callerOf(site, signal ? { signal } : {}))
 
   async function weekOf(site: Site, signal?: AbortSignal): Promise<Week> {
-    const asking = signal ? { signal } : {}
+    const options = signal ? { signal } : {}
     const [days, total] = await Promise.all([
-      stats.timeseries(site, { period: "7d", interval: "day", metrics: ["visitors"] }, asking),
-      stats.summary(site, { period: "7d", compare: "previous_period", metrics: ["visitors"] }, asking),
+      stats.timeseries(site, { period: "7d", interval: "day", metrics: ["visitors"] }, options),
+      stats.summary(site, { period: "7d", compare: "previous_period", metrics: ["visitors"] }, options),
     ])
     const change = total.comparison?.change_percent.visitors
     return {
@@ -91,22 +90,22 @@ export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions
       const found = sites.filter(({ site: { name, hosts } }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
       const byNumbers = sort === "visitors" || sort === "change"
       const weeks = new Map<number, Week>()
-      const learn = (some: readonly SiteAccess[]) =>
-        inTurn(some, AT_ONCE, async ({ site }) => {
+      const loadWeeks = (some: readonly SiteAccess[]) =>
+        inTurn(some, MAX_CONCURRENT, async ({ site }) => {
           try {
             weeks.set(site.id, await weekOf(site, signal))
           } catch (thrown) {
-            // A site that cannot be counted now keeps no other back.
+            // A failing report of one site must not hide the other sites.
             if (!(thrown instanceof AppError)) throw thrown
           }
         })
-      if (byNumbers) await learn(found)
+      if (byNumbers) await loadWeeks(found)
       const page = sortedPage(found, ({ site }) => placeOf(site, pinned.has(site.id), sort, weeks.get(site.id)), {
         ...paging,
         list: `sites ${sort} ${search}`,
       })
-      if (sparkline && !byNumbers) await learn(page.data)
-      const data = await inTurn(page.data, AT_ONCE, async (access) => {
+      if (sparkline && !byNumbers) await loadWeeks(page.data)
+      const data = await inTurn(page.data, MAX_CONCURRENT, async (access) => {
         const { visitors, lastAt } = await pulseOf(access.site, signal)
         const week = weeks.get(access.site.id)
         return {
@@ -120,17 +119,17 @@ export function createSiteOverview({ engine, stats, clock }: SiteOverviewOptions
       return { ...page, data }
     },
     async table(sites, given, signal) {
-      const asking = { form: "text" as const, ...(signal && { signal }) }
-      return inTurn(sites, AT_ONCE, async ({ site, permissions }) => {
+      const options = { form: "text" as const, ...(signal && { signal }) }
+      return inTurn(sites, MAX_CONCURRENT, async ({ site, permissions }) => {
         const { id: site_id, name, organization_id } = site
         const hidesRevenue = !permissions.has("revenue:read")
         const { visitors: current_visitors } = await pulseOf(site, signal)
         const row = { site_id, name, organization_id, current_visitors }
         try {
-          const { range, metrics, comparison } = await stats.summary(site, given, { ...asking, hidesRevenue })
+          const { range, metrics, comparison } = await stats.summary(site, given, { ...options, hidesRevenue })
           return { ...row, range, metrics, ...(comparison && { change_percent: comparison.change_percent }) }
         } catch (thrown) {
-          // What is wrong with the question is wrong for every site; what one site cannot answer now keeps no other back.
+          // Faults of the arguments affect every site. Any other error of one site must not hide the other sites.
           if (!(thrown instanceof AppError) || thrown.members.errors) throw thrown
           return { ...row, problem: thrown.code }
         }
@@ -151,7 +150,7 @@ function readList(given: Record<string, unknown>) {
   return { limit, cursor, count, search, sort, sparkline }
 }
 
-/** Pinned ones first; names ascending, numbers and moments descending. */
+/** Returns the sort key of a site: pinned sites first, names ascending, numbers and times descending. */
 function placeOf(site: Site, isPinned: boolean, sort: (typeof SORTS)[number], week: Week | undefined): Place {
   const keys: Record<typeof sort, number | string> = {
     name: site.name.toLowerCase(),

@@ -1,96 +1,114 @@
-import type { ComparedBreakdown } from "../domain/insight.ts"
-import { instantText } from "../domain/moment.ts"
-import type { CodeNames } from "../domain/place-names.ts"
-import type { Key, RealtimeResult, Table } from "../domain/query.ts"
-import type { FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../domain/report.ts"
-import type { Site } from "../domain/site.ts"
-import { bucketsOf, flatLabel, isPartial } from "../query/buckets.ts"
-import { changePercent } from "../query/compare.ts"
-import type { Engine } from "../query/engine.ts"
-import { flatMetrics, flatQuery, shownRows } from "../query/flat-query.ts"
-import { parseRealtime } from "../query/parse.ts"
-import type { LocalRange } from "../query/period.ts"
-import { shownMetrics, shownValue } from "../query/result.ts"
-import { codeNames, type NamesOptions } from "./code-names.ts"
-import { funnelReport } from "./funnel-report.ts"
-import type { Funnels } from "./funnels.ts"
-import { type Asking, askerOf, type OpenReportOptions, openReports } from "./open-report.ts"
-import { decimalsOf, type OpenReport, reportFacts, shownRange, siteFacts } from "./report-facts.ts"
+import { AppError, type Fault } from "../../domain/error.ts"
+import type { ComparedBreakdown } from "../../domain/insight.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { CodeNames } from "../../domain/place-names.ts"
+import type { Key, RealtimeResult, Table } from "../../domain/query.ts"
+import type { FunnelReport, GoalReport, Realtime, Summary, Timeseries } from "../../domain/report.ts"
+import { DEFAULT_SETTINGS, type Site } from "../../domain/site.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import { bucketsOf, flatLabel, isPartial } from "../../query/parse/buckets.ts"
+import { changePercent } from "../../query/parse/compare.ts"
+import { flatMetrics, flatQuery, shownRows } from "../../query/parse/flat-query.ts"
+import { parseQuestion, parseRealtime } from "../../query/parse/parse.ts"
+import type { LocalRange } from "../../query/parse/period.ts"
+import { shownMetrics, shownValue } from "../../query/show/result.ts"
+import type { Funnels } from "../definitions/funnels.ts"
+import { funnelAsked, funnelReport, splitFunnel } from "./funnel-report.ts"
+import {
+  callerOf,
+  codeNames,
+  decimalsOf,
+  type NamesOptions,
+  type OpenReport,
+  type OpenReportOptions,
+  openReports,
+  type ReportOptions,
+  reportFacts,
+  shownRange,
+  siteFacts,
+} from "./open-report.ts"
 
 /**
- * The statistics of a site in the flat form (api.md section 6): one function each for REST, MCP and the dashboard. Bad
- * arguments are `invalid_query` or `validation_failed`, by their form, with all faults at once; whoever calls has been let
- * in to the site.
+ * Reports on a site in the flat form (api.md section 6), shared by REST, MCP and the dashboard. Invalid arguments throw
+ * `invalid_query` or `validation_failed`, depending on their form, with all faults at once. The caller has already authorized
+ * the user or the key.
  */
 export interface Stats {
-  summary(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Summary>
-  timeseries(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Timeseries>
-  /** With `comparesRows` in the asking, rows can be compared. */
-  breakdown(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<ComparedBreakdown>
-  realtime(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<Realtime>
-  /** All goals with their conversions, and the saved funnels. */
-  goals(site: Site, given: Record<string, unknown>, asking?: Asking): Promise<GoalReport>
+  summary(site: Site, given: Record<string, unknown>, options?: ReportOptions): Promise<Summary>
+  timeseries(site: Site, given: Record<string, unknown>, options?: ReportOptions): Promise<Timeseries>
+  /** Returns metrics per value of a dimension. With the option `comparesRows`, rows can be compared. */
+  breakdown(site: Site, given: Record<string, unknown>, options?: ReportOptions): Promise<ComparedBreakdown>
+  realtime(site: Site, given: Record<string, unknown>, options?: ReportOptions): Promise<Realtime>
+  /** Returns all goals with their conversions, and the saved funnels. */
+  goals(site: Site, given: Record<string, unknown>, options?: ReportOptions): Promise<GoalReport>
   /**
-   * Of the saved funnel `funnel_id`, or of `steps` with `order` and `window_hours`; with `funnelId` in the asking of that one,
-   * whatever the arguments say of the range.
+   * Returns the report of the saved funnel `funnel_id`, or of inline `steps` with `order` and `window_hours`. With the option
+   * `funnelId` the funnel is fixed and the arguments only describe the range.
    */
-  funnel(site: Site, given: Record<string, unknown>, asking?: Asking & { funnelId?: number }): Promise<FunnelReport>
+  funnel(site: Site, given: Record<string, unknown>, options?: ReportOptions & { funnelId?: number }): Promise<FunnelReport>
 }
 
 export interface StatsOptions extends OpenReportOptions, NamesOptions {
   engine: Engine
-  funnels: Pick<Funnels, "kept">
+  funnels: Pick<Funnels, "all">
 }
 
 export function createStats(options: StatsOptions): Stats {
   const { engine, goals, funnels, clock } = options
   const open = openReports(options)
 
-  /** The answer and, if one is asked for, that of the compared range. */
-  const tablesOf = async ({ question, facts, now, asker, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
+  /** Runs the query of a report, and the same query over the compared range if there is one. */
+  const tablesOf = async ({ question, facts, now, caller, records }: OpenReport): Promise<{ table: Table; before?: Table }> => {
     const query = { ...flatQuery(question, { site: facts, now }), ...(records && { records }) }
-    return question.compared ? engine.compare(query, question.compared.range, asker) : { table: await engine.aggregate(query, asker) }
+    return question.compared
+      ? engine.compare({ ...query, compared: question.compared.range }, caller)
+      : { table: await engine.aggregate(query, caller) }
   }
 
   return {
-    async summary(site, given, asking) {
-      const report = await open("summary", site, given, asking)
+    async summary(site, given, reportOptions) {
+      const report = await open("summary", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
       return { ...factsOf(report, table), ...summaryOf(report, table, before) }
     },
-    async timeseries(site, given, asking) {
-      const report = await open("timeseries", site, given, asking)
+    async timeseries(site, given, reportOptions) {
+      const report = await open("timeseries", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
       return { ...factsOf(report, table), ...timeseriesOf(report, table, before) }
     },
-    async breakdown(site, given, asking) {
-      const report = await open("breakdown", site, given, asking)
+    async breakdown(site, given, reportOptions) {
+      const report = await open("breakdown", site, given, reportOptions)
       const { table, before } = await tablesOf(report)
       const names = await codeNames(options, report.question.dimension)
       return { ...factsOf(report, table), ...breakdownOf(report, table, before, names) }
     },
-    async realtime(site, given, asking = {}) {
-      const { limit } = parseRealtime(given, asking.form ?? "json")
+    async realtime(site, given, reportOptions = {}) {
+      const { limit } = parseRealtime(given, reportOptions.form ?? "json")
       const now = clock.now()
-      const query = { site: siteFacts(site, goals.rules(site.id)), now, limit, ...(asking.locked && { filter: asking.locked }) }
-      return realtimeOf(site, now, await engine.realtime(query, askerOf(site, asking)))
+      const query = {
+        site: siteFacts(site, goals.rules(site.id)),
+        now,
+        limit,
+        ...(reportOptions.locked && { filter: reportOptions.locked }),
+      }
+      return realtimeOf(site, now, await engine.realtime(query, callerOf(site, reportOptions)))
     },
-    async goals(site, given, asking) {
-      const report = await open("goals", site, given, asking)
+    async goals(site, given, reportOptions) {
+      const report = await open("goals", site, given, reportOptions)
       const { table } = await tablesOf(report)
       const shown = goalsOf(report, table)
       const showsRevenue = shown.some(({ revenue }) => revenue !== undefined)
-      return { ...reportFacts(report, table, showsRevenue), goals: shown, funnels: funnels.kept(site.id).map(shownFunnel) }
+      return { ...reportFacts(report, table, showsRevenue), goals: shown, funnels: funnels.all(site.id).map(shownFunnel) }
     },
-    async funnel(site, given, asking = {}) {
+    async funnel(site, given, reportOptions = {}) {
       return funnelReport({
         site,
         given,
-        form: asking.form ?? "json",
-        ...(asking.funnelId !== undefined && { funnelId: asking.funnelId }),
-        saved: funnels.kept(site.id),
-        open: (ranged) => open("funnel", site, ranged, asking),
-        ask: (query, { asker }) => engine.funnel(query, asker),
+        form: reportOptions.form ?? "json",
+        ...(reportOptions.funnelId !== undefined && { funnelId: reportOptions.funnelId }),
+        saved: funnels.all(site.id),
+        open: (ranged) => open("funnel", site, ranged, reportOptions),
+        ask: (query, { caller }) => engine.funnel(query, caller),
       })
     },
   }
@@ -98,7 +116,7 @@ export function createStats(options: StatsOptions): Stats {
 
 const factsOf = (report: OpenReport, table: Table) => reportFacts(report, table, report.question.metrics.includes("revenue"))
 
-/** A row's values by metric. */
+/** Returns the values of a row by metric. */
 const shown = ({ question, site }: OpenReport, values: readonly (number | null)[]) =>
   shownMetrics(flatMetrics(question), values, decimalsOf(site))
 
@@ -110,7 +128,7 @@ function summaryOf(report: OpenReport, table: Table, before: Table | undefined):
   return { metrics, comparison: { range: shownRange(compared, report.now), metrics: old, change_percent: changes(metrics, old) } }
 }
 
-/** Of what both have; left out where there was nothing before. */
+/** Returns the change of each metric in percent. Metrics that were 0 before are omitted. */
 function changes(metrics: Record<string, number>, before: Record<string, number>): Record<string, number> {
   const changed = Object.entries(metrics).map(([name, value]) => [name, changePercent(value, before[name] ?? 0)] as const)
   return Object.fromEntries(changed.filter((entry): entry is readonly [string, number] => entry[1] !== undefined))
@@ -124,7 +142,7 @@ function timeseriesOf(report: OpenReport, table: Table, before: Table | undefine
   return { interval, points, comparison: { range: shownRange(compared, report.now), points: old } }
 }
 
-/** Every bucket is a row, in order. */
+/** Returns a point per time bucket. The table has a row for every bucket, in order. */
 function pointsOf(report: OpenReport, { range, timezone }: LocalRange, { rows }: Table): Timeseries["points"] {
   const { interval = "day" } = report.question
   const buckets = bucketsOf(range, interval, timezone)
@@ -155,15 +173,18 @@ function breakdownOf(report: OpenReport, table: Table, before: Table | undefined
   }
 }
 
-/** What a row was before. Of a value that did not occur then there was nothing: zeros, and no times that nobody measured. */
+/**
+ * Returns a function that compares a row with its earlier values. A value that did not occur earlier counts as zeros, except for
+ * times, which were not measured.
+ */
 function rowComparison(report: OpenReport, before: Table) {
   const names = flatMetrics(report.question)
   const byKey = new Map(before.rows.map(({ keys: [key = null], values }) => [key, values]))
   const nothing = names.map((name) => (UNMEASURED.includes(name) ? null : 0))
   return (key: Key, values: readonly (number | null)[]) => {
     const old = byKey.get(key)
-    // Nobody is told whether it was nothing or a small group.
-    if (!old && report.question.leastVisitors !== undefined) return {}
+    // With a minimum group size, "no visitors" and "a small group" must look the same.
+    if (!old && report.question.minVisitors !== undefined) return {}
     const metrics = shown(report, old ?? nothing)
     const { share: _, ...changed } = changes(shown(report, values), metrics)
     return { comparison: { metrics, change_percent: changed } }
@@ -190,10 +211,13 @@ export function realtimeOf(site: Site, now: number, { visitors, pageviews, pages
   }
 }
 
-/** All goals, those without conversions too, unless small groups are left out; revenue of those that earned some. */
+/**
+ * Returns all goals, including those without conversions unless small groups are hidden. Revenue is included for goals that
+ * earned some.
+ */
 function goalsOf({ question, facts, site }: OpenReport, { rows }: Table): GoalReport["goals"] {
   const byName = new Map(rows.map(({ keys, values }) => [keys[0], values]))
-  const goals = question.leastVisitors === undefined ? facts.goals : facts.goals.filter(({ name }) => byName.has(name))
+  const goals = question.minVisitors === undefined ? facts.goals : facts.goals.filter(({ name }) => byName.has(name))
   return goals.map(({ id, name, kind, match, value, threshold }) => {
     const [visitors, conversions, rate, revenue] = byName.get(name) ?? []
     return {
@@ -211,12 +235,42 @@ function goalsOf({ question, facts, site }: OpenReport, { rows }: Table): GoalRe
   })
 }
 
-type KeptFunnel = ReturnType<Funnels["kept"]>[number]
+type SavedFunnel = ReturnType<Funnels["all"]>[number]
 
-const shownFunnel = ({ id, name, steps, order, window_hours }: KeptFunnel): GoalReport["funnels"][number] => ({
+const shownFunnel = ({ id, name, steps, order, window_hours }: SavedFunnel): GoalReport["funnels"][number] => ({
   funnel_id: id,
   name,
   steps: steps.map(({ type, match, value, name }) => ({ type, match, value, name })),
   order,
   ...(window_hours !== null && { window_hours }),
 })
+
+/**
+ * Returns the faults of a report's JSON arguments without knowing the site, for callers that named none. Arguments are checked
+ * as for a site with default settings in UTC.
+ */
+export function argumentFaults(report: keyof Stats, given: Record<string, unknown>, now: number): readonly Fault[] {
+  if (report === "realtime") return faultsOf(() => parseRealtime(given, "json"))
+  const moment = { now, timezone: "UTC" }
+  if (report !== "funnel") return faultsOf(() => parseQuestion(report, given, moment, "json", ANY_SAVED))
+  const { asked, ranged } = splitFunnel(given)
+  const parsers = [
+    () => funnelAsked(asked, { settings: DEFAULT_SETTINGS }, []),
+    () => parseQuestion(report, ranged, moment, "json", ANY_SAVED),
+  ]
+  return parsers.flatMap(faultsOf)
+}
+
+/** Accepts any segment: which ones exist depends on the site. */
+const ANY_SAVED = { saved: () => ({ op: "and", filters: [] }) as const }
+
+function faultsOf(parse: () => unknown): readonly Fault[] {
+  try {
+    parse()
+    return []
+  } catch (error) {
+    // A saved funnel cannot be looked up without its site, so its absence is not a fault of the arguments.
+    if (error instanceof AppError) return error.members.errors ?? []
+    throw error
+  }
+}

@@ -1,6 +1,6 @@
 import type { Annotation, AnnotationFields, ScopedAnnotationFields } from "../../domain/annotation.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, site_id, at, text, scope, owner_user_id, created_at, updated_at, version`
 
@@ -17,7 +17,7 @@ export async function insertAnnotation(
   return row! // an insert that returns has a row
 }
 
-/** Made by somebody. */
+/** Inserts an annotation of a user. */
 export async function insertScopedAnnotation(
   catalog: Statements,
   siteId: number,
@@ -32,12 +32,12 @@ export async function insertScopedAnnotation(
   return row! // an insert that returns has a row
 }
 
-/** Those of the site, by id ascending, those after an id. */
+/** Lists the shared annotations of a site after an id, by id ascending. */
 export const listAnnotations = (catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Annotation[]> =>
   catalog.all(sql`
     select ${COLUMNS} from annotations where site_id = ${siteId} and id > ${after} and scope = 'site' order by id limit ${limit}`)
 
-/** These, and a user's own. */
+/** Lists the shared annotations of a site and a user's own after an id, by id ascending. */
 export const listScopedAnnotations = (
   catalog: Statements,
   siteId: number,
@@ -49,11 +49,11 @@ export const listScopedAnnotations = (
     where site_id = ${siteId} and id > ${after} and (scope = 'site' or owner_user_id = ${userId})
     order by id limit ${limit}`)
 
-/** One of the site. */
+/** Returns a shared annotation of a site. */
 export const annotationById = (catalog: Statements, siteId: number, id: number): Promise<Annotation | undefined> =>
   catalog.get(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id = ${id} and scope = 'site'`)
 
-/** Whosever it is. */
+/** Returns an annotation of a site, shared or personal. */
 export const scopedAnnotationById = (catalog: Statements, siteId: number, id: number): Promise<Annotation | undefined> =>
   catalog.get(sql`select ${COLUMNS} from annotations where site_id = ${siteId} and id = ${id}`)
 

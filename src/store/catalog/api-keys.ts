@@ -4,8 +4,8 @@ import type { KeyFields } from "../../domain/key-input.ts"
 import { KEY_PREFIX } from "../../domain/key-token.ts"
 import type { Role } from "../../domain/organization.ts"
 import type { SiteRole } from "../../domain/permission.ts"
+import { raw, sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { raw, sql } from "./sql.ts"
 
 const NAMES = [
   ...["id", "organization_id", "name", "key_id", "last4", "scopes_json", "site_access", "site_ids_json", "ip_allow_json", "rate_limit"],
@@ -128,7 +128,7 @@ export async function creatorById(catalog: Statements, organizationId: number, u
 }
 
 /** Who made a key, for those who look at it; null: the command line. */
-export interface KeyMaker {
+export interface KeyCreator {
   key_id: number
   user_id: number
   name: string
@@ -137,11 +137,11 @@ export interface KeyMaker {
 }
 
 /** Of keys whose ids follow one another in a list. */
-export const listKeyMakers = (
+export const listKeyCreators = (
   catalog: Statements,
   organizationId: number,
   { first, last }: { first: number; last: number },
-): Promise<KeyMaker[]> =>
+): Promise<KeyCreator[]> =>
   catalog.all(sql`
     select api_keys.id as key_id, users.id as user_id, users.name, users.email, memberships.id is not null as is_member
     from api_keys join users on users.id = created_by
@@ -225,7 +225,7 @@ export async function listKeysEnding(
   return rows.map(toKey)
 }
 
-export const markNoticed = (catalog: Statements, id: number, notice: number): Promise<void> =>
+export const markExpiryNotified = (catalog: Statements, id: number, notice: number): Promise<void> =>
   catalog.run(sql`update api_keys set expiry_notice = ${notice} where id = ${id}`)
 
 /** A deleted site leaves the lists of keys; a list that gets empty reaches nothing. */
@@ -254,3 +254,29 @@ function toKey({ key_id, scopes_json, site_access, site_ids_json, ip_allow_json,
     ip_allow: JSON.parse(ip_allow_json) as string[], // written here
   }
 }
+
+/** Requests of a key on one day (UTC), by route and class of status, such as `2xx`. */
+export interface UsageCount {
+  day: string
+  route: string
+  status: string
+  requests: number
+}
+
+export const addUsage = (catalog: Statements, keyId: number, { day, route, status, requests }: UsageCount): Promise<void> =>
+  catalog.run(sql`
+    insert into key_usage (key_id, day, route, status, requests) values (${keyId}, ${day}, ${route}, ${status}, ${requests})
+    on conflict do update set requests = requests + excluded.requests`)
+
+/** From one day to another, both included; by day, route and status. */
+export const listUsage = (catalog: Statements, keyId: number, { from, to }: { from: string; to: string }): Promise<UsageCount[]> =>
+  catalog.all(sql`
+    select day, route, status, requests from key_usage
+    where key_id = ${keyId} and day between ${from} and ${to} order by day, route, status`)
+
+/** Those of days before one, at most `limit`. */
+export const deleteUsage = (catalog: Statements, before: string, limit: number): Promise<void> =>
+  catalog.run(sql`
+    delete from key_usage where (key_id, day, route, status) in (
+      select key_id, day, route, status from key_usage where day < ${before} limit ${limit}
+    )`)

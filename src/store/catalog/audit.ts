@@ -1,6 +1,6 @@
-import type { Actor, Deed } from "../../domain/audit.ts"
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
+import { raw, type Sql, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { raw, type Sql, sql } from "./sql.ts"
 
 /** A row of the audit log. */
 export interface AuditRow {
@@ -21,25 +21,49 @@ export interface AuditRow {
   ip_prefix: string
   user_agent: string
   request_id: string
-  changes: Deed["changes"]
+  changes: AuditEntry["changes"]
 }
 
 const COLUMNS = sql`
   id, at, actor_kind, actor_id, actor_email, impersonator_id, impersonator_email, action, target_type, target_id, target_label,
   organization_id, site_id, outcome, ip_prefix, user_agent, request_id, changes_json`
 type StoredRow = Omit<AuditRow, "changes"> & { changes_json: string }
-/** A row with what holds it to the row before. */
+/** An audit row with the hashes that link it to the previous row. */
 export interface ChainedRow extends AuditRow {
   prev_hash: Uint8Array
   hash: Uint8Array
 }
 
+/** Returns the newest row. */
 export const lastAuditRow = (catalog: Statements): Promise<{ id: number; hash: Uint8Array } | undefined> =>
   catalog.get(sql`select id, hash from audit_log order by id desc limit 1`)
 
-/** The id is given: it is part of what is hashed. */
-export const insertAuditRow = (catalog: Statements, row: ChainedRow): Promise<void> =>
-  catalog.run(sql`
+/** Returns the highest id that any row ever had, including deleted rows; 0 when there was none. */
+export async function highestAuditId(catalog: Statements): Promise<number> {
+  const row = await catalog.get<{ seq: number }>(sql`select seq from sqlite_sequence where name = 'audit_log'`)
+  return row?.seq ?? 0
+}
+
+/** The expected start and length of the hash chain. */
+export interface AuditAnchor {
+  first_id: number
+  /** The hash before the first row. */
+  prev_hash: Uint8Array
+  /** Number of rows that the log should have. */
+  rows: number
+  /** The highest id that any row ever had; 0 for none. */
+  highest_id: number
+}
+
+/** Returns the anchor, or undefined when it was removed. */
+export const auditAnchor = (catalog: Statements): Promise<AuditAnchor | undefined> =>
+  catalog.get(sql`
+    select first_id, prev_hash, rows, coalesce((select seq from sqlite_sequence where name = 'audit_log'), 0) as highest_id
+    from audit_anchor`)
+
+/** Inserts a row and counts it. The id is given, because it is part of what is hashed. */
+export async function insertAuditRow(catalog: Statements, row: ChainedRow): Promise<void> {
+  await catalog.run(sql`
     insert into audit_log (
       id, at, actor_kind, actor_id, actor_email, impersonator_id, impersonator_email, action, target_type, target_id, target_label,
       organization_id, site_id, outcome, ip_prefix, user_agent, request_id, changes_json, prev_hash, hash
@@ -49,38 +73,40 @@ export const insertAuditRow = (catalog: Statements, row: ChainedRow): Promise<vo
       ${row.outcome}, ${row.ip_prefix}, ${row.user_agent}, ${row.request_id}, ${JSON.stringify(row.changes ?? {})},
       ${row.prev_hash}, ${row.hash}
     )`)
+  await catalog.run(sql`update audit_anchor set rows = rows + 1`)
+}
 
-/** By id ascending, those after an id. */
+/** Lists rows after an id, by id ascending. */
 export async function listChainedRows(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<ChainedRow[]> {
   const rows = await catalog.all<StoredRow & { prev_hash: Uint8Array; hash: Uint8Array }>(sql`
     select ${COLUMNS}, prev_hash, hash from audit_log where id > ${after} order by id limit ${limit}`)
   return rows.map(({ changes_json, ...row }) => ({ ...row, changes: JSON.parse(changes_json) })) // written here
 }
 
-/** What rows are looked for; absent: any. */
+/** Filters for audit rows. Absent filters match any row. */
 export interface AuditFilters {
   organizationId?: number | undefined
   siteId?: number | undefined
-  /** The id of a user or key, or an address in lower case. */
+  /** Id of a user or key, or an email address in lower case. */
   actor?: number | string | undefined
-  /** The whole name, or what it begins with. */
+  /** Complete name or prefix of the action. */
   action?: { name: string; isPrefix: boolean } | undefined
   target?: { type: string; id: string | undefined } | undefined
   /** Epoch milliseconds, half-open. */
   from?: number | undefined
   to?: number | undefined
-  /** What the prefix of the address begins with. */
+  /** Start of the IP prefix. */
   ip?: string | undefined
   outcome?: AuditRow["outcome"] | undefined
 }
 
-/** A run of the log that one statement may read: rows before an id, down to `last`. */
+/** A range of the log that one statement reads: the rows before an id, down to `last`. */
 export interface AuditPart {
   before: number
   last: number
 }
 
-/** The next rows before an id, of an organization or of all: how many there are, at most 1,000, and the id of the last one. */
+/** Returns the number of rows before an id, at most 1,000, and the id of the last one, for an organization or for all. */
 export async function auditPart(
   catalog: Statements,
   { organizationId }: Pick<AuditFilters, "organizationId">,
@@ -94,19 +120,22 @@ export async function auditPart(
   return { rows: row!.rows, last: row!.last ?? 0 } // a count has a row
 }
 
-/** Those of a part that fit, by id descending. */
+/** Lists the matching rows of a part, by id descending. */
 export async function listAuditRows(catalog: Statements, filters: AuditFilters, part: AuditPart, limit: number): Promise<AuditRow[]> {
   const rows = await catalog.all<StoredRow>(sql`
-    select ${COLUMNS} from audit_log where ${fitting(filters, part)} order by id desc limit ${limit}`)
+    select ${COLUMNS} from audit_log where ${matching(filters, part)} order by id desc limit ${limit}`)
   return rows.map(({ changes_json, ...row }) => ({ ...row, changes: JSON.parse(changes_json) })) // written here
 }
 
 export async function countAuditRows(catalog: Statements, filters: AuditFilters, part: AuditPart): Promise<number> {
-  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from audit_log where ${fitting(filters, part)}`)
+  const row = await catalog.get<{ n: number }>(sql`select count(*) as n from audit_log where ${matching(filters, part)}`)
   return row!.n // a count has a row
 }
 
-function fitting({ organizationId, siteId, actor, action, target, from, to, ip, outcome }: AuditFilters, { before, last }: AuditPart): Sql {
+function matching(
+  { organizationId, siteId, actor, action, target, from, to, ip, outcome }: AuditFilters,
+  { before, last }: AuditPart,
+): Sql {
   const wanted: (Sql | undefined)[] = [
     organizationId === undefined ? undefined : sql`organization_id = ${organizationId}`,
     siteId === undefined ? undefined : sql`site_id = ${siteId}`,

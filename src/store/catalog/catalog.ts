@@ -1,21 +1,21 @@
 /**
- * The catalog holds what people manage: organizations, users, sites, goals, funnels, keys. What a call has stored is
- * durable when its promise resolves, and a statement sees everything stored before it.
+ * The catalog stores the records that people manage: organizations, users, sites, goals, funnels, keys. A write is durable when
+ * its promise resolves, and a statement sees everything written before it.
  *
  * There is one connection and one queue for reads, writes and checkpoints. The engine's SQLite can damage its log when a
- * commit of one connection races a checkpoint of another, and the client refuses a statement beside an open transaction;
- * the queue keeps out of reach of both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
+ * commit of one connection races a checkpoint of another, and the client refuses a statement during an open transaction;
+ * the queue prevents both. Statements are short (none scans more than 1,000 rows): they run on the event loop.
  */
 import type { Client, Transaction } from "@libsql/client"
 import { StoreFault } from "../events/fault.ts"
-import { foreignFile } from "../refusal.ts"
+import { foreignFile } from "../migrations.ts"
+import type { Sql, Value } from "../sql.ts"
 import { translated } from "./fault.ts"
 import { createClient, isLibsqlError } from "./libsql.ts"
-import type { Sql, Value } from "./sql.ts"
 
 const APPLICATION_ID = 0x46464341
 
-/** Set at open and read back. */
+/** The pragmas that are set when the catalog is opened, and read back. */
 const SETTINGS: readonly (readonly [name: string, value: string | number, readBack: string | number])[] = [
   ["journal_mode", "wal", "wal"],
   ["synchronous", "full", 2],
@@ -28,13 +28,13 @@ const SETTINGS: readonly (readonly [name: string, value: string | number, readBa
   ["secure_delete", "on", 1],
 ]
 
-/** Another process that holds the file is waited for this long, without holding up the queue. */
+/** The number of attempts and the pause between them while another process has locked the file. Waiting does not block the queue. */
 const BUSY_TRIES = 100
 const BUSY_PAUSE_MS = 50
 
-/** A part of a list by ascending id. */
+/** A page of a list, by id ascending. */
 export interface Slice {
-  /** The last id of the part before; 0 to begin. */
+  /** The last id of the previous page; 0 for the first page. */
   after: number
   limit: number
 }
@@ -43,41 +43,41 @@ export interface Statements {
   all<Row>(statement: Sql): Promise<Row[]>
   get<Row>(statement: Sql): Promise<Row | undefined>
   run(statement: Sql): Promise<void>
-  /** Several statements without values: a migration. */
+  /** Runs several statements without values, such as a migration. */
   script(text: string): Promise<void>
 }
 
 export interface Catalog extends Statements {
-  /** On a server: settings, checkpoints and copies are the server's business. */
+  /** Whether the catalog is on a server, which is then responsible for pragmas, checkpoints and copies. */
   readonly remote: boolean
   /**
-   * All or nothing. Inside, use the given statements only: the catalog itself waits for the end. `committed` runs right
-   * after the commit and before any later statement: the place to change what is kept in memory.
+   * Runs a transaction. Inside, use the given statements only: calls on the catalog itself wait for the end. `committed` runs
+   * right after the commit and before any later statement; update cached state there.
    */
   transaction<T>(work: (statements: Statements) => Promise<T>, committed?: (result: T) => void): Promise<T>
-  /** Moves the log into the file, with `truncate` also off the disk. Returns the bytes the log still has. */
+  /** Moves the write-ahead log into the file; `truncate` also empties the log. Returns the remaining bytes of the log. */
   checkpoint(mode: "passive" | "truncate"): Promise<number>
-  /** Writes a whole, consistent copy to a path where nothing is yet. */
+  /** Writes a complete, consistent copy to a path that does not exist yet. */
   vacuumInto(path: string): Promise<void>
-  /** Writes the file anew without what is free in it. Nothing else runs meanwhile: for a small one. */
+  /** Rewrites the file without free pages. It blocks all other statements, so use it for small files only. */
   compact(): Promise<void>
-  /** Waits for what was asked before. */
+  /** Closes the catalog after all earlier calls have finished. */
   close(): Promise<void>
 }
 
 interface CatalogOptions {
-  /** Of a catalog on a server. */
+  /** Authentication token of a catalog on a server. */
   authToken?: string
-  /** Told of every failure of disk, lock or file before it is thrown; may throw another error in its place. */
+  /** Called with every failure of disk, lock or file before it is thrown. It may throw another error instead. */
   onFault?: (fault: StoreFault) => void
 }
 
-/** The URL of a catalog in a file: some characters of a path would mean something in a URL. */
+/** Returns the URL of a catalog file, with special characters of the path escaped. */
 export const catalogUrl = (path: string): string => `file:${path.replace(/[%?#]/g, encodeURIComponent)}`
 
 /**
- * Opens the catalog without migrating it; a file that is not there yet is made. Throws `StoreRefusal` for a file of another
- * program, which is left as it was.
+ * Opens the catalog without migrating it, and creates a missing file. Throws `StoreRefusal` for a file of another program, which
+ * stays unchanged.
  */
 export async function openCatalog(url: string, { authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
   const remote = !url.startsWith("file:")
@@ -85,7 +85,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
   const queue = createQueue(onFault)
   const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
   const local = <T>(work: () => Promise<T>): Promise<T> => {
-    if (remote) throw new Error("A catalog on a server is checkpointed and copied there")
+    if (remote) throw new Error("A catalog on a server must be checkpointed and copied by the server")
     return queue(work)
   }
   const transaction: Catalog["transaction"] = (work, committed) => queue(() => transact(begin, work, committed))
@@ -107,7 +107,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
   }
 }
 
-/** Whatever else a statement may be, it runs in a transaction: see `beginImmediate`. */
+/** Statements that only read. All others run in a transaction, see `beginImmediate`. */
 const ONLY_READS = /^\s*(select|pragma|explain)\b/i
 
 async function connectFile(url: string): Promise<Client> {
@@ -136,7 +136,7 @@ async function prepare(client: Client, url: string): Promise<void> {
   for (const [name, value, readBack] of SETTINGS) {
     await client.execute(`pragma ${name} = ${value}`)
     const found = await pragma(client, name)
-    if (found !== readBack) throw new StoreFault("io", `The catalog did not take ${name} = ${value}: it has ${String(found)}`)
+    if (found !== readBack) throw new StoreFault("io", `The catalog did not accept ${name} = ${value}: the value is ${String(found)}`)
   }
 }
 

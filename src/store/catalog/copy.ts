@@ -1,8 +1,8 @@
 import type { Client } from "@libsql/client"
+import { sql } from "../sql.ts"
 import { catalogUrl, type Statements } from "./catalog.ts"
 import { translated } from "./fault.ts"
 import { createClient } from "./libsql.ts"
-import { sql } from "./sql.ts"
 
 /** What a closed file of a catalog holds, as its own engine sees it. */
 export interface CatalogExamination {

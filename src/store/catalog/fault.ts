@@ -2,7 +2,7 @@ import type { LibsqlError } from "@libsql/client/sqlite3"
 import { type FaultKind, StoreFault } from "../events/fault.ts"
 import { isLibsqlError } from "./libsql.ts"
 
-/** Runs work on the catalog; a failure of file, disk or lock becomes a `StoreFault`, anything else passes as it is. */
+/** Runs work on the catalog. Throws `StoreFault` for a failure of file, disk, lock or server, and other errors unchanged. */
 export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -12,15 +12,18 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function toFault(error: unknown): unknown {
-  if (isOfTheNetwork(error)) return new StoreFault("unreachable", "The catalog server cannot be reached", { cause: error })
+  if (isNetworkError(error))
+    return new StoreFault("unreachable", "The catalog server cannot be reached. Check FOOTFALL_CATALOG_URL and the network", {
+      cause: error,
+    })
   if (!isLibsqlError(error)) return error
   const kind = kindOf(error)
   return kind === undefined ? error : new StoreFault(kind, `The catalog answered ${error.code}`, { cause: error })
 }
 
-/** By number: the library has no names for many of SQLite's extended codes. The low byte is the plain code. */
+/** Returns the kind of a fault by its number: the library has no names for many of SQLite's extended codes. The low byte is the primary code. */
 function kindOf({ rawCode, code }: LibsqlError): FaultKind | undefined {
-  if (rawCode === undefined) return REMOTE_KINDS[code] ?? (OF_THE_WAY.test(code) ? "unreachable" : undefined)
+  if (rawCode === undefined) return REMOTE_KINDS[code] ?? (CONNECTION_CODES.test(code) ? "unreachable" : undefined)
   return EXTENDED_KINDS[rawCode] ?? KINDS[rawCode & 0xff]
 }
 
@@ -40,14 +43,14 @@ const EXTENDED_KINDS: Readonly<Record<number, FaultKind>> = {
   1290: "fsync", // IOERR_DIR_FSYNC
 }
 
-/** What the runtime throws when a connection cannot be made or breaks; our own mistakes have no such code. */
-const isOfTheNetwork = (error: unknown): boolean =>
+/** Returns whether an error comes from the network: only those have such codes. */
+const isNetworkError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /^(E[A-Z]+|Connection[A-Za-z]+|FailedToOpenSocket)$/.test(String(error.code))
 
-/** How the client names what went wrong between it and the server. */
-const OF_THE_WAY = /^(SERVER_ERROR|HRANA_\w+|TRANSACTION_TIMEOUT|STREAM_EXPIRED)$/
+/** The codes of the client for failures between it and the server. */
+const CONNECTION_CODES = /^(SERVER_ERROR|HRANA_\w+|TRANSACTION_TIMEOUT|STREAM_EXPIRED)$/
 
-/** A catalog on a server reports names only. */
+/** The kinds by name: a catalog on a server reports no numbers. */
 const REMOTE_KINDS: Readonly<Record<string, FaultKind>> = {
   SQLITE_BUSY: "locked",
   SQLITE_FULL: "full",

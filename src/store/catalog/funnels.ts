@@ -1,7 +1,7 @@
 import type { Funnel, FunnelFields, SavedStep } from "../../domain/funnel.ts"
 import { caseKey } from "../../domain/text.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, site_id, name, steps_json, "order", window_hours, created_at, updated_at, version`
 type FunnelRow = Omit<Funnel, "steps"> & { steps_json: string }
@@ -19,14 +19,14 @@ export async function insertFunnel(catalog: Statements, siteId: number, funnel: 
 export const funnelNamed = (catalog: Statements, siteId: number, name: string): Promise<{ id: number } | undefined> =>
   catalog.get(sql`select id from funnels where site_id = ${siteId} and name_key = ${caseKey(name)}`)
 
-/** By id ascending, those after an id. */
+/** Lists rows after an id, by id ascending. */
 export async function listFunnels(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Funnel[]> {
   const rows = await catalog.all<FunnelRow>(sql`
     select ${COLUMNS} from funnels where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
   return rows.map(toFunnel)
 }
 
-/** Of all sites, by id ascending, those after an id. */
+/** Lists the funnels of all sites after an id, by id ascending. */
 export async function listAllFunnels(catalog: Statements, { after, limit }: Slice): Promise<Funnel[]> {
   const rows = await catalog.all<FunnelRow>(sql`select ${COLUMNS} from funnels where id > ${after} order by id limit ${limit}`)
   return rows.map(toFunnel)

@@ -1,7 +1,7 @@
 import type { Goal, GoalFields } from "../../domain/goal.ts"
 import { caseKey } from "../../domain/text.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, site_id, kind, match, value, name, threshold, props_json, created_at, updated_at, version`
 type GoalRow = Omit<Goal, "threshold" | "props"> & { threshold: number | null; props_json: string }
@@ -16,8 +16,8 @@ export async function insertGoal(catalog: Statements, siteId: number, goal: Goal
   return toGoal(row!) // an insert that returns has a row
 }
 
-/** A goal of the site that says the same, or has the same name. */
-export const goalLike = (catalog: Statements, siteId: number, goal: GoalFields): Promise<{ id: number }[]> =>
+/** Lists the goals of a site with the same definition or the same name. */
+export const equivalentGoals = (catalog: Statements, siteId: number, goal: GoalFields): Promise<{ id: number }[]> =>
   catalog.all(sql`
     select id from goals
     where site_id = ${siteId} and (
@@ -27,14 +27,14 @@ export const goalLike = (catalog: Statements, siteId: number, goal: GoalFields):
       )
     ) order by id`)
 
-/** By id ascending, those after an id. */
+/** Lists rows after an id, by id ascending. */
 export async function listGoals(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Goal[]> {
   const rows = await catalog.all<GoalRow>(sql`
     select ${COLUMNS} from goals where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
   return rows.map(toGoal)
 }
 
-/** Of all sites, by id ascending, those after an id. */
+/** Lists the goals of all sites after an id, by id ascending. */
 export async function listAllGoals(catalog: Statements, { after, limit }: Slice): Promise<Goal[]> {
   const rows = await catalog.all<GoalRow>(sql`select ${COLUMNS} from goals where id > ${after} order by id limit ${limit}`)
   return rows.map(toGoal)
@@ -63,7 +63,7 @@ export async function updateGoal(catalog: Statements, id: number, goal: GoalFiel
 
 export const deleteGoal = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from goals where id = ${id}`)
 
-/** What a goal has not is absent, not null. */
+/** Converts a row to a goal. Missing fields are absent, not null. */
 function toGoal({ threshold, props_json, created_at, updated_at, version, ...row }: GoalRow): Goal {
   const props = JSON.parse(props_json) as Record<string, string> // written here
   return {

@@ -1,7 +1,7 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
-/** What a request with an Idempotency-Key was answered. */
+/** The stored response to a request with an Idempotency-Key. */
 export interface IdempotentAnswer {
   /** SHA-256 of the body that was sent, sealed. */
   body_hash: Uint8Array
@@ -35,9 +35,17 @@ export async function insertIdempotentAnswer(
       created_at = excluded.created_at`)
 }
 
-/** At most `limit` of those made up to a moment. */
+/** Deletes at most `limit` responses created up to a moment. */
 export const deleteIdempotentAnswers = (catalog: Statements, until: number, limit: number): Promise<void> =>
   catalog.run(sql`
     delete from idempotent_answers where (scope, key) in (
       select scope, key from idempotent_answers where created_at <= ${until} order by created_at limit ${limit}
     )`)
+
+/** The scope under which a part of a long answer is kept, counted from 0. */
+export const partScope = (scope: string, part: number): string => `${scope} part ${part}`
+
+/** Deletes all parts of an answer. Their scopes are neighbours: the character after the digits ends the range. */
+export const deleteIdempotentParts = (catalog: Statements, { scope, key }: { scope: string; key: string }): Promise<void> =>
+  catalog.run(sql`
+    delete from idempotent_answers where scope >= ${`${scope} part 0`} and scope < ${`${scope} part :`} and key = ${key}`)

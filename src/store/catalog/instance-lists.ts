@@ -1,7 +1,7 @@
 import type { Organization, Role } from "../../domain/organization.ts"
 import type { User } from "../../domain/user.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** A user as the console lists one, with counts of what hangs on it. Times are epoch milliseconds. */
 export interface UserFacts

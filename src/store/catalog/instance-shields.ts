@@ -1,6 +1,6 @@
 import type { InstanceShield, RuleCondition, Shield } from "../../domain/shield.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, kind, value, conditions_json, note, enabled, created_at, updated_at, version`
 type ShieldRow = Omit<InstanceShield, "conditions" | "enabled"> & { conditions_json: string | null; enabled: number }

@@ -1,6 +1,6 @@
 import type { Invitation } from "../../domain/invitation.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
   id, organization_id, email, email_key, role, site_ids_json, invited_by, created_at, expires_at, sent_at, accepted_at, revoked_at,

@@ -1,6 +1,6 @@
 import type { Job, JobProgress, JobState } from "../../domain/job.ts"
+import { raw, Sql, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { raw, Sql, sql } from "./sql.ts"
 
 const COLUMNS = sql`
   id, kind, key, slot, organization_id, site_id, state, payload_json, progress_json, attempts, run_at, created_by, created_at,
@@ -19,7 +19,7 @@ export interface NewJobRow {
   created_at: number
 }
 
-/** Undefined when the slot has its job already. */
+/** Inserts a job. Returns undefined when the slot already has one. */
 export async function insertJob(catalog: Statements, job: NewJobRow): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     insert into jobs (kind, key, slot, organization_id, site_id, state, payload_json, run_at, created_by, created_at)
@@ -37,7 +37,7 @@ export async function jobById(catalog: Statements, id: number): Promise<Job | un
   return row && toJob(row)
 }
 
-/** One that waits, of this kind and key. */
+/** Returns a queued job of this kind and key. */
 export async function queuedJob(catalog: Statements, kind: string, key: string): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     select ${COLUMNS} from jobs where state = 'queued' and kind = ${kind} and key = ${key} order by id limit 1`)
@@ -50,7 +50,7 @@ export interface JobFilter {
   siteId?: number
 }
 
-/** The newest first: those before an id. */
+/** Lists the jobs before an id, newest first. */
 export async function listJobs(
   catalog: Statements,
   { state, kind, siteId }: JobFilter,
@@ -65,7 +65,7 @@ export async function listJobs(
   return rows.map(toJob)
 }
 
-/** What may run now, of these kinds: the longest due first, and only where nothing of the same kind and key runs. */
+/** Lists due jobs of these kinds, longest waiting first. Jobs are left out while one of the same kind and key runs. */
 export async function listDueJobs(catalog: Statements, kinds: readonly string[], now: number, limit: number): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
     select ${COLUMNS} from jobs where state = 'queued' and run_at <= ${now} and kind in (${list(kinds)})
@@ -76,7 +76,7 @@ export async function listDueJobs(catalog: Statements, kinds: readonly string[],
 
 const list = (values: readonly string[]): Sql => new Sql(values.map(() => "?").join(", "), values)
 
-/** After an id, by id ascending. */
+/** Lists the running jobs after an id, by id ascending. */
 export async function listRunningJobs(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
     select ${COLUMNS} from jobs where state = 'running' and id > ${after} order by id limit ${limit}`)
@@ -89,7 +89,7 @@ interface Lease {
   now: number
 }
 
-/** Undefined when it does not wait any more. */
+/** Starts a queued job. Returns undefined when it is no longer queued. */
 export async function claimJob(catalog: Statements, id: number, { by, until, now }: Lease): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     update jobs set state = 'running', attempts = attempts + 1, leased_by = ${by}, leased_until = ${until}, started_at = ${now},
@@ -99,7 +99,7 @@ export async function claimJob(catalog: Statements, id: number, { by, until, now
   return row && toJob(row)
 }
 
-/** A job of a slot that begins at once, or begins again after it failed; undefined when the slot is done or under way. */
+/** Starts the job of a slot, or restarts it after a failure. Returns undefined when it is running or done. */
 export async function claimSlot(
   catalog: Statements,
   job: NewJobRow & { slot: string },
@@ -135,7 +135,7 @@ export interface JobEnd {
   error?: { code: string; message: string }
 }
 
-/** Undefined when it is over already. */
+/** Finishes a job. Returns undefined when it has already finished. */
 export async function finishJob(catalog: Statements, id: number, { state, at, error }: JobEnd): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     update jobs set state = ${state}, finished_at = ${at}, leased_by = null, leased_until = null, error_code = ${error?.code ?? null},
@@ -145,15 +145,15 @@ export async function finishJob(catalog: Statements, id: number, { state, at, er
   return row && toJob(row)
 }
 
-interface Again {
+interface Requeue {
   at: number
-  /** What counts of it: a start that was cut off in order does not. */
+  /** Number of starts that count. A start that was interrupted by an orderly stop does not. */
   attempts: number
   error?: { code: string; message: string }
 }
 
-/** It waits again. */
-export async function requeueJob(catalog: Statements, id: number, { at, attempts, error }: Again): Promise<Job | undefined> {
+/** Puts a job back into the queue. */
+export async function requeueJob(catalog: Statements, id: number, { at, attempts, error }: Requeue): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     update jobs set state = 'queued', run_at = ${at}, attempts = ${attempts}, leased_by = null, leased_until = null, finished_at = null,
       error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null}
@@ -162,7 +162,7 @@ export async function requeueJob(catalog: Statements, id: number, { at, attempts
   return row && toJob(row)
 }
 
-/** At most 1,000 at a time: a statement of the catalog is short. Returns how many. */
+/** Deletes at most 1,000 finished jobs, because statements of the catalog must be short. Returns their number. */
 export async function deleteJobsFinishedBefore(catalog: Statements, at: number): Promise<number> {
   const rows = await catalog.all(sql`
     delete from jobs where id in (select id from jobs where finished_at < ${at} limit 1000) returning id`)
@@ -173,4 +173,10 @@ function toJob({ payload_json, progress_json, ...row }: JobRow): Job {
   // Both were written here.
   const progress = progress_json === null ? null : (JSON.parse(progress_json) as JobProgress)
   return { ...row, payload: JSON.parse(payload_json), progress }
+}
+
+/** Returns the time since when the oldest due job has been waiting, in epoch milliseconds, or undefined. */
+export async function oldestDueJobAt(catalog: Statements, now: number): Promise<number | undefined> {
+  const row = await catalog.get<{ at: number | null }>(sql`select min(run_at) as at from jobs where state = 'queued' and run_at <= ${now}`)
+  return row?.at ?? undefined
 }

@@ -1,11 +1,11 @@
+import { raw, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { raw, sql } from "./sql.ts"
 
-/** Of a catalog on a server: the one node that serves it. Who does not renew in time may be followed by another. */
+/** The lease of the only node that serves a catalog on a server. When it is not renewed in time, another node can take it. */
 export interface Lease {
-  /** The data folder of the node: what it left behind after a crash it may take again at once. */
+  /** Id of the data folder of the node, which can retake its own lease immediately after a crash. */
   node: string
-  /** This one start of it: of two nodes with copies of one folder, the later has the lease. */
+  /** Id of this start: of two nodes with copies of one folder, the later one has the lease. */
   holder: string
   /** For people: host and pid. */
   described: string
@@ -16,7 +16,7 @@ export const LEASE_MS = 30_000
 /** The server's clock is the one that all nodes share. */
 const NOW = raw("cast(unixepoch('subsec') * 1000 as integer)")
 
-/** No migration: it has to be there before them, because two nodes must not migrate at once. */
+/** Creates the table of leases. It is not a migration, because it must exist before them: two nodes must not migrate at the same time. */
 export const createLeases = (catalog: Statements): Promise<void> =>
   catalog.run(sql`
     create table if not exists leases (
@@ -27,7 +27,7 @@ export const createLeases = (catalog: Statements): Promise<void> =>
       expires_at integer not null
     ) strict`)
 
-/** Takes the lease. Undefined when it is this holder's now, else that of the other one. */
+/** Takes the lease. Returns undefined on success, otherwise the lease of the other node. */
 export async function takeLease(
   catalog: Statements,
   { node, holder, described }: Lease,
@@ -39,18 +39,18 @@ export async function takeLease(
       node = excluded.node, holder = excluded.holder, described = excluded.described, expires_at = excluded.expires_at
     where leases.node = excluded.node or leases.expires_at <= ${NOW}
     returning id`)
-  return taken ? undefined : presentLease(catalog)
+  return taken ? undefined : currentLease(catalog)
 }
 
-/** False when another has followed. A lease that ran out and that nobody took goes on. */
+/** Renews the lease. Returns false when another node has taken it. An expired lease that no other node took is renewed. */
 export async function renewLease(catalog: Statements, holder: string): Promise<boolean> {
   const renewed = await catalog.get(sql`
     update leases set expires_at = ${NOW} + ${LEASE_MS} where holder = ${holder} returning id`)
   return renewed !== undefined
 }
 
-export const presentLease = (catalog: Statements): Promise<(Lease & { expires_at: number }) | undefined> =>
+export const currentLease = (catalog: Statements): Promise<(Lease & { expires_at: number }) | undefined> =>
   catalog.get(sql`select node, holder, described, expires_at from leases where id = 1`)
 
-export const giveLease = (catalog: Statements, holder: string): Promise<void> =>
+export const releaseLease = (catalog: Statements, holder: string): Promise<void> =>
   catalog.run(sql`delete from leases where holder = ${holder}`)

@@ -1,9 +1,9 @@
 import type { Role } from "../../domain/organization.ts"
 import type { SiteRole } from "../../domain/permission.ts"
 import type { User } from "../../domain/user.ts"
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 import type { Membership } from "./memberships.ts"
-import { sql } from "./sql.ts"
 
 /** A member as a list shows one: at most 500 of an organization, guests included. Times are epoch milliseconds. */
 export interface Member extends Pick<Membership, "id" | "user_id" | "role" | "grants" | "denies" | "created_at" | "version"> {

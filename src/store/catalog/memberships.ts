@@ -1,7 +1,7 @@
 import type { Role } from "../../domain/organization.ts"
 import type { SiteRole } from "../../domain/permission.ts"
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** A user in an organization. Times are epoch milliseconds. */
 export interface Membership {
@@ -83,7 +83,7 @@ function toMembership({ grants_json, denies_json, ...row }: MembershipRow): Memb
  * the provider. Owners whom the policy names are let in otherwise. `byOwnProvider`: only organizations that have a provider of
  * their own, which the instance's does not stand in for. `organizationId`: that one alone.
  */
-export const isSsoWanted = async (
+export const isSsoRequired = async (
   catalog: Statements,
   userId: number,
   { byOwnProvider, organizationId = null }: { byOwnProvider: boolean; organizationId?: number | null },

@@ -1,6 +1,6 @@
 import { type AppliedMigration, type MigrationList, type MigrationStamp, type Pending, pendingOf, toMigrationFault } from "../migrations.ts"
+import { sql } from "../sql.ts"
 import type { Catalog, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** What `migrate` of this version would run. Changes nothing. */
 export async function pendingMigrations(catalog: Statements, lists: readonly MigrationList[], ours: string): Promise<Pending[]> {

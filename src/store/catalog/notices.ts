@@ -1,5 +1,5 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** Something that whoever runs the instance must know. Times in epoch ms. */
 export interface Notice {
@@ -29,13 +29,13 @@ export async function raiseNotice(
 }
 
 /** When people were last told of this kind. */
-export async function lastToldAt(catalog: Statements, kind: string): Promise<number | undefined> {
+export async function lastNotifiedAt(catalog: Statements, kind: string): Promise<number | undefined> {
   const row = await catalog.get<{ at: number | null }>(sql`
     select max(told_at) as at from (select told_at from notices where kind = ${kind} order by id desc limit 20)`)
   return row?.at ?? undefined
 }
 
-export const markNoticeTold = (catalog: Statements, id: number, at: number): Promise<void> =>
+export const markNotified = (catalog: Statements, id: number, at: number): Promise<void> =>
   catalog.run(sql`update notices set told_at = ${at} where id = ${id}`)
 
 /** It is over by itself. */

@@ -1,6 +1,7 @@
+import type { MailDomain } from "../../domain/mail-domain.ts"
 import type { ProviderFields } from "../../domain/provider-input.ts"
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** An identity provider that somebody entered. Times are epoch milliseconds. */
 export interface StoredProvider extends Omit<ProviderFields, "role_map"> {
@@ -99,7 +100,7 @@ export const deleteIdentitiesOf = (catalog: Statements, provider: string): Promi
   catalog.run(sql`delete from oidc_identities where provider = ${provider}`)
 
 /** Whether an organization has a provider that is on and speaks for a domain that it has proved: without one it lets nobody in. */
-export const hasOwnWayIn = async (catalog: Statements, organizationId: number): Promise<boolean> =>
+export const hasOwnSignIn = async (catalog: Statements, organizationId: number): Promise<boolean> =>
   (await catalog.get(sql`
     select 1 from oidc_providers
     where organization_id = ${organizationId} and enabled = 1
@@ -128,3 +129,29 @@ function toProvider({ allowed_domains_json, role_map_json, jit, sso_only, enable
     enabled: enabled === 1,
   }
 }
+
+const DOMAIN = sql`id, organization_id, domain, token, verified_at, created_at`
+
+/** Undefined when the organization has named the domain before. */
+export const insertDomain = (catalog: Statements, domain: Omit<MailDomain, "id" | "verified_at">): Promise<MailDomain | undefined> =>
+  catalog.get<MailDomain>(sql`
+    insert into organization_domains (organization_id, domain, token, created_at)
+    values (${domain.organization_id}, ${domain.domain}, ${domain.token}, ${domain.created_at})
+    on conflict do nothing
+    returning ${DOMAIN}`)
+
+/** By id ascending. */
+export const listDomains = (catalog: Statements, organizationId: number): Promise<MailDomain[]> =>
+  catalog.all(sql`select ${DOMAIN} from organization_domains where organization_id = ${organizationId} order by id limit 1000`)
+
+export const domainById = (catalog: Statements, organizationId: number, id: number): Promise<MailDomain | undefined> =>
+  catalog.get(sql`select ${DOMAIN} from organization_domains where organization_id = ${organizationId} and id = ${id}`)
+
+export const provedDomain = (catalog: Statements, domain: string): Promise<MailDomain | undefined> =>
+  catalog.get(sql`select ${DOMAIN} from organization_domains where domain = ${domain} and verified_at is not null`)
+
+export const verifyDomain = (catalog: Statements, id: number, now: number): Promise<void> =>
+  catalog.run(sql`update organization_domains set verified_at = ${now} where id = ${id}`)
+
+export const deleteDomain = (catalog: Statements, id: number): Promise<void> =>
+  catalog.run(sql`delete from organization_domains where id = ${id}`)

@@ -1,7 +1,7 @@
 import type { Role } from "../../domain/organization.ts"
 import type { SiteRole } from "../../domain/permission.ts"
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** A user as a provider knows one. */
 export const userOfIdentity = async (catalog: Statements, provider: string, subject: string): Promise<number | undefined> =>

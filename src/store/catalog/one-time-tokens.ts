@@ -1,7 +1,7 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
-/** What a link of a mail is good for. */
+/** The purpose of a link in an email. */
 export type TokenPurpose = "reset" | "verify_email" | "change_email" | "undo_email"
 
 export interface OneTimeToken {
@@ -22,14 +22,14 @@ export const insertToken = (
     insert into one_time_tokens (hash, purpose, user_id, payload_json, expires_at)
     values (${hash}, ${purpose}, ${userId}, ${JSON.stringify(payload)}, ${expiresAt})`)
 
-/** Undefined for one that is unknown, of another purpose, or used. */
+/** Returns a token, or undefined when it is unknown, of another purpose, or used. */
 export async function findToken(catalog: Statements, hash: Uint8Array, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
   const row = await catalog.get<StoredRow>(sql`
     select ${COLUMNS} from one_time_tokens where hash = ${hash} and purpose = ${purpose} and used_at is null`)
   return row && toToken(row)
 }
 
-/** Of parallel calls one gets it; undefined for the others. */
+/** Uses a token. Of parallel calls, only one receives it; the others receive undefined. */
 export async function useToken(
   catalog: Statements,
   hash: Uint8Array,
@@ -41,7 +41,7 @@ export async function useToken(
   return row && toToken(row)
 }
 
-/** Those of a user and purpose that have not been used. */
+/** Invalidates the unused tokens of a user and purpose. */
 export const voidTokens = (catalog: Statements, userId: number, purpose: TokenPurpose, now: number): Promise<void> =>
   catalog.run(sql`
     update one_time_tokens set used_at = ${now} where user_id = ${userId} and purpose = ${purpose} and used_at is null`)
@@ -56,7 +56,7 @@ export const voidTokensSince = (
     update one_time_tokens set used_at = ${now}
     where user_id = ${userId} and purpose = ${purpose} and used_at is null and expires_at >= ${since}`)
 
-/** At most `limit` of those that ended before a moment. */
+/** Deletes at most `limit` tokens that expired before a moment. */
 export const deleteTokens = (catalog: Statements, before: number, limit: number): Promise<void> =>
   catalog.run(sql`
     delete from one_time_tokens where hash in

@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY, type Organization, type OrganizationPolicy } from "../../domain/organization.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, name, policy_json, created_at, updated_at, version`
 type OrganizationRow = Omit<Organization, "policy"> & { policy_json: string }
@@ -25,7 +25,7 @@ export async function listOrganizations(catalog: Statements, { after, limit }: S
 }
 
 /** The only one there is, if nobody belongs to it. */
-export async function lonelyOrganization(catalog: Statements): Promise<Organization | undefined> {
+export async function soleEmptyOrganization(catalog: Statements): Promise<Organization | undefined> {
   const row = await catalog.get<OrganizationRow>(sql`
     select ${COLUMNS} from organizations o
     where deleted_at is null

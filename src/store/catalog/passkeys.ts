@@ -1,5 +1,5 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** A key pair of a device, of which we know the public half. Times are epoch milliseconds. */
 export interface Passkey {

@@ -1,5 +1,5 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 export interface SealedSalt {
   site_id: number

@@ -1,6 +1,6 @@
 import type { JobState } from "../../domain/job.ts"
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** A job that comes again and again. */
 export interface Schedule {

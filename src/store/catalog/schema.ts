@@ -10,6 +10,8 @@ import sites from "./migrations/0008_sites.sql" with { type: "text" }
 import storageDays from "./migrations/0009_storage_days.sql" with { type: "text" }
 import providers from "./migrations/0010_providers.sql" with { type: "text" }
 import notices from "./migrations/0011_notices.sql" with { type: "text" }
+import hostClaims from "./migrations/0012_host_claims.sql" with { type: "text" }
+import auditAnchor from "./migrations/0013_audit_anchor.sql" with { type: "text" }
 
 /** The core's own tables. A plugin brings a list of its own. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -26,6 +28,8 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0009_storage_days", sql: storageDays },
     { name: "0010_providers", sql: providers },
     { name: "0011_notices", sql: notices },
+    { name: "0012_host_claims", sql: hostClaims },
+    { name: "0013_audit_anchor", sql: auditAnchor },
   ],
 }
 

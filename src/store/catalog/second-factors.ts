@@ -1,5 +1,5 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** What a user has beside the password. */
 export interface Factors {
@@ -18,7 +18,7 @@ export async function factorsOf(catalog: Statements, userId: number): Promise<Fa
 }
 
 /** Whether an organization of the user asks its members for a second factor. */
-export const isFactorWanted = async (catalog: Statements, userId: number): Promise<boolean> =>
+export const isFactorRequired = async (catalog: Statements, userId: number): Promise<boolean> =>
   (await catalog.get(sql`
     select 1 from memberships join organizations on organizations.id = memberships.organization_id
     where user_id = ${userId} and deleted_at is null and json_extract(policy_json, '$.require_mfa') = 1 limit 1`)) !== undefined

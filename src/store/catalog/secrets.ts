@@ -1,5 +1,5 @@
+import { Sql, sql, type Value } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** A sealed value and the row it belongs to. */
 export interface SecretRow {
@@ -38,3 +38,44 @@ export const updateSecret = (
 
 export const deleteSecret = (catalog: Statements, owner: string, id: number): Promise<void> =>
   catalog.run(sql`delete from secrets where id = ${id} and owner = ${owner}`)
+
+/** A column whose values are sealed. All names are literals of ours. */
+export interface SealedColumn {
+  table: string
+  /** The primary key, in its order. */
+  keys: readonly string[]
+  column: string
+  /** What else of a row says for which place it was sealed. */
+  beside?: readonly string[]
+}
+
+/** One sealed value with the key of its row, and what stands beside it. */
+export type SealedRow = Readonly<Record<string, Value>>
+
+/** Rows that have a value, in the order of their keys, behind the row of `after`. */
+export function listSealedRows(
+  catalog: Statements,
+  { table, keys, column, beside = [] }: SealedColumn,
+  after: SealedRow | undefined,
+  limit: number,
+): Promise<SealedRow[]> {
+  const names = [...keys, column, ...beside].join(", ")
+  const last = after ? keys.map((key) => after[key] ?? null) : []
+  const behind = after ? ` and (${keys.join(", ")}) > (${keys.map(() => "?").join(", ")})` : ""
+  return catalog.all(
+    new Sql(`select ${names} from ${table} where ${column} is not null${behind} order by ${keys.join(", ")} limit ?`, [...last, limit]),
+  )
+}
+
+export const replaceSealedValue = (
+  catalog: Statements,
+  { table, keys, column }: SealedColumn,
+  row: SealedRow,
+  value: Value,
+): Promise<void> =>
+  catalog.run(
+    new Sql(`update ${table} set ${column} = ? where ${keys.map((key) => `${key} = ?`).join(" and ")}`, [
+      value,
+      ...keys.map((key) => row[key] ?? null),
+    ]),
+  )

@@ -1,6 +1,6 @@
-import type { KeptFilter, Segment, SegmentFields } from "../../domain/segment.ts"
+import type { SavedFilter, Segment, SegmentFields } from "../../domain/segment.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`id, site_id, scope, owner_user_id, name, filters_json, created_at, updated_at, version`
 type SegmentRow = Omit<Segment, "filters"> & { filters_json: string }
@@ -64,5 +64,5 @@ export const deleteSegment = (catalog: Statements, id: number): Promise<void> =>
 
 const toSegment = ({ filters_json, ...row }: SegmentRow): Segment => ({
   ...row,
-  filters: JSON.parse(filters_json) as KeptFilter[], // written here
+  filters: JSON.parse(filters_json) as SavedFilter[], // written here
 })

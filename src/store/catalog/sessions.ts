@@ -1,6 +1,6 @@
 import type { Session } from "../../domain/session.ts"
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
   id, user_id, method, mfa, created_at, last_seen_at, idle_expires_at, expires_at, reauth_at, device, user_agent, ip_prefix, place,
@@ -32,13 +32,13 @@ export async function sessionByTokenHash(catalog: Statements, tokenHash: Uint8Ar
   return row && toSession(row)
 }
 
-/** Live or not. */
+/** Returns a session by id, even when it has ended. */
 export async function sessionById(catalog: Statements, id: number): Promise<Session | undefined> {
   const row = await catalog.get<SessionRow>(sql`select ${COLUMNS} from sessions where id = ${id}`)
   return row && toSession(row)
 }
 
-/** Those of a user that have not ended, the one seen last first. */
+/** Lists the active sessions of a user, most recently seen first. */
 export async function listLiveSessions(catalog: Statements, userId: number, now: number): Promise<Session[]> {
   const rows = await catalog.all<SessionRow>(sql`
     select ${COLUMNS} from sessions
@@ -68,35 +68,35 @@ export async function renewSessionToken(
   return row !== undefined
 }
 
-/** All of a user get another token with the next answer. */
-export const wantSessionRenewal = (catalog: Statements, userId: number): Promise<void> =>
+/** Requests that all sessions of a user receive a new token with the next response. */
+export const requestSessionRenewal = (catalog: Statements, userId: number): Promise<void> =>
   catalog.run(sql`update sessions set renewal_wanted = 1 where user_id = ${userId} and revoked_at is null`)
 
 export const updateSessionProof = (catalog: Statements, id: number, reauthAt: number): Promise<void> =>
   catalog.run(sql`update sessions set reauth_at = ${reauthAt} where id = ${id}`)
 
-/** False when the user has no such live session. */
+/** Revokes a session. Returns false when the user has no such active session. */
 export async function revokeSession(catalog: Statements, id: number, now: number): Promise<boolean> {
   const row = await catalog.get(sql`update sessions set revoked_at = ${now} where id = ${id} and revoked_at is null returning id`)
   return row !== undefined
 }
 
-/** All of a user but one, if one is named; those in which somebody stands in for the user too. */
+/** Revokes all sessions of a user except `except`, including impersonations of the user. */
 export const revokeSessionsOf = (catalog: Statements, userId: number, now: number, except = 0): Promise<void> =>
   catalog.run(sql`
     update sessions set revoked_at = ${now}
     where user_id = ${userId} and id <> ${except} and revoked_at is null`)
 
-/** Those that an identity provider has opened, but one. */
+/** Revokes the sessions started by an identity provider, except one. */
 export const revokeSessionsBy = (catalog: Statements, provider: string, now: number, except: number): Promise<void> =>
   catalog.run(sql`
     update sessions set revoked_at = ${now} where provider = ${provider} and id <> ${except} and revoked_at is null`)
 
-/** What an instance admin has opened as somebody else. */
+/** Revokes the impersonation sessions of an instance admin. */
 export const revokeImpersonationsBy = (catalog: Statements, adminId: number, now: number): Promise<void> =>
   catalog.run(sql`update sessions set revoked_at = ${now} where impersonator_id = ${adminId} and revoked_at is null`)
 
-/** Rows that ended before a moment, at most `limit`. */
+/** Deletes at most `limit` sessions that ended before a moment. */
 export const deleteEndedSessions = (catalog: Statements, before: number, limit: number): Promise<void> =>
   catalog.run(sql`
     delete from sessions where id in (select id from sessions where expires_at < ${before} order by expires_at limit ${limit})`)
@@ -107,7 +107,7 @@ const toSession = (row: SessionRow): Session => ({ ...row, mfa: row.mfa === 1, r
  * After a restore: what was ended since the backup must not be alive again. Sessions, open sign-ins and links end, and mails
  * that waited then have been sent or are out of date.
  */
-export async function endEveryEntry(catalog: Statements, now: number): Promise<void> {
+export async function endAllSignIns(catalog: Statements, now: number): Promise<void> {
   await catalog.run(sql`update sessions set revoked_at = ${now} where revoked_at is null`)
   await catalog.run(sql`update login_tickets set used_at = ${now} where used_at is null`)
   await catalog.run(sql`update one_time_tokens set used_at = ${now} where used_at is null`)

@@ -1,7 +1,7 @@
-import type { KeptFilter } from "../../domain/segment.ts"
+import type { SavedFilter } from "../../domain/segment.ts"
 import type { Section, Share, ShareFields } from "../../domain/share.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
   id, site_id, slug_sealed, name, password_hash, password_version, expires_at, locked_filters_json, sections_json, allow_range,
@@ -29,7 +29,7 @@ interface ShareRow {
 }
 
 /** A shared view with what only the house may see of it. */
-export interface KeptShare {
+export interface StoredShare {
   share: Share
   slugSealed: Uint8Array
   passwordHash: string | null
@@ -45,7 +45,7 @@ export interface NewShare {
   now: number
 }
 
-export async function insertShare(catalog: Statements, fields: ShareFields, share: NewShare): Promise<KeptShare> {
+export async function insertShare(catalog: Statements, fields: ShareFields, share: NewShare): Promise<StoredShare> {
   const row = await catalog.get<ShareRow>(sql`
     insert into shares (
       site_id, slug_hash, slug_sealed, name, password_hash, password_version, expires_at, locked_filters_json, sections_json,
@@ -61,24 +61,24 @@ export async function insertShare(catalog: Statements, fields: ShareFields, shar
 }
 
 /** By id ascending, those after an id. */
-export async function listShares(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<KeptShare[]> {
+export async function listShares(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<StoredShare[]> {
   const rows = await catalog.all<ShareRow>(sql`
     select ${COLUMNS} from shares where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
   return rows.map(toShare)
 }
 
-export async function shareById(catalog: Statements, siteId: number, id: number): Promise<KeptShare | undefined> {
+export async function shareById(catalog: Statements, siteId: number, id: number): Promise<StoredShare | undefined> {
   const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where site_id = ${siteId} and id = ${id}`)
   return row && toShare(row)
 }
 
-export async function shareBySlugHash(catalog: Statements, slugHash: Uint8Array): Promise<KeptShare | undefined> {
+export async function shareBySlugHash(catalog: Statements, slugHash: Uint8Array): Promise<StoredShare | undefined> {
   const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where slug_hash = ${slugHash}`)
   return row && toShare(row)
 }
 
 /** The one that the site's setting has made. */
-export async function publicShareOf(catalog: Statements, siteId: number): Promise<KeptShare | undefined> {
+export async function publicShareOf(catalog: Statements, siteId: number): Promise<StoredShare | undefined> {
   const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where site_id = ${siteId} and is_public = 1`)
   return row && toShare(row)
 }
@@ -94,7 +94,7 @@ export async function updateShare(
   fields: ShareFields,
   password: { hash: string | null; version: number },
   now: number,
-): Promise<KeptShare> {
+): Promise<StoredShare> {
   const row = await catalog.get<ShareRow>(sql`
     update shares set
       name = ${fields.name}, password_hash = ${password.hash}, password_version = ${password.version},
@@ -109,12 +109,12 @@ export async function updateShare(
 
 export const deleteShare = (catalog: Statements, id: number): Promise<void> => catalog.run(sql`delete from shares where id = ${id}`)
 
-function toShare({ slug_sealed, password_hash, locked_filters_json, sections_json, embed_origins_json, ...row }: ShareRow): KeptShare {
+function toShare({ slug_sealed, password_hash, locked_filters_json, sections_json, embed_origins_json, ...row }: ShareRow): StoredShare {
   const share: Share = {
     ...row,
     has_password: password_hash !== null,
     // All three were written here.
-    locked_filters: JSON.parse(locked_filters_json) as KeptFilter[],
+    locked_filters: JSON.parse(locked_filters_json) as SavedFilter[],
     sections: JSON.parse(sections_json) as Section[],
     embed_origins: JSON.parse(embed_origins_json) as string[],
     allow_range: row.allow_range === 1,

@@ -1,5 +1,5 @@
+import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 /** What a ticket stands for: a step of signing in, or of adding a factor, that waits for its second half. */
 export type TicketKind = "mfa" | "passkey" | "passkey_new" | "totp_new" | "oidc" | "oidc_link"
@@ -23,14 +23,14 @@ export const insertTicket = (
     insert into login_tickets (hash, user_id, kind, payload_json, expires_at)
     values (${hash}, ${userId}, ${kind}, ${JSON.stringify(payload)}, ${expiresAt})`)
 
-/** Undefined for a ticket that is unknown, of another kind, or used. */
+/** Returns a ticket, or undefined when it is unknown, of another kind, or used. */
 export async function findTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind): Promise<TicketRow | undefined> {
   const row = await catalog.get<StoredRow>(sql`
     select ${COLUMNS} from login_tickets where hash = ${hash} and kind = ${kind} and used_at is null`)
   return row && toTicket(row)
 }
 
-/** Counts a try. Undefined for a ticket that is unknown, of another kind, or used. */
+/** Counts an attempt. Returns undefined when the ticket is unknown, of another kind, or used. */
 export async function tryTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind): Promise<TicketRow | undefined> {
   const row = await catalog.get<StoredRow>(sql`
     update login_tickets set attempts = attempts + 1 where hash = ${hash} and kind = ${kind} and used_at is null returning ${COLUMNS}`)
@@ -44,11 +44,11 @@ export async function useTicket(catalog: Statements, hash: Uint8Array, kind: Tic
   return row && toTicket(row)
 }
 
-/** Those of a user that have not been used. */
+/** Invalidates the unused tickets of a user. */
 export const voidTickets = (catalog: Statements, userId: number, now: number): Promise<void> =>
   catalog.run(sql`update login_tickets set used_at = ${now} where user_id = ${userId} and used_at is null`)
 
-/** At most `limit` of those that ended before a moment. */
+/** Deletes at most `limit` tickets that expired before a moment. */
 export const deleteTickets = (catalog: Statements, before: number, limit: number): Promise<void> =>
   catalog.run(sql`
     delete from login_tickets where hash in

@@ -1,5 +1,5 @@
+import { raw, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
-import { raw, sql } from "./sql.ts"
 
 /** Rows of a table; bytes with its indexes, null where they were not counted. */
 export interface CatalogTableUsage {

@@ -1,7 +1,7 @@
 import type { Profile } from "../../domain/profile.ts"
 import type { User } from "../../domain/user.ts"
+import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
-import { sql } from "./sql.ts"
 
 const COLUMNS = sql`
   id, email, name, is_instance_admin, status, email_verified_at, locale, time_format, theme, shortcuts, start_page, created_at,
@@ -114,3 +114,59 @@ export async function updateEmail(
     returning id`)
   return row !== undefined
 }
+
+/** Whether the first user was ever made; true for ever after, also when that user is gone. */
+export const isSetUp = async (catalog: Statements): Promise<boolean> => (await catalog.get(sql`select 1 from setup`)) !== undefined
+
+/**
+ * Whether the catalog holds an organization or a user. False for a new catalog, also while its first migrations are not finished:
+ * nothing has been promised to anyone then.
+ */
+export async function isInUse(catalog: Statements): Promise<boolean> {
+  const tables = await catalog.all<{ name: string }>(
+    sql`select name from sqlite_schema where type = 'table' and name in ('organizations', 'users')`,
+  )
+  if (tables.length < 2) return false // both are made by the first migration
+  return (await catalog.get(sql`select 1 from organizations union all select 1 from users limit 1`)) !== undefined
+}
+
+export const insertSetup = (catalog: Statements, { userId, now }: { userId: number; now: number }): Promise<void> =>
+  catalog.run(sql`insert into setup (id, completed_at, completed_by) values (1, ${now}, ${userId})`)
+
+/** What of a user an instance admin can change. */
+export interface UserFields {
+  name: string
+  email: string
+  email_key: string
+  is_instance_admin: boolean
+}
+
+/** Undefined when another user has the address. A new address is not known to be the user's. */
+export const updateUserFields = async (catalog: Statements, id: number, fields: UserFields): Promise<boolean> =>
+  (await catalog.get(sql`
+    update or ignore users set
+      name = ${fields.name}, email = ${fields.email}, is_instance_admin = ${fields.is_instance_admin},
+      email_verified_at = case when email_key = ${fields.email_key} then email_verified_at end,
+      email_key = ${fields.email_key}, version = version + 1
+    where id = ${id} returning id`)) !== undefined
+
+/** Lets a user in again, or not. `at` is when it was disabled; null: it is active. */
+export const updateUserState = (catalog: Statements, id: number, at: number | null): Promise<void> =>
+  catalog.run(sql`
+    update users set status = ${at === null ? "active" : "disabled"}, disabled_at = ${at}, version = version + 1 where id = ${id}`)
+
+/** Takes away everything beside the password. */
+export async function deleteSecondFactors(catalog: Statements, userId: number): Promise<void> {
+  await catalog.run(sql`update users set totp_sealed = null, totp_last_step = null, version = version + 1 where id = ${userId}`)
+  await catalog.run(sql`delete from passkeys where user_id = ${userId}`)
+  await catalog.run(sql`delete from recovery_codes where user_id = ${userId}`)
+}
+
+/** Organizations that would be without an active owner if a user went. */
+export const organizationsOwnedAlone = (catalog: Statements, userId: number): Promise<{ id: number; name: string }[]> =>
+  catalog.all(sql`
+    select organizations.id, organizations.name from memberships join organizations on organizations.id = organization_id
+    where user_id = ${userId} and role = 'owner' and deleted_at is null and not exists (
+      select 1 from memberships as other join users on users.id = other.user_id
+      where other.organization_id = organizations.id and other.role = 'owner' and other.user_id <> ${userId} and users.status = 'active')
+    order by organizations.id limit 1000`)

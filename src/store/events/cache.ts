@@ -1,4 +1,4 @@
-import type { Numbers } from "./codec.ts"
+import type { Numbers } from "./bytes/codec.ts"
 
 /**
  * The collector does not see how much memory waits behind typed arrays that nobody holds any more: left alone, a thread

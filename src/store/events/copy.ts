@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
-import { StoreRefusal } from "../refusal.ts"
-import { unsealed } from "./bytes.ts"
+import { StoreRefusal } from "../migrations.ts"
+import { unsealed } from "./bytes/bytes.ts"
 import { applicationId, EVENTS_ID, type EventVersion, openForReading, pendingEventMigrations } from "./database.ts"
 import { translated } from "./fault.ts"
 
-/** What a closed file of an event store holds, as its own engine sees it. */
+/** The result of examining an event store file. */
 export interface Examination {
-  /** What the integrity check found; empty when all is well. */
+  /** Problems found by the integrity check. Empty when there are none. */
   faults: string[]
-  /** Names of the migrations it has. */
+  /** Names of the applied migrations. */
   schema: string[]
   /** Rows by table. */
   tables: Record<string, number>
@@ -72,7 +72,7 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   return translated(() => {
     const db = new Database(path, { readonly: true, strict: true })
     try {
-      if (applicationId(db) !== EVENTS_ID) throw new StoreRefusal("foreign", `${path} is no event store of Footfall`)
+      if (applicationId(db) !== EVENTS_ID) throw new StoreRefusal("foreign", `${path} is not a Footfall event store`)
       const check = db.query<Record<string, string>, []>(full ? "pragma integrity_check(20)" : "pragma quick_check(20)").all()
       const found = check.map((row) => Object.values(row)[0]!).filter((line) => line !== "ok")
       if (full && found.length === 0) found.push(...brokenChecksums(db))
@@ -83,8 +83,8 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
   })
 }
 
-export interface EventFileLook extends Disposable {
-  /** Names of migrations that opening the file would run. */
+export interface EventFileInspection extends Disposable {
+  /** Names of pending migrations. */
   pending: string[]
   /** It has had none. */
   isNew: boolean
@@ -96,7 +96,7 @@ export interface EventFileLook extends Disposable {
  * Looks into the file of a store before it is opened. Changes nothing; throws `StoreRefusal` for a file of another program or
  * of a newer version. Keeps the file open until disposed of: the first to open it recovers its log, and holds up others.
  */
-export function lookIntoEventFile(path: string, ours: EventVersion): EventFileLook {
+export function inspectEventFile(path: string, ours: EventVersion): EventFileInspection {
   const all = ours.schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))
   const nothing = { pending: all, isNew: true, isReadable: false }
   if (!existsSync(path)) return { ...nothing, [Symbol.dispose]: () => undefined }

@@ -1,13 +1,14 @@
 import { Database } from "bun:sqlite"
+import { existsSync } from "node:fs"
 import {
   type AppliedMigration,
+  foreignFile,
   type Migration,
   type MigrationList,
   type MigrationStamp,
   pendingOf,
   toMigrationFault,
 } from "../migrations.ts"
-import { foreignFile } from "../refusal.ts"
 import { StoreFault, toFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
@@ -23,13 +24,13 @@ export const EVENT_SCHEMA: MigrationList = {
   ],
 }
 
-/** The lists of all owners: the core's first. A plugin's are of its own row tables. */
+/** Returns the migration lists of all owners, the core's first. Those of a plugin concern its own row tables. */
 export const eventSchemas = (plugins: readonly { id: string; rowMigrations: readonly Migration[] }[]): MigrationList[] => [
   EVENT_SCHEMA,
   ...plugins.map(({ id, rowMigrations }) => ({ owner: id, migrations: rowMigrations })),
 ]
 
-/** Set at open and read back: a value that did not take stops the start. */
+/** The pragmas that are set at open and read back. A value that was not accepted stops the start. */
 const SETTINGS: readonly (readonly [name: string, value: number | string, readBack: number | string])[] = [
   ["journal_mode", "wal", "wal"],
   ["synchronous", "full", 2],
@@ -42,7 +43,7 @@ const SETTINGS: readonly (readonly [name: string, value: number | string, readBa
   ["secure_delete", "on", 1],
 ]
 
-/** Opens the one writing connection, migrated to this version. */
+/** Opens the only writing connection and runs pending migrations. */
 export function openDatabase(path: string, stamp: MigrationStamp, schemas: readonly MigrationList[] = [EVENT_SCHEMA]): Database {
   return translated(() => {
     const db = new Database(path, { create: true, strict: true })
@@ -58,9 +59,10 @@ export function openDatabase(path: string, stamp: MigrationStamp, schemas: reado
   })
 }
 
-/** A connection that only reads, for another thread. */
+/** Opens a read-only connection, for another thread. */
 export function openForReading(path: string): Database {
   return translated(() => {
+    rollBackJournal(path)
     const db = new Database(path, { readonly: true, strict: true })
     db.run("pragma busy_timeout = 5000")
     db.run("pragma cache_size = -4096")
@@ -68,7 +70,22 @@ export function openForReading(path: string): Database {
   })
 }
 
-/** What a program knows of the store. */
+/**
+ * Rolls back the write that a kill has cut off while the file was not in WAL mode yet: in the first moments of a new store. A
+ * connection that only reads may not do so, and is refused (SQLITE_READONLY_ROLLBACK).
+ */
+function rollBackJournal(path: string): void {
+  if (!existsSync(`${path}-journal`)) return
+  const db = new Database(path, { readwrite: true, strict: true })
+  try {
+    db.run("pragma busy_timeout = 5000")
+    db.query("select 1 from sqlite_schema").get()
+  } finally {
+    db.close()
+  }
+}
+
+/** The version and schemas that a program expects of the store. */
 export interface EventVersion {
   schemas: readonly MigrationList[]
   /** Of the program itself. */
@@ -89,7 +106,7 @@ export function pendingEventMigrations(
   return { pending: pendingOf(schemas, applied, version).map(({ name }) => name), applied: applied.map(({ name }) => name) }
 }
 
-/** The number that tells our files from those of other programs. */
+/** Returns the number that identifies the program that created the file. */
 export const applicationId = (db: Database): number =>
   db.query<{ application_id: number }, []>("pragma application_id").get()!.application_id
 
@@ -105,7 +122,7 @@ function claim(db: Database, path: string): void {
 function apply(db: Database, [name, value, readBack]: (typeof SETTINGS)[number]): void {
   db.run(`pragma ${name} = ${value}`)
   const found = Object.values(db.query<Record<string, number | string>, []>(`pragma ${name}`).get() ?? {})[0]
-  if (found !== readBack) throw new StoreFault("io", `The event store did not take ${name} = ${value}`)
+  if (found !== readBack) throw new StoreFault("io", `The event store did not accept ${name} = ${value}`)
 }
 
 export function appliedMigrations(db: Database): AppliedMigration[] {

@@ -1,7 +1,7 @@
 /**
- * The event store: what visitors did. Everything `write` did is on disk when it returns, and part of the next answer; what
- * `append` did is on disk after the next `sync`. One writer, on the main thread; readers (reader.ts) follow beside it with
- * handles of their own.
+ * The event store contains the recorded traffic. Everything that `write` stored is on disk when it returns, and part of the next
+ * answer; what `append` stored is on disk after the next `sync`. There is one writer, on the main thread; readers (reader.ts) use
+ * their own file handles.
  *
  * Closed visits move from the log and the tail into columnar segments (`seal`); all upkeep works on segments, each change
  * in one transaction.
@@ -14,11 +14,11 @@ import { translated } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
-import { type RowStatements, rowStatements } from "./row-tables.ts"
-import { readState, writeState } from "./tails.ts"
-import { type Tallies, talliesOf } from "./tallies.ts"
-import { dropRetired } from "./upkeep.ts"
-import { type Upkeep, upkeepRuns } from "./upkeep-runs.ts"
+import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
+import { type Tallies, talliesOf } from "./tables/tallies.ts"
+import { readState, writeState } from "./tail/tails.ts"
+import { type Upkeep, upkeepRuns } from "./upkeep/runs.ts"
+import { dropRetired } from "./upkeep/upkeep.ts"
 import type { KeptValues, Writer } from "./writer.ts"
 
 export interface EventStore extends Upkeep, Extent, Tallies {

@@ -1,7 +1,7 @@
+import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { appliedMigrations } from "./database.ts"
 import { translated } from "./fault.ts"
 import type { Journal } from "./journal.ts"
-import { laneOf, type SegmentKind } from "./lanes.ts"
 
 /** How much the store holds, and from when to when. */
 export interface Extent {
@@ -9,6 +9,8 @@ export interface Extent {
   firstAt(siteId: number, kind?: SegmentKind): number | undefined
   /** Epoch ms of the site's youngest event of its own, imports left out; undefined without any. */
   lastAt(siteId: number): number | undefined
+  /** Whether the site has events from a host (without `www.`), or from one below it: `*.shop.example`. */
+  hasEventsFrom(siteId: number, host: string): boolean
   /** Epoch ms at which the visit that waits longest for its columnar segment was last heard of; undefined when all is sealed. */
   oldestUnsealedAt(): number | undefined
   /** Names of the migrations it has, columnar segments in use, and events that are in none yet. */
@@ -31,6 +33,12 @@ export function extentOf(journal: Journal): Extent {
       const sealed = translated(() => db.query<{ at: number | null }, [number]>(sql).get(siteId)?.at)
       const last = Math.max(sealed ?? 0, siteTail(siteId)?.maxAt ?? 0)
       return last === 0 ? undefined : last
+    },
+    hasEventsFrom(siteId, host) {
+      const hostnames = translated(() => journal.memory.interner.texts(siteId, "hostname"))
+      if (!host.startsWith("*.")) return hostnames.has(host)
+      const ending = host.slice(1)
+      return hostnames.keys().some((hostname) => hostname.endsWith(ending))
     },
     oldestUnsealedAt: () => journal.memory.tails.oldestArrival(),
     facts: () =>

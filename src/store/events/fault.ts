@@ -1,7 +1,7 @@
-/** `unreachable` is of a catalog on a server alone. */
+/** The kinds of store failures. `unreachable` only occurs for a catalog on a server. */
 export type FaultKind = "full" | "locked" | "damaged" | "fsync" | "io" | "unreachable"
 
-/** The store could not do it, and nothing was stored. What follows from each kind is in reliability.md section 4. */
+/** A failure of a store. Nothing was stored. Section 4 of reliability.md describes the consequences of each kind. */
 export class StoreFault extends Error {
   constructor(
     readonly kind: FaultKind,
@@ -13,7 +13,7 @@ export class StoreFault extends Error {
   }
 }
 
-/** Runs work on the database; what SQLite throws becomes a fault, anything else passes. */
+/** Runs work on the database. Throws `StoreFault` for errors of SQLite, and other errors unchanged. */
 export function translated<T>(work: () => T): T {
   try {
     return work()
@@ -22,7 +22,7 @@ export function translated<T>(work: () => T): T {
   }
 }
 
-/** A fault when SQLite threw it, else the error itself. */
+/** Converts an error of SQLite to a fault. Returns other errors unchanged. */
 export function toFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreFault) return error
   const code = "code" in error && typeof error.code === "string" ? error.code : ""

@@ -1,11 +1,11 @@
 import type { NewEvent } from "../../domain/event.ts"
 import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
+import type { SegmentKind } from "./bytes/lanes.ts"
 import { Group } from "./group.ts"
 import type { Journal } from "./journal.ts"
-import type { SegmentKind } from "./lanes.ts"
 import { type Memory, saveCounters } from "./memory.ts"
-import type { SiteTail } from "./tail.ts"
-import { Tails } from "./tails.ts"
+import type { SiteTail } from "./tail/tail.ts"
+import { Tails } from "./tail/tails.ts"
 
 /** A visit from elsewhere: an export, a log file. Visitors of an import never merge with native ones. */
 export interface ImportedVisit {

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite"
 import { StoreFault, toFault, translated } from "./fault.ts"
 import { loadMemory, type Memory } from "./memory.ts"
-import type { Commit } from "./upkeep.ts"
+import type { Commit } from "./upkeep/upkeep.ts"
 import type { KeptValues } from "./writer.ts"
 
 /** How the connection is opened, and how it stands between two transactions. */

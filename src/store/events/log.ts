@@ -1,8 +1,8 @@
 import { TRAITS } from "../../domain/visit.ts"
-import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
+import { ByteReader, ByteWriter, unsealed } from "./bytes/bytes.ts"
 import { StoreFault } from "./fault.ts"
-import type { SiteTail } from "./tail.ts"
-import type { LogPlace, TailEvent, TailVisit } from "./tail-rows.ts"
+import type { LogPlace, TailEvent, TailVisit } from "./tail/rows.ts"
+import type { SiteTail } from "./tail/tail.ts"
 import type { Hash64 } from "./writer.ts"
 
 /** What a record of the log can say. The numbers are on disk: never change one. */

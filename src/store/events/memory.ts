@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite"
 import { COLLECT } from "../../domain/limits.ts"
-import { Interner } from "./dictionary.ts"
+import { Interner } from "./dictionary/dictionary.ts"
+import { Uses } from "./dictionary/uses.ts"
+import { Visitors } from "./dictionary/visitors.ts"
 import { EventIds, eventIdSeed } from "./event-ids.ts"
 import type { Replayer } from "./log.ts"
-import { readState, Tails, writeState } from "./tails.ts"
-import { Uses } from "./uses.ts"
-import { Visitors } from "./visitors.ts"
+import { readState, Tails, writeState } from "./tail/tails.ts"
 import type { KeptValues } from "./writer.ts"
 
 /** What the writer knows without asking the disk. All of it can be rebuilt from the tables and the log, and after a failed commit it is. */

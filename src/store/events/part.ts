@@ -1,7 +1,7 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
 import { TRAITS } from "../../domain/visit.ts"
-import type { SegmentKind } from "./lanes.ts"
-import type { SentStatement } from "./row-tables.ts"
+import type { SegmentKind } from "./bytes/lanes.ts"
+import type { SentStatement } from "./tables/row-tables.ts"
 
 /**
  * How the kernels see stored rows. A part is one columnar segment or the tail of a site; it holds whole visits with all

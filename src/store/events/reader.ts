@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../domain/dimension.ts"
+import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
-import { ReadDictionary } from "./dictionary.ts"
+import { ReadDictionary } from "./dictionary/dictionary.ts"
 import { translated } from "./fault.ts"
-import { laneOf, type SegmentKind } from "./lanes.ts"
 import type { Dictionary, EventReader, Part, Snapshot } from "./part.ts"
-import { readRows, type SentStatement } from "./row-tables.ts"
 import { listSegments, Segment } from "./segment.ts"
-import { readState, Tails } from "./tails.ts"
+import { readRows, type SentStatement } from "./tables/row-tables.ts"
+import { readState, Tails } from "./tail/tails.ts"
 
 /**
  * Opens the event store beside its writer. `cacheBytes` bounds the decoded columns that are kept. A snapshot reads what

@@ -1,13 +1,13 @@
 import type { Database } from "bun:sqlite"
-import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
+import { ByteReader, ByteWriter, unsealed } from "./bytes/bytes.ts"
+import { decodeFloat64, decodeUint32, type Numbers } from "./bytes/codec.ts"
+import { type Column, columnNumber, columnRow, type SegmentHeader } from "./bytes/columns.ts"
+import { SEGMENT_KINDS, type SegmentKind } from "./bytes/lanes.ts"
 import type { ColumnCache } from "./cache.ts"
-import { decodeFloat64, decodeUint32, type Numbers } from "./codec.ts"
-import { type Column, columnNumber, columnRow, type SegmentHeader } from "./columns.ts"
 import { StoreFault } from "./fault.ts"
-import { SEGMENT_KINDS, type SegmentKind } from "./lanes.ts"
 import type { EngagementColumns, EventColumn, Part, PropColumns, RevenueColumns, VisitColumn, VitalColumns } from "./part.ts"
 
-/** Format of the columns; every release reads every format since the first. */
+/** The format version of columns. Every release reads all earlier formats. */
 export const FORMAT = 1
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
@@ -31,7 +31,7 @@ interface SegmentRow {
 
 const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, hidden, kind"
 
-/** A site's segments of a kind by start; without replaced ones, and without those that an import hides. */
+/** Lists a site's segments of a kind by start, without replaced segments and those of hidden imports. */
 export function listSegments(db: Database, siteId: number, kind: SegmentKind): SegmentRow[] {
   const sql = `select ${FIELDS} from segments
     where site_id = ? and kind = ? and retired_at is null and hidden = 0 order by min_start, id`
@@ -57,7 +57,7 @@ function readHeader(row: SegmentRow): SegmentHeader {
   return JSON.parse(new ByteReader(content).text()) as SegmentHeader // sealed by sealHeader
 }
 
-/** A stored run of closed visits. Columns are read and decoded when a kernel first asks for them. */
+/** A stored run of closed visits. Columns are read and decoded when they are first requested. */
 export class Segment implements Part {
   readonly siteId: number
   readonly importId: number
@@ -186,7 +186,7 @@ export class Segment implements Part {
     return column
   }
 
-  /** The one value of a column without bytes, or undefined when it has bytes. */
+  /** Returns the single value of a column without bytes, or undefined when it has bytes. */
   #constant(name: Column): number | undefined {
     const { stored, constants } = this.#headers()
     return stored.includes(columnNumber(name)) ? undefined : (constants[name] ?? 0)

@@ -1,4 +1,4 @@
-/** Work in steps of some milliseconds at most, after each of which others may run. */
+/** Work in steps of a few milliseconds, between which other work can run. */
 export type Steps<Result> = Generator<void, Result>
 
 export function atOnce<Result>(steps: Steps<Result>): Result {
@@ -8,7 +8,7 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Lets the event loop turn after each step. */
+/** Runs the steps and yields to the event loop after each. */
 export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = steps.next()

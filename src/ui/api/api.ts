@@ -1,4 +1,4 @@
-/** The one way to the server: JSON in and out, problems as errors, and a new sign-in in place when one is asked for. */
+/** The client of the private API: JSON in and out, problems as errors, and a sign-in dialog when the server asks for one. */
 import { askForProof, askForProvider, askForSignIn } from "./proof.ts"
 
 export interface Fault {
@@ -8,7 +8,7 @@ export interface Fault {
   allowed?: string[]
 }
 
-/** What the server refused, in its own words (`application/problem+json`). */
+/** An error response of the server (`application/problem+json`). */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -23,18 +23,18 @@ export class Problem extends Error {
 
 export interface Sending {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** A file is sent as it is, under the `content-type` that the heads name; anything else as JSON. */
+  /** A `Blob` is sent as it is, with the `content-type` in `headers`; anything else as JSON. */
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** A failed sign-in is no reason to ask for one. */
+  /** Whether the request is part of a sign-in. Its failure does not open the sign-in dialog. */
   isSignIn?: boolean
 }
 
 /**
- * Resolves with the parsed body; undefined where there is none. Throws `Problem`; `offline` when the server cannot be reached.
- * Where the session has ended, who it is must be proved again or by an identity provider, the person is asked over the page,
- * and the request is sent once more.
+ * Sends a request and resolves with the parsed body, or undefined if it is empty. Throws `Problem`, with the code `offline` if the
+ * server can't be reached. If the session has ended, or the user must confirm their identity or use an identity provider, asks in a
+ * dialog over the page and sends the request again.
  */
 export async function send<Answer>(path: string, sending: Sending = {}): Promise<Answer> {
   try {
@@ -58,14 +58,14 @@ async function sendOnce<Answer>(path: string, { method = "GET", body, headers, s
     ...(signal && { signal }),
   }).catch((error) => {
     if (signal?.aborted) throw error
-    throw new Problem(0, "offline", "The server cannot be reached.")
+    throw new Problem(0, "offline", "Can't reach the server.")
   })
   const text = await response.text()
   const parsed = text === "" ? undefined : parse(text)
-  if (response.ok) return parsed as Answer // what the server answers is described by whoever asks
+  if (response.ok) return parsed as Answer // the caller states the type of the response
   const { code = "unknown", detail, title, ...members } = (parsed ?? {}) as { code?: string; detail?: string; title?: string }
   const retryAfter = Number(response.headers.get("retry-after"))
-  throw new Problem(response.status, code, detail ?? title ?? `The server answered ${response.status}.`, {
+  throw new Problem(response.status, code, detail ?? title ?? `The server responded with status ${response.status}.`, {
     ...members,
     ...(title && { title }),
     ...(retryAfter > 0 && { retry_after: retryAfter }),

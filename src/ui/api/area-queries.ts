@@ -1,10 +1,10 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { get } from "./api.ts"
 
-/** The questions of an area about a site: `path` is that below the address of the site, and `useRefresh` is for after a write. */
+/** Returns the query hooks of a plugin for a site. `path` is relative to the site's route; `useRefresh` is for use after a write. */
 export function areaQueries(area: string) {
   return {
-    /** An answer stays until the next one is there. */
+    /** Fetches a route of the site. The previous answer stays visible until the next one arrives. */
     useSiteQuery: <Data>(siteId: number, path: string, enabled = true): UseQueryResult<Data, Error> =>
       useQuery({
         queryKey: [area, siteId, path],
@@ -12,7 +12,7 @@ export function areaQueries(area: string) {
         placeholderData: (before) => before,
         enabled,
       }),
-    /** Everything of the area about the site is asked again. */
+    /** Returns a function that refetches all queries of the plugin about the site. */
     useRefresh(siteId: number): () => Promise<void> {
       const client = useQueryClient()
       return () => client.invalidateQueries({ queryKey: [area, siteId] })

@@ -1,4 +1,4 @@
-import type { FlatArguments } from "../domain/site-address.ts"
+import type { FlatArguments } from "../../domain/site-address.ts"
 import type { SiteShown } from "./site.ts"
 
 export interface Me {
@@ -18,13 +18,13 @@ export interface Me {
   }
   organizations: { id: number; name: string; role: string; policy: Record<string, unknown>; permissions: string[] }[]
   sites: { id: number; name: string; organization_id: number; role: string; permissions: string[] }[]
-  /** Plugins that are switched on. */
+  /** Ids of the enabled plugins. */
   features: string[]
   makes_organizations: boolean
   impersonation?: { by: string; mode: string; expires_at: string }
 }
 
-/** What the server puts into the page (`src/http/dashboard/boot.ts`). */
+/** Data that the server embeds in the page (`src/http/dashboard/boot.ts`). */
 export interface Boot {
   version: string
   build: string

@@ -1,20 +1,20 @@
-/** Lists that come in parts: what they are narrowed by stands in the address. */
+/** Paged lists whose filters are stored in the URL. */
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useLocation, useSearch } from "wouter"
 import { get } from "./api.ts"
 
-/** A part of a list. */
+/** One page of a list. */
 export interface Listed<Row> {
   data: Row[]
   has_more: boolean
   next_cursor: string | null
-  /** Where it was asked for. */
+  /** Number of all rows, if requested. */
   total?: number
 }
 
 export type Filters = Readonly<Record<string, string>>
 
-/** The filters that the address names, and how to change them; an empty one is left out. */
+/** Returns the filters in the URL and a function that changes them. Empty filters are left out. */
 export function useFilters(names: readonly string[]): [Filters, (changes: Filters) => void] {
   const [path, navigate] = useLocation()
   const given = new URLSearchParams(useSearch())
@@ -28,18 +28,18 @@ export function useFilters(names: readonly string[]): [Filters, (changes: Filter
   ]
 }
 
-/** `?q=ada&role=owner`, or nothing. */
+/** Returns filters as a query string such as `?q=ada&role=owner`, or an empty string. */
 export function queryOf(filters: Filters): string {
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== "")).toString()
   return query === "" ? "" : `?${query}`
 }
 
 export interface RowsOptions<Row> {
-  /** Asked again after so long, as what is shown demands it. */
+  /** Returns the refetch interval in milliseconds for the visible rows. */
   refetchMs?: (rows: readonly Row[]) => number | false
 }
 
-/** Rows of a list at an address of the server, up to where somebody has asked for more. `key` begins the key of the cache. */
+/** Fetches the rows of a list, page by page as the user asks for more. `key` is the start of the cache key. */
 export function useRows<Row>(key: readonly unknown[], path: string, filters: Filters = {}, { refetchMs }: RowsOptions<Row> = {}) {
   const asked = useInfiniteQuery({
     queryKey: [...key, filters],

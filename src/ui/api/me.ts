@@ -4,7 +4,7 @@ import { boot, type Me } from "./boot.ts"
 
 const KEY = ["me"]
 
-/** Who is signed in, and all they may do: the interface asks nothing else about permissions. Undefined for nobody. */
+/** Returns the signed-in user with all permissions, the only source of permissions in the dashboard. Undefined if no one is signed in. */
 export function useMe(): Me | undefined {
   const { data } = useQuery({
     queryKey: KEY,
@@ -16,7 +16,7 @@ export function useMe(): Me | undefined {
   return data
 }
 
-/** Asks again who is signed in, after a change of the account, of a role or of the sites. */
+/** Returns a function that refetches the signed-in user, after a change of the account, a role or the sites. */
 export function useRefreshMe(): () => Promise<void> {
   const client = useQueryClient()
   return () => client.invalidateQueries({ queryKey: KEY })

@@ -1,16 +1,16 @@
 import { type Query, QueryClient } from "@tanstack/react-query"
 import { Problem } from "./api.ts"
 
-/** What the server has refused it refuses again; only what may pass by itself is asked once more. */
+/** Returns whether an error may be temporary. Other errors are not retried, because the server would refuse again. */
 const isPassing = (error: Error): boolean => error instanceof Problem && (error.status === 503 || error.status === 429)
 
-/** Asks the questions of all screens, and keeps their answers. */
-export function createQuestionClient(): QueryClient {
+/** Creates the query client of all screens. */
+export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
       queries: {
         retry: (failures, error) => failures < 2 && isPassing(error),
-        // Without a network a question fails at once: it does not wait with the figures of another one on the page.
+        // Without a network, queries fail at once instead of leaving the figures of another query on the page.
         networkMode: "always",
         refetchOnReconnect: true,
       },
@@ -21,8 +21,8 @@ export function createQuestionClient(): QueryClient {
 }
 
 /**
- * A question that has failed stays failed until it is answered. The library forgets the failure whenever it asks again, which
- * it does by itself: on the screen the words of the failure would come and go.
+ * Keeps a failed query in the state `error` until it succeeds. The library clears the error at every refetch, so the message would
+ * flicker on the screen.
  */
 function keepFailures(client: QueryClient): void {
   const failures = new WeakMap<Query, Error>()
@@ -32,7 +32,7 @@ function keepFailures(client: QueryClient): void {
     const { error } = query.state
     const before = failures.get(query)
     if (error) failures.set(query, error)
-    // Told before anybody sees that it was forgotten: the cache hears of a change while it is still being made.
+    // Cache listeners run before components render, so the cleared error is never visible.
     else if (before && action.type === "fetch") query.setState({ status: "error", error: before })
     else failures.delete(query)
   })

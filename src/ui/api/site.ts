@@ -2,20 +2,20 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { get } from "./api.ts"
 import { boot } from "./boot.ts"
 
-/** A site as `GET /api/private/sites/{site}` shows it, as far as pages need it. */
+/** The fields of `GET /api/private/sites/{site}` that pages need. */
 export interface SiteShown {
   id: number
   name: string
   hosts: string[]
   timezone: string
   revenue_currency: string
-  /** Absent until there is one. */
+  /** Absent until the first event. */
   first_event_at?: string | null
   version: number
   [more: string]: unknown
 }
 
-/** Undefined where the page is about no site that can be asked: nothing is asked then. */
+/** Fetches a site. Fetches nothing if the id is undefined. */
 export const useSite = (siteId: number | undefined): UseQueryResult<SiteShown, Error> =>
   useQuery({
     queryKey: ["site", siteId],

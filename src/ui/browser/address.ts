@@ -1,27 +1,27 @@
 import { createContext } from "preact"
 import { useCallback, useContext, useMemo } from "preact/hooks"
 import { useLocation, useParams, useSearch } from "wouter"
-import type { Dimension } from "../domain/dimension.ts"
-import { type AddressFilter, readSiteAddress, type SiteAddress, writeSiteAddress } from "../domain/site-address.ts"
+import type { Dimension } from "../../domain/dimension.ts"
+import { type AddressFilter, readSiteAddress, type SiteAddress, writeSiteAddress } from "../../domain/site-address.ts"
 
-/** The id of the site in the address. */
+/** Returns the id of the site in the URL. */
 export const useSiteId = (): number => Number(useParams<{ site: string }>().site)
 
-/** A page with the address parts of a dashboard that is not a site's own, such as a shared view. */
+/** A page with the URL parameters of a dashboard outside of `/sites/:site`, such as a shared view. */
 export interface AddressPlace {
-  /** The path in front of the parts; rows and cards link below it. */
+  /** Path of the page, to which rows and cards link. */
   base: string
-  /** Under which the browser remembers the period that was looked at last. */
+  /** Key under which the browser stores the last period. */
   key: string
-  /** What of an address holds there, where not all of it does. */
+  /** Removes the parts of an address that the page does not support. */
   holds?(address: SiteAddress): SiteAddress
 }
-/** Undefined: the pages of the site that the path names. */
+/** The page's place. Undefined on the pages of a site. */
 export const AddressPlaceContext = createContext<AddressPlace | undefined>(undefined)
 
 const PERIOD_KEY = "footfall.period."
 
-/** The period that was looked at last at a place (of a site its id), if this browser remembers one. */
+/** Returns the last period of a place, if this browser has stored one. The key of a site is its id. */
 export function lastPeriod(key: string): string | undefined {
   try {
     return localStorage.getItem(PERIOD_KEY + key) ?? undefined
@@ -35,26 +35,26 @@ function rememberPeriod(key: string, { period, from, to }: SiteAddress): void {
   try {
     localStorage.setItem(PERIOD_KEY + key, text)
   } catch {
-    // Storage may be forbidden; the address still says it all.
+    // Storage may be forbidden; the URL contains everything anyway.
   }
 }
 
 export interface AddressOfSite {
-  /** Of the site that the path names; NaN at another place. */
+  /** Id of the site in the path; NaN on other pages. */
   siteId: number
   /** The path of the dashboard itself: `/sites/42`, `/share/s/…`. */
   base: string
   address: SiteAddress
   leftOut: readonly string[]
-  /** Whether the address says which period it is about; without it that is the one looked at last, or the usual one. */
+  /** Whether the URL contains a period. Otherwise the last or the default period applies. */
   namesPeriod: boolean
-  /** The query of the address with these changes, for links; written from `writeSiteAddress`. */
+  /** Returns the query string with these changes, for links. */
   searchWith(changes: Partial<SiteAddress>): string
-  /** A step of the person: a new entry in the history; `replace` corrects the present one. `path` is another page with the same parts. */
+  /** Navigates with these changes and adds a history entry; `replace` replaces the current one. `path` is another page with the same parameters. */
   go(changes: Partial<SiteAddress>, options?: { replace?: boolean; path?: string }): void
 }
 
-/** State of a site's page: what its address says. */
+/** Returns the state of a site's page, which is stored in the URL, and functions to change it. */
 export function useSiteAddress(): AddressOfSite {
   const siteId = useSiteId()
   const place = useContext(AddressPlaceContext)
@@ -83,17 +83,17 @@ export function useSiteAddress(): AddressOfSite {
 const isSame = (a: Pick<AddressFilter, "dimension" | "property">, b: Pick<AddressFilter, "dimension" | "property">): boolean =>
   a.dimension === b.dimension && a.property === b.property
 
-/** Whether a page shows less than all of its period. */
+/** Returns whether any filter, segment or cohort is active. */
 export const isFiltered = ({ filters, segment, cohort }: SiteAddress): boolean =>
   filters.length > 0 || segment !== undefined || cohort !== undefined
 
-/** Whether a row of a card is among what is filtered for. */
+/** Returns whether the page is filtered by this value. */
 export const isFilteredBy = (filters: readonly AddressFilter[], dimension: Dimension, value: string, property?: string): boolean =>
   filters.some(
     (filter) => isSame(filter, { dimension, ...(property && { property }) }) && filter.operator === "is" && filter.values.includes(value),
   )
 
-/** A row is a filter: its value alone, and no filter when it was that already. */
+/** Returns the filters after toggling a value: filters by it alone, or removes the filter if it was active. */
 export function toggledFilter(
   filters: readonly AddressFilter[],
   { dimension, property, operator = "is" }: { dimension: Dimension; property?: string; operator?: AddressFilter["operator"] },

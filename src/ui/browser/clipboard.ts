@@ -1,6 +1,6 @@
 import { toast } from "./toasts.ts"
 
-/** Whether the text is in the clipboard now. Without https browsers lack the modern way, but still copy what is selected. */
+/** Copies a text and returns whether that worked. Without HTTPS, browsers lack the clipboard API but can still copy a selection. */
 export async function putIntoClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -15,7 +15,7 @@ function copySelected(text: string): boolean {
   const field = document.createElement("textarea")
   field.value = text
   field.className = "visually-hidden"
-  // Inside of an open dialog: the rest of the page cannot be selected.
+  // Inserted into the open dialog, because the rest of the page can't be selected.
   ;(document.querySelector("dialog[open]") ?? document.body).append(field)
   field.select()
   const isCopied = document.execCommand("copy")
@@ -24,9 +24,9 @@ function copySelected(text: string): boolean {
   return isCopied
 }
 
-export const CANNOT_COPY = "The browser did not allow to copy. Select the text and copy it."
+export const CANNOT_COPY = "The browser blocked copying. Select the text and copy it yourself."
 
-/** Copies and says so, or what to do instead. */
+/** Copies a text and shows a toast with the result. */
 export async function copyText(text: string): Promise<void> {
   toast((await putIntoClipboard(text)) ? "Copied" : CANNOT_COPY)
 }

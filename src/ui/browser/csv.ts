@@ -1,7 +1,7 @@
-/** What a spreadsheet would take for a formula is kept from being one. */
+/** Matches texts that a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
-/** Rows as CSV by RFC 4180, with a head. What is no text and no number is told as JSON. */
+/** Writes rows as CSV (RFC 4180) with a header. Values other than texts and numbers are written as JSON. */
 export function csvText<Column extends string>(
   columns: readonly Column[],
   rows: readonly { readonly [name in Column]?: unknown }[],

@@ -1,31 +1,31 @@
-/** The focus never falls out of the page: where what has it goes away, what stands in its place gets it. */
+/** Keeps the keyboard focus on the page: when the focused element is removed, the element in its place gets the focus. */
 
-/** An element with its place in the page, which can still be told when the element is gone. */
+/** An element with its position in the page, which stays known after the element was removed. */
 interface Stand {
   element: HTMLElement
-  /** From the innermost: what it stood in, and as which of the children. */
+  /** Ancestors from the innermost, each with the index of the child that led to the element. */
   places: readonly { parent: Element; index: number }[]
 }
 
 const OVER_THE_PAGE = "dialog, [popover]"
 const CONTROLS = "a[href], button:not(:disabled), summary, [tabindex='0']"
 
-/** What has the focus, or had it until it went away. */
+/** The focused element, or the last one if it was removed. */
 let here: Stand | undefined
-/** The same outside of dialogs and menus: it is where those lead back to. */
+/** The last focused element outside of dialogs and menus, to which the focus returns when they close. */
 let behind: Stand | undefined
 
-/** Elements where a person stands on the page, the innermost first: in the dialog or menu that is open, and behind it. */
+/** Returns the focused elements that still exist: in the open dialog or menu, then behind it. */
 export const standing = (): HTMLElement[] => [here, behind].flatMap((stand) => (stand?.element.isConnected ? [stand.element] : []))
 
-/** Watches the page from now on. */
+/** Starts watching the focus. */
 export function keepFocus(): void {
   addEventListener("focusin", ({ target }) => {
     if (!(target instanceof HTMLElement)) return
     here = standOf(target)
     if (!target.closest(OVER_THE_PAGE)) behind = here
   })
-  // Whoever points at nothing wants the focus nowhere.
+  // A click on an empty area deliberately removes the focus.
   addEventListener("pointerdown", ({ target }) => {
     if (!(target instanceof Element) || document.activeElement?.contains(target)) return
     here = undefined
@@ -35,7 +35,7 @@ export function keepFocus(): void {
   new MutationObserver(() => {
     if (isDue || !isLost()) return
     isDue = true
-    // Whatever has a wish of its own, such as a field that comes in the same moment, has it first.
+    // Waits a frame, so that an element with its own autofocus takes precedence.
     requestAnimationFrame(() => {
       isDue = false
       if (isLost()) catchFocus()
@@ -43,16 +43,16 @@ export function keepFocus(): void {
   }).observe(document.body, { childList: true, subtree: true })
 }
 
-/** Forms that lead to a page of somebody who is signed in, which is loaded anew. */
+/** Pages whose forms sign the user in and then load a new document. */
 const ENTRANCES = /^\/(setup|signin|invite)(\/|$)/
 
-/** What such a form leads to begins at its heading, as soon as that is there: in a new document nothing has the focus. */
+/** Focuses the heading of the page after such a form, once it is drawn, because nothing has the focus in a new document. */
 export function beginAtHeading(): void {
   const { activation } = window.navigation ?? {}
   if (activation?.navigationType !== "push" || !ENTRANCES.test(pathOf(activation.from?.url))) return
   if (document.activeElement !== document.body) return
   const ends = new AbortController()
-  // Whoever does something meanwhile is left alone.
+  // Stops as soon as the user does something.
   for (const type of ["keydown", "pointerdown", "focusin"]) addEventListener(type, () => ends.abort(), { signal: ends.signal })
   const look = () => {
     const heading = document.querySelector<HTMLElement>("main h1")
@@ -69,7 +69,7 @@ export function beginAtHeading(): void {
 
 const pathOf = (url: string | null | undefined): string => (url ? new URL(url).pathname : "")
 
-/** Not where somebody has gone on to the browser's own bars. */
+/** Returns whether the focus was lost, but not moved to the browser's own controls. */
 const isLost = (): boolean => here?.element.isConnected === false && document.activeElement === document.body && document.hasFocus()
 
 function catchFocus(): void {
@@ -79,7 +79,7 @@ function catchFocus(): void {
   takes(open?.querySelector<HTMLElement>(CONTROLS) ?? document.getElementById("main"), { preventScroll: true })
 }
 
-/** Gives the focus, if the element can have it. */
+/** Focuses an element and returns whether that worked. */
 export function takes(element: HTMLElement | null, options?: FocusOptions): boolean {
   element?.focus(options)
   return element !== null && document.activeElement === element
@@ -87,21 +87,21 @@ export function takes(element: HTMLElement | null, options?: FocusOptions): bool
 
 const standOf = (element: HTMLElement): Stand => {
   const places: { parent: Element; index: number }[] = []
-  // A dialog or a menu goes as a whole: what lies around it is not near to what was in it.
+  // A dialog or menu is removed as a whole, and the elements around it are unrelated to its contents.
   for (let child: Element = element; child.parentElement && !child.matches(OVER_THE_PAGE); child = child.parentElement)
     places.push({ parent: child.parentElement, index: [...child.parentElement.children].indexOf(child) })
   return { element, places }
 }
 
-/** Controls around where something stood, the best first: what took its place, what follows, what was before. Of another page none. */
+/** Returns controls near a removed element, best first: its replacement, those after it, those before it. None if the page has changed. */
 function controlsAt(stand: Stand | undefined, within: Element): HTMLElement[] {
-  const kept = stand?.places.filter(
+  const remaining = stand?.places.filter(
     ({ parent }) => parent.isConnected && within.contains(parent) && parent.closest("main, header, nav, dialog"),
   )
-  return (kept ?? []).flatMap(({ parent, index }) => {
+  return (remaining ?? []).flatMap(({ parent, index }) => {
     const children = [...parent.children]
     const before = children.slice(0, index)
-    // A group begins with what it is about; in a list the neighbour is the nearest.
+    // A group starts with its main control; in a list the adjacent entry is the nearest.
     const ordered = [...children.slice(index), ...(parent.role === "group" ? before : before.reverse())]
     return ordered.flatMap((child) => [...(child.matches(CONTROLS) ? [child] : []), ...child.querySelectorAll(CONTROLS)]) as HTMLElement[]
   })

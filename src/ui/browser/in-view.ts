@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 
-/** Whether the element that takes `place` has ever been in sight: what costs a question is asked then. */
-export function useSeen<Shown extends Element>() {
+/** Returns a ref and whether its element has ever been visible, so that costly data is fetched only then. */
+export function useInView<Shown extends Element>() {
   const place = useRef<Shown>(null)
   const [seen, setSeen] = useState(false)
   useEffect(() => {

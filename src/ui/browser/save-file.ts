@@ -1,10 +1,10 @@
-/** Hands a file to the browser, which saves it under this name. */
+/** Downloads a file under this name. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content)
   const link = document.createElement("a")
   link.href = address
   link.download = name
   link.click()
-  // The browser has begun to read it by then.
+  // By then the browser has started to read the file.
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

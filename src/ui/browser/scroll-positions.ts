@@ -1,33 +1,34 @@
 /**
- * Where somebody stood on the pages that lie behind and ahead: the address brings back what they showed, this how far it was
- * scrolled and what had the focus. Browsers without a list of the visited entries only scroll.
+ * Restores scroll position and focus when the user goes back or forward. The URL restores the content. Browsers without the
+ * Navigation API only restore the scroll position.
  */
 import { standing, takes } from "./focus.ts"
 
 interface Place {
   top: number
-  /** The innermost first. */
-  focused: readonly Told[]
+  /** Focused elements, innermost first. */
+  focused: readonly ElementDescription[]
 }
 
-/** An element as it can be found again on the same page, drawn anew. */
-interface Told {
+/** Description by which an element is found again after the page was redrawn. */
+interface ElementDescription {
   tag: string
   name: string
-  /** Among those of the same name. */
+  /** Index among the elements of the same name. */
   index: number
 }
 
 const KEY = "footfall.places"
-const MOST = 50
-/** So long is waited for what a page still loads. */
-const LONGEST_MS = 5_000
+const MAX_PLACES = 50
+/** Maximum time to wait for a page that is still loading. */
+const MIN_WAIT_MS = 500
+const MAX_WAIT_MS = 5_000
 
-/** Places are kept for as long as the tab is there, also while it shows another document. */
+/** Positions by history entry. They last as long as the tab, also across documents. */
 const places = new Map<string, Place>(stored())
 
-/** Remembers places from now on, and goes back to them. */
-export function keepPlaces(): void {
+/** Starts remembering and restoring positions. */
+export function restoreScroll(): void {
   const { navigation } = window
   if (!navigation) return
   navigation.addEventListener("navigate", keep)
@@ -39,19 +40,19 @@ export function keepPlaces(): void {
   if (navigation.activation?.navigationType === "traverse") goBackTo(navigation.currentEntry?.key)
 }
 
-/** Details lie over the page that they are of. */
+/** Returns the page of a URL. A details dialog belongs to the page below it. */
 const pageOf = (url: string | null): string => new URL(url ?? "/", location.href).pathname.replace(/\/details\/.*/, "")
 
 function keep(): void {
   const key = navigation.currentEntry?.key
   if (key === undefined) return
   places.delete(key)
-  places.set(key, { top: scrollY, focused: standing().map(toldOf) })
-  for (const old of [...places.keys()].slice(0, -MOST)) places.delete(old)
+  places.set(key, { top: scrollY, focused: standing().map(describe) })
+  for (const old of [...places.keys()].slice(0, -MAX_PLACES)) places.delete(old)
   try {
     sessionStorage.setItem(KEY, JSON.stringify([...places]))
   } catch {
-    // Storage may be forbidden or full; this document knows its places all the same.
+    // Storage may be forbidden or full; within this document positions still work.
   }
 }
 
@@ -65,7 +66,7 @@ function stored(): [string, Place][] {
 
 let going = new AbortController()
 
-/** As soon as the page has what it had; whoever does something meanwhile is left alone. */
+/** Restores a position once the page has loaded its content. Stops if the user does something. */
 function goBackTo(key: string | undefined): void {
   going.abort()
   const place = key === undefined ? undefined : places.get(key)
@@ -74,18 +75,21 @@ function goBackTo(key: string | undefined): void {
   const { signal } = going
   const end = () => going.abort()
   for (const type of ["keydown", "pointerdown", "wheel", "touchmove"]) addEventListener(type, end, { capture: true, passive: true, signal })
-  const begun = performance.now()
+  const startedAt = performance.now()
   let wanted = place.focused
   const look = () => {
     if (signal.aborted) return
-    const isLast = !document.querySelector(".skeleton, .progress-line, [aria-busy=true]") || performance.now() - begun > LONGEST_MS
+    const waited = performance.now() - startedAt
+    // Cards are drawn after the figures: for a moment nothing loads although more is to come.
+    const isDrawn = (wanted.length === 0 || waited > MIN_WAIT_MS) && !document.querySelector(".skeleton, .progress-line, [aria-busy=true]")
+    const isLast = isDrawn || waited > MAX_WAIT_MS
     scrollTo(0, place.top)
-    // Behind a dialog only where the dialog does not come back.
-    if (wanted.slice(0, isLast ? undefined : 1).some((told) => takes(found(told), { preventScroll: true }))) wanted = []
+    // The element behind a dialog gets the focus only if the dialog does not open again.
+    if (wanted.slice(0, isLast ? undefined : 1).some((description) => takes(find(description), { preventScroll: true }))) wanted = []
     if (isLast) end()
     else requestAnimationFrame(look)
   }
-  // What the new address asks for is drawn a frame later.
+  // The content of the new URL is drawn one frame later.
   requestAnimationFrame(() => requestAnimationFrame(look))
 }
 
@@ -93,9 +97,9 @@ const nameOf = (element: Element): string => element.ariaLabel ?? element.textCo
 const named = (tag: string, name: string): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>(tag)].filter((element) => nameOf(element) === name)
 
-function toldOf(element: HTMLElement): Told {
+function describe(element: HTMLElement): ElementDescription {
   const [tag, name] = [element.localName, nameOf(element)]
   return { tag, name, index: named(tag, name).indexOf(element) }
 }
 
-const found = ({ tag, name, index }: Told): HTMLElement | null => named(tag, name)[index] ?? null
+const find = ({ tag, name, index }: ElementDescription): HTMLElement | null => named(tag, name)[index] ?? null

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from "preact/compat"
 
-/** A value that several parts of the page watch. */
+/** A value that several parts of the page observe. */
 export interface Store<Value> {
   get(): Value
   set(value: Value): void
-  /** The value, and a new rendering whenever it changes. */
+  /** Returns the value and rerenders the component whenever it changes. */
   use(): Value
 }
 

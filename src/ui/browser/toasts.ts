@@ -3,7 +3,7 @@ import { createStore } from "./store.ts"
 export interface Toast {
   id: number
   text: string
-  /** Takes back what was done; offered for ten seconds. */
+  /** Undoes the action; offered for ten seconds. */
   undo?: () => void
 }
 

@@ -12,12 +12,12 @@ port1.onmessage = () => {
   }
 }
 
-/** One piece of work per task, in the order they came: in between the page is painted, and keys and clicks are answered. */
+/** Runs pieces of work in order, one per task, so that the browser can paint and handle input in between. */
 export function inTurn(work: () => void): void {
   if (waiting.push(work) === 1) next()
 }
 
-/** How many of so many parts of a page are there by now: none in the first view, then in each turn one more. What is there stays. */
+/** Returns how many of a page's parts to draw: none in the first render, then one more in each task. */
 export function useTurns(parts: number): number {
   const [turns, setTurns] = useState(0)
   useEffect(() => {

@@ -4,16 +4,16 @@ import { ErrorState, Skeleton } from "./states.tsx"
 
 interface AnswerProps<Data> {
   of: UseQueryResult<Data, Error>
-  /** Rows of the room it takes from the start. */
+  /** Number of rows for which space is reserved from the start. */
   rows?: number
   children(data: Data): ComponentChildren
 }
 
-/** One question, three of its four states: waiting, failed, shown; what is empty is for `children` to say. An old answer stays, dimmed, while a new one is made. */
+/** The states of a query: loading, failed, loaded. `children` handles an empty answer. The previous answer stays, dimmed, while a new one loads. */
 export function Answer<Data>({ of, rows = 9, children }: AnswerProps<Data>) {
   const { data, error, isPlaceholderData, isPending, refetch } = of
   return (
-    <div class="card-body" data-rows={rows === 9 ? "9" : undefined} aria-busy={isPending || isPlaceholderData}>
+    <div class="card-body" data-rows={rows} aria-busy={isPending || isPlaceholderData}>
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (

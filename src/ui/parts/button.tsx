@@ -3,13 +3,13 @@ import type { ButtonHTMLAttributes } from "preact/compat"
 import { Link } from "wouter"
 import { Icon, type IconName } from "./icon.tsx"
 
-/** `primary`: at most one in a view · `danger`: opens a question · `confirm`: answers it · `quiet`: without a frame. */
+/** `primary`: at most one per view · `danger`: opens a confirmation · `confirm`: confirms it · `quiet`: without a border. */
 type Kind = "plain" | "primary" | "danger" | "confirm" | "quiet"
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "icon"> {
   kind?: Kind
   icon?: IconName
-  /** While what it does is under way it cannot be pressed again, and says so. */
+  /** Whether the action is in progress; the button is disabled meanwhile. */
   busy?: boolean
   children: ComponentChildren
 }
@@ -23,7 +23,7 @@ export const Button = ({ kind = "plain", icon, busy = false, disabled, children,
 
 interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "icon" | "label"> {
   icon: IconName
-  /** What it does; shown as its title. */
+  /** Accessible name, also shown as the title. */
   label: string
 }
 

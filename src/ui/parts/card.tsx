@@ -7,15 +7,15 @@ interface CardProps<Id extends string> {
   tabs?: readonly Tab<Id>[]
   chosen?: Id
   onChoose?(id: Id): void
-  /** Beside the title. */
+  /** Content next to the title. */
   marks?: ComponentChildren
   foot?: ComponentChildren
-  /** Across both columns. */
+  /** Whether the card spans both columns. */
   full?: boolean
   children: ComponentChildren
 }
 
-/** A box on a page: title, tabs, what it shows, and what leads on. */
+/** A box on a page with title, tabs, content and footer. */
 export function Card<Id extends string>({ title, tabs, chosen, onChoose, marks, foot, full = false, children }: CardProps<Id>) {
   const id = useId()
   return (

@@ -1,19 +1,19 @@
-import { METRIC_WORDS, percent } from "../format.ts"
+import { METRIC_WORDS, percent } from "../text/format.ts"
 
 interface ChangeProps {
   metric: string
-  /** In percent; undefined where the earlier value was 0. */
+  /** Change in percent; undefined if the earlier value was 0. */
   change: number | undefined
   value: number | undefined
 }
 
-const MOST = 999
+const MAX_PERCENT = 999
 
-/** How a value compares with the earlier one. Green and brick only where more is better. */
+/** The change from the earlier value. Only metrics for which more is better are coloured. */
 export function Change({ metric, change, value }: ChangeProps) {
   if (change === undefined) return value ? <span class="quiet">new</span> : <span class="quiet">–</span>
   if (change === 0) return <span class="quiet">0%</span>
-  const size = Math.abs(change) > MOST ? `>${MOST}%` : percent(Math.abs(change))
+  const size = Math.abs(change) > MAX_PERCENT ? `>${MAX_PERCENT}%` : percent(Math.abs(change))
   const isUp = change > 0
   const tone = METRIC_WORDS[metric]?.better ? (isUp ? "up" : "down") : undefined
   return (

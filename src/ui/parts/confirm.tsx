@@ -2,22 +2,22 @@ import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { Button } from "./button.tsx"
 import { Dialog } from "./dialog.tsx"
-import { TextField } from "./fields.tsx"
-import { Form } from "./form.tsx"
+import { TextField } from "./form/fields.tsx"
+import { Form } from "./form/form.tsx"
 
 interface ConfirmProps {
   title: string
-  /** What happens, with its consequence in numbers where there are any. */
+  /** What will happen, with numbers where possible. */
   children: ComponentChildren
-  /** What the button does: Delete 41,203 events. */
+  /** Label of the button, such as Delete 41,203 events. */
   act: string
-  /** The thing's name, to be typed where there is no way back. */
+  /** Name that the user must type if the action can't be undone. */
   name?: string
   onConfirm(): Promise<unknown>
   onClose(): void
 }
 
-/** Asks before something is done that cannot simply be taken back. */
+/** Dialog that asks for confirmation before a destructive action. */
 export function Confirm({ title, children, act, name, onConfirm, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("")
   const isNamed = name === undefined || typed.trim() === name
@@ -32,7 +32,7 @@ export function Confirm({ title, children, act, name, onConfirm, onClose }: Conf
         {({ busy }) => (
           <>
             <div>{children}</div>
-            {name !== undefined && <TextField label={`Type ${name} to go on`} value={typed} onValue={setTyped} autocomplete="off" />}
+            {name !== undefined && <TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} autocomplete="off" />}
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="confirm" type="submit" busy={busy} disabled={!isNamed}>

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks"
-import { CANNOT_COPY, putIntoClipboard } from "../clipboard.ts"
-import { toast } from "../toasts.ts"
+import { CANNOT_COPY, putIntoClipboard } from "../browser/clipboard.ts"
+import { toast } from "../browser/toasts.ts"
 import { Button } from "./button.tsx"
 
-/** Copies a text and says so. */
+/** Button that copies a text and confirms it. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false)
   return (

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks"
 
-/** Seconds between two words of the live region. */
+/** Seconds between two announcements of the live region. */
 const SPOKEN_EVERY = 15
 
-/** `Try again in 40 s.`, counting down; spoken at most every 15 seconds. */
+/** Counts down `Try again in 40 s.` and announces it at most every 15 seconds. */
 export function Countdown({ seconds, onEnd }: { seconds: number; onEnd(): void }) {
   const [left, setLeft] = useState(seconds)
   useEffect(() => {
@@ -25,5 +25,5 @@ export function Countdown({ seconds, onEnd }: { seconds: number; onEnd(): void }
   )
 }
 
-/** From two minutes on in minutes. */
+/** Formats a waiting time; two minutes and more are given in minutes. */
 export const waitText = (seconds: number): string => (seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`)

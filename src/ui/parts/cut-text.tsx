@@ -1,6 +1,6 @@
-import { cutParts, visible } from "../safe-text.ts"
+import { cutParts, visible } from "../text/safe-text.ts"
 
-/** A stranger's text on one line; of a path the last part stays when there is no room. The whole is its title. */
+/** Text from visitors on one line. If space is short, the last part of a path stays visible. The title has the full text. */
 export function CutText({ text }: { text: string }) {
   const shown = visible(text)
   const [start, end] = cutParts(shown)

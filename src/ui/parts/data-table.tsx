@@ -3,25 +3,25 @@ import type { ComponentChildren } from "preact"
 export interface Column<Row> {
   id: string
   label: string
-  /** Numbers stand at the right. */
+  /** Whether the column has right-aligned numbers. */
   number?: boolean
   cell(row: Row): ComponentChildren
-  /** Its name in the `sort` of the list, where it can be sorted by. */
+  /** Name of the column in the `sort` parameter, if it is sortable. */
   sort?: string
 }
 
 interface DataTableProps<Row> {
-  /** What the rows are, for assistive technology. */
+  /** Accessible name of the table. */
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf(row: Row): string | number
-  /** `name` or `-name`. */
+  /** Current order: `name` ascending, `-name` descending. */
   sort?: string
   onSort?(sort: string): void
 }
 
-/** Rows with heads that stay in sight. The first column names the row. */
+/** Table with sticky headers. The first column contains the row headers. */
 export function DataTable<Row>({ caption, columns, rows, keyOf, sort, onSort }: DataTableProps<Row>) {
   return (
     <div class="table-wrap" tabIndex={0} role="region" aria-label={caption}>

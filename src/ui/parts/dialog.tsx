@@ -6,13 +6,13 @@ interface DialogProps {
   title: string
   onClose(): void
   children: ComponentChildren
-  /** At least 900 px wide where there is room. */
+  /** Whether the dialog is at least 900 px wide if there is space. */
   wide?: boolean
-  /** Stays a box on phones instead of filling the screen. */
+  /** Whether the dialog stays a box on phones instead of filling the screen. */
   small?: boolean
 }
 
-/** A modal dialog while it is rendered. Focus goes into it and comes back; Escape and the button in its head close it. */
+/** A modal dialog, open while it is rendered. It takes the focus and returns it; Escape and the close button close it. */
 export function Dialog({ title, onClose, children, wide = false, small = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, children, wide = false, small = false }
     const before = document.activeElement
     const dialog = element.current!
     dialog.showModal()
-    // By itself it would begin with the button that closes it.
+    // Otherwise the browser would focus the close button.
     if (!dialog.querySelector("[autofocus]")) dialog.querySelector<HTMLElement>(":is(input, select, textarea):enabled")?.focus()
     return () => {
       if (before instanceof HTMLElement) before.focus()

@@ -1,4 +1,4 @@
-/** The whole set: 16 px, strokes of one width, no colour of their own. */
+/** The icon set: 16 px, equal stroke widths, current colour. */
 const SHAPES = {
   overview: "M2 13.5h12M3.5 11V7.5M8 11V3M12.5 11V5.5",
   realtime: "M1.5 8h3l2-5 3 10 2-5h3",
@@ -13,9 +13,6 @@ const SHAPES = {
   people:
     "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c0-2.5 2-4 4.5-4s4.5 1.5 4.5 4M11 7.5a2.5 2.5 0 0 0 0-5M12.5 9.8c1.200.7 2 2 2 3.700",
   revenue: "M2 4.5h12v7H2zM8 9.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z",
-  dashboards: "M2.5 2.5h5v6h-5zM9.5 2.5h4v3.5h-4zM9.5 8h4v5.5h-4zM2.5 10.5h5v3h-5z",
-  links: "M6.5 9.5l3-3M7 4.5l1.5-1.5a3 3 0 0 1 4.5 4.5L11.5 9M9 11.5l-1.5 1.5A3 3 0 0 1 3 8.5L4.5 7",
-  pixels: "M2.5 2.5h11v11h-11zM6.5 6.5h3v3h-3z",
   imports: "M8 2v8M5 7l3 3 3-3M2.5 11v2.5h11V11",
   integrations: "M5.5 2v3M10.5 2v3M3.5 5h9v2.5a4.5 4.5 0 0 1-9 0zM8 12v2.5",
   settings: "M2 4.5h7M12 4.5h2M2 11.5h2M7 11.5h7M10.5 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM5.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z",
@@ -43,10 +40,12 @@ const SHAPES = {
   pause: "M5.5 3v10M10.5 3v10",
 } as const
 export type IconName = keyof typeof SHAPES
+/** Name of a common icon, or the SVG path of an icon that a plugin brings: 16 × 16, drawn with strokes. */
+export type AnyIcon = IconName | { path: string }
 
-/** Decoration: what it stands for is written beside it, or in the label of its button. */
-export const Icon = ({ name }: { name: IconName }) => (
+/** A decorative icon. Its meaning is in the text next to it or in the label of its button. */
+export const Icon = ({ name }: { name: AnyIcon }) => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-    <path d={SHAPES[name]} />
+    <path d={typeof name === "string" ? SHAPES[name] : name.path} />
   </svg>
 )

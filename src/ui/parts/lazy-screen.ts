@@ -1,20 +1,20 @@
 import type { ComponentType } from "preact"
 import { lazy } from "preact/compat"
 import { useEffect } from "preact/hooks"
-import { NewVersion } from "./shell/system-pages.tsx"
-import { toast } from "./toasts.ts"
+import { toast } from "../browser/toasts.ts"
+import { NewVersion } from "./system-pages.tsx"
 
-/** A screen that is loaded when it is opened. One whose file is gone is one of an older build than the server's. */
+/** Loads a screen when it is opened. If its script is missing, the server runs a newer build than the page. */
 export const lazyScreen = (load: () => Promise<{ default: ComponentType }>) => lazy(() => load().catch(() => ({ default: NewVersion })))
 
-/** A part of a page that is loaded when it is needed. Where it cannot be, the page goes on without, and says so. */
+/** Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. */
 export const lazyPart = <Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) =>
-  lazy(() => load().catch(() => ({ default: Missing as ComponentType<Props> }))) // it looks for one thing alone, and can do without
+  lazy(() => load().catch(() => ({ default: Missing as ComponentType<Props> }))) // it uses no property but the optional `onClose`
 
-/** What was to lie over the page closes, so that it can be opened once more. */
+/** Stands in for a part that couldn't be loaded. Closes a dialog, so that it can be opened again. */
 function Missing({ onClose }: { onClose?(): void }) {
   useEffect(() => {
-    toast("A part of this page cannot be loaded: the server cannot be reached, or runs a newer version. Load the page again.")
+    toast("Part of this page couldn't be loaded. The server can't be reached or runs a newer version. Reload the page.")
     onClose?.()
   }, [])
   return null

@@ -1,4 +1,4 @@
-/** The product's mark. */
+/** The product's logo. */
 export const Mark = () => (
   <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false" width="24" height="24">
     <rect width="16" height="16" rx="3" fill="var(--accent)" />

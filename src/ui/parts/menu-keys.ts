@@ -1,14 +1,14 @@
-/** Keys in menus, as their ARIA pattern has them: arrows go round, Home and End to the ends, letters to the next item that begins so. */
+/** Keys in menus by the ARIA menu pattern: arrows wrap around, Home and End move to the ends, letters to the next item that starts with them. */
 
 const ITEM = "[role^=menuitem]"
 const FIELDS = "input, select, textarea"
-/** Letters that follow one another within so many milliseconds are one beginning. */
+/** Maximum time between letters that are searched for together, in milliseconds. */
 const TYPING_MS = 500
 let typed = { text: "", at: 0 }
 
-/** In all menus from now on. */
+/** Starts handling keys in all menus. */
 export function keepMenuKeys(): void {
-  // The menu keeps its keys to itself, so they are looked at on their way in.
+  // Uses the capture phase, because menus stop the propagation of their keys.
   addEventListener("keydown", moveBetweenItems, true)
 }
 
@@ -16,7 +16,7 @@ function moveBetweenItems(event: KeyboardEvent): void {
   const menu = event.target instanceof Element ? event.target.closest("[role=menu]") : null
   if (!menu || event.ctrlKey || event.metaKey || event.altKey) return
   const items = [...menu.querySelectorAll<HTMLElement>(ITEM)]
-  const here = items.indexOf(document.activeElement as HTMLElement) // -1 for what is none
+  const here = items.indexOf(document.activeElement as HTMLElement) // -1 if no item has the focus
   const isTyping = document.activeElement?.matches(FIELDS) === true
   const wanted =
     itemByArrow(event.key, items, here) ?? (isTyping ? undefined : (itemAtEnd(event.key, items) ?? itemTyped(event, items, here)))
@@ -37,7 +37,7 @@ function itemTyped({ key, timeStamp }: KeyboardEvent, items: readonly HTMLElemen
   if (key.length !== 1 || key === " ") return undefined
   const text = (timeStamp - typed.at < TYPING_MS ? typed.text : "") + key.toLowerCase()
   typed = { text, at: timeStamp }
-  // A second letter may stay on the item that the first has found.
+  // A second letter may match the item that the first one selected.
   const from = text.length > 1 ? Math.max(0, here) : here + 1
   return [...items.slice(from), ...items.slice(0, from)].find((item) => item.textContent?.trim().toLowerCase().startsWith(text))
 }

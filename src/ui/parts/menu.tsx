@@ -2,21 +2,21 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 
 interface PopoverProps {
-  /** What the button shows, and its name for assistive technology where that is not text. */
+  /** Content of the button. `label` is its accessible name if the content is not text. */
   button: ComponentChildren
   label?: string
   kind?: string
   iconOnly?: boolean
-  /** Rendered while it is open; `close` also gives the focus back. */
+  /** Renders the content while open. `close` also returns the focus to the button. */
   children(close: () => void): ComponentChildren
-  /** `menu`: keys move between its items, see `menu-keys.ts`. */
+  /** ARIA role. Keys move between the items of a `menu`, see `menu-keys.ts`. */
   role?: "menu" | "dialog"
   disabled?: boolean
-  /** Opened from outside, for keys. */
+  /** Opens the popover whenever the number changes, for keyboard shortcuts. */
   openSignal?: number | undefined
 }
 
-/** A button with a box below it. The box closes by Escape, by a click elsewhere, and by whatever is chosen in it. */
+/** A button with a popover below it, which closes on Escape, on a click elsewhere and on a selection. */
 export function Popover({ button, label, kind = "plain", iconOnly = false, children, role = "menu", disabled, openSignal }: PopoverProps) {
   const [isOpen, setOpen] = useState(false)
   const trigger = useRef<HTMLButtonElement>(null)
@@ -28,9 +28,14 @@ export function Popover({ button, label, kind = "plain", iconOnly = false, child
   useEffect(() => {
     const element = box.current
     if (!isOpen || !element || !trigger.current) return
+    const button = trigger.current
     element.showPopover()
-    place(element, trigger.current)
+    place(element, button)
     firstIn(element).focus()
+    // Repositions the popover when items that load later make it larger.
+    const resized = new ResizeObserver(() => place(element, button))
+    resized.observe(element)
+    return () => resized.disconnect()
   }, [isOpen])
   const close = () => {
     setOpen(false)
@@ -81,11 +86,11 @@ export function Popover({ button, label, kind = "plain", iconOnly = false, child
   )
 }
 
-/** What gets the focus when a box opens: what asks for it, what is chosen, else the first that can have it. */
+/** Returns the element to focus when a popover opens: one with autofocus, the checked one, or the first control. */
 const firstIn = (box: HTMLElement): HTMLElement =>
   ["[autofocus]", "[aria-checked=true]", "button, a, input"].map((one) => box.querySelector<HTMLElement>(one)).find((one) => one) ?? box
 
-/** Below the button, moved so far that all of it is on the screen. */
+/** Positions the popover below the button, within the screen. */
 function place(element: HTMLElement, trigger: HTMLElement): void {
   const at = trigger.getBoundingClientRect()
   const { offsetWidth, offsetHeight } = element
@@ -100,11 +105,11 @@ interface MenuItemProps {
   children: ComponentChildren
   onSelect?: () => void
   href?: string
-  /** Of one among several that exclude each other, or of one that `toggles` by itself. */
+  /** Whether the item is checked: one of several radio items, or a checkbox item with `toggles`. */
   checked?: boolean
   toggles?: boolean
   kind?: "danger"
-  /** The key that does the same, shown at the end of the row. */
+  /** Keyboard shortcut, shown at the end of the item. */
   hint?: string | undefined
 }
 

@@ -1,7 +1,7 @@
-import { agoText } from "../ago.ts"
-import { timeText } from "../format.ts"
+import { agoText } from "../text/ago.ts"
+import { timeText } from "../text/format.ts"
 
-/** How long ago; the moment itself as its title. */
+/** Shows how long ago an instant was, with the full time as the title. */
 export const Moment = ({ at, none = "never" }: { at: string | null; none?: string }) =>
   at === null ? (
     <span class="quiet">{none}</span>

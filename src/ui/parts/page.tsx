@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 
 interface PageProps {
-  /** The heading, and the first part of the window's title. */
+  /** Heading of the page and first part of the window title. */
   title: string
-  /** Beside the heading. */
+  /** Buttons next to the heading. */
   actions?: ComponentChildren
-  /** For pages whose heading is in their content: the dashboard. */
+  /** Whether the heading is visible to assistive technology only, as on the dashboard. */
   hideTitle?: boolean
   children: ComponentChildren
 }

@@ -1,6 +1,6 @@
-import { visible } from "../safe-text.ts"
+import { visible } from "../text/safe-text.ts"
 
-/** Somebody in a cell of a table, by name and by the address that tells namesakes apart. */
+/** Name and email address of a person in a table cell. */
 export const Person = ({ name, email }: { name: string; email: string }) => (
   <>
     <div>{visible(name)}</div>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import type { useRows } from "../lists.ts"
+import type { useRows } from "../api/lists.ts"
 import { Button } from "./button.tsx"
 import { type Column, DataTable } from "./data-table.tsx"
 import { EmptyState, ErrorState, Skeleton } from "./states.tsx"
@@ -9,15 +9,15 @@ interface RowsProps<Row> {
   caption: string
   columns: readonly Column<Row>[]
   keyOf(row: Row): string | number
-  /** Why there may be none. */
+  /** Text of the empty state. */
   empty: ComponentChildren
-  /** One step on from there. */
+  /** Action of the empty state. */
   step?: ComponentChildren
   sort?: string
   onSort?(sort: string): void
 }
 
-/** A list in its states: waiting, failed, empty, shown, and more of it where there is more. */
+/** A paged list in its states: loading, failed, empty, loaded with a button for more rows. */
 export function Rows<Row>({ of, empty, step, ...table }: RowsProps<Row>) {
   const { rows, error, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage, refetch } = of
   if (!rows) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton rows={6} />

@@ -1,19 +1,19 @@
 /**
- * Keys of the whole page in one place: single letters without a modifier, and `g o` for one after the other. They rest while
- * somebody types, while a dialog or a menu is open, and where the preferences switch them off.
+ * Keyboard shortcuts of the page: single letters without modifiers, and sequences such as `g o`. They are off while the user types,
+ * while a dialog or menu is open, and if the preferences disable them.
  */
 import { useEffect, useRef } from "preact/hooks"
-import { useMe } from "./me.ts"
+import { useMe } from "../api/me.ts"
 
-/** What a key does; `Escape` and signs by their own names, letters small. */
+/** Actions by key. Letters are lower case, other keys have their DOM names, such as `Escape`. */
 export type Bindings = Readonly<Record<string, () => void>>
 
 const bound: { current: Bindings }[] = []
-/** Within so many milliseconds the second key of two must follow. */
+/** Maximum time between the two keys of a sequence, in milliseconds. */
 const SECOND_MS = 1_200
 let first: { key: string; at: number } | undefined
 
-/** Binds keys while the part of the page is shown. Of two parts that bind the same key the one that came later has it. */
+/** Binds keys while the component is mounted. If two components bind the same key, the later one receives it. */
 export function useKeys(bindings: Bindings): void {
   const isOn = useMe()?.user.shortcuts !== false
   const latest = useRef(bindings)
@@ -47,7 +47,7 @@ function actOf(name: string): (() => void) | undefined {
   return bound.findLast(({ current }) => Object.hasOwn(current, name))?.current[name]
 }
 
-/** Typing, and what lies over the page, has its own keys. */
+/** Returns whether the user is typing, or a dialog or menu is open. */
 const isElsewhere = (target: EventTarget | null): boolean =>
   (target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))) ||
   document.querySelector("dialog[open], :popover-open") !== null

@@ -1,8 +1,8 @@
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { Field } from "../../parts/fields.tsx"
+import { CopyButton } from "./copy-button.tsx"
+import { Field } from "./form/fields.tsx"
 
-/** A secret in a field of its own, where the focus goes, selected; it is in no address. */
-export function ShownOnce({ label, secret, note }: { label: string; secret: string; note: string }) {
+/** A secret in a selected, read-only field with a copy button. It never appears in a URL. */
+export function OneTimeSecret({ label, secret, note }: { label: string; secret: string; note: string }) {
   return (
     <div class="joined">
       <Field label={label} note={note}>

@@ -1,10 +1,10 @@
 interface SparkProps {
   values: readonly number[]
-  /** What the line is about; low and high are added for assistive technology. */
+  /** Accessible name, to which the lowest and highest value are added. */
   label: string
 }
 
-/** A small line from zero. */
+/** A sparkline that starts at zero. */
 export function Spark({ values, label }: SparkProps) {
   const high = Math.max(...values, 1)
   const step = 100 / Math.max(1, values.length - 1)

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
-import { Problem } from "../api.ts"
-import { Cancelled } from "../proof.ts"
+import { Problem } from "../api/api.ts"
+import { Cancelled } from "../api/proof.ts"
 import { Button } from "./button.tsx"
 
-/** Nothing for the first moment, then lines of the size that the content will have; after some seconds a word. */
+/** Loading state: nothing for 150 ms, then placeholder lines of the content's size, and a hint after 5 s. */
 export function Skeleton({ rows = 9 }: { rows?: number }) {
   const waited = useWaited([150, 5_000])
   if (waited < 1) return null
@@ -13,12 +13,12 @@ export function Skeleton({ rows = 9 }: { rows?: number }) {
       {Array.from({ length: rows }, (_, row) => (
         <span key={row} />
       ))}
-      {waited > 1 && <p class="small quiet">Still counting. A shorter period is faster.</p>}
+      {waited > 1 && <p class="small quiet">Still loading. A shorter period loads faster.</p>}
     </div>
   )
 }
 
-/** How many of these moments have passed since it was first shown; milliseconds. */
+/** Returns how many of these times, in milliseconds, have passed since the first render. */
 function useWaited(moments: readonly number[]): number {
   const [passed, setPassed] = useState(0)
   useEffect(() => {
@@ -28,7 +28,7 @@ function useWaited(moments: readonly number[]): number {
   return passed
 }
 
-/** What failed, in words, with the id under which the server's log has it. The words stay while it is tried again. */
+/** Error state with the message and the request id of the server's log. The message stays during a retry. */
 export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const [tried, setTried] = useState<Error>()
   const retry = () => {
@@ -51,13 +51,13 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry?: () => v
 
 export function sentenceOf(error: Error): string {
   if (error instanceof Cancelled) return error.message
-  if (!(error instanceof Problem)) return "Something in this page failed. Loading it again may help."
-  if (error.code === "offline") return "The server cannot be reached. Try again when it can."
-  if (error.code === "query_timeout") return "The report took too long. A shorter period or fewer filters are faster."
+  if (!(error instanceof Problem)) return "Something went wrong on this page. Reload it and try again."
+  if (error.code === "offline") return "Can't reach the server. Check your connection and try again."
+  if (error.code === "query_timeout") return "The report took too long. Choose a shorter period or fewer filters."
   return error.message
 }
 
-/** Why there is nothing, and one step on. */
+/** Empty state: one sentence with the reason, and one action. */
 export const EmptyState = ({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) => (
   <div class="state">
     <p class="quiet">{children}</p>
@@ -65,7 +65,7 @@ export const EmptyState = ({ children, action }: { children: ComponentChildren; 
   </div>
 )
 
-/** A page of its own for what cannot be shown: 404, 403. */
+/** A full page for an error such as 404 or 403. */
 export const SystemPage = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <main class="narrow-page" id="main">
     <h1>{title}</h1>

@@ -1,15 +1,15 @@
 import { useEffect } from "preact/hooks"
-import { Button, ButtonLink } from "../parts/button.tsx"
-import { SystemPage } from "../parts/states.tsx"
+import { Button, ButtonLink } from "./button.tsx"
+import { SystemPage } from "./states.tsx"
 
-/** The same for what does not exist and for what one cannot see. */
+/** The 404 page. It is the same for pages that do not exist and pages that the user cannot see. */
 export function NotFound() {
   useEffect(() => {
     document.title = "Not found · Footfall"
   }, [])
   return (
-    <SystemPage title="Nothing is here">
-      <p>The page does not exist, or you cannot see it.</p>
+    <SystemPage title="Page not found">
+      <p>It doesn't exist, or you don't have access.</p>
       <p>
         <ButtonLink href="/sites">All sites</ButtonLink>
       </p>
@@ -17,11 +17,11 @@ export function NotFound() {
   )
 }
 
-/** Which permission is missing, and who can give it. */
+/** The 403 page. It names the missing permission and who can grant it. */
 export const Forbidden = ({ permission, giver }: { permission: string; giver: string }) => (
-  <SystemPage title="This is not open to you">
+  <SystemPage title="You don't have access to this page">
     <p>
-      This needs the permission to {permission}. {giver} can grant it.
+      You need the permission to {permission}. {giver} can grant it.
     </p>
     <p>
       <ButtonLink href="/sites">All sites</ButtonLink>
@@ -29,13 +29,13 @@ export const Forbidden = ({ permission, giver }: { permission: string; giver: st
   </SystemPage>
 )
 
-/** A file of the page is gone: the server runs a newer build, or is not there. */
+/** Shown when a script of the page can't be loaded: the server runs a newer build or can't be reached. */
 export const NewVersion = () => (
-  <SystemPage title="This page must be loaded again">
-    <p>A newer version of Footfall is running, or the server cannot be reached just now.</p>
+  <SystemPage title="Reload this page">
+    <p>A newer version of Footfall is running, or the server can't be reached.</p>
     <p>
       <Button kind="primary" onClick={() => location.reload()}>
-        Reload
+        Reload page
       </Button>
     </p>
   </SystemPage>

@@ -6,16 +6,16 @@ export interface Tab<Id extends string = string> {
 }
 
 interface TabsProps<Id extends string> {
-  /** What the tabs choose between, for assistive technology. */
+  /** Accessible name of the tab list. */
   label: string
   tabs: readonly Tab<Id>[]
   chosen: Id
   onChoose(id: Id): void
-  /** Id of the element they change. */
+  /** Id of the tab panel. */
   panel: string
 }
 
-/** The ARIA pattern of tabs: one stop of the Tab key, arrows move and choose. */
+/** Tabs by the ARIA pattern: one tab stop, arrow keys move and select. */
 export function Tabs<Id extends string>({ label, tabs, chosen, onChoose, panel }: TabsProps<Id>) {
   const list = useRef<HTMLDivElement>(null)
   const move = (event: KeyboardEvent) => {

@@ -1,7 +1,7 @@
-import { dismiss, toasts } from "../toasts.ts"
+import { dismiss, toasts } from "../browser/toasts.ts"
 import { Button, IconButton } from "./button.tsx"
 
-/** Short words about what was done, with the way back where there is one. */
+/** Short messages about completed actions, with *Undo* where possible. */
 export function Toasts() {
   const shown = toasts.use()
   return (

@@ -1,20 +1,20 @@
-/** Things that are counted over time beside the statistics of a site, drawn and listed as those are. */
+/** Charts and lists for counts other than the site's statistics, such as clicks on links. */
 import { useMemo, useState } from "preact/hooks"
 import type { ReportRange, Timeseries } from "../../domain/report.ts"
 import { comparisonArguments, rangeArguments } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
-import { exact, short } from "../format.ts"
+import { useSiteAddress } from "../browser/address.ts"
 import { Change } from "../parts/change.tsx"
-import ChartTable from "../screens/dashboard/chart-table.tsx"
-import { IntervalField } from "../screens/dashboard/interval-field.tsx"
-import { changeOf } from "../screens/dashboard/point-change.ts"
-import { RankedList } from "../screens/dashboard/ranked-list.tsx"
-import { Drawing } from "../screens/dashboard/time-chart.tsx"
-import { useNotes } from "./notes.ts"
-import { otherText } from "./other-text.ts"
-import { asQuery } from "./source.ts"
+import { exact, short } from "../text/format.ts"
+import ChartTable from "./chart/chart-table.tsx"
+import { IntervalField } from "./chart/interval-field.tsx"
+import { Drawing } from "./chart/time-chart.tsx"
+import { changeOf } from "./data/point-change.ts"
+import { asQuery } from "./data/source.ts"
+import { useNotes } from "./notes/notes.ts"
+import { comparisonText } from "./other-text.ts"
+import { RankedList } from "./rows/ranked-list.tsx"
 
-/** The period and the filters of the page as the query of a report, and both with the comparison and the interval where it is compared. */
+/** Returns the page's period and filters as query strings: plain, with the comparison, and with comparison and interval. */
 export function useRangeQuery(): { plain: string; compared: string; interval: string } {
   const { address } = useSiteAddress()
   const range = rangeArguments(address)
@@ -27,7 +27,7 @@ export function useRangeQuery(): { plain: string; compared: string; interval: st
 }
 
 type Point = { time: string; partial?: boolean } & Record<string, unknown>
-/** Several counts over time, as plugins answer them. */
+/** Several counts over time in the form in which plugins respond. */
 export interface CountSeries {
   interval: string
   points: readonly Point[]
@@ -36,16 +36,16 @@ export interface CountSeries {
 }
 
 interface CountChartProps {
-  /** What the figures are about, for assistive technology. */
+  /** Accessible name of the figures. */
   title: string
-  /** By name, in order: how each is called, and its number over the whole range where that is known. */
+  /** The counts in order, with their labels and, if known, their totals over the range. */
   counts: readonly { name: string; label: string; value?: number | undefined; before?: number | undefined; note?: string }[]
   series: CountSeries
 }
 
 const NO_NOTES: never[] = []
 
-/** Figures, of which the chosen one is drawn beside that of the earlier range. */
+/** Figures and the chart of the selected one with its comparison. */
 export function CountChart({ title, counts, series }: CountChartProps) {
   const { siteId } = useSiteAddress()
   const [name, setName] = useState(counts[0]!.name)
@@ -79,7 +79,7 @@ export function CountChart({ title, counts, series }: CountChartProps) {
           <span class="key-of-series">{chosen.label}</span>
           {shown.comparison && (
             <span class="key-of-series" data-other>
-              {otherText(shown)}
+              {comparisonText(shown)}
             </span>
           )}
         </span>
@@ -94,7 +94,7 @@ export function CountChart({ title, counts, series }: CountChartProps) {
   )
 }
 
-/** One count as a report of the statistics. What is no metric of theirs is called by its own name. */
+/** Converts one count into a time series report. Its label serves as the metric's name. */
 function named({ interval, points, comparison, meta }: CountSeries, name: string, label: string): Timeseries {
   const own = (all: readonly Point[]) =>
     all.map(({ time, partial, [name]: value }) => ({ time, ...(partial && { partial }), [label]: Number(value ?? 0) }))
@@ -107,14 +107,14 @@ function named({ interval, points, comparison, meta }: CountSeries, name: string
 }
 
 interface CountRowsProps {
-  /** Head of the first column. */
+  /** Header of the first column. */
   title: string
-  /** Heads of the columns of numbers, by the name of the number in a row; the first is drawn as a bar. */
+  /** Column headers by the name of the number in a row. The first column is also drawn as a bar. */
   counts: Readonly<Record<string, string>>
   rows: readonly ({ value: string; label?: string } & Record<string, unknown>)[]
 }
 
-/** Values with their counts; the bar behind the text repeats the first one. */
+/** List of values with their counts. The bar behind the text repeats the first count. */
 export function CountRows({ title, counts, rows }: CountRowsProps) {
   const named = rows.map(({ value, label, ...numbers }) => ({
     value,

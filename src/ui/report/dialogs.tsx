@@ -1,14 +1,14 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../lazy-screen.ts"
+import { lazyPart } from "../parts/lazy-screen.ts"
 import { closeDialog, type OpenDialog, openDialog } from "./open-dialog.ts"
 
-const FilterDialog = lazyPart(() => import("./filter-dialog.tsx"))
-const SegmentDialog = lazyPart(() => import("./segment-dialog.tsx"))
-const RangeDialog = lazyPart(() => import("./range-dialog.tsx"))
-const NotesDialog = lazyPart(() => import("./notes-dialog.tsx"))
-const DropsDialog = lazyPart(() => import("./drops-dialog.tsx"))
+const FilterDialog = lazyPart(() => import("./filters/filter-dialog.tsx"))
+const SegmentDialog = lazyPart(() => import("./filters/segment-dialog.tsx"))
+const RangeDialog = lazyPart(() => import("./range/range-dialog.tsx"))
+const NotesDialog = lazyPart(() => import("./notes/notes-dialog.tsx"))
+const DropsDialog = lazyPart(() => import("./drops/drops-dialog.tsx"))
 
-/** The dialog that is open over a page about a period, if there is one. */
+/** The dialog that is open over a page with a period, if any. */
 export function RangeDialogs() {
   const open = openDialog.use()
   return open ? <Suspense fallback={<div class="progress-line" />}>{dialogOf(open)}</Suspense> : null

@@ -1,11 +1,11 @@
-import { createStore } from "../store.ts"
+import { createStore } from "../browser/store.ts"
 
-/** What lies over a page about a period. Each is loaded when it is opened. */
+/** The dialogs of a page with a period. Each is loaded when it is opened. */
 export type OpenDialog =
-  | { name: "filter" /** Which filter of the address is edited; a new one without it. */; index?: number }
+  | { name: "filter" /** Index of the edited filter; undefined adds one. */; index?: number }
   | { name: "segment" }
   | { name: "range" | "comparison" }
-  | { name: "notes" /** Begins with a note to this day. */; day?: string }
+  | { name: "notes" /** Day of a new note. */; day?: string }
   | { name: "drops" }
 
 export const openDialog = createStore<OpenDialog | undefined>(undefined)

@@ -2,15 +2,15 @@ import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 
 interface TrustMarkProps {
-  /** One glyph or two words. */
+  /** Text of the mark, one glyph or a few words. */
   mark: string
-  /** What it means here; shown on focus and hover, and read with the mark. */
+  /** Explanation, shown on focus and hover and in the accessible description. */
   children: ComponentChildren
-  /** Where a click leads. */
+  /** Called on a click. */
   onOpen?: () => void
 }
 
-/** Says next to a figure what a reader must know of it. */
+/** A mark next to a figure that explains its limits. */
 export function TrustMark({ mark, children, onOpen }: TrustMarkProps) {
   const id = useId()
   return (

@@ -1,7 +1,7 @@
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 
-/** Gives the focus to the first item of a menu whose items came after it was opened. */
+/** Focuses the first item of a menu whose items were loaded after it was opened. */
 export function useFirstItem(): RefObject<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => box.current?.querySelector<HTMLElement>("[role^=menuitem]")?.focus(), [])

@@ -1,9 +1,9 @@
-import { useMe } from "../me.ts"
+import { useMe } from "../api/me.ts"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { mayOpen, sections } from "../plugin-pages.ts"
 import { signOut } from "../sign-in/sign-out.ts"
+import { mayOpen, sections } from "./plugin-pages.ts"
 
-/** Own account, organizations, the console, and the way out. */
+/** Renders the menu with the user's account, organizations, plugin sections, help and sign-out. */
 export function AccountMenu() {
   const me = useMe()
   if (!me) return null

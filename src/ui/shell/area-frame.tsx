@@ -1,14 +1,14 @@
 import type { ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { Route, Switch } from "wouter"
-import { useSiteId } from "../address.ts"
-import { lazyScreen } from "../lazy-screen.ts"
-import { useMe } from "../me.ts"
-import { mayOpen, type OwnedArea, type SitePage } from "../plugin-pages.ts"
+import { useMe } from "../api/me.ts"
+import { useSiteId } from "../browser/address.ts"
+import { lazyScreen } from "../parts/lazy-screen.ts"
+import { Forbidden, NotFound } from "../parts/system-pages.tsx"
+import { mayOpen, type OwnedArea, type SitePage } from "./plugin-pages.ts"
 import { SiteShell } from "./site-shell.tsx"
-import { Forbidden, NotFound } from "./system-pages.tsx"
 
-/** The pages of a site that a plugin brings, each in the frame of the site. Of a plugin that is off nothing is there. */
+/** Loads the site pages of a plugin, each in the frame of the site. Renders the 404 page while the plugin is off. */
 export async function areaScreen({ plugin, area }: OwnedArea): Promise<{ default: ComponentType }> {
   const { default: pages } = await area.load()
   const screens = pages.map((page) => ({ page, Screen: lazyScreen(page.load) }))

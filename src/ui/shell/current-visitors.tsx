@@ -1,10 +1,10 @@
 import { Link } from "wouter"
 import type { Realtime } from "../../domain/report.ts"
-import { short } from "../format.ts"
-import { useStatsSource } from "../stats/source.ts"
-import { useReport } from "../stats/use-report.ts"
+import { useStatsSource } from "../report/data/source.ts"
+import { useReport } from "../report/data/use-report.ts"
+import { short } from "../text/format.ts"
 
-/** Visitors of the last five minutes; leads to what they do. */
+/** Shows the number of visitors in the last five minutes and links to the realtime page. */
 export function CurrentVisitors() {
   const { siteId } = useStatsSource()
   const { data } = useReport("realtime", {}, { refetchMs: 30_000 })
@@ -12,7 +12,7 @@ export function CurrentVisitors() {
   return (
     <Link href={`/sites/${siteId}/realtime`} class="button" data-kind="quiet">
       <span class="dot" data-state={visitors ? "on" : "quiet"} />
-      {visitors === undefined ? "–" : short(visitors)} now
+      {visitors === undefined ? "–" : short(visitors)} online
     </Link>
   )
 }

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks"
-import { post } from "../api.ts"
-import { timeText } from "../format.ts"
-import { useMe } from "../me.ts"
+import { post } from "../api/api.ts"
+import { useMe } from "../api/me.ts"
 import { Button } from "../parts/button.tsx"
 import { sentenceOf } from "../parts/states.tsx"
+import { timeText } from "../text/format.ts"
 
-/** A red frame around everything while an instance admin looks at it as somebody else, and the way back. */
+/** Renders a red frame and a bar with *Stop impersonating* while an instance admin impersonates a user. */
 export default function ImpersonationBar() {
   const me = useMe()
   const [fault, setFault] = useState<string>()
@@ -15,20 +15,19 @@ export default function ImpersonationBar() {
   return (
     <>
       <div class="impersonated" aria-hidden="true" />
-      <div class="impersonation-bar" role="region" aria-label="Looking as somebody else">
+      <div class="impersonation-bar" role="region" aria-label="Impersonation">
         <span>
-          {by} looks as {me.user.email}
-          {mode === "read_only" ? ", without changing anything" : ""}, until {timeText(expires_at)}. {fault}
+          {by} is impersonating {me.user.email} {mode === "read_only" ? " (read-only)" : ""} until {timeText(expires_at)}. {fault}
         </span>
         <Button kind="danger" onClick={stop}>
-          Stop
+          Stop impersonating
         </Button>
       </div>
     </>
   )
 }
 
-/** Back to the own session, also when the other one has run out; the page is loaded anew. */
+/** Returns to the admin's own session, even if the impersonation has expired, and reloads the page. */
 export async function stopImpersonation(): Promise<void> {
   await post("/api/private/admin/impersonation/stop", undefined, { isSignIn: true })
   location.assign("/")

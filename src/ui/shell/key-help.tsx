@@ -1,18 +1,18 @@
-import { useMe } from "../me.ts"
+import { useMe } from "../api/me.ts"
 import { Dialog } from "../parts/dialog.tsx"
-import { PERIOD_WORDS } from "../period-words.ts"
+import { PERIOD_WORDS } from "../text/period-words.ts"
 import { entriesFor } from "./navigation.ts"
 
-/** All keys with what they do; what leads to a page of a plugin names its path. */
+/** All shortcuts and their actions. A shortcut to a plugin's page also has the path of that page. */
 const KEYS: readonly (readonly [key: string, act: string, path?: string])[] = [
   ["/", "Filter"],
   ...PERIOD_WORDS.flatMap(({ key, label }) => (key ? [[key, label] as const] : [])),
   ["C", "Custom range"],
   ["[ ]", "Earlier, later period"],
-  ["X", "Comparison on, off"],
-  ["1 – 6", "Figure in the chart"],
-  ["T", "Chart as table"],
-  ["S", "Other site"],
+  ["X", "Turn comparison on or off"],
+  ["1 – 6", "Choose the metric in the chart"],
+  ["T", "Show chart as table"],
+  ["S", "Switch site"],
   ["R", "Realtime"],
   ["G then O", "Overview"],
   ["G then R", "Retention", "/retention"],
@@ -22,11 +22,11 @@ const KEYS: readonly (readonly [key: string, act: string, path?: string])[] = [
   ["G then C", "Campaigns"],
   ["← →", "In the chart: move the point; Enter opens its menu"],
   ["↑ ↓", "In a list: move between rows; Enter filters"],
-  ["Esc", "Close what is open, else clear the filters"],
-  ["?", "These keys"],
+  ["Esc", "Close dialog or clear filters"],
+  ["?", "Show shortcuts"],
 ]
 
-/** The keys that do something for whoever is signed in. */
+/** Lists the shortcuts that the user can use. */
 export function KeyList() {
   const me = useMe()
   const permissions = me?.sites.flatMap((site) => site.permissions) ?? []
@@ -45,12 +45,12 @@ export function KeyList() {
   )
 }
 
-/** All keys. They can be switched off in the preferences. */
+/** Renders the dialog with all shortcuts. */
 export default function KeyHelp({ onClose }: { onClose(): void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <KeyList />
-      <p class="small quiet">Keys rest while you type. They can be switched off in the preferences of your account.</p>
+      <p class="small quiet">Shortcuts are off while you type. You can turn them off in your account preferences.</p>
     </Dialog>
   )
 }

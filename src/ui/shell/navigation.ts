@@ -1,18 +1,18 @@
-import type { IconName } from "../parts/icon.tsx"
-import { areas } from "../plugin-pages.ts"
+import type { AnyIcon } from "../parts/icon.tsx"
+import { areas } from "./plugin-pages.ts"
 
 export const GROUPS = { traffic: "Traffic", behaviour: "Behaviour", tools: "Tools" } as const
 export type Group = keyof typeof GROUPS
 
-/** An entry of the rail of a site's pages. */
+/** Entry in the rail of a site's pages. */
 export interface NavigationEntry {
   group: Group
   label: string
-  icon: IconName
+  icon: AnyIcon
   /** Below `/sites/:site`. */
   path: string
   permission: string
-  /** The plugin that must be switched on. */
+  /** Plugin that must be on. */
   feature?: string
 }
 
@@ -27,7 +27,7 @@ const CORE: readonly NavigationEntry[] = [
   { group: "tools", label: "Settings", icon: "settings", path: "/settings", permission: "site:write" },
 ]
 
-/** What somebody may open, in the order of the rail. */
+/** Returns the entries that the permissions allow, in the order of the rail. */
 export function entriesFor(permissions: readonly string[], features: readonly string[]): NavigationEntry[] {
   const ofPlugins = areas().map(({ plugin, area }) => ({ ...area, feature: plugin }))
   const all = [...CORE.slice(0, -1), ...ofPlugins, ...CORE.slice(-1)]

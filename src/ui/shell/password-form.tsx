@@ -1,23 +1,23 @@
 import { useState } from "preact/hooks"
 import { Button } from "../parts/button.tsx"
-import { TextField } from "../parts/fields.tsx"
-import { Form } from "../parts/form.tsx"
+import { TextField } from "../parts/form/fields.tsx"
+import { Form } from "../parts/form/form.tsx"
 
 interface PasswordFormProps {
   email: string
-  /** What the button says. */
+  /** Label of the button. */
   act: string
   onPassword(password: string): Promise<void>
 }
 
-/** The password of an address that is known. */
+/** Asks for the password of a known email address. */
 export function PasswordForm({ email, act, onPassword }: PasswordFormProps) {
   const [password, setPassword] = useState("")
   return (
     <Form submit={() => onPassword(password)} label={act}>
       {({ busy, errorOf }) => (
         <>
-          <TextField label="E-mail" value={email} onValue={() => {}} readOnly autocomplete="username" />
+          <TextField label="Email" value={email} onValue={() => {}} readOnly autocomplete="username" />
           <TextField
             label="Password"
             type="password"

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { TopBar } from "./top-bar.tsx"
 
-/** The frame of pages that are about no single site: the bar, and no rail. */
+/** Renders the frame of pages that belong to no single site: the top bar without a rail. */
 export const PlainShell = ({ children }: { children: ComponentChildren }) => (
   <>
     <TopBar />

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { post, send } from "../api.ts"
-import type { Me } from "../boot.ts"
+import { post, send } from "../api/api.ts"
+import type { Me } from "../api/boot.ts"
 import { Button } from "../parts/button.tsx"
-import { TextField } from "../parts/fields.tsx"
-import { Form } from "../parts/form.tsx"
+import { TextField } from "../parts/form/fields.tsx"
+import { Form } from "../parts/form/form.tsx"
 import { askPasskey, canUsePasskeys } from "../sign-in/passkey.ts"
-import { useWaysIn } from "../sign-in/ways-in.ts"
+import { useSignInMethods } from "../sign-in/ways-in.ts"
 import { PasswordForm } from "./password-form.tsx"
 import { ProviderLink, SESSION_PATH, type SessionNow } from "./provider-link.tsx"
 
-/** By password, by the code of an app, by passkey, or where the session was opened: whichever the account has. */
+/** Confirms the user's identity by password, authenticator app, passkey or the identity provider of the session, depending on what the account has. */
 export function ProofAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
   const { data: session } = useQuery({
     queryKey: ["session-now"],
     queryFn: ({ signal }) => send<SessionNow>(SESSION_PATH, { signal, isSignIn: true }),
   })
-  const names = useWaysIn(user.email).data?.data ?? []
+  const names = useSignInMethods(user.email).data?.data ?? []
   const provider = session?.provider
   const prove = async (proof: object) => {
     await post("/api/private/auth/reauth", proof, { isSignIn: true })
@@ -31,7 +31,7 @@ export function ProofAgain({ me: { user }, onDone }: { me: Me; onDone(): void })
           {({ busy }) => (
             <div class="row">
               <Button icon="key" type="submit" busy={busy}>
-                Use a passkey
+                Confirm with a passkey
               </Button>
             </div>
           )}
@@ -52,11 +52,11 @@ export function ProofAgain({ me: { user }, onDone }: { me: Me; onDone(): void })
 function CodeForm({ onCode }: { onCode(code: string): Promise<void> }) {
   const [code, setCode] = useState("")
   return (
-    <Form submit={() => onCode(code.replace(/\s/g, ""))} label="Code of the app">
+    <Form submit={() => onCode(code.replace(/\s/g, ""))} label="Code from the app">
       {({ busy, errorOf }) => (
         <>
           <TextField
-            label="Or the code of your authenticator app"
+            label="Code from your authenticator app"
             inputMode="numeric"
             autocomplete="one-time-code"
             value={code}
@@ -66,7 +66,7 @@ function CodeForm({ onCode }: { onCode(code: string): Promise<void> }) {
           />
           <div class="row">
             <Button type="submit" busy={busy}>
-              Confirm by code
+              Confirm with code
             </Button>
           </div>
         </>

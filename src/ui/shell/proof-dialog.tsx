@@ -1,19 +1,19 @@
 import { useEffect } from "preact/hooks"
-import { useMe } from "../me.ts"
+import { useMe } from "../api/me.ts"
+import { type Asked, asked } from "../api/proof.ts"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { type Asked, asked } from "../proof.ts"
 import { stopImpersonation } from "./impersonation-bar.tsx"
 import { ProofAgain } from "./proof-again.tsx"
 import { SignInAgain, SignInByProvider } from "./sign-in-again.tsx"
 
 const TITLES: Readonly<Record<Asked["reason"], string>> = {
   "signed-out": "Sign in again",
-  proof: "Confirm that it is you",
-  provider: "Sign in through the identity provider",
+  proof: "Confirm it's you",
+  provider: "Sign in with your identity provider",
 }
 
-/** Over the page, which keeps all that was typed: why somebody is asked who they are, and how they can say it. */
+/** Asks the user to sign in again or to confirm their identity, in a dialog over the page so that its input is kept. */
 export function ProofDialog() {
   const question = asked.use()
   if (!question) return null
@@ -26,7 +26,7 @@ export function ProofDialog() {
 
 function Question({ question: { reason, done, cancel } }: { question: Asked }) {
   const me = useMe()
-  // A page of nobody has nobody to ask.
+  // Without a signed-in user there is no one to ask.
   useEffect(() => {
     if (!me) cancel()
   }, [me])
@@ -34,28 +34,28 @@ function Question({ question: { reason, done, cancel } }: { question: Asked }) {
   if (reason === "proof")
     return (
       <div class="stack">
-        <p class="quiet">This act needs a fresh proof; it holds for ten minutes.</p>
+        <p class="quiet">This is a sensitive action. Your confirmation stays valid for ten minutes.</p>
         <ProofAgain me={me} onDone={done} />
       </div>
     )
   if (reason === "provider")
     return (
       <div class="stack">
-        <p class="quiet">Your organization wants it so. Nothing you typed is lost.</p>
+        <p class="quiet">Your organization requires single sign-on. Your input is kept.</p>
         <SignInByProvider me={me} onDone={done} />
       </div>
     )
   return (
     <div class="stack">
-      <p class="quiet">Your session has ended. Nothing you typed is lost.</p>
-      {me.impersonation ? <LookingEnded /> : <SignInAgain me={me} onDone={done} />}
+      <p class="quiet">You've been signed out. Sign in again to continue; your input is kept.</p>
+      {me.impersonation ? <ImpersonationEnded /> : <SignInAgain me={me} onDone={done} />}
     </div>
   )
 }
 
-/** What has ended is the session of somebody else; the admin's own one waits. */
-const LookingEnded = () => (
+/** Offers the way back to the admin's own session after the impersonated one has ended. */
+const ImpersonationEnded = () => (
   <Button kind="primary" onClick={() => void stopImpersonation()}>
-    Back to your own session
+    Return to your own session
   </Button>
 )

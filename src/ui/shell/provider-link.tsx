@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
-import { send } from "../api.ts"
+import { send } from "../api/api.ts"
 import { providerAddress } from "../sign-in/ways-in.ts"
 
 export const SESSION_PATH = "/api/private/auth/session"
 
 export interface SessionNow {
   user: { id: number }
-  /** While a fresh proof holds. */
+  /** Until when the last identity confirmation is valid. */
   reauth_until?: string
-  /** The identity provider that opened it. */
+  /** Identity provider that the session was opened with. */
   provider?: string
 }
 
@@ -20,16 +20,16 @@ interface ProviderLinkProps {
   onDone(session: SessionNow): void
 }
 
-const LOOK_EVERY_MS = 1_500
+const POLL_MS = 1_500
 
-/** To an identity provider in a window of its own, so that this page keeps what was typed; it watches for what comes of it. */
+/** Opens an identity provider in a new window, so that this page keeps its input, and polls the session for the result. */
 export function ProviderLink({ provider, asked, isDone, onDone }: ProviderLinkProps) {
   const [isAway, setAway] = useState(false)
   const { data } = useQuery({
     queryKey: ["session-now", provider.id],
     queryFn: ({ signal }) => send<SessionNow>(SESSION_PATH, { signal, isSignIn: true }),
     enabled: isAway,
-    refetchInterval: LOOK_EVERY_MS,
+    refetchInterval: POLL_MS,
     refetchIntervalInBackground: true,
   })
   useEffect(() => {
@@ -44,11 +44,11 @@ export function ProviderLink({ provider, asked, isDone, onDone }: ProviderLinkPr
         rel="noopener"
         onClick={() => setAway(true)}
       >
-        Go to {provider.name}
+        Continue with {provider.name}
       </a>
       {isAway && (
         <p class="small quiet" role="status">
-          Waiting for {provider.name}. Come back to this window afterwards.
+          Waiting for {provider.name}. Return to this window when you're done.
         </p>
       )}
     </div>

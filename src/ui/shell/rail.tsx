@@ -1,10 +1,10 @@
 import { Link, useLocation } from "wouter"
-import { useMe } from "../me.ts"
-import { Icon, type IconName } from "../parts/icon.tsx"
+import { useMe } from "../api/me.ts"
+import { type AnyIcon, Icon } from "../parts/icon.tsx"
 import { MenuItem, Popover } from "../parts/menu.tsx"
 import { entriesFor, GROUPS, type Group, type NavigationEntry } from "./navigation.ts"
 
-/** Entries of a site that the present person may open, with their addresses; what the page is filtered by goes along. */
+/** Returns the entries of a site that the user may open, with their URLs. The URLs keep the current period and filters. */
 function useEntries(siteId: number, search: string) {
   const me = useMe()
   const [path] = useLocation()
@@ -21,7 +21,7 @@ function useEntries(siteId: number, search: string) {
 
 type Entry = NavigationEntry & { href: string; isCurrent: boolean }
 
-/** The rail of a site's pages. */
+/** Renders the rail of a site's pages. */
 export function SiteRail({ siteId, search }: { siteId: number; search: string }) {
   const entries = useEntries(siteId, search)
   return (
@@ -35,7 +35,7 @@ export function SiteRail({ siteId, search }: { siteId: number; search: string })
 
 export interface RailEntry {
   label: string
-  icon: IconName
+  icon: AnyIcon
   href: string
   isCurrent: boolean
 }
@@ -59,14 +59,14 @@ export const RailGroup = ({ title, entries }: { title: string; entries: readonly
 
 const ON_PHONES = ["", "/realtime", "/goals"]
 
-/** The same on phones, at the lower edge. */
+/** Renders the bottom bar of a site's pages on phones. */
 export function SiteBottomBar({ siteId, search }: { siteId: number; search: string }) {
   const entries: Entry[] = useEntries(siteId, search)
   const [first, others] = [true, false].map((wanted) => entries.filter(({ path }) => ON_PHONES.includes(path) === wanted))
   return <BottomBar label="Site" entries={first!} others={others!} />
 }
 
-/** The pages that are opened most, and a menu of the others. */
+/** Renders the most used pages and a menu of the others. */
 export const BottomBar = ({ label, entries, others }: { label: string; entries: readonly RailEntry[]; others: readonly RailEntry[] }) => (
   <nav class="bottom-bar" aria-label={label}>
     {entries.map(({ label: text, icon, href, isCurrent }) => (

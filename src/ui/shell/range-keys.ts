@@ -1,12 +1,12 @@
-import { isFiltered, useSiteAddress } from "../address.ts"
-import { useKeys } from "../keys.ts"
-import { PERIOD_WORDS } from "../period-words.ts"
-import { clearFilters } from "../stats/clear-filters.ts"
-import { openDialog } from "../stats/open-dialog.ts"
-import { stepped, todayIn } from "../stats/ranges.ts"
-import { useStatsSource } from "../stats/source.ts"
+import { isFiltered, useSiteAddress } from "../browser/address.ts"
+import { useKeys } from "../parts/shortcuts.ts"
+import { stepped, todayIn } from "../report/data/ranges.ts"
+import { useStatsSource } from "../report/data/source.ts"
+import { clearFilters } from "../report/filters/clear-filters.ts"
+import { openDialog } from "../report/open-dialog.ts"
+import { PERIOD_WORDS } from "../text/period-words.ts"
 
-/** Keys of every page about a period: the periods, steps, comparison and filter; Escape clears the filters. */
+/** Binds the shortcuts of pages with a period: periods, steps, comparison and filter. Escape clears the filters. */
 export default function RangeKeys() {
   const { address, go } = useSiteAddress()
   const { timezone, filters: changesFilters } = useStatsSource()

@@ -1,20 +1,20 @@
 import { Suspense } from "preact/compat"
-import { useSiteAddress } from "../address.ts"
-import { rangeText } from "../format.ts"
-import { lazyPart } from "../lazy-screen.ts"
+import { useSiteAddress } from "../browser/address.ts"
 import { Button, IconButton } from "../parts/button.tsx"
 import { Icon } from "../parts/icon.tsx"
+import { lazyPart } from "../parts/lazy-screen.ts"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { COMPARISON_WORDS, PERIOD_WORDS, periodLabel } from "../period-words.ts"
-import { RangeDialogs } from "../stats/dialogs.tsx"
-import { openDialog } from "../stats/open-dialog.ts"
-import { stepped, todayIn } from "../stats/ranges.ts"
-import { useStatsSource } from "../stats/source.ts"
+import { stepped, todayIn } from "../report/data/ranges.ts"
+import { useStatsSource } from "../report/data/source.ts"
+import { RangeDialogs } from "../report/dialogs.tsx"
+import { openDialog } from "../report/open-dialog.ts"
+import { rangeText } from "../text/format.ts"
+import { COMPARISON_WORDS, PERIOD_WORDS, periodLabel } from "../text/period-words.ts"
 
-/** Bound once, however often the tools are drawn. */
+// Lazy, and rendered only with the wide tools, so that the shortcuts are bound once.
 const RangeKeys = lazyPart(() => import("./range-keys.ts"))
 
-/** Period, comparison and filter of a page: in the bar above where there is room, else in a row that stays in sight. */
+/** Renders period, comparison and filter of a page: in the top bar on wide screens, else in a sticky row. */
 export function RangeTools({ place }: { place: "wide" | "narrow" }) {
   const { filters } = useStatsSource()
   return (
@@ -47,7 +47,9 @@ function PeriodMenu() {
         label={`Period: ${shown}`}
         button={
           <>
-            {shown}
+            <span class="button-text" title={shown}>
+              {shown}
+            </span>
             <Icon name="down" />
           </>
         }
@@ -77,7 +79,7 @@ function PeriodMenu() {
             >
               Custom range
             </MenuItem>
-            <p class="menu-head">Days of {timezone}</p>
+            <p class="menu-head">Time zone: {timezone}</p>
           </>
         )}
       </Popover>
@@ -85,7 +87,9 @@ function PeriodMenu() {
         <IconButton icon="left" label="Earlier period" disabled={!earlier} onClick={() => earlier && go(earlier)} />
         <IconButton icon="right" label="Later period" disabled={!later} onClick={() => later && go(later)} />
       </span>
-      <span class="quiet small zone-name">{timezone}</span>
+      <span class="quiet small zone-name" title={timezone}>
+        {timezone}
+      </span>
     </>
   )
 }
@@ -129,22 +133,27 @@ function ComparisonMenu({ short }: { short: boolean }) {
           </MenuItem>
           <hr class="menu-line" />
           <MenuItem checked={match === "weekday"} toggles onSelect={() => go({ match: match === "weekday" ? "date" : "weekday" })}>
-            Match weekday
+            Match day of week
           </MenuItem>
-          <p class="menu-head">A day that is not over is compared with a whole one</p>
+          <p class="menu-head">Today is compared with a full day</p>
         </>
       )}
     </Popover>
   )
 }
 
-const COMPARISON_BUTTON = { none: "Compare", previous_period: "vs previous", previous_year: "vs year before", custom: "vs custom" } as const
+const COMPARISON_BUTTON = {
+  none: "Compare",
+  previous_period: "vs previous",
+  previous_year: "vs previous year",
+  custom: "vs custom",
+} as const
 
 function FilterButton({ short }: { short: boolean }) {
   const { address } = useSiteAddress()
   const count = address.filters.length + (address.segment === undefined ? 0 : 1)
   return (
-    <Button icon="filter" aria-label={count > 0 ? `Filter, ${count} set` : "Filter"} onClick={() => openDialog.set({ name: "filter" })}>
+    <Button icon="filter" aria-label={count > 0 ? `Filter, ${count} active` : "Filter"} onClick={() => openDialog.set({ name: "filter" })}>
       {!short && "Filter"}
       {count > 0 && ` ${count}`}
       {!short && <kbd aria-hidden="true">/</kbd>}

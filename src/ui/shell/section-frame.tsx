@@ -1,12 +1,12 @@
 import type { ComponentType } from "preact"
-import { lazyScreen } from "../lazy-screen.ts"
-import { useMe } from "../me.ts"
-import { mayOpen, type OwnedSection } from "../plugin-pages.ts"
+import { useMe } from "../api/me.ts"
+import { lazyScreen } from "../parts/lazy-screen.ts"
+import { Forbidden, NotFound } from "../parts/system-pages.tsx"
 import { PlainShell } from "./plain-shell.tsx"
+import { mayOpen, type OwnedSection } from "./plugin-pages.ts"
 import { SectionShell } from "./section-shell.tsx"
-import { Forbidden, NotFound } from "./system-pages.tsx"
 
-/** A section as one screen, for whoever may open it: its list of pages, and the frame around them. */
+/** Loads a plugin's section as one screen: its pages and the frame around them. */
 export async function sectionScreen({ plugin, section }: OwnedSection): Promise<{ default: ComponentType }> {
   const { default: pages } = await section.load()
   const screens = pages.map((page) => ({ page, Screen: lazyScreen(page.load) }))
@@ -17,7 +17,7 @@ export async function sectionScreen({ plugin, section }: OwnedSection): Promise<
       if (mayOpen(me, section)) return <SectionShell section={section} screens={screens} />
       return (
         <PlainShell>
-          <Forbidden permission="run this instance" giver="An instance admin" />
+          <Forbidden permission="manage this instance" giver="An instance admin" />
         </PlainShell>
       )
     },

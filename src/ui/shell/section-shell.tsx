@@ -1,12 +1,12 @@
 import type { ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { Route, Switch, useLocation } from "wouter"
-import type { PluginSection, SectionPage } from "../plugin-pages.ts"
+import { NotFound } from "../parts/system-pages.tsx"
+import type { PluginSection, SectionPage } from "./plugin-pages.ts"
 import { BottomBar, RailGroup } from "./rail.tsx"
-import { NotFound } from "./system-pages.tsx"
 import { TopBar } from "./top-bar.tsx"
 
-/** So many entries stand in the bar of phones; the others are in its menu. */
+/** Number of entries in the bottom bar on phones. The others are in its menu. */
 const ON_PHONES = 3
 
 interface SectionShellProps {
@@ -14,7 +14,7 @@ interface SectionShellProps {
   screens: readonly { page: SectionPage; Screen: ComponentType }[]
 }
 
-/** The frame of a plugin's pages that are about no site: its name, a rail of its own, and the page that the address names. */
+/** Renders the frame of a plugin's section: its title, its rail and the page of the URL. */
 export function SectionShell({ section: { path, title }, screens }: SectionShellProps) {
   const [here] = useLocation()
   const entries = entriesOf(
@@ -50,7 +50,7 @@ export function SectionShell({ section: { path, title }, screens }: SectionShell
   )
 }
 
-/** An entry is current on its own page and on those below it; the first page has all others below it, and is none of them. */
+/** Returns the rail's entries. An entry is current on its own page and on pages below it; the first page only on itself, because all others are below it. */
 const entriesOf = (base: string, pages: readonly SectionPage[], here: string) =>
   pages.flatMap(({ path, rail }) => {
     const href = base + path

@@ -3,18 +3,18 @@ import { BottomBar, type RailEntry, RailGroup } from "./rail.tsx"
 import { TopBar } from "./top-bar.tsx"
 
 interface SectionsShellProps {
-  /** What the entries are the sections of, for assistive technology: Organization. */
+  /** Name of the area for assistive technology, such as Organization. */
   label: string
   groups: readonly { title: string; entries: readonly RailEntry[] }[]
-  /** In the bar, beside the mark. */
+  /** Content of the top bar next to the logo. */
   bar?: ComponentChildren
   children: ComponentChildren
 }
 
-/** So many fit at the lower edge of a phone; the others are under More. */
+/** Number of entries in the bottom bar on phones. The others are under More. */
 const ON_PHONES = 3
 
-/** The frame of pages that are about no site but have sections: the bar, and a rail that goes to the lower edge on phones. */
+/** Renders the frame of pages with sections that belong to no site: the top bar and a rail, which becomes a bottom bar on phones. */
 export function SectionsShell({ label, groups, bar, children }: SectionsShellProps) {
   const entries = groups.flatMap((group) => group.entries)
   return (

@@ -1,22 +1,22 @@
 import { useState } from "preact/hooks"
-import { post } from "../api.ts"
-import type { Me } from "../boot.ts"
-import { useRefreshMe } from "../me.ts"
-import { FactorForm, type FactorWanted, PasskeyForm, type SignedIn } from "../sign-in/factor-form.tsx"
+import { post } from "../api/api.ts"
+import type { Me } from "../api/boot.ts"
+import { useRefreshMe } from "../api/me.ts"
+import { FactorForm, type FactorRequired, PasskeyForm, type SignedIn } from "../sign-in/factor-form.tsx"
 import { canUsePasskeys } from "../sign-in/passkey.ts"
-import { useWaysIn } from "../sign-in/ways-in.ts"
+import { useSignInMethods } from "../sign-in/ways-in.ts"
 import { PasswordForm } from "./password-form.tsx"
 import { ProviderLink, type SessionNow } from "./provider-link.tsx"
 
-/** Every way in that the account has, without leaving the page. */
+/** Offers every sign-in method of the account without leaving the page. */
 export function SignInAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
-  const [wanted, setWanted] = useState<FactorWanted>()
-  const providers = useWaysIn(user.email).data?.data ?? []
-  // A passkey may be of somebody else, whose page this is not.
+  const [wanted, setWanted] = useState<FactorRequired>()
+  const providers = useSignInMethods(user.email).data?.data ?? []
+  // A passkey may belong to another user. Then the page is loaded again for that user.
   const entered = (signedIn: SignedIn) => (signedIn.user.id === user.id ? onDone() : location.assign("/"))
   if (wanted) return <FactorForm wanted={wanted} onDone={entered} />
   const byPassword = async (password: string) => {
-    const answer = await post<SignedIn | FactorWanted>("/api/private/auth/login", { email: user.email, password }, { isSignIn: true })
+    const answer = await post<SignedIn | FactorRequired>("/api/private/auth/login", { email: user.email, password }, { isSignIn: true })
     if ("mfa_required" in answer) setWanted(answer)
     else entered(answer)
   }
@@ -31,17 +31,17 @@ export function SignInAgain({ me: { user }, onDone }: { me: Me; onDone(): void }
   )
 }
 
-/** The one way that an organization leaves; the session that is open until then does not count. */
+/** Offers single sign-on only. The session that is open until then doesn't satisfy the organization's policy. */
 export function SignInByProvider({ me: { user }, onDone }: { me: Me; onDone(): void }) {
-  const ways = useWaysIn(user.email).data
+  const ways = useSignInMethods(user.email).data
   const refreshMe = useRefreshMe()
-  /** What the session of before could not do is open now. */
+  // Permissions are read again, because the new session may do more.
   const entered = async (session: SessionNow) => {
     if (session.user.id !== user.id) return location.assign("/")
     await refreshMe()
     onDone()
   }
-  if (ways?.data.length === 0) return <p>No identity provider is for {user.email}: ask an owner of the organization.</p>
+  if (ways?.data.length === 0) return <p>No identity provider is set up for {user.email}. Ask an owner of the organization to add one.</p>
   return (
     <>
       {ways?.data.map((provider) => (

@@ -1,9 +1,9 @@
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { useKeys } from "../keys.ts"
-import { lazyPart } from "../lazy-screen.ts"
-import { useMe } from "../me.ts"
+import { useMe } from "../api/me.ts"
+import { lazyPart } from "../parts/lazy-screen.ts"
+import { useKeys } from "../parts/shortcuts.ts"
 import { entriesFor } from "./navigation.ts"
 
 const KeyHelp = lazyPart(() => import("./key-help.tsx"))
@@ -18,7 +18,7 @@ const PLACES = {
   r: "/realtime",
 }
 
-/** Keys of every page of a site: to other pages, to other sites, and the help that lists them all. */
+/** Binds the shortcuts of a site's pages: to other pages, to the site switcher and to the list of shortcuts. */
 export default function SiteKeys({ siteId, search, onSwitch }: { siteId: number; search: string; onSwitch(): void }) {
   const [isHelping, setHelping] = useState(false)
   const [, navigate] = useLocation()

@@ -1,29 +1,29 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { useMemo, useState } from "preact/hooks"
-import { useSiteAddress } from "../address.ts"
-import { lazyPart } from "../lazy-screen.ts"
-import { useMe } from "../me.ts"
-import { useSite } from "../site.ts"
-import { createBatch } from "../stats/batch.ts"
-import { FreshnessBar } from "../stats/freshness.tsx"
-import { asFileQuery, type StatsSource, StatsSourceContext } from "../stats/source.ts"
+import { useMe } from "../api/me.ts"
+import { useSite } from "../api/site.ts"
+import { useSiteAddress } from "../browser/address.ts"
+import { lazyPart } from "../parts/lazy-screen.ts"
+import { NotFound } from "../parts/system-pages.tsx"
+import { createBatch } from "../report/data/batch.ts"
+import { asFileQuery, type StatsSource, StatsSourceContext } from "../report/data/source.ts"
+import { FreshnessBar } from "../report/summary/freshness.tsx"
 import { CurrentVisitors } from "./current-visitors.tsx"
 import { SiteBottomBar, SiteRail } from "./rail.tsx"
 import { RangeTools } from "./range-tools.tsx"
 import { SiteSwitcher } from "./site-switcher.tsx"
-import { NotFound } from "./system-pages.tsx"
 import { TopBar } from "./top-bar.tsx"
 
 const SiteKeys = lazyPart(() => import("./site-keys.tsx"))
 
 interface SiteShellProps {
   children: ComponentChildren
-  /** The page is about a period. */
+  /** Whether the page is about a period. */
   ranged?: boolean
 }
 
-/** The frame of every page of a site: switcher, rail, and where its reports come from. Of a site one cannot see nothing is asked. */
+/** Renders the frame of a site's pages and provides their report source. Renders the 404 page without any request if the user can't see the site. */
 export function SiteShell(props: SiteShellProps) {
   const { siteId } = useSiteAddress()
   return useMe()?.sites.some(({ id }) => id === siteId) ? <Frame {...props} /> : <NotFound />

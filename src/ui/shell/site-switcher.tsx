@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks"
-import { useMe } from "../me.ts"
+import { useMe } from "../api/me.ts"
 import { Icon } from "../parts/icon.tsx"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { visible } from "../safe-text.ts"
+import { visible } from "../text/safe-text.ts"
 
-/** From more sites than this on, a field to search them. */
+/** Number of sites above which a search field is shown. */
 const MANY = 8
 
-/** The site's name, and a way to the others. */
+/** Renders the name of the site and a menu of the other sites. */
 export function SiteSwitcher({ siteId, openSignal }: { siteId: number; openSignal?: number }) {
   const sites = useMe()?.sites ?? []
   const [wanted, setWanted] = useState("")

@@ -1,34 +1,34 @@
 import { useQuery } from "@tanstack/react-query"
-import { get } from "../api.ts"
-import { timeText } from "../format.ts"
-import { useMe } from "../me.ts"
-import { visible } from "../safe-text.ts"
+import { get } from "../api/api.ts"
+import { useMe } from "../api/me.ts"
+import { timeText } from "../text/format.ts"
+import { visible } from "../text/safe-text.ts"
 
 interface InstanceState {
   states: { code: string; since: string; remedy: string }[]
   maintenance: { enabled: boolean; message: string | null; until: string | null }
 }
 
-const LOOK_EVERY_MS = 60_000
+const POLL_MS = 60_000
 
-/** What happened, and what is safe. States without words here are told by the console alone. */
+/** What happened and what is safe, by state. States without a text here are shown in the admin console only. */
 const WORDS: Readonly<Record<string, string>> = {
-  storage_full: "The disk is full. Recorded data is safe and reports work; new events are refused until there is space.",
-  storage_locked: "Another process holds a store. Recorded data is safe; new events are refused until it lets go.",
-  storage_damaged: "A store is damaged. What is intact goes on being shown; nothing is repaired or deleted by itself.",
-  queue_full: "More events come than can be stored. Some are refused, and senders try again.",
-  storage_low: "The disk is nearly full. When it is full, events are refused.",
+  storage_full: "The disk is full. Recorded data is safe and reports still work, but new events are rejected until there is space.",
+  storage_locked: "Another process has locked a store. Recorded data is safe, but new events are rejected until the lock is released.",
+  storage_damaged: "A store is damaged. Intact data is still shown. Nothing is repaired or deleted automatically.",
+  queue_full: "Events arrive faster than they can be stored. Some are rejected, and senders retry.",
+  storage_low: "The disk is nearly full. Once it is full, new events are rejected.",
 }
 
-/** Across every page of whoever runs the instance, while something of it does not work: the cause and its remedy. */
+/** Shows instance admins, on every page, the cause and remedy of an unhealthy state, and that maintenance is on. */
 export default function StateBar() {
   const me = useMe()
   const { data } = useQuery({
     queryKey: ["instance-state"],
     queryFn: ({ signal }) => get<InstanceState>("/api/private/admin/system/state", signal),
     enabled: me?.features.includes("admin") === true,
-    staleTime: LOOK_EVERY_MS,
-    refetchInterval: LOOK_EVERY_MS,
+    staleTime: POLL_MS,
+    refetchInterval: POLL_MS,
   })
   if (!data) return null
   const { maintenance } = data
@@ -43,9 +43,9 @@ export default function StateBar() {
       ))}
       {maintenance.enabled && (
         <p>
-          <strong>Maintenance is on{maintenance.until && `, until ${timeText(maintenance.until)}`}.</strong> Events are collected; changes
-          of everybody but instance admins wait. {maintenance.message && visible(maintenance.message)}{" "}
-          <a href="/admin/maintenance">End it</a>
+          <strong>Maintenance is on{maintenance.until && `, until ${timeText(maintenance.until)}`}.</strong> Events are collected, but only
+          instance admins can make changes. {maintenance.message && visible(maintenance.message)}{" "}
+          <a href="/admin/maintenance">Turn off maintenance</a>
         </p>
       )}
     </div>

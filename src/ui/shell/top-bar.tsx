@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Link } from "wouter"
-import { lazyPart } from "../lazy-screen.ts"
-import { useMe } from "../me.ts"
+import { useMe } from "../api/me.ts"
+import { lazyPart } from "../parts/lazy-screen.ts"
 import { Mark } from "../parts/mark.tsx"
 import { AccountMenu } from "./account-menu.tsx"
 
 const StateBar = lazyPart(() => import("./state-bar.tsx"))
 
-/** For whoever can do something about it. */
+/** Shows the state of the instance to instance admins. */
 const StateOfInstance = () =>
   useMe()?.user.is_instance_admin ? (
     <Suspense fallback={null}>
@@ -16,7 +16,7 @@ const StateOfInstance = () =>
     </Suspense>
   ) : null
 
-/** The bar over every page of somebody who is signed in. */
+/** Renders the top bar of every page of a signed-in user. */
 export const TopBar = ({ children, tools }: { children?: ComponentChildren; tools?: ComponentChildren }) => (
   <>
     <header class="top-bar">

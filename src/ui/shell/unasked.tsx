@@ -1,12 +1,12 @@
 import { useEffect } from "preact/hooks"
-import { asked } from "../proof.ts"
-import { toast } from "../toasts.ts"
+import { asked } from "../api/proof.ts"
+import { toast } from "../browser/toasts.ts"
 
-/** In place of a question that cannot be asked: its file is gone with an older build. What waits ends, and keeps what was typed. */
+/** Cancels a question whose dialog cannot be loaded because its file belonged to an older build. The page keeps its input. */
 export function Unasked() {
   useEffect(() => {
     asked.get()?.cancel()
-    toast("A newer version of Footfall is running. Keep what you typed, then load this page again.")
+    toast("A new version of Footfall is available. Copy anything you've typed, then reload the page.")
   }, [])
   return null
 }

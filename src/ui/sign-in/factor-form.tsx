@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks"
-import { post } from "../api.ts"
+import { post } from "../api/api.ts"
 import { Button } from "../parts/button.tsx"
-import { TextField } from "../parts/fields.tsx"
-import { Form } from "../parts/form.tsx"
+import { TextField } from "../parts/form/fields.tsx"
+import { Form } from "../parts/form/form.tsx"
 import { askPasskey, canUsePasskeys } from "./passkey.ts"
 
 export interface SignedIn {
@@ -10,15 +10,15 @@ export interface SignedIn {
   recovery_codes_left?: number
 }
 
-/** The password was right, and something more is wanted. */
-export interface FactorWanted {
+/** Response to a correct password if a second factor is required. */
+export interface FactorRequired {
   mfa_required: true
   methods: ("totp" | "passkey" | "recovery")[]
   ticket: string
 }
 
-/** The second factor: one field for the code of an app or one of the recovery codes, and the passkey. */
-export function FactorForm({ wanted, onDone }: { wanted: FactorWanted; onDone(signedIn: SignedIn): void }) {
+/** Form for the second factor: a field for a code from an app or a recovery code, and a passkey button. */
+export function FactorForm({ wanted, onDone }: { wanted: FactorRequired; onDone(signedIn: SignedIn): void }) {
   const { methods, ticket } = wanted
   const [code, setCode] = useState("")
   const [isRecovery, setRecovery] = useState(!methods.includes("totp") && methods.includes("recovery"))
@@ -36,9 +36,7 @@ export function FactorForm({ wanted, onDone }: { wanted: FactorWanted; onDone(si
             <>
               <TextField
                 label={isRecovery ? "Recovery code" : "Code"}
-                note={
-                  isRecovery ? "One of the ten codes you kept. Each works once." : "The six figures that your authenticator app shows now."
-                }
+                note={isRecovery ? "One of your ten recovery codes. Each works once." : "The six-digit code from your authenticator app."}
                 error={errorOf(isRecovery ? "/recovery_code" : "/code")}
                 value={code}
                 onValue={setCode}
@@ -49,7 +47,7 @@ export function FactorForm({ wanted, onDone }: { wanted: FactorWanted; onDone(si
               />
               <div class="row">
                 <Button kind="primary" type="submit" busy={busy}>
-                  Go on
+                  Continue
                 </Button>
               </div>
             </>
@@ -67,7 +65,7 @@ export function FactorForm({ wanted, onDone }: { wanted: FactorWanted; onDone(si
               setRecovery(!isRecovery)
             }}
           >
-            {isRecovery ? "Use the code of the app" : "Use a recovery code"}
+            {isRecovery ? "Use a code from the app" : "Use a recovery code"}
           </button>
         </p>
       )}
@@ -76,13 +74,13 @@ export function FactorForm({ wanted, onDone }: { wanted: FactorWanted; onDone(si
 }
 
 interface PasskeyFormProps {
-  /** Of a right password; without it any passkey of the instance signs in. */
+  /** Ticket of a correct password. Without it, any passkey of the instance can sign in. */
   ticket?: string
   kind?: "plain" | "primary"
   onDone(signedIn: SignedIn): void
 }
 
-/** One button; what fails is said above it. */
+/** Button that signs in with a passkey, with errors above it. */
 export const PasskeyForm = ({ ticket, kind = "plain", onDone }: PasskeyFormProps) => (
   <Form
     label="Passkey"

@@ -1,16 +1,16 @@
-/** Passkeys by the browser's own API, with options and answers in JSON as the server writes and reads them. */
-import { Problem, post } from "../api.ts"
+/** Passkeys through the browser's WebAuthn API, with options and responses as JSON. */
+import { Problem, post } from "../api/api.ts"
 
-/** As the server wants it back. */
+/** Response of a passkey in the form that the server expects. */
 export type PasskeyAnswer = { challenge_id: string; response: object }
 type Challenge<Options> = { options: Options; challenge_id: string }
 
 export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === "function"
 
-/** Somebody closed the browser's box, or no device answered. */
+/** The error when the user closed the browser's dialog or no device responded. */
 const noPasskey = (detail: string) => new Problem(0, "no_passkey", detail)
 
-/** Asks for a passkey: of whoever has the ticket of a right password, else of anybody. Throws `no_passkey`. */
+/** Asks for a passkey: of the user with the ticket of a correct password, otherwise of any user. Throws `no_passkey`. */
 export async function askPasskey(ticket?: string): Promise<PasskeyAnswer> {
   const { options, challenge_id } = await post<Challenge<PublicKeyCredentialRequestOptionsJSON>>(
     "/api/private/auth/passkey/options",
@@ -21,7 +21,7 @@ export async function askPasskey(ticket?: string): Promise<PasskeyAnswer> {
   return { challenge_id, response: await answerOf(navigator.credentials.get({ publicKey })) }
 }
 
-/** Makes a passkey for the own account; the caller sends it with a name. Throws `no_passkey`. */
+/** Creates a passkey for the signed-in user; the caller sends it with a name. Throws `no_passkey`. */
 export async function makePasskey(): Promise<PasskeyAnswer> {
   const { options, challenge_id } = await post<Challenge<PublicKeyCredentialCreationOptionsJSON>>("/api/private/me/passkeys", {})
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON?.(options) ?? creationOptions(options)
@@ -31,15 +31,15 @@ export async function makePasskey(): Promise<PasskeyAnswer> {
 async function answerOf(asking: Promise<Credential | null>): Promise<object> {
   const credential = await asking.catch((error: Error) => {
     throw noPasskey(
-      error.name === "InvalidStateError" ? "This device has a passkey for the account already." : "No passkey was given. Try again.",
+      error.name === "InvalidStateError" ? "This device already has a passkey for this account." : "No passkey was received. Try again.",
     )
   })
-  if (!credential) throw noPasskey("No passkey was given. Try again.")
-  const given = credential as PublicKeyCredential // nothing else was asked for
+  if (!credential) throw noPasskey("No passkey was received. Try again.")
+  const given = credential as PublicKeyCredential // only a public key was requested
   return typeof given.toJSON === "function" ? given.toJSON() : asJson(given)
 }
 
-// Browsers of before 2025 have the API without its JSON.
+// Browsers from before 2025 lack the JSON methods of the API.
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0))
 const textOf = (bytes: ArrayBuffer | null | undefined): string =>

@@ -1,6 +1,6 @@
-import { post } from "../api.ts"
+import { post } from "../api/api.ts"
 
-/** Ends the session. The provider of an identity may want to hear of it too: then the server names where to go. */
+/** Ends the session and leaves the page, for the identity provider's sign-out page if the server names one. */
 export async function signOut(next = "/signin"): Promise<void> {
   const answer = await post<{ oidc_logout_url?: string } | undefined>("/api/private/auth/logout", {}, { isSignIn: true }).catch(
     () => undefined,

@@ -1,9 +1,9 @@
 import { locale } from "./format.ts"
-import { kept } from "./kept.ts"
+import { memoize } from "./memoize.ts"
 
-const wordsIn = kept((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }))
+const wordsIn = memoize((locale: string) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }))
 
-/** How long ago an instant was, in the largest whole unit. */
+/** Describes how long ago an instant was, in the largest whole unit. */
 export function agoText(instant: string | number, now = Date.now()): string {
   const seconds = Math.round((new Date(instant).getTime() - now) / 1_000)
   const words = wordsIn(locale())

@@ -1,15 +1,16 @@
-/** Numbers, money, times and days as people read them: by `Intl`, in their locale. What has no value is a dash. */
-import { boot } from "./boot.ts"
-import { kept } from "./kept.ts"
+import { boot } from "../api/boot.ts"
+import { memoize } from "./memoize.ts"
+
+/** Formats of numbers, money, times and days by `Intl` in the user's locale. A missing value is a dash. */
 
 export const NOTHING = "–"
-/** What the preferences say, else what the browser does. */
+/** Returns the locale of the preferences, otherwise the browser's. */
 export const locale = (): string => boot.me?.user.locale ?? navigator.language
 const MINUS = "−"
 const signed = (text: string): string => text.replace("-", MINUS)
 
-const numberFormat = kept((locale: string, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options))
-const momentFormat = kept((locale: string, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options))
+const numberFormat = memoize((locale: string, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options))
+const momentFormat = memoize((locale: string, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options))
 
 const numberText = (value: number, options: Intl.NumberFormatOptions = {}): string => signed(numberFormat(locale(), options).format(value))
 const momentText = (at: Date, options: Intl.DateTimeFormatOptions): string =>
@@ -17,7 +18,7 @@ const momentText = (at: Date, options: Intl.DateTimeFormatOptions): string =>
 
 export const exact = (value: number | undefined): string => (value === undefined ? NOTHING : numberText(value))
 
-/** From 10,000 on shortened: 12.4k, 1.3M. */
+/** Formats a number; 10,000 and more are shortened: 12.4k, 1.3M. */
 export function short(value: number | undefined): string {
   if (value === undefined) return NOTHING
   const size = Math.abs(value)
@@ -29,7 +30,7 @@ export function short(value: number | undefined): string {
 export const percent = (value: number | undefined): string =>
   value === undefined ? NOTHING : `${numberText(value, { maximumFractionDigits: value < 10 ? 1 : 0 })}%`
 
-/** Seconds as `1m 52s`. */
+/** Formats seconds as `1m 52s`. */
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined) return NOTHING
   const whole = Math.round(seconds)
@@ -53,11 +54,11 @@ type Shape = "count" | "ratio" | "percent" | "duration" | "money"
 interface Words {
   label: string
   shape: Shape
-  /** Whether more is better; bounces and exits are neither. */
+  /** Set if more is better. Bounce rate and exit rate are neither good nor bad. */
   better?: "more"
 }
 
-/** How each metric is called and written. */
+/** Label and format of each metric. */
 export const METRIC_WORDS: Readonly<Record<string, Words>> = {
   visitors: { label: "Visitors", shape: "count", better: "more" },
   visits: { label: "Visits", shape: "count", better: "more" },
@@ -78,7 +79,7 @@ export const METRIC_WORDS: Readonly<Record<string, Words>> = {
 
 export const metricLabel = (metric: string): string => METRIC_WORDS[metric]?.label ?? metric
 
-/** A metric's value as it is shown; `exactly` without shortening, for titles and for assistive technology. */
+/** Formats the value of a metric. `exactly` disables shortening, for titles and assistive technology. */
 export function metricText(metric: string, value: number | undefined, currency?: string, exactly = false): string {
   const shape = METRIC_WORDS[metric]?.shape
   if (shape === "percent") return percent(value)
@@ -88,7 +89,7 @@ export function metricText(metric: string, value: number | undefined, currency?:
   return exactly ? exact(value) : short(value)
 }
 
-/** `2026-11-21` as Sat 21 Nov 2026. */
+/** Formats `2026-11-21` as Sat 21 Nov 2026. */
 export const dayText = (day: string, options: Intl.DateTimeFormatOptions = {}): string =>
   momentText(new Date(`${day.slice(0, 10)}T12:00:00Z`), {
     timeZone: "UTC",
@@ -101,7 +102,7 @@ export const dayText = (day: string, options: Intl.DateTimeFormatOptions = {}): 
 
 export const rangeText = (from: string, to: string): string => (from === to ? dayText(from) : `${dayText(from)} – ${dayText(to)}`)
 
-/** An instant in a zone, the browser's unless one is given. */
+/** Formats an instant in a time zone. Default: the browser's. */
 export const timeText = (instant: string | number, timeZone?: string): string =>
   momentText(new Date(instant), {
     day: "numeric",
@@ -113,7 +114,7 @@ export const timeText = (instant: string | number, timeZone?: string): string =>
     ...hourCycle(),
   })
 
-/** Hours and minutes of an instant in a zone; `seconds` as well. */
+/** Formats hours and minutes of an instant in a time zone, with `seconds` on request. */
 export const clockText = (instant: string | number, timeZone: string, seconds = false): string =>
   momentText(new Date(instant), {
     hour: "2-digit",
@@ -123,16 +124,19 @@ export const clockText = (instant: string | number, timeZone: string, seconds = 
     ...hourCycle(),
   })
 
-/** What the preferences say; else the locale's. */
+/** Returns the clock format of the preferences; empty for the locale's own. */
 function hourCycle(): { hourCycle?: "h12" | "h23" } {
   const format = boot.me?.user.time_format
   return format === "12h" ? { hourCycle: "h12" } : format === "24h" ? { hourCycle: "h23" } : {}
 }
 
-/** Bytes as 12 MB. */
+/** Formats bytes as 12 MB. */
 export function bytesText(bytes: number | undefined): string {
   if (bytes === undefined) return NOTHING
   const units = ["B", "kB", "MB", "GB", "TB"]
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return `${numberText(bytes / 1_000 ** step, { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`
 }
+
+/** Formats a count with its noun: `1 visit`, `1,204 visits`. */
+export const counted = (count: number, thing: string): string => `${exact(count)} ${thing}${count === 1 ? "" : "s"}`

@@ -1,7 +1,7 @@
-/** How periods and comparisons are called. */
-import type { SiteAddress } from "../domain/site-address.ts"
+/** Labels of periods and comparisons. */
+import type { SiteAddress } from "../../domain/site-address.ts"
 
-/** Periods in the order in which they are offered, with the key of each. */
+/** Periods in the order of the menu, with their keyboard shortcuts. */
 export const PERIOD_WORDS: readonly { period: SiteAddress["period"]; label: string; key?: string }[] = [
   { period: "today", label: "Today", key: "D" },
   { period: "yesterday", label: "Yesterday", key: "E" },
@@ -16,7 +16,7 @@ export const PERIOD_WORDS: readonly { period: SiteAddress["period"]; label: stri
   { period: "all", label: "All time", key: "A" },
 ]
 
-/** Of a period by name, those that are not offered included. */
+/** Returns the label of a period, including those that are not in the menu. */
 export const periodLabel = (period: SiteAddress["period"]): string =>
   PERIOD_WORDS.find((one) => one.period === period)?.label ??
   ({ "30d": "Last 30 days", "90d": "Last 90 days", "6mo": "Last 6 months", custom: "Custom range" } as Record<string, string>)[period] ??

@@ -1,6 +1,6 @@
-/** How dimensions and operators are called. */
-import type { Dimension } from "../domain/dimension.ts"
-import type { Operator } from "../domain/filter.ts"
+/** Labels of dimensions and operators. */
+import type { Dimension } from "../../domain/dimension.ts"
+import type { Operator } from "../../domain/filter.ts"
 
 const DIMENSION_WORDS: Readonly<Record<string, string>> = {
   page: "Page",

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { LISTENING } from "../../src/http/server.ts"
-import { serveOthers, startInstance, type TestInstance } from "../kit.ts"
+import { LISTENING } from "../../../src/http/server.ts"
+import { serveOthers, startInstance, type TestInstance } from "../../kit.ts"
 
 export const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
 
@@ -68,7 +68,7 @@ export async function openAccess(browser: Browser, settings: Record<string, stri
     },
     async signIn(page, password = ADA.password) {
       await page.goto("/signin")
-      await page.getByLabel("E-mail").fill(ADA.email)
+      await page.getByLabel("Email").fill(ADA.email)
       await page.getByLabel("Password", { exact: true }).fill(password)
       await page.getByRole("button", { name: "Sign in", exact: true }).click()
     },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { identityProvider, type Person as Known } from "../http/private/identity-provider.ts"
-import { openMailbox } from "../mailbox.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { identityProvider, type Person as Known } from "../../http/private/sign-in/identity-provider.ts"
+import { openMailbox } from "../../mailbox.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { ADA, openAccess, tabTo } from "./access-stand.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
 
 setDefaultTimeout(30_000)
 let browser: Browser
@@ -32,45 +32,41 @@ test.skipIf(noBrowser)("an empty instance is set up by keys alone, to the page o
   await page.goto("/sites")
   await page.waitForURL("**/setup")
   const token = stand.setUpToken()
-  await page.getByLabel("Token from the console").waitFor()
+  await page.getByLabel("Setup token").waitFor()
   await enter("wrong")
-  await shown(page, /not the token that the console has printed last/)
-  await tabTo(page, "Token from the console")
+  await shown(page, /That token isn't valid/)
+  await tabTo(page, "Setup token")
   await keyboard.press("Control+A")
   await enter(token)
 
   await page.getByLabel("Your name").waitFor()
   await keyboard.type(ADA.name)
-  await tabTo(page, "E-mail")
+  await tabTo(page, "Email")
   await keyboard.type(ADA.email)
   await tabTo(page, "Password")
   await keyboard.type("short")
-  await shown(page, "Too short: 12 characters are needed.")
+  await shown(page, "Use at least 12 characters.")
   await tabTo(page, "Organization")
   await enter(ADA.organization)
-  await shown(page, "needs at least 12 characters")
+  await shown(page, "must have at least 12 characters")
   await tabTo(page, "Password")
   await keyboard.press("Control+A")
   await keyboard.type(ADA.password)
   await shown(page, "Strong.")
   await keyboard.press("Enter")
 
-  await page.getByLabel("Host").waitFor()
+  await page.getByLabel("Domain").waitFor()
   expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Lisbon")
   await keyboard.type("Blog")
-  await tabTo(page, "Host")
+  await tabTo(page, "Domain")
   await enter("https://blog.example/about")
-  await shown(page, "A host name is needed: did you mean blog.example?")
-  await tabTo(page, "Host")
-  await keyboard.press("Control+A")
-  await enter("blog.example")
   await page.waitForURL("**/sites/2")
   const made = await page.evaluate(async () => (await fetch("/api/private/sites/2")).json())
   expect(made).toMatchObject({ name: "Blog", hosts: ["blog.example"], timezone: "Europe/Lisbon", revenue_currency: "GBP" })
   await headingIsFocused(page, "Blog")
 
   await page.goto("/setup")
-  await page.getByRole("heading", { name: "Footfall is set up" }).waitFor()
+  await page.getByRole("heading", { name: "Footfall is already set up" }).waitFor()
 })
 
 test.skipIf(noBrowser)("signing in tells what is wrong, waits out a limit, and goes on to the page that was wanted", async () => {
@@ -79,13 +75,13 @@ test.skipIf(noBrowser)("signing in tells what is wrong, waits out a limit, and g
   const { page } = await stand.someone()
   await page.goto("/account/profile")
   await page.waitForURL("**/signin?next=%2Faccount%2Fprofile")
-  await page.getByLabel("E-mail").fill(ADA.email)
+  await page.getByLabel("Email").fill(ADA.email)
   const password = page.getByLabel("Password", { exact: true })
   const button = page.getByRole("button", { name: "Sign in", exact: true })
   for (let tries = 0; tries < 3; tries++) {
     await password.fill(`wrong ${tries}`)
     await button.click()
-    await shown(page, "The e-mail address or the password is not right.")
+    await shown(page, "The email address or the password is incorrect.")
   }
   await password.fill(ADA.password)
   await button.click()
@@ -96,7 +92,7 @@ test.skipIf(noBrowser)("signing in tells what is wrong, waits out a limit, and g
   expect(await page.locator("[role=alert] [aria-hidden]").textContent()).not.toBe(first)
   stand.instance.clock.advance(60_000)
   await page.reload()
-  await page.getByLabel("E-mail").fill(ADA.email)
+  await page.getByLabel("Email").fill(ADA.email)
   await password.fill(ADA.password)
   await page.keyboard.press("Enter")
   await page.waitForURL("**/account/profile")
@@ -122,9 +118,9 @@ test.skipIf(noBrowser)("a forgotten password is chosen anew by mail, for every a
   const { page } = await stand.someone()
   for (const email of ["nobody@example.org", ADA.email]) {
     await page.goto("/forgot")
-    await page.getByLabel("E-mail").fill(email)
+    await page.getByLabel("Email").fill(email)
     await page.keyboard.press("Enter")
-    await shown(page, /If there is an account with this address, a mail is on its way/)
+    await shown(page, /If an account with this address exists, we've sent it an email/)
   }
   const { background, mail } = stand.instance.app.instance.accounts
   await background.settled()
@@ -135,13 +131,13 @@ test.skipIf(noBrowser)("a forgotten password is chosen anew by mail, for every a
   await page.goto(link)
   await page.getByLabel("New password", { exact: true }).fill(other)
   await page.keyboard.press("Enter")
-  await shown(page, "The password was changed. Sign in with the new one.")
+  await shown(page, "Your password was changed. Sign in with the new one.")
   await stand.signIn(page, other)
   await page.waitForURL("**/sites")
   await page.goto(link)
   await page.getByLabel("New password", { exact: true }).fill("yet another fine password")
   await page.keyboard.press("Enter")
-  await page.getByRole("heading", { name: "The link is no longer good" }).waitFor()
+  await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor()
 })
 
 test.skipIf(noBrowser)("without a mail server the command for whoever runs the instance is there to copy", async () => {
@@ -149,7 +145,7 @@ test.skipIf(noBrowser)("without a mail server the command for whoever runs the i
   await stand.setUp()
   const { page } = await stand.someone()
   await page.goto("/forgot")
-  await page.getByLabel("E-mail").fill("ada@example.org; rm -rf /")
+  await page.getByLabel("Email").fill("ada@example.org; rm -rf /")
   expect(await page.locator("pre").textContent()).toBe("footfall user passwd 'ada@example.org; rm -rf /'")
 })
 
@@ -176,11 +172,11 @@ test.skipIf(noBrowser)("an invitation makes an account, and joins whoever has on
   await bob.keyboard.press("Enter")
   await bob.waitForURL("**/sites")
   await bob.goto(link)
-  await bob.getByRole("heading", { name: "The invitation is no longer good" }).waitFor()
+  await bob.getByRole("heading", { name: "This invitation is no longer valid" }).waitFor()
 
   // Of another address: said before anything is sent.
   await page.goto(await invite("eve@example.org"))
-  await shown(page, "You are signed in as ada@example.org, and the invitation is for eve@example.org.")
+  await shown(page, "You're signed in as ada@example.org, but this invitation is for eve@example.org.")
 })
 
 test.skipIf(noBrowser)("an identity provider signs in whoever has linked an account once, and its refusals are told in words", async () => {
@@ -204,31 +200,31 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
   })
   const byProvider = async () => {
     await page.goto("/signin?next=/account/sessions")
-    await page.getByRole("link", { name: "Sign in by Example" }).click()
+    await page.getByRole("link", { name: "Sign in with Example" }).click()
   }
   await byProvider()
-  await shown(page, /has not verified your e-mail address/)
+  await shown(page, /hasn't verified your email address/)
   known = { ...known, email_verified: true }
   await byProvider()
   await page.getByRole("heading", { name: "Link your account" }).waitFor()
   // The ticket stays in no history.
   expect(new URL(page.url()).hash).toBe("")
-  await page.getByLabel("Password of the account here").fill(ADA.password)
+  await page.getByLabel("Password of your Footfall account").fill(ADA.password)
   await page.keyboard.press("Enter")
   await page.waitForURL("**/sites")
   await context.clearCookies()
   await byProvider()
   await page.waitForURL("**/account/sessions")
-  await shown(page, "by identity provider")
+  await shown(page, "with identity provider")
 
   // Who it is is proved there again in a window of its own; this page goes on by itself.
   now += 11 * 60_000
   stand.instance.clock.advance(11 * 60_000)
   await page.goto("/account/security")
-  await page.getByRole("button", { name: "Add an app" }).click()
-  const [there] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Go to Example" }).click()])
-  await there.getByRole("heading", { name: "Confirmed" }).waitFor()
-  await page.getByRole("dialog", { name: "Add an authenticator app" }).waitFor()
+  await page.getByRole("button", { name: "Add authenticator app" }).click()
+  const [there] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Continue with Example" }).click()])
+  await there.getByRole("heading", { name: "Identity confirmed" }).waitFor()
+  await page.getByRole("dialog", { name: "Add authenticator app" }).waitFor()
 
   // Nor is a session of before left where the organization has made up its mind since.
   await context.clearCookies()
@@ -238,11 +234,11 @@ test.skipIf(noBrowser)("an identity provider signs in whoever has linked an acco
     sql`update organizations set policy_json = '{"sso_only":true}' where name = ${ADA.organization}`,
   )
   await page.reload()
-  const dialog = page.getByRole("dialog", { name: "Sign in through the identity provider" })
-  const [away] = await Promise.all([context.waitForEvent("page"), dialog.getByRole("link", { name: "Go to Example" }).click()])
-  await away.getByRole("heading", { name: "Confirmed" }).waitFor()
+  const dialog = page.getByRole("dialog", { name: "Sign in with your identity provider" })
+  const [away] = await Promise.all([context.waitForEvent("page"), dialog.getByRole("link", { name: "Continue with Example" }).click()])
+  await away.getByRole("heading", { name: "Identity confirmed" }).waitFor()
   await dialog.waitFor({ state: "detached" })
-  await page.getByRole("link", { name: "Add a site" }).first().waitFor()
+  await page.getByRole("link", { name: "Add site" }).first().waitFor()
 })
 
 test.skipIf(noBrowser)("who cannot be sent to the identity provider is back at the sign-in page, and reads why", async () => {
@@ -252,8 +248,8 @@ test.skipIf(noBrowser)("who cannot be sent to the identity provider is back at t
   await provider[Symbol.asyncDispose]()
   const { page } = await stand.someone()
   await page.goto("/signin")
-  await page.getByRole("link", { name: "Sign in by Example" }).click()
-  await page.getByRole("alert").getByText("The identity provider cannot be reached.").waitFor()
+  await page.getByRole("link", { name: "Sign in with Example" }).click()
+  await page.getByRole("alert").getByText("The identity provider can't be reached.").waitFor()
   expect(new URL(page.url()).pathname).toBe("/signin")
 })
 
@@ -261,8 +257,8 @@ test.skipIf(noBrowser)("over plain HTTP from another machine the page warns, and
   await using stand = await openAccess(browser, {}, "stats.example")
   const { page } = await stand.someone()
   await page.goto("/setup")
-  await shown(page, /This page came over plain HTTP/)
-  await page.getByLabel("Token from the console").fill(stand.setUpToken())
+  await shown(page, /This page was loaded over plain HTTP/)
+  await page.getByLabel("Setup token").fill(stand.setUpToken())
   await page.keyboard.press("Enter")
-  await shown(page, "Sign in over https: over plain HTTP others could read along.")
+  await shown(page, "Sign in over HTTPS. Over plain HTTP, others could read your data.")
 })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { TOTP } from "otpauth"
 import type { Browser, Page } from "playwright-core"
-import { openMailbox } from "../mailbox.ts"
+import { openMailbox } from "../../mailbox.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { ADA, openAccess } from "./access-stand.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
 
 setDefaultTimeout(30_000)
 let browser: Browser
@@ -19,21 +19,21 @@ const shown = (page: Page, text: string | RegExp) => page.getByText(text).first(
 /** Adds an app to the account of whoever is signed in, by the page of security. */
 async function addApp(page: Page, now: () => number): Promise<{ totp: TOTP; codes: string[] }> {
   await page.goto("/account/security")
-  await page.getByRole("button", { name: "Add an app" }).click()
+  await page.getByRole("button", { name: "Add authenticator app" }).click()
   const secret = (await page.locator(".key-text").textContent())!.replaceAll(" ", "")
   // The picture holds the same key: it was loaded, and nothing of it is markup of the page.
   expect(await page.locator("img.qr").evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0)).toBe(true)
   const totp = new TOTP({ secret })
   await page.getByLabel("Code", { exact: true }).fill("000000")
-  await page.getByRole("button", { name: "Add the app" }).click()
-  await shown(page, "The code is not right, or was used before.")
+  await page.getByRole("button", { name: "Add app" }).click()
+  await shown(page, "The code is incorrect or was already used.")
   await page.getByLabel("Code", { exact: true }).fill(totp.generate({ timestamp: now() }))
-  await page.getByRole("button", { name: "Add the app" }).click()
+  await page.getByRole("button", { name: "Add app" }).click()
   const codes = (await page.locator("pre.codes").textContent())!.split("\n")
   expect(codes).toHaveLength(10)
   const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()])
   expect(await Bun.file(await saved.path()).text()).toContain(codes.join("\n"))
-  await page.getByRole("button", { name: "I have kept them" }).click()
+  await page.getByRole("button", { name: "I've saved them" }).click()
   return { totp, codes }
 }
 
@@ -45,7 +45,7 @@ test.skipIf(noBrowser)("an app's code is asked for beside the password, and a re
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   const { totp, codes } = await addApp(page, clock.now)
-  await shown(page, "10 are left.")
+  await shown(page, "You have 10 left.")
 
   clock.advance(60_000)
   await context.clearCookies()
@@ -58,8 +58,8 @@ test.skipIf(noBrowser)("an app's code is asked for beside the password, and a re
   await page.waitForURL("**/sites")
 
   for (const [code, words] of [
-    [codes[0]!, "9 are left"],
-    [codes[0]!, "The code is not right, or was used before."],
+    [codes[0]!, "You have 9 left"],
+    [codes[0]!, "The code is incorrect or was already used."],
   ] as const) {
     await context.clearCookies()
     await stand.signIn(page)
@@ -72,7 +72,7 @@ test.skipIf(noBrowser)("an app's code is asked for beside the password, and a re
   await page.reload()
   await page.waitForURL("**/signin")
 
-  await page.getByLabel("E-mail").fill(ADA.email)
+  await page.getByLabel("Email").fill(ADA.email)
   await page.getByLabel("Password", { exact: true }).fill(ADA.password)
   await page.keyboard.press("Enter")
   await page.waitForURL("**/signin/second-factor")
@@ -82,9 +82,9 @@ test.skipIf(noBrowser)("an app's code is asked for beside the password, and a re
   await page.waitForURL("**/sites")
   clock.advance(11 * 60_000)
   await page.goto("/account/security")
-  await page.getByRole("button", { name: "Make new codes" }).click()
-  await page.getByRole("button", { name: "Make ten codes" }).click()
-  await page.getByLabel("Or the code of your authenticator app").fill(totp.generate({ timestamp: clock.now() }))
+  await page.getByRole("button", { name: "Generate new codes" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Generate new codes" }).click()
+  await page.getByLabel("Code from your authenticator app").fill(totp.generate({ timestamp: clock.now() }))
   await page.keyboard.press("Enter")
   const fresh = await page.locator("pre.codes").textContent()
   expect(fresh?.split("\n")).toHaveLength(10)
@@ -114,7 +114,7 @@ test.skipIf(noBrowser).each([
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   await page.goto("/account/security")
-  await page.getByRole("button", { name: "Add a passkey" }).click()
+  await page.getByRole("button", { name: "Add passkey" }).click()
   await page.getByLabel("Name", { exact: true }).fill("Key ring")
   await page.keyboard.press("Enter")
   await page.getByRole("rowheader", { name: "Key ring" }).waitFor()
@@ -132,8 +132,8 @@ test.skipIf(noBrowser).each([
   await page.goto("/account/security")
   await page.getByRole("button", { name: "Remove Phone" }).click()
   await page.getByRole("button", { name: "Remove passkey" }).click()
-  await page.getByRole("heading", { name: "Confirm that it is you" }).waitFor()
-  await page.getByRole("button", { name: "Use a passkey" }).click()
+  await page.getByRole("heading", { name: "Confirm it's you" }).waitFor()
+  await page.getByRole("button", { name: "Confirm with a passkey" }).click()
   await page.getByRole("rowheader", { name: "Phone" }).waitFor({ state: "detached" })
 })
 
@@ -173,21 +173,21 @@ test.skipIf(noBrowser)("a theme is there at once, and at the first paint from th
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   await page.goto("/account/preferences")
-  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-  expect(await ground()).toBe("rgb(247, 246, 243)")
+  const foundation = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  expect(await foundation()).toBe("rgb(247, 246, 243)")
   const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH")
   await page.getByLabel("Dark", { exact: true }).check()
-  expect(await ground()).toBe("rgb(19, 20, 18)")
+  expect(await foundation()).toBe("rgb(19, 20, 18)")
   expect((await saved).status()).toBe(200)
   const text = await (await page.goto("/account/preferences"))!.text()
   expect(text).toContain('<html lang="en" data-theme="dark">')
   // The browser remembers it for the page on which nobody is signed in.
   await context.clearCookies({ name: "sid" })
   expect(await (await page.goto("/signin"))!.text()).toContain('data-theme="dark"')
-  expect(await ground()).toBe("rgb(19, 20, 18)")
+  expect(await foundation()).toBe("rgb(19, 20, 18)")
 })
 
-test.skipIf(noBrowser)("where a policy asks for a second factor, nothing but the account opens until there is one", async () => {
+test.skipIf(noBrowser)("where a policy requires two-step verification, nothing but the account opens until there is one", async () => {
   await using stand = await openAccess(browser)
   await stand.setUp()
   const { page } = await stand.someone()
@@ -200,7 +200,7 @@ test.skipIf(noBrowser)("where a policy asks for a second factor, nothing but the
   expect(answer.status()).toBe(200)
   await page.goto("/sites")
   await page.waitForURL("**/account/security")
-  await shown(page, /asks for a second factor/)
+  await shown(page, /requires two-step verification/)
   await addApp(page, stand.instance.clock.now)
   await page.waitForURL("**/sites")
 })
@@ -215,12 +215,12 @@ test.skipIf(noBrowser)("sessions tell where they are, and the others end", async
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   await page.goto("/account/sessions")
-  await shown(page, "this one")
+  await shown(page, "this device")
   // The one that set the instance up, too.
   expect(await page.getByRole("row").count()).toBe(4)
-  await page.getByRole("button", { name: "End all others" }).first().click()
-  await page.getByRole("dialog").getByRole("button", { name: "End all others" }).click()
-  await shown(page, "All other sessions have ended")
+  await page.getByRole("button", { name: "End other sessions" }).first().click()
+  await page.getByRole("dialog").getByRole("button", { name: "End other sessions" }).click()
+  await shown(page, "All other sessions ended")
   expect(await page.getByRole("row").count()).toBe(2)
   await other.goto("/sites")
   await other.waitForURL("**/signin?next=%2Fsites")
@@ -237,9 +237,9 @@ test.skipIf(noBrowser)("who looks as somebody else sees it around everything, an
   const asked = await page.request.post("/api/private/admin/users/2/impersonate", { data: { reason: "Ticket 7" }, headers })
   expect(asked.status()).toBe(200)
   await page.goto("/sites")
-  const bar = page.getByRole("region", { name: "Looking as somebody else" })
-  await bar.getByText(/ada@example.org looks as user-/).waitFor()
-  await bar.getByRole("button", { name: "Stop" }).click()
+  const bar = page.getByRole("region", { name: "Impersonation" })
+  await bar.getByText(/ada@example.org is impersonating user-/).waitFor()
+  await bar.getByRole("button", { name: "Stop impersonating" }).click()
   await bar.waitFor({ state: "detached" })
   const me = await page.evaluate(async () => (await fetch("/api/private/me")).json())
   expect(me.user.email).toBe(ADA.email)
@@ -253,21 +253,21 @@ test.skipIf(noBrowser)("another address is confirmed by mail, and the old one ca
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   await page.goto("/account/profile")
-  await page.getByLabel("New e-mail").fill("countess@example.org")
+  await page.getByLabel("New email").fill("countess@example.org")
   await page.keyboard.press("Enter")
-  await shown(page, "A mail to countess@example.org has a link to confirm it.")
+  await shown(page, "We've sent a confirmation link to countess@example.org.")
   const { background, mail } = stand.instance.app.instance.accounts
   await background.settled()
   await mail.deliver()
   const linkTo = (to: string) => /https?:\/\/\S+/.exec(mailbox.letters.find((letter) => letter.to === to)!.text)![0]
   await page.goto(linkTo("countess@example.org"))
-  await page.getByRole("button", { name: "Confirm" }).click()
-  await page.getByRole("heading", { name: "The address is confirmed" }).waitFor()
+  await page.getByRole("button", { name: "Confirm email address" }).click()
+  await page.getByRole("heading", { name: "Email address confirmed" }).waitFor()
   await page.goto("/account/profile")
   await shown(page, "countess@example.org")
   await page.goto(linkTo(ADA.email))
-  await page.getByRole("button", { name: "Take it back" }).click()
-  await page.getByRole("heading", { name: "The change is taken back" }).waitFor()
+  await page.getByRole("button", { name: "Undo change" }).click()
+  await page.getByRole("heading", { name: "Email change undone" }).waitFor()
   await stand.signIn(page)
   await page.waitForURL("**/sites")
 })
@@ -281,14 +281,14 @@ test.skipIf(noBrowser)("the password is changed with the present one alone, also
   stand.instance.clock.advance(11 * 60_000)
   await page.goto("/account/security")
   const change = async (present: string) => {
-    await page.getByLabel("Present password").fill(present)
+    await page.getByLabel("Current password").fill(present)
     await page.getByLabel("New password", { exact: true }).fill("another fine long password")
     await page.keyboard.press("Enter")
   }
   await change("not this one")
-  await shown(page, "The present password is not right.")
+  await shown(page, "The current password is incorrect.")
   await change(ADA.password)
-  await shown(page, /The password was changed/)
+  await shown(page, /Password changed/)
   await context.clearCookies()
   await stand.signIn(page, "another fine long password")
   await page.waitForURL("**/sites")
@@ -305,10 +305,10 @@ test.skipIf(noBrowser)("a page of an older build says so where its files are gon
   await page.route("**/assets/*.js", (route) => route.abort())
   await context.clearCookies()
   await page.getByRole("button", { name: "Save" }).click()
-  await shown(page, "A newer version of Footfall is running. Keep what you typed, then load this page again.")
+  await shown(page, "A new version of Footfall is available. Copy anything you've typed, then reload the page.")
   expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Ada Lovelace")
   await page.getByRole("banner").getByRole("link", { name: "All sites" }).click()
-  await page.getByRole("heading", { name: "This page must be loaded again" }).waitFor()
+  await page.getByRole("heading", { name: "Reload this page" }).waitFor()
   await page.unroute("**/assets/*.js")
   await page.getByRole("button", { name: "Reload" }).click()
   await page.waitForURL("**/signin?next=%2Fsites")

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { serving } from "../cli/footfall.ts"
-import { temporaryFolder } from "../kit.ts"
-import { noBrowser, openBrowser, openVisitor } from "./browser.ts"
+import { serving } from "../../cli/footfall.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { noBrowser, openBrowser, openVisitor } from "../browser.ts"
 
 setDefaultTimeout(150_000)
 let browser: Browser
@@ -40,24 +40,24 @@ test.skipIf(noBrowser)("from an empty folder to the first visitor on the chart, 
   let asked = 0
 
   await page.goto(setup.url)
-  await page.getByLabel("Token from the console").fill(setup.token)
+  await page.getByLabel("Setup token").fill(setup.token)
   asked += await inputs(page)
   await page.keyboard.press("Enter")
   await page.getByLabel("Your name").fill("Ada Byron")
-  await page.getByLabel("E-mail").fill("ada@example.org")
+  await page.getByLabel("Email").fill("ada@example.org")
   await page.getByLabel("Password", { exact: true }).fill("correct horse battery staple")
   await page.getByLabel("Organization").fill("Engines")
   asked += await inputs(page)
   await page.keyboard.press("Enter")
   await page.getByLabel("Name", { exact: true }).fill("Blog")
-  await page.getByLabel("Host").fill("blog.example")
+  await page.getByLabel("Domain").fill("blog.example")
   asked += await inputs(page)
   await page.keyboard.press("Enter")
   expect(asked).toBeLessThanOrEqual(MOST_INPUTS)
 
-  await page.getByRole("heading", { name: "Live check" }).waitFor()
+  await page.getByRole("heading", { name: "Installation check" }).waitFor()
   expect(new URL(page.url()).pathname).toBe("/sites/1")
-  await page.getByText("Waiting for the first event. Open a page of the site.").waitFor()
+  await page.getByText("Waiting for the first event. Open a page of your site.").waitFor()
   const snippet = await page.getByRole("tabpanel", { name: "HTML" }).locator("pre").first().textContent()
   const blog = openBlog(snippet ?? "")
   const visitor = await openVisitor(browser)

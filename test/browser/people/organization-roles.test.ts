@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { SignInAs } from "../kit.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { openDashboard } from "./dashboard-stand.ts"
+import type { SignInAs } from "../../kit.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { openDashboard } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -45,7 +45,7 @@ test.skipIf(noBrowser)("each role is shown what it may see, and no more; a deep 
     const first = new URL(page.url()).pathname
     for (const section of closed) {
       await open(`/org/1/${section}`)
-      await page.getByRole("heading", { name: "This is not open to you" }).waitFor()
+      await page.getByRole("heading", { name: "You don't have access to this page" }).waitFor()
     }
     expect({ faults: watched.faults, refusals: watched.refusals }).toEqual({ faults: [], refusals: [] })
     return { first, labels }
@@ -65,8 +65,8 @@ test.skipIf(noBrowser)("each role is shown what it may see, and no more; a deep 
     "Usage",
     "Settings",
     "Identity providers",
-    "Mail domains",
-    "Audit",
+    "Email domains",
+    "Audit log",
   ])
 })
 
@@ -82,9 +82,9 @@ test.skipIf(noBrowser)("owners are out of reach for an admin, who reaches everyb
       .filter({ has: watched.page.getByText(role, { exact: true }) })
       .getByRole("button")
       .allTextContents()
-  expect([await buttonsOf("Owner"), await buttonsOf("Viewer")]).toEqual([[], ["Change", "Remove"]])
-  expect(await watched.page.getByRole("button", { name: "Hand over ownership" }).count()).toBe(0)
-  await watched.page.getByRole("button", { name: "Change", exact: false }).first().click()
+  expect([await buttonsOf("Owner"), await buttonsOf("Viewer")]).toEqual([[], ["Edit", "Remove"]])
+  expect(await watched.page.getByRole("button", { name: "Transfer ownership" }).count()).toBe(0)
+  await watched.page.getByRole("button", { name: "Edit", exact: false }).first().click()
   const role = watched.page.getByRole("dialog").getByLabel("Role", { exact: true })
   await role.waitFor()
   const roles = await role.locator("option").allTextContents()

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Locator, Page } from "playwright-core"
-import { pages } from "../../plugins/pages.ts"
-import type { SignInAs } from "../kit.ts"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
+import { pages } from "../../../plugins/pages.ts"
+import type { SignInAs } from "../../kit.ts"
+import { bySize } from "../../size.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { type DashboardStand, openDashboard, type Watched } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -54,6 +55,7 @@ const PEOPLE = {
   stranger: {},
 } as const satisfies Record<string, SignInAs>
 type Person = keyof typeof PEOPLE
+const EVERYONE = Object.keys(PEOPLE) as Person[]
 
 /** Whoever may read a site may read what plugins tell of it. */
 const AREAS = pages.flatMap((plugin) => plugin.area?.label ?? [])
@@ -62,7 +64,7 @@ const WRITERS: readonly Person[] = ["owner", "admin", "editor", "guest who edits
 const READERS: readonly Person[] = [...WRITERS, "viewer", "guest"]
 const MANAGERS: readonly Person[] = ["owner", "admin"]
 const MEMBERS: readonly Person[] = ["owner", "admin", "editor", "viewer"]
-const OF_ORGANIZATION = (Object.keys(PEOPLE) as Person[]).filter((person) => person !== "stranger")
+const OF_ORGANIZATION = EVERYONE.filter((person) => person !== "stranger")
 
 interface DeepLink {
   path: string
@@ -84,7 +86,7 @@ const inOrganization = (section: string, open: readonly Person[]): DeepLink => (
 
 /** Section 6 of the specification, by address. */
 const LINKS: readonly DeepLink[] = [
-  { path: "/sites", open: Object.keys(PEOPLE) as Person[] },
+  { path: "/sites", open: EVERYONE },
   { path: "/sites/new", open: MANAGERS },
   ...OF_SITE.map((path) => onSite(path, READERS)),
   ...SETTINGS.map((section) => onSite(`/settings/${section}`, MANAGERS)),
@@ -94,7 +96,7 @@ const LINKS: readonly DeepLink[] = [
   inOrganization("membership", OF_ORGANIZATION),
   inOrganization("mcp", OF_ORGANIZATION),
   inOrganization("danger", ["owner"]),
-  { path: "/account/profile", open: Object.keys(PEOPLE) as Person[] },
+  { path: "/account/profile", open: EVERYONE },
   { path: "/admin", open: [] },
 ]
 
@@ -105,17 +107,17 @@ const expectedOf = (person: Person): Record<string, string> =>
 
 /** What of a screen changes something, beside the rail, for those who may. To everybody else it is not there. */
 const OFFERED: Readonly<Record<string, { to: readonly Person[]; names: readonly string[] }[]>> = {
-  "/sites": [{ to: MANAGERS, names: ["Add a site"] }],
+  "/sites": [{ to: MANAGERS, names: ["Add site"] }],
   "/sites/1": [
-    { to: MANAGERS, names: ["Block this source"] },
+    { to: MANAGERS, names: ["Block source"] },
     { to: WRITERS, names: ["Share a view"] },
   ],
-  "/sites/1/events": [{ to: WRITERS, names: ["Make a goal"] }],
-  "/sites/1/goals": [{ to: WRITERS, names: ["Add a goal", "Delete signup", "Edit signup"] }],
-  "/sites/1/funnels": [{ to: WRITERS, names: ["Add a funnel"] }],
-  "/sites/1/funnels/1": [{ to: WRITERS, names: ["Delete", "Edit"] }],
+  "/sites/1/events": [{ to: WRITERS, names: ["Create goal"] }],
+  "/sites/1/goals": [{ to: WRITERS, names: ["Add goal", "Delete signup", "Edit signup"] }],
+  "/sites/1/funnels": [{ to: WRITERS, names: ["Add funnel"] }],
+  "/sites/1/funnels/1": [{ to: WRITERS, names: ["Delete funnel", "Edit funnel"] }],
 }
-const WRITES = /^(Add|Edit|Delete|Make|Share|Block|Remove|Reset|Change|Invite|Move)\b/
+const WRITES = /^(Add|Create|Edit|Delete|Make|Share|Block|Remove|Reset|Change|Invite|Move)\b/
 /** Screens on which everything that only reads is tried. */
 const WALKED = ["/sites", ...OF_SITE.filter((path) => !path.startsWith("/details")).map((path) => `/sites/1${path}`)]
 
@@ -150,7 +152,7 @@ async function walkAs(person: Person): Promise<Walker> {
   return { ...watched, answered, type, go }
 }
 
-const SYSTEM: Readonly<Record<string, string>> = { "Nothing is here": "missing", "This is not open to you": "closed" }
+const SYSTEM: Readonly<Record<string, string>> = { "Page not found": "missing", "You don't have access to this page": "closed" }
 
 async function outcomeOf(page: Page): Promise<string> {
   const heading = (await page.locator("h1").first().textContent()) ?? ""
@@ -162,7 +164,7 @@ async function readThrough({ page, answered }: Walker): Promise<string[]> {
   const names = await namesIn(page, "main button, main a.button")
   for (const table of (await page.locator("main table.ranked").all()).slice(0, 1))
     for (const menu of await table.locator("[aria-haspopup]").all()) names.push(...(await itemsOf(page, menu, answered)))
-  for (const menu of await page.locator("main [aria-haspopup][aria-label='Take along']").all())
+  for (const menu of await page.locator("main [aria-haspopup][aria-label='Export']").all())
     names.push(...(await itemsOf(page, menu, answered)))
   for (const file of await page.locator("main a[download]").all()) {
     const answer = await page.request.get(new URL((await file.getAttribute("href"))!, page.url()).href)
@@ -188,29 +190,28 @@ async function itemsOf(page: Page, menu: Locator, answered: () => Promise<void>)
   return names
 }
 
-test.skipIf(noBrowser).each(Object.keys(PEOPLE) as Person[])(
-  "%s: each screen is open, closed or missing as the roles say",
-  async (person) => {
-    await using walker = await walkAs(person)
-    const { page, type, go } = walker
-    const expected = expectedOf(person)
-    const found: Record<string, string> = {}
-    await type("/account/profile")
-    for (const { path } of LINKS) {
-      // What is not open is asked for as somebody does who was given the address.
-      await (expected[path] === "open" ? go(path) : type(path))
-      found[path] = await outcomeOf(page)
-      if (found[path] === "closed")
-        expect(await page.locator("main").textContent()).toMatch(/This needs the permission to .+ can grant it\./)
-    }
-    expect(found).toEqual(expected)
-    // The document of a page that is missing is itself a 404; nothing else may be refused.
-    const missing = LINKS.filter(({ path }) => found[path] === "missing").map(({ path }) => `404 ${path}`)
-    expect(walker.refusals.filter((one) => !missing.includes(one))).toEqual([])
-  },
-)
+/** People who walk through the screens: in the check an admin and a guest, whose roles differ most. */
+const WALKERS = bySize<readonly Person[]>({ check: ["admin", "guest"], full: EVERYONE, release: EVERYONE })
 
-test.skipIf(noBrowser).each(["admin", "editor", "viewer", "guest"] as const)(
+test.skipIf(noBrowser).each(WALKERS)("%s: each screen is open, closed or missing as the roles say", async (person) => {
+  await using walker = await walkAs(person)
+  const { page, type, go } = walker
+  const expected = expectedOf(person)
+  const found: Record<string, string> = {}
+  await type("/account/profile")
+  for (const { path } of LINKS) {
+    // What is not open is asked for as somebody does who was given the address.
+    await (expected[path] === "open" ? go(path) : type(path))
+    found[path] = await outcomeOf(page)
+    if (found[path] === "closed") expect(await page.locator("main").textContent()).toMatch(/You need the permission to .+ can grant it\./)
+  }
+  expect(found).toEqual(expected)
+  // The document of a page that is missing is itself a 404; nothing else may be refused.
+  const missing = LINKS.filter(({ path }) => found[path] === "missing").map(({ path }) => `404 ${path}`)
+  expect(walker.refusals.filter((one) => !missing.includes(one))).toEqual([])
+})
+
+test.skipIf(noBrowser).each(WALKERS.filter((person) => ["admin", "editor", "viewer", "guest"].includes(person)))(
   "%s: everything that reads is answered, and what would change something is there for those alone who may",
   async (person) => {
     await using walker = await walkAs(person)
@@ -239,7 +240,7 @@ test.skipIf(noBrowser)("a site or an organization of others is missing as one th
   for (const path of ["/sites/:id", "/sites/:id/goals", "/sites/:id/settings/general", "/org/:id/members"]) {
     const others = await seenAt(path.replace(":id", String(path.startsWith("/org") ? foreign.organization : foreign.site)))
     expect(others).toEqual(await seenAt(path.replace(":id", "999")))
-    expect(others).toMatchObject({ title: "Not found · Footfall", text: expect.stringContaining("Nothing is here") })
+    expect(others).toMatchObject({ title: "Not found · Footfall", text: expect.stringContaining("Page not found") })
   }
 })
 
@@ -268,7 +269,7 @@ test.skipIf(noBrowser)("where a viewer may take nothing away, no file is offered
   await watched.page.goto(`${stand.origin}/sites/1?period=7d`)
   await answered()
   expect(await watched.page.getByRole("link", { name: "CSV" }).count()).toBe(0)
-  const items = await itemsOf(watched.page, watched.page.getByRole("button", { name: "Take along" }), answered)
+  const items = await itemsOf(watched.page, watched.page.getByRole("button", { name: "Export" }), answered)
   expect(items).toEqual(["Copy link", "Copy as API call", "Copy as MCP prompt", "Print"])
   expect(watched.refusals).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { browserCurrency } from "../../src/ui/parts/browser-currency.ts"
+import { browserCurrency } from "../../../src/ui/parts/form/browser-currency.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { ADA, openAccess } from "./access-stand.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -36,29 +36,27 @@ const tell = async (page: Page, fields: Record<string, string>): Promise<void> =
 
 const toAdmin = async (page: Page, token: string): Promise<void> => {
   await page.goto("/setup")
-  await tell(page, { "Token from the console": token })
-  await page.getByRole("heading", { name: "The first admin" }).waitFor()
+  await tell(page, { "Setup token": token })
+  await page.getByRole("heading", { name: "Create your account" }).waitFor()
 }
 
-const WHO = { "Your name": ADA.name, "E-mail": ADA.email, Password: ADA.password, Organization: ADA.organization }
+const WHO = { "Your name": ADA.name, Email: ADA.email, Password: ADA.password, Organization: ADA.organization }
 
 test.skipIf(noBrowser)("no step of the set-up leaves a refusal in the console, not even where entries are wrong", async () => {
   await using stand = await openAccess(browser)
   const { page, complaints } = await somebody(stand.origin, "da-DK", "Europe/Copenhagen")
   await toAdmin(page, stand.setUpToken())
   await tell(page, { ...WHO, Password: "too short" })
-  await page.getByText("Some entries are not right.").waitFor()
+  await page.getByText("Check the highlighted fields.").waitFor()
   await tell(page, { Password: ADA.password })
-  await page.getByLabel("Host").waitFor()
+  await page.getByLabel("Domain").waitFor()
 
   // What the browser tells is a guess: it can be changed.
   expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Copenhagen")
   expect(await page.getByLabel("Currency").inputValue()).toBe("DKK")
   await page.getByLabel("Currency").selectOption("NOK")
-  await tell(page, { Name: "Blog", Host: "https://blog.example/about" })
-  await page.getByText("did you mean blog.example?").first().waitFor()
-  await tell(page, { Host: "blog.example" })
-  await page.getByRole("heading", { name: "Live check" }).waitFor()
+  await tell(page, { Name: "Blog", Domain: "https://blog.example/about" })
+  await page.getByRole("heading", { name: "Installation check" }).waitFor()
   await page.getByText("Waiting for the first event.").waitFor()
   expect(await page.evaluate(async () => (await fetch("/api/private/sites/2")).json())).toMatchObject({ revenue_currency: "NOK" })
 
@@ -76,14 +74,14 @@ test.skipIf(noBrowser)("a reload keeps what was typed but for token and password
   const valuesOf = (labels: readonly string[]) => Promise.all(labels.map((label) => page.getByLabel(label, { exact: true }).inputValue()))
   const reload = async () => {
     await page.reload()
-    await page.getByText("The page was loaded anew.").waitFor()
-    expect(await page.getByLabel("Token from the console").inputValue()).toBe("")
+    await page.getByText("The page was reloaded.").waitFor()
+    expect(await page.getByLabel("Setup token").inputValue()).toBe("")
     const onDevice = await kept()
     expect(onDevice).toContain(ADA.email)
     expect([token, ADA.password].filter((secret) => onDevice.includes(secret))).toEqual([])
-    await tell(page, { "Token from the console": token })
-    await page.getByRole("heading", { name: "The first admin" }).waitFor()
-    expect(await valuesOf(["Your name", "E-mail", "Password", "Organization"])).toEqual([ADA.name, ADA.email, "", ADA.organization])
+    await tell(page, { "Setup token": token })
+    await page.getByRole("heading", { name: "Create your account" }).waitFor()
+    expect(await valuesOf(["Your name", "Email", "Password", "Organization"])).toEqual([ADA.name, ADA.email, "", ADA.organization])
     await page.waitForFunction(() => document.activeElement?.getAttribute("type") === "password")
   }
   await toAdmin(page, token)
@@ -91,14 +89,14 @@ test.skipIf(noBrowser)("a reload keeps what was typed but for token and password
   await reload()
   await tell(page, { Password: ADA.password })
   await page.getByLabel("Name", { exact: true }).fill("Blog")
-  await page.getByLabel("Host").fill("blog.example")
+  await page.getByLabel("Domain").fill("blog.example")
   await page.getByLabel("Currency").selectOption("NOK")
   await reload()
   await tell(page, { Password: ADA.password })
-  await page.getByRole("heading", { name: "The first site" }).waitFor()
-  expect(await valuesOf(["Name", "Host", "Time zone", "Currency"])).toEqual(["Blog", "blog.example", "Europe/London", "NOK"])
+  await page.getByRole("heading", { name: "Add your first site" }).waitFor()
+  expect(await valuesOf(["Name", "Domain", "Time zone", "Currency"])).toEqual(["Blog", "blog.example", "Europe/London", "NOK"])
 
-  await page.getByRole("button", { name: "Skip the site" }).click()
+  await page.getByRole("button", { name: "Skip for now" }).click()
   await page.getByRole("heading", { name: "All sites", level: 1 }).waitFor()
   await page.waitForFunction(() => document.activeElement?.textContent === "All sites")
   const left = await kept()
@@ -111,10 +109,10 @@ test.skipIf(noBrowser)("what was typed is forgotten where somebody else was firs
   await using stand = await openAccess(browser)
   const { page } = await somebody(stand.origin, "en-GB", "Europe/London")
   await toAdmin(page, stand.setUpToken())
-  await page.getByLabel("E-mail", { exact: true }).fill("late@example.org")
+  await page.getByLabel("Email", { exact: true }).fill("late@example.org")
   await stand.setUp()
   await page.reload()
-  await page.getByRole("heading", { name: "Footfall is set up" }).waitFor()
+  await page.getByRole("heading", { name: "Footfall is already set up" }).waitFor()
   expect(await page.evaluate(() => Object.values({ ...sessionStorage }).join())).not.toContain("late@example.org")
   await page.context().close()
 })

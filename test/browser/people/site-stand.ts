@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core"
-import type { DashboardStand, Watched } from "./dashboard-stand.ts"
+import type { DashboardStand, Watched } from "../report/dashboard-stand.ts"
 
 /** Waits for a text on the page. */
 export const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 8_000 })

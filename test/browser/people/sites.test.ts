@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { fillSite } from "./dashboard-data.ts"
-import { openDashboard } from "./dashboard-stand.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { openDashboard } from "../report/dashboard-stand.ts"
 import { ask, openAs, shown } from "./site-stand.ts"
 
 setDefaultTimeout(40_000)
@@ -20,7 +20,7 @@ test.skipIf(noBrowser)(
     await using stand = await openDashboard(browser)
     await using looking = await openAs(stand, "/sites")
     const { page } = looking
-    await page.getByRole("link", { name: "Add a site" }).focus()
+    await page.getByRole("link", { name: "Add site" }).focus()
     await page.keyboard.press("Enter")
     await page.getByLabel("Name").waitFor()
     // The cursor is in the first field.
@@ -29,22 +29,17 @@ test.skipIf(noBrowser)(
     await page.keyboard.type("https://bakery.example/")
     for (const _ of ["zone", "currency", "button"]) await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
-    await shown(page, "A host name is needed: did you mean bakery.example?")
-    await page.getByLabel("Hosts").fill("bakery.example")
-    await page.getByLabel("Hosts").press("Tab")
-    for (const _ of ["currency", "button"]) await page.keyboard.press("Tab")
-    await page.keyboard.press("Enter")
     await page.waitForURL("**/sites/new?site=2")
-    await shown(page, "Waiting for the first event. Open a page of the site.")
+    await shown(page, "Waiting for the first event. Open a page of your site.")
     const { body: made } = await ask(page, "/api/private/sites/2")
     expect(made).toMatchObject({ name: "Bakery", hosts: ["bakery.example"], timezone: "Europe/Berlin" })
     await shown(page, made.snippet)
-    await shown(page, /Time zone fits: it is \d\d:\d\d in Europe\/Berlin/)
+    await shown(page, /Time zone: Europe\/Berlin \(now \d\d:\d\d\)/)
 
     await stand.instance.fetch(new Request(`${stand.origin}/js/script.js`, { headers: { referer: "https://bakery.example/" } }))
     await shown(page, /^Script found at/)
     await stand.instance.collect({ n: "pageview", d: made.tracking_id, u: "https://cakes.example/" })
-    await page.getByText("Event arrived from cakes.example, not among the hosts.").waitFor({ timeout: 2_000 })
+    await page.getByText("An event arrived from cakes.example, which isn't a host of this site.").waitFor({ timeout: 2_000 })
     await page.getByRole("button", { name: "Allow cakes.example" }).press("Enter")
     await page.getByRole("button", { name: "Allow cakes.example" }).waitFor({ state: "detached" })
     expect((await ask(page, "/api/private/sites/2")).body.hosts).toEqual(["bakery.example", "cakes.example"])
@@ -53,11 +48,11 @@ test.skipIf(noBrowser)(
     await stand.instance.collect({ n: "pageview", d: made.tracking_id, u: "https://cakes.example/menu" })
     await page.getByText("Event pageview on cakes.example/menu").waitFor({ timeout: 2_000 })
     expect(performance.now() - before).toBeLessThan(2_000)
-    await shown(page, "The host is among the site's hosts")
+    await shown(page, "Domain: allowed")
 
     await page.getByRole("button", { name: "Send test event" }).press("Enter")
     await shown(page, "Event Test event on bakery.example/")
-    const mail = await page.getByRole("link", { name: "Mail to a colleague" }).getAttribute("href")
+    const mail = await page.getByRole("link", { name: "Email to a developer" }).getAttribute("href")
     expect(decodeURIComponent(mail ?? "")).toContain(made.snippet)
     expect(looking.faults.filter((fault) => !fault.includes("422"))).toEqual([])
   },
@@ -67,15 +62,15 @@ test.skipIf(noBrowser)("the live check stands on the dashboard of a new site, an
   await using stand = await openDashboard(browser)
   await using looking = await openAs(stand, "/sites/1?period=today")
   const { page, context } = looking
-  await page.getByRole("heading", { name: "Live check" }).waitFor()
+  await page.getByRole("heading", { name: "Installation check" }).waitFor()
   expect(await page.getByRole("heading", { name: "Sources" }).count()).toBe(0)
   await context.setOffline(true)
   await context.setOffline(false)
   await page.route("**/live", (route) => route.abort())
   await page.reload()
-  await shown(page, "The line to the server is lost. It is opened again by itself.")
+  await shown(page, "Connection lost. Reconnecting…")
   await page.unroute("**/live")
-  await page.getByText("The line to the server is lost. It is opened again by itself.").waitFor({ state: "detached" })
+  await page.getByText("Connection lost. Reconnecting…").waitFor({ state: "detached" })
   await stand.instance.collect({ n: "pageview", u: "https://shop.example/" })
   await page.getByText("Event pageview on shop.example/").waitFor({ timeout: 2_000 })
 })
@@ -84,19 +79,19 @@ test.skipIf(noBrowser)("a shared view has its password, its locked filter, and t
   await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using owner = await openAs(stand, "/sites/1/settings/sharing")
-  await owner.page.getByRole("button", { name: "Share a view" }).click()
+  await owner.page.getByRole("button", { name: "New shared view" }).click()
   const dialog = owner.page.getByRole("dialog")
   await dialog.getByLabel("Name", { exact: true }).fill("For Ann")
-  await dialog.getByLabel("It has a password").check()
+  await dialog.getByLabel("Require a password").check()
   await dialog.getByLabel("Password", { exact: true }).fill("open sesame")
-  await dialog.getByRole("button", { name: "Add a condition" }).click()
-  await dialog.getByLabel("What", { exact: true }).selectOption("country")
-  await dialog.getByLabel("Values").fill("DE")
+  await dialog.getByRole("button", { name: "Add condition" }).click()
+  await dialog.getByLabel("Filter by", { exact: true }).selectOption("country")
+  await dialog.getByLabel("Value").fill("DE")
   await dialog.getByLabel("Devices").uncheck()
-  await dialog.getByLabel("Take CSV files").check()
-  await dialog.getByRole("button", { name: "Share the view" }).click()
+  await dialog.getByLabel("Export CSV files").check()
+  await dialog.getByRole("button", { name: "Create shared view" }).click()
   await dialog.waitFor({ state: "detached" })
-  await shown(owner.page, /with a password · CSV · only Country is DE/)
+  await shown(owner.page, /password required · CSV export · only Country is DE/)
   const { body } = await ask(owner.page, "/api/private/sites/1/shares")
   const path = `/share/s/${body.data[0].slug}`
 
@@ -104,10 +99,10 @@ test.skipIf(noBrowser)("a shared view has its password, its locked filter, and t
   const { page } = stranger
   page.setDefaultTimeout(8_000)
   await page.goto(stand.origin + path)
-  await page.getByRole("heading", { name: "This view has a password" }).waitFor()
+  await page.getByRole("heading", { name: "Enter the password" }).waitFor()
   await page.getByLabel("Password").fill("open barley")
   await page.keyboard.press("Enter")
-  await shown(page, "The password is not right.")
+  await shown(page, "The password is incorrect.")
   await page.getByLabel("Password").fill("open sesame")
   await page.keyboard.press("Enter")
   await page.getByRole("heading", { name: "For Ann" }).waitFor()
@@ -146,12 +141,12 @@ test.skipIf(noBrowser)("a shared view has its password, its locked filter, and t
   expect(stranger.faults.filter((fault) => !fault.includes("401"))).toEqual([])
 
   await owner.page.reload()
-  await owner.page.getByRole("button", { name: "Take away For Ann" }).click()
-  await owner.page.getByRole("button", { name: "Take it away" }).click()
-  await shown(owner.page, "Nothing of this site is shared.")
+  await owner.page.getByRole("button", { name: "Revoke the link to For Ann" }).click()
+  await owner.page.getByRole("button", { name: "Revoke link" }).click()
+  await shown(owner.page, "No shared views yet.")
   for (const gone of [path, "/share/s/neverwas"]) {
     await page.goto(stand.origin + gone)
-    await shown(page, "There is no shared view at this address, or there is none any more.")
+    await shown(page, "This shared view doesn't exist or was removed.")
   }
 })
 
@@ -180,7 +175,7 @@ test.skipIf(noBrowser)("many sites are searched, sorted and pinned, and only tho
   await page.getByRole("button", { name: "Pin Site 34" }).click()
   await page.getByRole("button", { name: "Unpin Site 34" }).waitFor()
   await page.goto(`${stand.origin}/sites?sort=visitors`)
-  await page.getByRole("img", { name: /^Site 33, visitors of 7 days/ }).waitFor()
+  await page.getByRole("img", { name: /^Site 33, visitors in the last 7 days/ }).waitFor()
   expect((await names()).slice(0, 2)).toEqual(["Site 34", "Site 33"])
   await page.getByRole("link", { name: "Site 34" }).focus()
   await page.keyboard.press("ArrowDown")
@@ -193,5 +188,5 @@ test.skipIf(noBrowser)("the first visitor of all sites is one visitor", async ()
   await using stand = await openDashboard(browser)
   await stand.instance.collect({ n: "pageview", u: "https://shop.example/" })
   await using looking = await openAs(stand, "/sites")
-  await shown(looking.page, /^1 site · 1 now · 1 visitor in 7 days, site by site/)
+  await shown(looking.page, /^1 site · 1 online · 1 visitor in 7 days/)
 })

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
 import type { Browser, Page } from "playwright-core"
-import type { Dimension } from "../../src/domain/dimension.ts"
-import { DEFAULT_ADDRESS, type SiteAddress, STRIP_METRICS, writeSiteAddress } from "../../src/domain/site-address.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import type { Dimension } from "../../../src/domain/dimension.ts"
+import { DEFAULT_ADDRESS, type SiteAddress, STRIP_METRICS, writeSiteAddress } from "../../../src/domain/site-address.ts"
+import { bySize } from "../../size.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
 
-/** How many random states are tried; 500 before a release. */
-const STATES = Number(process.env.FOOTFALL_ADDRESS_STATES ?? 100)
+/** Number of random states. */
+const STATES = bySize({ check: 15, full: 100, release: 500 })
 setDefaultTimeout(60_000 + STATES * 2_000)
 let browser: Browser
 let stand: DashboardStand

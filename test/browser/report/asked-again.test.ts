@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)

@@ -1,7 +1,7 @@
 /** Realtime, events, campaigns, goals, funnels and journeys as people use them, in a real browser, by keyboard where that is sensible. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Locator, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite, HOSTILE } from "./dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
 
@@ -58,16 +58,16 @@ const expectClean = ({ faults }: Watched) => expect(faults.splice(0)).toEqual([]
 test.skipIf(noBrowser)("a goal is tested and made by keyboard, and its numbers are those of the API", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
-  expect(await page.getByText("There are no goals yet").count()).toBe(1)
-  await tabTo(page, "Add a goal", "button")
+  expect(await page.getByText("No goals yet").count()).toBe(1)
+  await tabTo(page, "Add goal", "button")
   await page.keyboard.press("Enter")
   await tabTo(page, "Event name", "combobox")
   await page.keyboard.type("order")
-  await tabTo(page, "Test", "button")
+  await tabTo(page, "Test goal", "button")
   await page.keyboard.press("Enter")
   const trial = await ask("/goals/test", { kind: "event", value: "order" })
   expect(trial.conversions_7d).toBeGreaterThan(5)
-  await page.getByText(`Would have matched ${trial.conversions_7d} in 7 days, by ${trial.visitors_7d} visitors.`).waitFor()
+  await page.getByText(`Would have matched ${trial.conversions_7d} events from ${trial.visitors_7d} visitors in the last 7 days.`).waitFor()
   await tabTo(page, "Name", "textbox")
   await page.keyboard.type("Bought")
   await page.keyboard.press("Enter")
@@ -95,12 +95,12 @@ test.skipIf(noBrowser)("a rule is changed, one that matches nothing says so, and
   await open("/sites/1/goals?period=28d")
   await page.getByRole("button", { name: "Edit Bought" }).click()
   await page.getByLabel("Event name").fill("never sent")
-  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("button", { name: "Save changes" }).click()
   await page.getByText("Event is never sent").waitFor()
-  await page.getByText("It never matched.").waitFor()
+  await page.getByText("No match so far.").waitFor()
   expect(await ask("/goals")).toMatchObject({ data: [{ name: "Bought", kind: "event", match: "exact", value: "never sent", version: 2 }] })
   await page.getByRole("button", { name: "Delete Bought" }).click()
-  await page.getByText("There are no goals yet").waitFor()
+  await page.getByText("No goals yet").waitFor()
   await page.getByRole("button", { name: "Undo" }).click()
   await page.getByRole("link", { name: "Bought" }).waitFor()
   expect(await ask("/goals")).toMatchObject({ data: [{ name: "Bought", value: "never sent" }] })
@@ -110,10 +110,10 @@ test.skipIf(noBrowser)("a rule is changed, one that matches nothing says so, and
 test.skipIf(noBrowser)("a page that no page can be is refused at its field", async () => {
   const { page, open } = owner
   await open("/sites/1/goals?period=28d")
-  await page.getByRole("button", { name: "Add a goal" }).click()
+  await page.getByRole("button", { name: "Add goal" }).click()
   await page.getByRole("radio", { name: "Page", exact: true }).check()
   await page.getByLabel("Page path").fill("pricing")
-  await page.getByRole("button", { name: "Add goal" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Add goal" }).click()
   const summary = page.locator("dialog [role=alert]")
   await summary.waitFor()
   expect(await summary.evaluate((element) => element === document.activeElement)).toBe(true)
@@ -128,7 +128,7 @@ test.skipIf(noBrowser)("a suggestion becomes a goal with one click, hostile name
   const [{ id }] = (await ask("/goals")).data
   await fetch(`${stand.origin}/api/private/sites/1/goals/${id}`, { method: "DELETE", headers: { cookie, origin: stand.origin } })
   await page.reload()
-  await page.getByRole("button", { name: "Make signup a goal" }).click()
+  await page.getByRole("button", { name: "Add signup as a goal" }).click()
   await page.getByRole("link", { name: "signup" }).waitFor()
   expect((await ask("/goals")).data).toMatchObject([{ kind: "event", value: "signup" }])
   expectClean(owner)
@@ -137,10 +137,10 @@ test.skipIf(noBrowser)("a suggestion becomes a goal with one click, hostile name
 test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by arrow keys, and saved as the API has it", async () => {
   const { page, open } = owner
   await open("/sites/1/funnels?period=28d")
-  await page.getByRole("button", { name: "Add a funnel" }).click()
-  const save = page.getByRole("button", { name: "Add funnel" })
+  await page.getByRole("button", { name: "Add funnel" }).first().click()
+  const save = page.getByRole("dialog").getByRole("button", { name: "Add funnel" })
   expect(await save.isDisabled()).toBe(true)
-  expect(await page.getByText("A funnel has at least 2 steps; none is complete.").count()).toBe(1)
+  expect(await page.getByText("Fill in at least two steps.").count()).toBe(1)
   await page.getByLabel("Name", { exact: true }).fill("To the docs")
   await page.getByLabel("Page of step 1").fill("/docs/install")
   await page.getByLabel("Page of step 2").fill("/pricing")
@@ -157,9 +157,9 @@ test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by
     return wanted
   }
   const before = await shows(["/docs/install", "/pricing"])
-  await page.getByRole("button", { name: /^Place of step 2/ }).focus()
+  await page.getByRole("button", { name: /^Position of step 2/ }).focus()
   await page.keyboard.press("ArrowUp")
-  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toStartWith("Place of step 1")
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toStartWith("Position of step 1")
   expect(await page.getByLabel("Page of step 1").inputValue()).toBe("/pricing")
   const after = await shows(["/pricing", "/docs/install"])
   expect(after).not.toEqual(before)
@@ -176,8 +176,9 @@ test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by
   expect((await rowOf(page, "1. /pricing"))[0]).toBe(String(first.visitors))
   const row = await rowOf(page, "2. /docs/install")
   expect([row[0], row[3]]).toEqual([String(second.visitors), String(second.dropoff)])
-  await page.getByLabel("Split by").selectOption("country")
+  await page.getByLabel("Break down by").selectOption("country")
   await page.getByRole("columnheader", { name: "Country" }).waitFor()
+  await settled(page)
   const { breakdown } = await ask("/stats/funnel", { period: "28d", funnel_id: 1, breakdown: "country" })
   expect((await rowOf(page, breakdown.rows[0].value))[0]).toBe(String(breakdown.rows[0].entered))
   expectClean(owner)
@@ -186,10 +187,10 @@ test.skipIf(noBrowser)("a funnel is written with live counts, its steps moved by
 test.skipIf(noBrowser)("steps can be dragged", async () => {
   const { page, open } = owner
   await open("/sites/1/funnels/1?period=28d")
-  await page.getByRole("button", { name: "Edit" }).click()
-  await page.getByRole("button", { name: /^Place of step 2/ }).dragTo(page.getByRole("button", { name: /^Place of step 1/ }))
+  await page.getByRole("button", { name: "Edit funnel" }).click()
+  await page.getByRole("button", { name: /^Position of step 2/ }).dragTo(page.getByRole("button", { name: /^Position of step 1/ }))
   expect(await page.getByLabel("Page of step 1").inputValue()).toBe("/docs/install")
-  await page.getByRole("button", { name: "Save" }).click()
+  await page.getByRole("button", { name: "Save changes" }).click()
   await page.getByText("1. /docs/install").waitFor()
   expect((await ask("/funnels")).data[0].steps.map(({ value }: { value: string }) => value)).toEqual(["/docs/install", "/pricing"])
   expectClean(owner)
@@ -211,7 +212,7 @@ test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a 
   expect(await named()).toStartWith(journeys.columns[1][1].kind === "exit" ? "Left the site" : `${journeys.columns[1][1].page}, `)
   await page.keyboard.press("ArrowUp")
   await page.keyboard.press("Enter")
-  await tabTo(page, /^Pin/, "button")
+  await tabTo(page, "Show only visits through here", "button")
   await page.keyboard.press("Enter")
   await page.getByRole("group", { name: "Pinned path" }).waitFor()
   await settled(page)
@@ -227,7 +228,7 @@ test.skipIf(noBrowser)("journeys are walked by arrow keys, pinned, and become a 
     ...narrowed.dropped[0],
   )
   expect((await page.getByRole("row").nth(1).getByRole("cell").allInnerTexts()).at(-1)).toBe(String(total))
-  await page.getByRole("button", { name: "Make a funnel of the path" }).click()
+  await page.getByRole("button", { name: "Create funnel from path" }).click()
   expect(await page.getByLabel("Page of step 1").inputValue()).toBe("/")
   expect(await page.getByLabel("Page of step 2").inputValue()).toBe(next.page)
   expectClean(owner)
@@ -238,7 +239,11 @@ test.skipIf(noBrowser)("too few visits are said", async () => {
   await open("/sites/1/journeys?period=today")
   const { sample_visits, sparse } = await ask("/stats/journeys", { period: "today", start: { page: "/" } })
   expect(sparse).toBe(true)
-  expect(await page.getByText(`Only ${sample_visits} ${sample_visits === 1 ? "visit" : "visits"}. Widen the period.`).count()).toBe(1)
+  expect(
+    await page
+      .getByText(`Only ${sample_visits} ${sample_visits === 1 ? "visit" : "visits"} in this period. Choose a longer period.`)
+      .count(),
+  ).toBe(1)
   expectClean(owner)
 })
 
@@ -255,7 +260,7 @@ test.skipIf(noBrowser)("realtime shows what comes in, pauses, and narrows its li
   expect(await page.locator(".now-figure").textContent()).toBe(String(now.visitors))
   await page.getByRole("button", { name: "Show as table" }).click()
   const [minute] = await page
-    .getByRole("table", { name: "Visitors and views by minute" })
+    .getByRole("table", { name: "Visitors and views per minute" })
     .getByRole("row")
     .nth(1)
     .getByRole("cell")
@@ -267,7 +272,7 @@ test.skipIf(noBrowser)("realtime shows what comes in, pauses, and narrows its li
   for (const address of ["192.0.2.77", "192.0.2.78", "192.0.2.79"]) await collect("/while-paused", address)
   await Bun.sleep(3_000)
   expect(await page.getByRole("cell", { name: "/while-paused" }).count()).toBe(0)
-  await page.getByRole("button", { name: "Go on" }).click()
+  await page.getByRole("button", { name: "Resume" }).click()
   await page.getByRole("cell", { name: "/while-paused" }).first().waitFor({ timeout: 5_000 })
   await page.getByRole("link", { name: "/while-paused", exact: true }).click()
   await page.getByRole("cell", { name: "/just-now" }).waitFor({ state: "detached" })
@@ -279,12 +284,12 @@ test.skipIf(noBrowser)("a lost line says so and when it is tried again", async (
   await using other = await stand.look({ cookie })
   await other.page.route("**/live", (route) => route.abort("connectionrefused"))
   await other.page.goto(`${stand.origin}/sites/1/realtime`)
-  await other.page.getByText("The live line is lost.").waitFor()
+  await other.page.getByText("Live connection lost.").waitFor()
   // Each wait is twice the one before. Within a long one somebody is quicker than the line itself.
-  await other.page.getByText(/Next try in ([4-9]|\d\d) s/).waitFor()
+  await other.page.getByText(/Retrying in ([4-9]|\d\d) s/).waitFor()
   await other.page.unroute("**/live")
-  await other.page.getByRole("button", { name: "Try now" }).click()
-  await other.page.getByText("The live line is lost.").waitFor({ state: "detached" })
+  await other.page.getByRole("button", { name: "Retry now" }).click()
+  await other.page.getByText("Live connection lost.").waitFor({ state: "detached" })
   expect(other.faults.filter((fault) => !/\/live|ERR_CONNECTION_REFUSED/.test(fault))).toEqual([])
 })
 
@@ -313,14 +318,14 @@ test.skipIf(noBrowser)(
     ])
     await page.getByRole("row").filter({ hasText: "autumn" }).first().getByRole("link", { name: "newsletter" }).click()
     await page.waitForURL(/f=utm_source:is:newsletter&f=utm_medium:is:email&f=utm_campaign:is:autumn/)
-    const made = page.getByLabel("Address with tags")
-    await page.getByLabel("Page", { exact: true }).fill("https://shop.example/sale?a=1")
-    expect(await page.getByRole("button", { name: "Copy address" }).count()).toBe(0)
+    const made = page.getByLabel("Tagged URL")
+    await page.getByLabel("Page URL", { exact: true }).fill("https://shop.example/sale?a=1")
+    expect(await page.getByRole("button", { name: "Copy URL" }).count()).toBe(0)
     const builder = page.locator(".link-builder")
     await builder.getByLabel("Source").fill("mail")
     await builder.getByLabel("Campaign").fill("spring & summer")
     expect(await made.textContent()).toBe("https://shop.example/sale?a=1&utm_source=mail&utm_campaign=spring+%26+summer")
-    expect(await page.getByRole("button", { name: "Copy address" }).count()).toBe(1)
+    expect(await page.getByRole("button", { name: "Copy URL" }).count()).toBe(1)
     expectClean(owner)
   },
 )
@@ -345,8 +350,8 @@ test.skipIf(noBrowser)("an event's row filters, its properties are listed, and i
   const { rows } = await ask("/stats/events?period=28d")
   const [{ events }] = rows
   expect((await rowOf(page, rows[0].value))[0]).toBe(String(events))
-  await page.getByRole("button", { name: "Menu of order" }).click()
-  await page.getByRole("menuitem", { name: "Make a goal" }).click()
+  await page.getByRole("button", { name: "Actions for order" }).click()
+  await page.getByRole("menuitem", { name: "Create goal" }).click()
   expect(await page.getByLabel("Event name").inputValue()).toBe("order")
   await page.getByRole("button", { name: "Add goal" }).click()
   await page.getByText("Goal order saved").waitFor()
@@ -382,9 +387,9 @@ test.skipIf(noBrowser)("who may only look sees no button that writes", async () 
   expect(await page.getByRole("button", { name: /goal|Edit|Delete/ }).count()).toBe(0)
   await open("/sites/1/funnels/1?period=28d")
   await page.getByText("1. /docs/install").waitFor()
-  expect(await page.getByRole("button", { name: /Add a funnel|Edit|Delete/ }).count()).toBe(0)
+  expect(await page.getByRole("button", { name: /Add funnel|Edit|Delete/ }).count()).toBe(0)
   await open("/sites/1/events?period=28d")
-  await page.getByRole("button", { name: "Menu of order" }).click()
-  expect(await page.getByRole("menuitem", { name: "Make a goal" }).count()).toBe(0)
+  await page.getByRole("button", { name: "Actions for order" }).click()
+  expect(await page.getByRole("menuitem", { name: "Create goal" }).count()).toBe(0)
   expect(faults).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
@@ -98,7 +98,7 @@ test.skipIf(noBrowser).each([
   await page.keyboard.press("End")
   const readOut = page.locator(".chart-read-out")
   await readOut.getByText(`– ${name.toLowerCase()}`).waitFor()
-  expect(await readOut.textContent()).toMatch(/– in all on \D+\d+ \w+ \d+\s*$/)
+  expect(await readOut.textContent()).toMatch(/– \(full period\) on \D+\d+ \w+ \d+\s*$/)
   await page.getByRole("button", { name: "Show as table" }).click()
   await settled(page)
   const rows = await page.$$eval(".chart-table tbody tr", (all) =>

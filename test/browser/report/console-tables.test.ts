@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
@@ -77,7 +77,7 @@ test.skipIf(noBrowser)("slow questions are counted on the overview, and told wit
   await using looked = await stand.look({ cookie })
   await looked.open("/admin/questions")
   const { page } = looked
-  await page.getByText("No report has taken a second since the last start.").waitFor()
+  await page.getByText("No slow queries since the last start.").waitFor()
   const goal = { id: 1, name: "a", kind: "event", match: "exact", value: "a" } as const
   const asked = app.engine.lastMatch({ site: { id: site.id }, goal }, { organizationId: 1 })
   clock.advance(4_200)
@@ -87,15 +87,15 @@ test.skipIf(noBrowser)("slow questions are counted on the overview, and told wit
   await again
 
   await looked.open("/admin")
-  const figure = page.locator(".figure", { hasText: "Slow questions" })
+  const figure = page.locator(".figure", { hasText: "Slow queries" })
   expect(await figure.locator(".figure-value").textContent()).toBe("2")
   await figure.getByRole("link").click()
   await page.waitForURL("**/admin/questions")
   await settled(page)
-  const table = page.getByRole("region", { name: "Slow questions" })
-  const rows = async () => (await table.getByRole("row").allTextContents()).slice(1).map((text) => text.replace(/came.*$/, ""))
-  expect(await rows()).toEqual(["Visitors nowShop (1)–1.3 s0.0 s", "Last match of a goalShop (1)–4.2 s0.0 s"])
-  await table.getByRole("button", { name: "Took" }).click()
+  const table = page.getByRole("region", { name: "Slow queries" })
+  const rows = async () => (await table.getByRole("row").allTextContents()).slice(1).map((text) => text.replace(/answered.*$/, ""))
+  expect(await rows()).toEqual(["Current visitorsShop (1)–1.3 s0.0 s", "Last match of a goalShop (1)–4.2 s0.0 s"])
+  await table.getByRole("button", { name: "Duration" }).click()
   await page.waitForURL("**/admin/questions?sort=took_ms")
   await settled(page)
   expect((await rows())[0]).toBe("Last match of a goalShop (1)–4.2 s0.0 s")

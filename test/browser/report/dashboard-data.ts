@@ -1,4 +1,4 @@
-import type { TestInstance } from "../kit.ts"
+import type { TestInstance } from "../../kit.ts"
 
 const DAY_MS = 86_400_000
 const PAGES = ["/", "/pricing", "/blog/how-to-count-visitors-without-cookies", "/docs/install", "/shop/checkout/payment"]

@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import type { Page } from "playwright-core"
-import type { Summary } from "../../src/domain/report.ts"
+import type { Summary } from "../../../src/domain/report.ts"
 import type { DashboardStand, Watched } from "./dashboard-stand.ts"
 
 /** A stand with somebody who is signed in. */

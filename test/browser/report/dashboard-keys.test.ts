@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { Summary } from "../../src/domain/report.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import type { Summary } from "../../../src/domain/report.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { expectedFigures, figures, openAt, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
@@ -42,11 +42,11 @@ test.skipIf(noBrowser)("keys choose periods, comparison and figure, and rest whi
     expect({ key, search: search() }).toEqual({ key, search: expected })
   }
   await page.keyboard.press("?")
-  await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor()
   await page.keyboard.press("w")
   expect(search()).toBe("?period=month")
   await page.keyboard.press("Escape")
-  await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" })
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor({ state: "detached" })
   await page.keyboard.press("c")
   await page.getByLabel("From", { exact: true }).fill("2026-11-10")
   await page.getByLabel("To", { exact: true }).fill("2026-11-12")
@@ -82,7 +82,7 @@ test.skipIf(noBrowser)(
     const { page, context } = looking
     await context.grantPermissions(["clipboard-read", "clipboard-write"])
     const take = async (name: string) => {
-      await page.getByRole("button", { name: "Take along" }).click()
+      await page.getByRole("button", { name: "Export" }).click()
       await page.getByRole("menuitem", { name }).click()
       await page.getByText("Copied").last().waitFor()
       return page.evaluate(() => navigator.clipboard.readText())
@@ -104,15 +104,15 @@ test.skipIf(noBrowser)(
       return Bun.file(await file.path()).text()
     }
     const csv = await download(async () => {
-      await page.getByRole("button", { name: "Take along" }).click()
-      await page.getByRole("menuitem", { name: "Figures as CSV" }).click()
+      await page.getByRole("button", { name: "Export" }).click()
+      await page.getByRole("menuitem", { name: "Download CSV" }).click()
     })
     expect(csv.split("\n")[0]?.trim()).toBe("time,partial,visitors")
     const card = await download(() => page.locator(".card", { hasText: "Sources" }).getByRole("link", { name: "CSV" }).click())
     expect(card.split("\n")[0]).toStartWith("value,label,visitors")
     const picture = await download(async () => {
-      await page.getByRole("button", { name: "Take along" }).click()
-      await page.getByRole("menuitem", { name: "Chart as PNG" }).click()
+      await page.getByRole("button", { name: "Export" }).click()
+      await page.getByRole("menuitem", { name: "Download PNG" }).click()
     })
     expect(picture.slice(1, 4)).toBe("PNG")
     expect(looking.faults).toEqual([])
@@ -137,7 +137,7 @@ test.skipIf(noBrowser)("a first visit shows 28 days, the next one the period loo
   await looking.open("/sites/2")
   await page.waitForURL("**/sites/2?period=today")
   // Nothing has come yet: the live check stands in the place of the cards.
-  await page.getByRole("heading", { name: "Live check" }).waitFor()
+  await page.getByRole("heading", { name: "Installation check" }).waitFor()
   expect(looking.faults).toEqual([])
 })
 
@@ -147,8 +147,11 @@ test.skipIf(noBrowser)(
     await using looking = await openAt(seen, "/sites/1?period=7d")
     const { page, context } = looking
     const clock = new Date(seen.stand.instance.clock.now()).toLocaleTimeString("en-GB", { timeStyle: "short", timeZone: "Europe/Berlin" })
-    const bar = page.getByText(`The server cannot be reached. Showing data from ${clock}.`)
+    const bar = page.getByText(`Can't reach the server. Showing data from ${clock}.`)
     const before = await figures(page)
+    // The first interaction loads what filters and empty cards need.
+    await page.keyboard.press("Shift")
+    await page.waitForLoadState("networkidle")
     await context.setOffline(true)
     await bar.waitFor()
     expect(await figures(page)).toEqual(before)
@@ -158,7 +161,9 @@ test.skipIf(noBrowser)(
     await page.getByRole("button", { name: "Period: Year to date" }).waitFor()
     await page.locator(".instrument").getByRole("alert").first().waitFor()
     await page.waitForFunction(() => document.querySelectorAll(".figure, .chart, .card tbody tr, [aria-busy=true]").length === 0)
-    expect(await page.getByRole("alert").allTextContents()).toContain("The server cannot be reached. Try again when it can.Try again")
+    expect(await page.getByRole("alert").allTextContents()).toContain(
+      "Can't reach the server. Check your connection and try again.Try again",
+    )
 
     // The page works on: a filter, and the figures that are known of the period before.
     await page.goBack()
@@ -170,7 +175,7 @@ test.skipIf(noBrowser)(
 
     await context.setOffline(false)
     await page
-      .getByText(/The server cannot be reached/)
+      .getByText(/Can't reach the server/)
       .first()
       .waitFor({ state: "detached" })
     await settled(page)
@@ -183,7 +188,7 @@ test.skipIf(noBrowser)(
 test.skipIf(noBrowser)("on a phone nothing is wider than the screen, and a wrong part of the address is named", async () => {
   await using looking = await openAt(seen, "/sites/1?period=7d&f=mood:is:good&cards=locations:map", 375)
   const { page } = looking
-  await page.getByText("Left out: mood:is:good").waitFor()
+  await page.getByText("Some parts of this link were not recognized and were ignored: mood:is:good").waitFor()
   await page.locator(".map-country[data-heat]").first().waitFor({ state: "attached" })
   for (const width of [375, 320]) {
     await page.setViewportSize({ width, height: 812 })

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page, Request } from "playwright-core"
-import { LISTENING } from "../../src/http/server.ts"
-import { type SignInAs, type StartOptions, startInstance, type TestInstance } from "../kit.ts"
+import { LISTENING } from "../../../src/http/server.ts"
+import { type SignInAs, type StartOptions, startInstance, type TestInstance } from "../../kit.ts"
 
 export interface Looking {
   width?: number

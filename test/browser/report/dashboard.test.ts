@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import type { ComparedBreakdown } from "../../src/domain/insight.ts"
-import type { Timeseries } from "../../src/domain/report.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import type { ComparedBreakdown } from "../../../src/domain/insight.ts"
+import type { Timeseries } from "../../../src/domain/report.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { count, expectedFigures, figures, openAt, report, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
@@ -44,7 +44,7 @@ test.skipIf(noBrowser)("figures, chart and cards show the numbers of the API, wi
     rows.map((row) => [...row.querySelectorAll("td")].slice(0, 2).map((cell) => Number(cell.textContent))),
   )
   expect(cells).toEqual(series.points.map(({ visitors }, index) => [visitors!, series.comparison!.points[index]!.visitors!]))
-  expect(await page.locator(".chart-table tbody tr").last().textContent()).toContain("so far")
+  expect(await page.locator(".chart-table tbody tr").last().textContent()).toContain("in progress")
 
   for (const [card, dimension, metric] of [
     ["Sources", "source", "visitors"],
@@ -96,9 +96,9 @@ test.skipIf(noBrowser)("the filter editor works by keys: several values, change 
   const { page } = looking
   await page.keyboard.press("/")
   await page.getByRole("dialog", { name: "Filter" }).waitFor()
-  await page.getByLabel("What", { exact: true }).selectOption("browser")
+  await page.getByLabel("Filter by", { exact: true }).selectOption("browser")
   await page.locator(".option").first().waitFor()
-  await page.getByRole("combobox", { name: "Values" }).focus()
+  await page.getByRole("combobox", { name: "Value" }).focus()
   await page.keyboard.type("fire")
   await page.getByRole("option", { name: /Firefox/ }).waitFor()
   await page.waitForFunction(() => document.querySelectorAll(".option").length === 1)
@@ -114,8 +114,8 @@ test.skipIf(noBrowser)("the filter editor works by keys: several values, change 
     await expectedFigures(seen, { period: "28d", filters: [{ dimension: "browser", operator: "is", values }] }),
   )
   await page.getByRole("button", { name: "Browser is Firefox or Chrome" }).first().click()
-  await page.getByRole("dialog", { name: "Change filter" }).waitFor()
-  await page.getByLabel("How", { exact: true }).selectOption("is_not")
+  await page.getByRole("dialog", { name: "Edit filter" }).waitFor()
+  await page.getByLabel("Condition", { exact: true }).selectOption("is_not")
   await page.getByRole("button", { name: "Apply" }).click()
   await page.waitForURL("**f=browser:is_not:Firefox|Chrome")
   await settled(page)
@@ -132,7 +132,7 @@ test.skipIf(noBrowser)("filters are saved as a segment, which the page is then s
   const filtered = await figures(page)
   await page.getByRole("button", { name: "Save as segment" }).click()
   await page.getByLabel("Name").fill("Foxes")
-  await page.getByRole("button", { name: "Save", exact: true }).click()
+  await page.getByRole("button", { name: "Save segment" }).click()
   await page.waitForURL("**segment=1")
   await settled(page)
   await page.getByText("Segment is Foxes").waitFor()
@@ -142,7 +142,7 @@ test.skipIf(noBrowser)("filters are saved as a segment, which the page is then s
   await page.getByRole("button", { name: "Foxes", exact: true }).click()
   await page.waitForURL("**segment=1")
   await looking.open("/sites/1?period=28d&segment=99")
-  await page.getByText("Left out: segment 99").waitFor()
+  await page.getByText("Segment 99 no longer exists").waitFor()
   expect(looking.faults).toEqual([])
 })
 
@@ -211,8 +211,8 @@ test.skipIf(noBrowser)("a note is put to a day by keys, shows in the table, and 
   await page.keyboard.press("Home")
   await page.keyboard.press("Enter")
   // The menu's first item has the focus.
-  await page.getByRole("menuitem", { name: "Only this day" }).waitFor()
-  await page.waitForFunction(() => document.activeElement?.textContent === "Only this day")
+  await page.getByRole("menuitem", { name: "Show this day" }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.textContent === "Show this day")
   await page.keyboard.press("Enter")
   const first = new Date(seen.stand.instance.clock.now() - 6 * 86_400_000).toISOString().slice(0, 10)
   await page.waitForURL(`**/sites/1?period=custom&from=${first}&to=${first}`)
@@ -237,7 +237,7 @@ test.skipIf(noBrowser)("what nobody could tell is unknown, in lists, filters and
   const { page } = looking
   const row = page.locator(".ranked tr", { hasText: "Unknown" })
   await row.getByRole("button", { name: "?" }).focus()
-  await row.getByRole("tooltip").getByText("Filters, files and the API call it (none).").waitFor()
+  await row.getByRole("tooltip").getByText("Filters, exports and the API call this (none).").waitFor()
   await row.getByRole("link", { name: "Unknown" }).click()
   await page.waitForURL((url) => url.searchParams.get("f") === "country:is:(none)")
   await settled(page)

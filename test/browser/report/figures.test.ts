@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { ask } from "../people/site-stand.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { expectedFigures, figures, openAt, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
-import { ask } from "./site-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -110,29 +110,29 @@ test.skipIf(noBrowser)("a period that runs says once that it is not over, and th
   const other = () => page.locator(".instrument .key-of-series[data-other]").textContent()
   const says = (text: string) => page.locator(".instrument").getByText(text, { exact: true }).count()
   const whole = (await other())!
-  expect(whole).toEndWith(" (whole)")
+  expect(whole).toEndWith(" (full day)")
   expect(await page.locator(".figure-note").first().getAttribute("title")).toBe(whole)
-  expect(await says("so far")).toBe(1)
-  await page.getByRole("button", { name: "so far" }).focus()
-  await page.getByRole("tooltip").getByText("It is compared with a whole one").waitFor()
+  expect(await says("in progress")).toBe(1)
+  await page.getByRole("button", { name: "in progress" }).focus()
+  await page.getByRole("tooltip").getByText("the comparison will look low until it is").waitFor()
 
   // Within a running day hours are over, days are not.
   await looking.open("/sites/1?period=7d")
   await page.locator(".chart-canvas").focus()
   await page.keyboard.press("End")
-  await page.locator(".chart-read-out").getByText("so far").waitFor()
-  expect(await page.locator(".chart-read-out").textContent()).toContain(" in all on ")
+  await page.locator(".chart-read-out").getByText("in progress").waitFor()
+  expect(await page.locator(".chart-read-out").textContent()).toContain(" (full period) on ")
   await page.keyboard.press("ArrowLeft")
-  await page.locator(".chart-read-out").getByText("so far").waitFor({ state: "detached" })
-  expect(await page.locator(".chart-read-out").textContent()).not.toContain("in all on")
+  await page.locator(".chart-read-out").getByText("in progress").waitFor({ state: "detached" })
+  expect(await page.locator(".chart-read-out").textContent()).not.toContain("(full period) on")
 
   await looking.open("/sites/1?period=yesterday")
-  expect(await other()).not.toContain("whole")
-  expect(await says("so far")).toBe(0)
+  expect(await other()).not.toContain("(full")
+  expect(await says("in progress")).toBe(0)
   // Against another running period nothing is whole.
   const today = new Date(seen.stand.instance.clock.now()).toISOString().slice(0, 10)
   await looking.open(`/sites/1?period=today&compare=custom&compare_from=${today}&compare_to=${today}`)
-  expect(await other()).not.toContain("whole")
+  expect(await other()).not.toContain("(full")
   expect(looking.faults).toEqual([])
 })
 

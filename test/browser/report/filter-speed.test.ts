@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { CARDS } from "../../src/ui/screens/dashboard/card-tabs.ts"
-import { temporaryFolder } from "../kit.ts"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { ALPHA, BETA, openPopulations, type Population } from "./two-populations.ts"
+import { CARDS } from "../../../src/ui/report/data/card-tabs.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { ALPHA, BETA, openPopulations, type Population } from "../two-populations.ts"
 
 setDefaultTimeout(120_000)
 let browser: Browser

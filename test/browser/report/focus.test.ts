@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { figures, openAt, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
@@ -67,23 +67,23 @@ test.skipIf(noBrowser).each([
 test.skipIf(noBrowser)("dialogs of a row, of a point, of the notes and of the filters lead back to what has opened them", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d&f=browser:is:Firefox")
   const { page } = looking
-  await button(page, "Menu of /pricing").focus()
+  await button(page, "Actions for /pricing").focus()
   await page.keyboard.press("Enter")
-  await page.getByRole("menuitem", { name: "Open details" }).focus()
+  await page.getByRole("menuitem", { name: "View details" }).focus()
   await openAndLeave(page, "Page")
-  await focusIsOn(page, "Menu of /pricing")
+  await focusIsOn(page, "Actions for /pricing")
 
   await page.locator(".chart-canvas").focus()
   await page.keyboard.press("ArrowLeft")
   await page.keyboard.press("Enter")
   await page.getByRole("menuitem", { name: "Add note" }).focus()
   await openAndLeave(page, "Add note")
-  await page.waitForFunction(() => document.activeElement?.ariaLabel?.startsWith("Menu of "))
+  await page.waitForFunction(() => document.activeElement?.ariaLabel?.startsWith("Actions for "))
 
   for (const [name, dialog] of [
     ["Notes", "Notes"],
-    ["Filter, 1 set", "Filter"],
-    ["Browser is Firefox", "Change filter"],
+    ["Filter, 1 active", "Add filter"],
+    ["Browser is Firefox", "Edit filter"],
     ["Save as segment", "Save as segment"],
   ] as const) {
     await button(page, name).focus()
@@ -109,7 +109,7 @@ test.skipIf(noBrowser)("where what has opened a dialog is gone, the focus is on 
 
   await button(page, "Page is /pricing").focus()
   await page.keyboard.press("Enter")
-  await page.getByLabel("How", { exact: true }).selectOption("is_not")
+  await page.getByLabel("Condition", { exact: true }).selectOption("is_not")
   await button(page, "Apply").focus()
   await page.keyboard.press("Enter")
   await focusIsOn(page, "Page is not /pricing")

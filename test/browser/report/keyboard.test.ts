@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { TOTP } from "otpauth"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { ask, shown } from "../people/site-stand.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
-import { ask, shown } from "./site-stand.ts"
 
 // Setting up, adding a site, making a key and making a goal by keys alone are in the files of their screens.
 setDefaultTimeout(60_000)
@@ -145,9 +145,9 @@ test.skipIf(noBrowser)("a filter is set, kept as a segment and taken away, by ke
   const { page, press, tabTo, type } = keys
   await press("/")
   await page.getByRole("dialog", { name: "Filter" }).waitFor()
-  expect(await keys.focused()).toStartWith("What")
+  expect(await keys.focused()).toStartWith("Filter by")
   await type("Browser")
-  await tabTo(/^Values/)
+  await tabTo(/^Value/)
   await page.locator(".option").first().waitFor()
   await type("Fire")
   await page.waitForFunction(() => document.querySelectorAll(".option").length === 1)
@@ -158,7 +158,7 @@ test.skipIf(noBrowser)("a filter is set, kept as a segment and taken away, by ke
   await press("Enter")
   await page.getByRole("dialog", { name: "Save as segment" }).waitFor()
   await type("Foxes")
-  await tabTo("Save")
+  await tabTo("Save segment")
   await press("Enter")
   await page.waitForURL("**segment=1")
   await page.getByRole("dialog").waitFor({ state: "detached" })
@@ -178,7 +178,7 @@ test.skipIf(noBrowser)("periods are compared with the year before, and details o
   // The chosen one has the focus; the next one down is the year before.
   await press("ArrowDown", "Enter")
   await page.waitForFunction(() => location.search.includes("compare=previous_year"))
-  await keys.comesBackTo("Comparison: vs year before")
+  await keys.comesBackTo("Comparison: vs previous year")
   await tabTo("Details")
   await press("Enter")
   const dialog = page.getByRole("dialog")
@@ -202,7 +202,7 @@ test.skipIf(noBrowser)("periods are compared with the year before, and details o
 test.skipIf(noBrowser)("a funnel is made by keys alone", async () => {
   await using keys = await byKeys("/sites/1/funnels?period=28d")
   const { page, press, tabTo, type } = keys
-  await tabTo("Add a funnel")
+  await tabTo("Add funnel")
   await press("Enter")
   await page.getByRole("dialog").waitFor()
   if ((await keys.focused()) !== "Name") await tabTo("Name")
@@ -219,35 +219,35 @@ test.skipIf(noBrowser)("a funnel is made by keys alone", async () => {
   await page.waitForURL("**/funnels/1?**")
   await page.getByRole("heading", { name: "Way in" }).waitFor()
   await keys.answered()
-  await tabTo("Delete")
+  await tabTo("Delete funnel")
   await press("Enter")
   await page.getByRole("dialog").waitFor()
   await press("Escape")
   await page.getByRole("dialog").waitFor({ state: "detached" })
-  await keys.comesBackTo("Delete")
+  await keys.comesBackTo("Delete funnel")
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
 test.skipIf(noBrowser)("a view is shared and taken away again by keys alone", async () => {
   await using keys = await byKeys("/sites/1/settings/sharing")
   const { page, press, tabTo, type } = keys
-  await tabTo("Share a view")
+  await tabTo("New shared view")
   await press("Enter")
   await page.getByRole("dialog").waitFor()
   await type("For the board")
-  await tabTo("Share the view")
+  await tabTo("Create shared view")
   await press("Enter")
   await page.getByRole("dialog").waitFor({ state: "detached" })
   await shown(page, "For the board")
-  await keys.comesBackTo("Share a view")
+  await keys.comesBackTo("New shared view")
   const { body } = await ask(page, "/api/private/sites/1/shares")
   expect(body.data).toMatchObject([{ name: "For the board" }])
-  await tabTo(/^Take away/)
+  await tabTo(/^Revoke the link/)
   await press("Enter")
   await page.getByRole("dialog").waitFor()
-  await tabTo("Take it away")
+  await tabTo("Revoke link")
   await press("Enter")
-  await shown(page, "Nothing of this site is shared.")
+  await shown(page, "No shared views yet.")
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
@@ -255,16 +255,16 @@ test.skipIf(noBrowser)("somebody is made an editor of the organization by keys a
   await stand.signIn({ role: "viewer" })
   await using keys = await byKeys("/org/1/members")
   const { page, press, tabTo, type } = keys
-  await tabTo(/^Change/)
+  await tabTo(/^Edit/)
   await press("Enter")
   await page.getByRole("dialog").waitFor()
   if (!(await keys.focused()).startsWith("Role")) await tabTo(/^Role/)
   await type("Editor")
-  await tabTo("Save")
+  await tabTo("Save changes")
   await press("Enter")
   await page.getByRole("dialog").waitFor({ state: "detached" })
   await page.getByRole("cell", { name: "Editor" }).waitFor()
-  await keys.comesBackTo(/^Change/)
+  await keys.comesBackTo(/^Edit/)
   const { body } = await ask(page, "/api/private/organizations/1/members")
   expect(body.data.map(({ role }: { role: string }) => role).toSorted()).toEqual(["editor", "owner"])
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
@@ -273,43 +273,43 @@ test.skipIf(noBrowser)("somebody is made an editor of the organization by keys a
 test.skipIf(noBrowser)("an authenticator app is added by keys alone", async () => {
   await using keys = await byKeys("/account/security")
   const { page, press, tabTo, type } = keys
-  await tabTo("Add an app")
+  await tabTo("Add authenticator app")
   await press("Enter")
   const secret = (await page.locator(".key-text").textContent())!.replaceAll(" ", "")
   if ((await keys.focused()) !== "Code") await tabTo("Code")
   await type(new TOTP({ secret }).generate({ timestamp: stand.instance.clock.now() }))
   await press("Enter")
   await page.locator("pre.codes").waitFor()
-  await tabTo("I have kept them")
+  await tabTo("I've saved them")
   await press("Enter")
-  await shown(page, "10 are left.")
+  await shown(page, "You have 10 left.")
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })
 
 test.skipIf(noBrowser)("a backup is made, and what restores it opened, by keys alone", async () => {
   await using keys = await byKeys("/admin/backups")
   const { page, press, tabTo, type } = keys
-  await tabTo("Make a backup")
+  await tabTo("Create backup")
   await press("Enter")
   await page.getByRole("dialog").waitFor()
-  if ((await keys.focused()) !== "Label, if you like") await tabTo("Label, if you like")
+  if ((await keys.focused()) !== "Label (optional)") await tabTo("Label (optional)")
   await type("Before the move")
   await press("Enter")
   await page.getByRole("dialog").waitFor({ state: "detached" })
   await stand.instance.runJobs()
   await shown(page, "verified")
-  await tabTo(/^More about/)
+  await tabTo(/^More actions for/)
   await press("Enter")
   await page.waitForFunction(() => document.activeElement?.closest("[popover]"))
   for (let presses = 0; presses < 8 && (await keys.focused()) !== "Restore"; presses++) await press("ArrowDown")
   await press("Enter")
-  await page.getByRole("button", { name: "Restore and start anew" }).waitFor()
-  await tabTo(/^Type .+ to go on$/)
-  await type(/^Type (.+) to go on$/.exec(await keys.focused())![1]!)
-  await tabTo("Restore and start anew")
+  await page.getByRole("button", { name: "Restore and restart" }).waitFor()
+  await tabTo(/^Type .+ to confirm$/)
+  await type(/^Type (.+) to confirm$/.exec(await keys.focused())![1]!)
+  await tabTo("Restore and restart")
   // Not pressed: it would end the instance.
   await press("Escape")
   await page.getByRole("dialog").waitFor({ state: "detached" })
-  await keys.comesBackTo(/^More about/)
+  await keys.comesBackTo(/^More actions for/)
   expect({ stops: keys.stops, faults: keys.faults }).toEqual({ stops: [], faults: [] })
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { readCsv } from "../http/csv.ts"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { readCsv } from "../../http/public/csv.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
 
 setDefaultTimeout(180_000)
@@ -132,7 +132,7 @@ test.skipIf(noBrowser)(
     await answered()
     const pages = await walkPages(page)
     expect(pages).toHaveLength(101)
-    expect(pages.at(-1)!.said).toBe("10,001 to 10,100 of 10,150. A search, or the CSV file, leads to the others.")
+    expect(pages.at(-1)!.said).toBe("10,001 to 10,100 of 10,150. Search or download the CSV file to see the rest.")
     expect(pages.flatMap(({ views }) => views)).toEqual([...range(0, 11).map(() => 3), ...range(11, REACHED).map(() => 1)])
     expect(new Set(pages.flatMap(({ values }) => values)).size).toBe(REACHED)
     expect(await heapOf(page)).toBeLessThan(HEAP_BYTES)
@@ -149,7 +149,7 @@ test.skipIf(noBrowser)(
     await answered()
     expect((await walkPages(page)).flatMap(({ values }) => values).sort()).toEqual(range(1_230, 1_240).map(pageName))
     await page.getByRole("searchbox", { name: "Search page" }).fill("/nowhere")
-    await page.getByText("Nothing matches in this period.").waitFor()
+    await page.getByText("No matches in this period.").waitFor()
     expect(opened.faults).toEqual([])
     expect(opened.refusals).toEqual([])
   },

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser } from "playwright-core"
-import { placeFileBytes } from "../ingest/place-file.ts"
-import { temporaryFolder } from "../kit.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { placeFileBytes } from "../../ingest/place-file.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 import { openDashboard, settled, type Watched } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
@@ -50,9 +50,9 @@ test.skipIf(noBrowser)("a city that is stored by its number has its name in the 
   await pill.waitFor()
   await page.reload()
   await pill.click()
-  const dialog = page.getByRole("dialog", { name: "Change filter" })
+  const dialog = page.getByRole("dialog", { name: "Edit filter" })
   await dialog.getByRole("button", { name: "Remove Oakland" }).click()
-  await dialog.getByRole("combobox", { name: "Values" }).fill("oakl")
+  await dialog.getByRole("combobox", { name: "Value" }).fill("oakl")
   await dialog.getByRole("option", { name: /^Oakland/ }).click()
   await dialog.getByRole("button", { name: "Remove Oakland" }).waitFor()
   expect(await dialog.getByText("5378538").count()).toBe(0)
@@ -70,7 +70,7 @@ test.skipIf(noBrowser).each([1280, 375])("segments say cities by their names at 
   await dialog.getByRole("textbox", { name: "Name" }).fill("Bay")
   await dialog.getByRole("button", { name: "Save" }).click()
   await page.waitForURL("**segment=1")
-  await page.getByRole("button", { name: "Segment is Bay" }).and(page.getByTitle("Edit its filters: City is Oakland")).waitFor()
+  await page.getByRole("button", { name: "Segment is Bay" }).and(page.getByTitle("Edit filters: City is Oakland")).waitFor()
   await open("/sites/1?period=today")
   await page.keyboard.press("/")
   const saved = page.getByRole("dialog", { name: "Filter" }).getByRole("button", { name: "Bay", exact: true })
@@ -103,8 +103,8 @@ test.skipIf(noBrowser).each([1280, 375])("details find cities by name and by num
   await settled(page)
   expect(await csv()).toContain('[{"dimension":"city","operator":"is","values":["5378538"]}]')
   await dialog.getByRole("searchbox").fill("san")
-  await foot.getByText("1 to 50 of 50, those with most visitors. A longer text finds the others.").waitFor()
+  await foot.getByText("1 to 50 of 50, those with the most visitors. Type more to find others.").waitFor()
   await dialog.getByRole("searchbox").fill("nowhere")
-  await foot.getByText("Nothing found").waitFor()
+  await foot.getByText("No matches").waitFor()
   expect(looking.faults).toEqual([])
 })

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, CDPSession, Page } from "playwright-core"
-import { type Serving, serving } from "../cli/footfall.ts"
-import { send } from "../cli/load.ts"
-import { BROWSER, temporaryFolder } from "../kit.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
+import { type Serving, serving } from "../../cli/footfall.ts"
+import { send } from "../../cli/load.ts"
+import { BROWSER, temporaryFolder } from "../../kit.ts"
+import { bySize } from "../../size.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
 
-/** How long realtime is looked at; 3600 before a release. */
-const SECONDS = Number(process.env.FOOTFALL_TEST_REALTIME_SECONDS ?? 10)
+/** How long the realtime page stays open. */
+const SECONDS = bySize({ check: 10, full: 10, release: 3600 })
 const PER_SECOND = 200
 const MEASUREMENTS = 6
 /** In the second half, when everything has been drawn once: one megabyte in ten minutes, and the noise of a short run. */
@@ -97,10 +98,10 @@ test.skipIf(noBrowser)(
     expect(await page.locator("main tbody tr").count()).toBeLessThan(100)
 
     expect(await first.end("SIGTERM")).toBe(0)
-    await page.getByText("The live line is lost.").waitFor()
+    await page.getByText("Live connection lost.").waitFor()
     await using _again = await serving(folder.path, ...flags, "--port", new URL(first.address).port)
     const begun = performance.now()
-    await page.getByText("The live line is lost.").waitFor({ state: "detached" })
+    await page.getByText("Live connection lost.").waitFor({ state: "detached" })
     // The bar is five seconds; a busy machine may take longer to answer.
     expect(performance.now() - begun).toBeLessThan(15_000)
     expect(await send(first.address, "/page-after-the-restart", 1)).toBe(202)

@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { settled } from "./dashboard-stand.ts"
-import { openScreens, overflow, SCREENS, type ScreenStand, violations } from "./screens.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { settled } from "../report/dashboard-stand.ts"
+import { openScreens, overflow, type Screen, type ScreenStand, violations } from "./screens.ts"
 
 type Theme = "light" | "dark"
 
-/** What holds for every screen at one width: it is opened in one theme, and stays open while the other is chosen. */
-export function everyScreen({ width, themes: [first, other] }: { width: number; themes: readonly [Theme, Theme] }): void {
+interface ScreenChecks {
+  width: number
+  /** The first theme is the one in which a screen is opened; then the other is chosen while it stays open. */
+  themes: readonly [Theme, Theme]
+  screens: readonly Screen[]
+}
+
+/** Checks what must hold for every screen at one width. */
+export function everyScreen({ width, themes: [first, other], screens }: ScreenChecks): void {
   describe.skipIf(noBrowser)(`at ${width} px, in ${first} and in ${other}`, () => {
     let browser: Browser
     let stand: ScreenStand
@@ -20,7 +27,7 @@ export function everyScreen({ width, themes: [first, other] }: { width: number; 
       await browser?.close()
     })
 
-    test.each(SCREENS.map((screen) => [screen.name, screen] as const))(
+    test.each(screens.map((screen) => [screen.name, screen] as const))(
       "%s: no violation, nothing beside the window, no fault, nothing from elsewhere, no text that runs",
       async (_, screen) => {
         await using watched = await stand.show(screen, { theme: first, width })

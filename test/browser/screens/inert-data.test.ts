@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { HOSTILE } from "./dashboard-data.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { HOSTILE } from "../report/dashboard-data.ts"
 import { openScreens, SCREENS, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(120_000)

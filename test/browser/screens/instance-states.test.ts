@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { canMountDisk } from "../../scripts/reliability/disk-full.ts"
-import { columnRow } from "../../src/store/events/columns.ts"
-import { type Serving, serving } from "../cli/footfall.ts"
-import { send } from "../cli/load.ts"
-import { temporaryFolder } from "../kit.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { fillSite } from "./dashboard-data.ts"
-import { openDashboard } from "./dashboard-stand.ts"
+import { canMountDisk } from "../../../scripts/reliability/disk-full.ts"
+import { columnRow } from "../../../src/store/events/bytes/columns.ts"
+import { type Serving, serving } from "../../cli/footfall.ts"
+import { send } from "../../cli/load.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { openDashboard } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(120_000)
 let browser: Browser
@@ -33,7 +33,7 @@ async function openPage(context: BrowserContext): Promise<Page> {
   return page
 }
 
-/** The first admin of a fresh instance with a site, signed in. */
+/** Signs in the first admin of a fresh instance with a site. */
 async function firstAdmin(server: Serving): Promise<Page> {
   const context = await browser.newContext({ locale: "en-GB" })
   const { setup } = server.printed as { setup: { token: string } }
@@ -58,13 +58,13 @@ async function look(page: Page, { address }: Serving): Promise<{ bar: string[]; 
 }
 
 const LOCKED =
-  "Another process holds a store. Recorded data is safe; new events are refused until it lets go. Find that process by fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it: writing goes on by itself."
+  "Another process has locked a store. Recorded data is safe, but new events are rejected until the lock is released. Find that process by fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it: writing goes on by itself."
 const DAMAGED =
-  "A store is damaged. What is intact goes on being shown; nothing is repaired or deleted by itself. footfall backup list, then footfall backup restore <id>."
+  "A store is damaged. Intact data is still shown. Nothing is repaired or deleted automatically. footfall backup list, then footfall backup restore <id>."
 const FULL =
-  "The disk is full. Recorded data is safe and reports work; new events are refused until there is space. Make room on the disk: it goes on by itself."
+  "The disk is full. Recorded data is safe and reports still work, but new events are rejected until there is space. Make room on the disk: it goes on by itself."
 /** Below a form that could not be sent: what is safe, and what to do. */
-const KEPT = "Nothing was saved, and what you typed is kept: try again later."
+const KEPT = "Nothing was saved. Your input is kept; try again later."
 
 /** Holds a store as another program does. */
 function hold(folder: string, name: "events.db" | "catalog.db"): Disposable {
@@ -104,14 +104,14 @@ test.skipIf(noBrowser)(
       expect(await send(server.address, "/page-refused", 2)).toBe(503)
       expect(await look(page, server)).toEqual({ bar: [LOCKED], visitors: "1" })
       await page.goto(`${server.address}/admin/jobs`)
-      await page.locator(".state-bar").getByText("Another process holds a store.").waitFor()
+      await page.locator(".state-bar").getByText("Another process has locked a store.").waitFor()
     }
     expect(await send(server.address, "/page-after", 1)).toBe(202)
     expect(await look(page, server)).toEqual({ bar: [], visitors: "1" })
 
     await page.goto(`${server.address}/sites/1/goals`)
-    await page.getByRole("button", { name: "Add a goal" }).first().click()
-    const dialog = page.getByRole("dialog", { name: "Add a goal" })
+    await page.getByRole("button", { name: "Add goal" }).first().click()
+    const dialog = page.getByRole("dialog", { name: "Add goal" })
     await dialog.getByLabel("Event name", { exact: true }).fill("signup")
     {
       using _held = hold(folder.path, "catalog.db")
@@ -203,13 +203,13 @@ test.skipIf(noBrowser)("what others save during maintenance waits, they are told
   page.setDefaultTimeout(8_000)
   await looking.open("/sites/1/goals")
   expect(await page.locator(".state-bar").count()).toBe(0)
-  await page.getByRole("button", { name: "Add a goal" }).first().click()
-  const dialog = page.getByRole("dialog", { name: "Add a goal" })
+  await page.getByRole("button", { name: "Add goal" }).first().click()
+  const dialog = page.getByRole("dialog", { name: "Add goal" })
   await dialog.getByLabel("Event name", { exact: true }).fill("signup")
   await dialog.getByRole("button", { name: "Add goal" }).click()
   await dialog.getByRole("alert").waitFor()
   expect(await dialog.getByRole("alert").locator("p").allTextContents()).toEqual([
-    "Changes wait while the instance is maintained. New disks are put in.",
+    "The instance is in maintenance. New disks are put in.",
     KEPT,
   ])
   await api.post("/api/private/admin/maintenance", { enabled: false }, undefined, { cookie: admin })

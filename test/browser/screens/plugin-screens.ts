@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { AnyPlugin } from "../../src/plugin/contract.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { HOSTILE } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
+import type { AnyPlugin } from "../../../src/plugin/contract.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { HOSTILE } from "../report/dashboard-data.ts"
+import { type DashboardStand, openDashboard } from "../report/dashboard-stand.ts"
 import { overflow, violations } from "./screens.ts"
 
 interface PluginScreens {

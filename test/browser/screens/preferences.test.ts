@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, settled, watchRequests } from "./dashboard-stand.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { type DashboardStand, openDashboard, settled, watchRequests } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -88,25 +88,28 @@ test.skipIf(noBrowser).each([
   ["auto", "light", LIGHT],
   ["dark", "light", DARK],
   ["light", "dark", LIGHT],
-] as const)("with the theme %s on a %s system the first paint, before any script, has its ground", async (theme, colorScheme, ground) => {
-  await using asked = await asking({ colorScheme })
-  const { page } = asked
-  await goTo(page, "/account/preferences")
-  if (theme !== "auto") {
-    const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH")
-    await page.getByLabel(theme === "dark" ? "Dark" : "Light", { exact: true }).check()
-    await saved
-  }
-  // Without its scripts a page is what the server and the style sheet say: what is painted first.
-  const scripts = /\.js(\?|$)/
-  await page.route(scripts, (route) => route.abort())
-  await page.goto(stand.origin + DASHBOARD)
-  expect(await page.locator("h1").count()).toBe(0)
-  const first = await shownColour(page)
-  await page.unroute(scripts)
-  await goTo(page, DASHBOARD)
-  expect({ first, last: await shownColour(page) }).toEqual({ first: [...ground], last: [...ground] })
-})
+] as const)(
+  "with the theme %s on a %s system the first paint, before any script, has its foundation",
+  async (theme, colorScheme, foundation) => {
+    await using asked = await asking({ colorScheme })
+    const { page } = asked
+    await goTo(page, "/account/preferences")
+    if (theme !== "auto") {
+      const saved = page.waitForResponse((answer) => answer.request().method() === "PATCH")
+      await page.getByLabel(theme === "dark" ? "Dark" : "Light", { exact: true }).check()
+      await saved
+    }
+    // Without its scripts a page is what the server and the style sheet say: what is painted first.
+    const scripts = /\.js(\?|$)/
+    await page.route(scripts, (route) => route.abort())
+    await page.goto(stand.origin + DASHBOARD)
+    expect(await page.locator("h1").count()).toBe(0)
+    const first = await shownColour(page)
+    await page.unroute(scripts)
+    await goTo(page, DASHBOARD)
+    expect({ first, last: await shownColour(page) }).toEqual({ first: [...foundation], last: [...foundation] })
+  },
+)
 
 test.skipIf(noBrowser)("where colours are the system's own, controls keep their borders and the focus its ring", async () => {
   await using asked = await asking({ forcedColors: "active" })
@@ -157,6 +160,41 @@ test.skipIf(noBrowser)("on paper there is the report, and nothing to press", asy
   expect(await seen(".chart-canvas")).toBe(1)
 })
 
+test.skipIf(noBrowser)("the dark theme prints dark ink on white paper, without a button", async () => {
+  await using asked = await asking({ colorScheme: "dark" })
+  const { page } = asked
+  await goTo(page, DASHBOARD)
+  expect(await shownColour(page)).toEqual(DARK)
+  const line = () => page.$eval(".chart-canvas canvas", (canvas) => darkestOf(canvas as HTMLCanvasElement))
+  await page.evaluate(`window.darkestOf = ${darkest}`)
+  expect(await line()).toBeGreaterThan(40)
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")))
+  expect(await line()).toBeLessThan(20)
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")))
+  expect(await line()).toBeGreaterThan(40)
+  await page.emulateMedia({ media: "print" })
+  await settled(page)
+  const ink = (selector: string) => page.$eval(selector, (element) => getComputedStyle(element).color)
+  expect([await ink(".figure-value"), await ink(".ranked-link"), await ink("h1")]).toEqual(Array(3).fill("rgb(28, 27, 25)"))
+  expect(await line()).toBeLessThan(20)
+  // What is left of buttons says what is shown: the period, the figures, and the marks beside them.
+  const buttons = await page.$$eval("button, .button, select", (all) =>
+    all.filter(
+      (element) => (element as HTMLElement).checkVisibility() && !element.matches(".figure, .trust-mark, [role=tab], .pill > button"),
+    ),
+  )
+  expect(buttons).toHaveLength(1)
+})
+
+declare function darkestOf(canvas: HTMLCanvasElement): number
+/** Runs in the page: the red of the darkest pixel that something was drawn on, of 255. */
+function darkest(canvas: HTMLCanvasElement): number {
+  const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height)
+  let least = 255
+  for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) least = Math.min(least, data[at]!)
+  return least
+}
+
 test.skipIf(noBrowser)(
   "keys that were switched off on the page of preferences rest, and work again when they are switched on",
   async () => {
@@ -164,9 +202,9 @@ test.skipIf(noBrowser)(
     const { page } = asked
     const set = async (on: boolean) => {
       await goTo(page, "/account/preferences")
-      await page.getByLabel("Keys", { exact: true }).setChecked(on)
-      await page.getByRole("button", { name: "Save" }).click()
-      await page.getByText("Saved").first().waitFor()
+      await page.getByLabel("Keyboard shortcuts", { exact: true }).setChecked(on)
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByText("Preferences saved").first().waitFor()
       await goTo(page, "/sites/1?period=28d")
     }
     await set(false)

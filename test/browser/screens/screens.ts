@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
-import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, type Looking, openDashboard, settled, type Watched } from "./dashboard-stand.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { type DashboardStand, type Looking, openDashboard, settled, type Watched } from "../report/dashboard-stand.ts"
 
 /** What a screen shows: with data, without any, or to somebody who may not see it. */
 export interface Screen {
   name: string
   path: string
-  /** Nobody is signed in. */
+  /** Opens the screen without a signed-in user. */
   guest?: true
   /** Opens a dialog or another part of the screen. */
   after?(page: Page): Promise<unknown>
@@ -20,7 +20,7 @@ const EMPTY = "/sites/2"
 
 const CONSOLE = [
   ...["ingestion", "questions", "jobs", "schedules", "logs", "users", "organizations", "invitations", "keys", "sessions", "sites"],
-  ...["storage", "retention", "backups", "audit", "settings", "plugins", "maintenance"],
+  ...["host-disputes", "storage", "retention", "backups", "audit", "settings", "plugins", "maintenance"],
 ]
 
 const press = (key: string) => (page: Page) => page.keyboard.press(key)
@@ -48,8 +48,8 @@ export const SCREENS: readonly Screen[] = [
   { name: "dashboard with its calendar", path: `${SITE}?period=28d`, after: press("c") },
   { name: "dashboard with its keys", path: `${SITE}?period=28d`, after: press("?") },
   { name: "dashboard with its chart as a table", path: `${SITE}?period=28d`, after: press("t") },
-  { name: "goal dialog", path: `${SITE}/goals?period=28d`, after: click("Add a goal") },
-  { name: "key dialog", path: "/org/1/keys", after: click("Make a key") },
+  { name: "goal dialog", path: `${SITE}/goals?period=28d`, after: click("Add goal") },
+  { name: "key dialog", path: "/org/1/keys", after: click("Create API key") },
   { name: "details", path: `${SITE}/details/page?period=28d` },
   { name: "realtime", path: `${SITE}/realtime` },
   { name: "realtime of a new site", path: `${EMPTY}/realtime` },
@@ -88,7 +88,9 @@ export async function openScreens(browser: Browser): Promise<ScreenStand> {
   const { instance } = stand
   await fillSite(instance, { hostile: true })
   const { sites, goals, funnels, organizations } = instance.app.instance
-  await sites.create((await organizations.list())[0]!.id, { name: "New site", hosts: ["new.example"] })
+  await sites.create((await organizations.list())[0]!.id, { name: "New site", hosts: ["new.example", "*.new.example"] })
+  const rival = await organizations.create({ name: "Mill" })
+  await sites.create(rival.id, { name: "Rival", hosts: ["shop.example", "a-long-name-of-a-host-below.new.example", "*.new.example"] })
   await goals.create(instance.site, { kind: "event", value: "signup" })
   await goals.create(instance.site, { kind: "page", value: "/pricing" })
   const steps = [
@@ -109,7 +111,7 @@ export async function openScreens(browser: Browser): Promise<ScreenStand> {
   }
 }
 
-const AXE = new URL("../../node_modules/axe-core/axe.min.js", import.meta.url).pathname
+const AXE = new URL("../../../node_modules/axe-core/axe.min.js", import.meta.url).pathname
 if (!existsSync(AXE)) throw new Error("axe-core is not installed")
 
 /** What axe finds against WCAG 2 A and AA, 2.1, 2.2 AA and good practice, with the elements. */

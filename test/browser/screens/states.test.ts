@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Locator, Page, Route } from "playwright-core"
-import { ADA, openAccess } from "./access-stand.ts"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, type Watched } from "./dashboard-stand.ts"
-import { shown } from "./site-stand.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { ADA, openAccess } from "../people/access-stand.ts"
+import { shown } from "../people/site-stand.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { type DashboardStand, openDashboard, type Watched } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 let browser: Browser
@@ -54,7 +54,7 @@ const FAILED = {
   title: "Something went wrong",
   status: 500,
   code: "internal_error",
-  detail: "The cause is in the server's log.",
+  detail: "The server failed. The log contains the cause.",
   request_id: "req-of-the-test",
 }
 const LATE = { ...FAILED, title: "The query took too long", status: 503, code: "query_timeout" }
@@ -113,7 +113,11 @@ test.skipIf(noBrowser)("a card that fails says what and under which number, the 
     await page.keyboard.press(PERIODS[index]!)
     const card = cardOf(page, title)
     await card.getByRole("alert").waitFor()
-    expect(await saidBy(card.getByRole("alert"))).toEqual(["The cause is in the server's log.", "Request req-of-the-test", "Try again"])
+    expect(await saidBy(card.getByRole("alert"))).toEqual([
+      "The server failed. The log contains the cause.",
+      "Request req-of-the-test",
+      "Try again",
+    ])
     await answered()
     expect(await page.getByRole("alert").count()).toBe(1)
     for (const [other] of CARDS) if (other !== title) expect({ other, rows: await rowsOf(page, other) }).not.toEqual({ other, rows: 0 })
@@ -160,7 +164,7 @@ test.skipIf(noBrowser)("a report that takes too long names the way to a faster o
   const alert = cardOf(page, "Sources").getByRole("alert")
   await alert.waitFor({ timeout: 20_000 })
   expect(await saidBy(alert)).toEqual([
-    "The report took too long. A shorter period or fewer filters are faster.",
+    "The report took too long. Choose a shorter period or fewer filters.",
     "Request req-of-the-test",
     "Try again",
   ])
@@ -203,8 +207,8 @@ const tryAllAgain = (page: Page): Promise<void> =>
   })
 
 const KINDS: readonly (readonly [name: string, words: string, fail: (route: Route) => Promise<void>])[] = [
-  ["fails", "The cause is in the server's log.", (route) => answer(route, FAILED)],
-  ["cannot be reached", "The server cannot be reached. Try again when it can.", (route) => route.abort("connectionrefused")],
+  ["fails", "The server failed. The log contains the cause.", (route) => answer(route, FAILED)],
+  ["cannot be reached", "Can't reach the server. Check your connection and try again.", (route) => route.abort("connectionrefused")],
 ]
 
 test.skipIf(noBrowser).each(KINDS)("a screen whose server %s says so in words, and can be tried again", async (_, words, fail) => {
@@ -248,22 +252,22 @@ test.skipIf(noBrowser)("a site where nothing was recorded says what to do next o
     funnels: await textOf("/sites/2/funnels?period=28d"),
     journeys: await textOf("/sites/2/journeys?period=28d"),
   }
-  expect(found.dashboard).toContain("Put this on the pages")
-  expect(found.realtime).toContain("Nobody came yet")
-  expect(found.events).toContain("Nothing was recorded in this period.")
+  expect(found.dashboard).toContain("Add this snippet to your site")
+  expect(found.realtime).toContain("No visitors yet")
+  expect(found.events).toContain("No data was recorded in this period.")
   expect(found.events).toContain("Send")
-  expect(found.campaigns).toContain("Try 91 days")
-  expect(found.goals).toContain("There are no goals yet.")
-  expect(found.goals).toContain("Add a goal")
-  expect(found.funnels).toContain("There are no funnels yet.")
-  expect(found.funnels).toContain("Add a funnel")
+  expect(found.campaigns).toContain("Show 91 days")
+  expect(found.goals).toContain("No goals yet.")
+  expect(found.goals).toContain("Add goal")
+  expect(found.funnels).toContain("No funnels yet.")
+  expect(found.funnels).toContain("Add funnel")
   expect(found.journeys).toMatch(/period|days/)
   await page.goto(`${stand.origin}/sites/2/funnels?period=28d`)
-  await page.getByRole("button", { name: "Add the first funnel" }).click()
-  await page.getByRole("dialog", { name: "Add a funnel" }).waitFor()
+  await page.getByRole("button", { name: "Add funnel" }).first().click()
+  await page.getByRole("dialog", { name: "Add funnel" }).waitFor()
   await using viewer = await stand.look({ cookie: await stand.signIn({ role: "viewer" }) })
   await viewer.page.goto(`${stand.origin}/sites/2/funnels?period=28d`)
-  await shown(viewer.page, "There are no funnels yet.")
+  await shown(viewer.page, "No funnels yet.")
   expect(await viewer.page.getByRole("button", { name: /funnel/ }).count()).toBe(0)
   expect([...opened.faults, ...viewer.faults]).toEqual([])
 })
@@ -273,7 +277,7 @@ test.skipIf(noBrowser)("where the filters leave nothing, the card says so and on
   const { page, answered } = opened
   for (const title of ["Sources", "Pages", "Locations", "Devices"])
     expect(await cardOf(page, title).textContent()).toContain("No visits match the filters in this period.")
-  await cardOf(page, "Pages").getByRole("button", { name: "Clear the filters" }).click()
+  await cardOf(page, "Pages").getByRole("button", { name: "Clear filters" }).click()
   await page.waitForURL("**/sites/1?period=28d")
   await answered()
   expect(await rowsOf(page, "Pages")).toBeGreaterThan(0)
@@ -295,8 +299,8 @@ test.skipIf(noBrowser)("a session that ends over an open dialog is renewed in pl
     return (await fetch(`/api/private/organizations/${organizations[0].id}/sites`, { method: "POST", headers, body })).json()
   })
   await page.goto(`/sites/${site.id}/goals`)
-  await page.getByRole("button", { name: "Add a goal" }).first().click()
-  const dialog = page.getByRole("dialog", { name: "Add a goal" })
+  await page.getByRole("button", { name: "Add goal" }).first().click()
+  const dialog = page.getByRole("dialog", { name: "Add goal" })
   await dialog.getByLabel("Event name", { exact: true }).fill("signup")
   await dialog.getByLabel("Name", { exact: true }).fill("Signed up")
   await context.clearCookies()

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
-import { watchAsked } from "./asked.ts"
-import { noBrowser, openBrowser } from "./browser.ts"
-import type { Watched } from "./dashboard-stand.ts"
+import { watchAsked } from "../asked.ts"
+import { noBrowser, openBrowser } from "../browser.ts"
+import type { Watched } from "../report/dashboard-stand.ts"
 import { openScreens, overflow, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(60_000)
@@ -26,20 +26,20 @@ const SCREENS: readonly (readonly [path: string, opener?: string])[] = [
   ["/sites/new"],
   ["/sites/1?period=28d&f=page:is:/pricing"],
   ["/sites/1?period=28d", "Filter"],
-  ["/sites/1?period=28d", "Take along"],
+  ["/sites/1?period=28d", "Export"],
   ["/sites/1/details/page?period=28d"],
   ["/sites/1/realtime"],
   ["/sites/1/events?period=28d"],
   ["/sites/1/campaigns?period=28d"],
-  ["/sites/1/goals?period=28d", "Add a goal"],
+  ["/sites/1/goals?period=28d", "Add goal"],
   ["/sites/1/funnels/1?period=28d"],
-  ["/sites/1/funnels/1?period=28d", "Edit"],
+  ["/sites/1/funnels/1?period=28d", "Edit funnel"],
   ["/sites/1/journeys?period=28d"],
   ["/sites/1/settings/tracking"],
   ["/sites/1/settings/shields"],
   ["/sites/1/settings/privacy"],
   ["/org/1/members"],
-  ["/org/1/keys", "Make a key"],
+  ["/org/1/keys", "Create API key"],
   ["/org/1/audit"],
   ["/account/security"],
   ["/account/preferences"],

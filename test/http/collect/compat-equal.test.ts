@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { BROWSER, startInstance, type TestInstance } from "../kit.ts"
+import { BROWSER, startInstance, type TestInstance } from "../../kit.ts"
 import { WEBSITE } from "./compat.ts"
 
 const PHONE =

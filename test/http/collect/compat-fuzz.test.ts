@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
-import { BROWSER } from "../kit.ts"
+import { BROWSER } from "../../kit.ts"
+import { bySize, SEED } from "../../size.ts"
 import { openCompat, view, WEBSITE } from "./compat.ts"
 
 let compat: Awaited<ReturnType<typeof openCompat>>
@@ -13,7 +14,8 @@ afterAll(async () => {
   await compat[Symbol.asyncDispose]()
 })
 
-const SEED = 11
+/** Share of the calls of a full run. */
+const SHARE = bySize({ check: 0.25, full: 1, release: 20 })
 const strange = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.string({ unit: "grapheme", maxLength: 40 }),
@@ -81,7 +83,7 @@ test("no payload makes /api/send fail, and what is acknowledged is counted", asy
         if (sent.type === "event") events++
       }
     }),
-    { seed: SEED, numRuns: 1_200 },
+    { seed: SEED, numRuns: 1_200 * SHARE },
   )
   expectAll(tally)
   expect((await compat.counted()).events).toBe(before! + events)
@@ -107,7 +109,7 @@ test("no list makes /api/batch fail, and its figures are those of the store", as
       if (dropped === 0) events += passed.filter((item) => (item as { type?: unknown }).type === "event").length
       else events += await eventsStored(before! + events)
     }),
-    { seed: SEED, numRuns: 300 },
+    { seed: SEED, numRuns: 300 * SHARE },
   )
   expectAll(tally)
   expect((await compat.counted()).events).toBe(before! + events)
@@ -143,7 +145,7 @@ test("no query makes /count fail, and what is acknowledged is counted", async ()
       else if (answer.headers.has("x-goatcounter")) tally.dropped++
       else tally.taken++
     }),
-    { seed: SEED, numRuns: 1_000 },
+    { seed: SEED, numRuns: 1_000 * SHARE },
   )
   expectAll(tally)
   expect((await compat.counted()).events).toBe(before! + tally.taken)
@@ -165,6 +167,6 @@ test("no bytes make a door fail", async () => {
       expect(answer.status).toBeOneOf([200, 400])
       await answer.bytes()
     }),
-    { seed: SEED, numRuns: 600 },
+    { seed: SEED, numRuns: 600 * SHARE },
   )
 }, 60_000)

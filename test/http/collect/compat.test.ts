@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Umami } from "@umami/node"
-import { BROWSER } from "../kit.ts"
+import { BROWSER } from "../../kit.ts"
 import { COUNTED, openCompat, view, WEBSITE } from "./compat.ts"
 
 let compat: Awaited<ReturnType<typeof openCompat>>
@@ -195,7 +195,7 @@ describe("/count answers", () => {
     ["an unknown code", "p=%2Fa&site=nobody", {}, { status: 200, reason: "unknown_site", ...GIF }],
     ["no page", "", {}, { status: 400, reason: "p is required.", ...GIF }],
     ["a b of 7", "p=%2Fa&b=7", {}, { status: 400, reason: "b must be 0 or at least 150.", ...GIF }],
-    ["a wrong escape", "p=%ff%00", {}, { status: 400, reason: "p holds characters that cannot be stored.", ...GIF }],
+    ["a wrong escape", "p=%ff%00", {}, { status: 400, reason: "p contains characters that cannot be stored.", ...GIF }],
     ["too large a body", "p=%2Fa", { method: "POST", body: "x".repeat(65_537) }, { status: 413, reason: "body_too_large", ...GIF }],
   ])("%s, and counts nothing", async (_, query, init, expected) => {
     let picture: unknown

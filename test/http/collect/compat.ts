@@ -1,5 +1,5 @@
-import { LISTENING } from "../../src/http/server.ts"
-import { BROWSER, startInstance } from "../kit.ts"
+import { LISTENING } from "../../../src/http/server.ts"
+import { BROWSER, startInstance } from "../../kit.ts"
 
 export const WEBSITE = "0f8fad5b-d9cb-469f-a165-70867728950e"
 const NIL = "00000000-0000-0000-0000-000000000000"

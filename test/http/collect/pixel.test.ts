@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { openTarget } from "./target.ts"
+import { openTarget } from "../target.ts"
 
 const GIF = "474946383961010001008000"
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { openTarget, type Target } from "./target.ts"
+import { openTarget, type Target } from "../target.ts"
 
 let target: Target
 beforeAll(async () => {

@@ -163,14 +163,14 @@ test.each<[string, object, Failure]>([
     {
       code: "invalid_argument",
       message:
-        'period must be of: today, yesterday, 24h, 7d, 28d, 30d, 90d, 91d, 6mo, 12mo, month, last_month, year, all. Example: {"period":"7d"}.',
+        'period must be one of: today, yesterday, 24h, 7d, 28d, 30d, 90d, 91d, 6mo, 12mo, month, last_month, year, all. Example: {"period":"7d"}.',
     },
   ],
   ["a bound", on({ limit: 500 }), { code: "invalid_argument", message: 'limit must be 1 to 100. Example: {"limit":10}.' }],
   [
     "a choice that depends on others",
     on({ metrics: ["visits"], sort: "visitors" }),
-    { code: "invalid_argument", message: 'sort must be of: visits. Example: {"sort":"visits"}.' },
+    { code: "invalid_argument", message: 'sort must be one of: visits. Example: {"sort":"visits"}.' },
   ],
   [
     "half a range",
@@ -196,12 +196,12 @@ test("the bounds of a list's limit are its bounds alone", async () => {
 test("too many points name the interval that fits", async () => {
   expect(await mcp.failure("get_timeseries", on({ from: "2020-01-01", to: "2025-12-31", interval: "day" }))).toEqual({
     code: "too_many_points",
-    message: 'interval: At most 1000 points: use interval=week. Allowed: week, month. Example: {"interval":"week"}.',
+    message: 'interval: At most 1000 points are allowed: use interval=week. Allowed: week, month. Example: {"interval":"week"}.',
     errors: [
       {
         field: "interval",
         code: "too_many_points",
-        message: 'interval: At most 1000 points: use interval=week. Allowed: week, month. Example: {"interval":"week"}.',
+        message: 'interval: At most 1000 points are allowed: use interval=week. Allowed: week, month. Example: {"interval":"week"}.',
         allowed: ["week", "month"],
       },
     ],
@@ -253,7 +253,7 @@ test.each<[string, object, Failure]>([
     {
       code: "identity_insufficient",
       message:
-        'Visitors of this site are known for 24 hours, the window is 48. Give a shorter window_hours, for example {"window_hours":24}, or leave it out.',
+        'This site recognizes visitors for 24 hours, but the window is 48 hours. Give a shorter window_hours, for example {"window_hours":24}, or leave it out.',
     },
   ],
 ])("run_funnel says what it needs of a %s", async (_, given, expected) => {
@@ -261,10 +261,10 @@ test.each<[string, object, Failure]>([
 })
 
 test("a server that cannot answer now says when to try again", () => {
-  const full = new AppError("unavailable", "Too many reports wait already", { retry_after: 1.5 })
+  const full = new AppError("unavailable", "Too many reports are waiting.", { retry_after: 1.5 })
   expect(failedCall(full, "get_summary", on({}))).toEqual({
     code: "unavailable",
-    message: "Too many reports wait already. Try again in 2 s.",
+    message: "Too many reports are waiting. Try again in 2 s.",
   })
   const damaged = new AppError("storage_damaged", "A part of what is stored cannot be read.")
   expect(failedCall(damaged, "get_summary", on({}))).toEqual({

@@ -6,8 +6,8 @@ import { apiLimits } from "../../../src/http/limits.ts"
 import { mcpRoutes } from "../../../src/http/mcp/endpoint.ts"
 import { router } from "../../../src/http/router.ts"
 import { LISTENING } from "../../../src/http/server.ts"
-import { openEngine } from "../../../src/query/engine.ts"
-import { createStats, type Stats } from "../../../src/services/stats.ts"
+import { openEngine } from "../../../src/query/engine/engine.ts"
+import { createStats, type Stats } from "../../../src/services/stats/stats.ts"
 import { WORKERS } from "../../kit.ts"
 import { MCP, type McpInstance, type ToolResult } from "./client.ts"
 import { openFilled } from "./filled.ts"
@@ -52,7 +52,7 @@ test("a client that goes away ends its report", async () => {
   await begun.promise
   client.abort()
   expect(await answer).toBe("AbortError")
-  expect(await ended.promise).toMatchObject({ code: "unavailable", message: "The question was given up" })
+  expect(await ended.promise).toMatchObject({ code: "unavailable", message: "The query was cancelled." })
   expect(instance.log.lines).toEqual([])
 })
 
@@ -94,7 +94,7 @@ test("tools change nothing that is stored", async () => {
   const stored = async () => [
     await app.instance.sites.list(1),
     app.instance.goals.rules(1),
-    app.instance.funnels.kept(1),
+    app.instance.funnels.all(1),
     await call("get_summary", { site_id: 1 }),
   ]
   const before = await stored()

@@ -53,7 +53,7 @@ const SHARED: Readonly<Record<string, object>> = {
     default: false,
     description: "Move the compared range back by 0 to 6 days so that it starts on the same weekday.",
   },
-  imports: { type: "boolean", default: true, description: "Add imported daily totals where they fit the question." },
+  imports: { type: "boolean", default: true, description: "Include imported daily totals where they fit the query." },
 }
 
 const RANGED = words("period from to timezone filters imports")
@@ -159,7 +159,7 @@ test.each<[string, Readonly<Record<string, object>>]>([
     {
       search: text({ maxLength: 200, description: "Keep sites whose name or a host contains this text." }),
       limit: limit(100, 50),
-      cursor: text({ maxLength: 200, description: "next_cursor of the previous answer." }),
+      cursor: text({ maxLength: 200, description: "next_cursor of the previous page." }),
     },
   ],
   ["get_summary", { metrics: list(words("visitors visits pageviews views_per_visit bounce_rate visit_duration events")) }],
@@ -173,7 +173,7 @@ test.each<[string, Readonly<Record<string, object>>]>([
       dimension: text({ enum: DIMENSIONS }),
       property: text({ minLength: 1, maxLength: 300 }),
       metrics: list(["visitors", "pageviews"]),
-      sort: text({ enum: METRICS, description: "One of the metrics asked for. Default: the first." }),
+      sort: text({ enum: METRICS, description: "One of the requested metrics. Default: the first." }),
       order: text({ enum: ["desc", "asc"], default: "desc" }),
       limit: limit(100, 10),
       offset: { type: "integer", minimum: 0, maximum: 10_000, default: 0 },
@@ -210,7 +210,7 @@ test.each<[string, Readonly<Record<string, object>>]>([
         type: "integer",
         minimum: 1,
         maximum: 720,
-        description: "Only with steps. Longest time from first to last step. Default: the whole range.",
+        description: "Only with steps. Maximum time from first to last step. Default: the whole range.",
       },
     },
   ],

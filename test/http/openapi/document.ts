@@ -4,9 +4,9 @@
  */
 import Ajv2020 from "ajv/dist/2020"
 import addFormats from "ajv-formats"
-import type { OpenApiDocument, Operation } from "../../src/http/openapi/document.ts"
-import type { Gate } from "../../src/plugin/router.ts"
-import type { Answer } from "../kit.ts"
+import type { OpenApiDocument, Operation } from "../../../src/http/openapi/document.ts"
+import type { Gate } from "../../../src/web/router.ts"
+import type { Answer } from "../../kit.ts"
 
 export const DOCUMENT_PATH = "/api/public/v1/openapi.json"
 export const PRIVATE_DOCUMENT_PATH = "/api/private/openapi.json"
@@ -79,12 +79,11 @@ type RawParameter = {
   in: DeclaredParameter["in"]
   required?: boolean
   schema?: JsonSchema
-  content?: Record<string, { schema: JsonSchema }>
   explode?: boolean
 }
 
-function declaredParameter({ name, in: place, required = false, schema, content, explode }: RawParameter): DeclaredParameter {
-  const json = content?.["application/json"]?.schema
+function declaredParameter({ name, in: place, required = false, schema, explode }: RawParameter): DeclaredParameter {
+  const json = schema?.contentSchema as JsonSchema | undefined
   return { name, in: place, required, schema: (json ?? schema)!, form: json ? "json" : explode === false ? "words" : "plain" }
 }
 

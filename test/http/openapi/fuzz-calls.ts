@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import type { Declared, DeclaredParameter } from "./document.ts"
 import { strangeText, strangeValue, valuesOf } from "./schema-values.ts"
 

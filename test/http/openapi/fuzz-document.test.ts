@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { bySize, SEED } from "../../size.ts"
+import { openTarget, type Target } from "../target.ts"
 import { answerChecker, DOCUMENT_PATH, operationsIn } from "./document.ts"
 import { type FuzzCall, fuzzCalls } from "./fuzz-calls.ts"
-import { openTarget, type Target } from "./target.ts"
 
 /**
- * Calls of all operations, made from the document: as it describes them, spoiled, and wild. `FOOTFALL_TEST_FUZZ_CALLS` how many
- * a run sends, `FOOTFALL_TEST_FUZZ_SEED` which; 240,000 for a release.
+ * Calls of all operations, made from the document: as it describes them, spoiled, and wild.
  */
-const CALLS = Number(process.env.FOOTFALL_TEST_FUZZ_CALLS ?? 4_000)
-const SEED = Number(process.env.FOOTFALL_TEST_FUZZ_SEED ?? 7)
+const CALLS = bySize({ check: 1_500, full: 4_000, release: 240_000 })
 
 let target: Target
 beforeAll(async () => {
@@ -84,8 +83,9 @@ test(
       { seed: SEED, numRuns: CALLS },
     )
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
-    // Both kinds of every operation, or the calls are too tame or too wild to say anything.
-    for (const [name, kinds] of seen) expect({ name, kinds: [...kinds].sort() }).toEqual({ name, kinds: ["good", "refused"] })
+    // The calls are neither too tame nor too wild: nearly every operation accepts some and refuses some, in a full run every one.
+    const oneSided = [...seen].filter(([, kinds]) => kinds.size < 2).map(([name]) => name)
+    expect(oneSided.length).toBeLessThanOrEqual(bySize({ check: 3, full: 0, release: 0 }))
   },
   60_000 + CALLS * 20,
 )

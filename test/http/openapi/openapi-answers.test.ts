@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
-import { type Answer, startInstance, type TestInstance } from "../kit.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { type Answer, startInstance, type TestInstance } from "../../kit.ts"
 import { answerChecker, type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
 import { type Call, goodCall, type Ids } from "./good-call.ts"
 

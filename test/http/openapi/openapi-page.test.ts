@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test"
 import { createHash } from "node:crypto"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
-import { noBrowser, openBrowser } from "../browser/browser.ts"
-import { startInstance } from "../kit.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { noBrowser, openBrowser } from "../../browser/browser.ts"
+import { startInstance } from "../../kit.ts"
 import { DOCUMENT_PATH, operationsIn } from "./document.ts"
 
 const PAGE_PATH = "/api/public/v1/docs"

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Elysia } from "elysia"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
-import { router } from "../../src/http/router.ts"
-import { memoryLog, startInstance } from "../kit.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { router } from "../../../src/http/router.ts"
+import { memoryLog, startInstance } from "../../kit.ts"
 import { compiler, DOCUMENT_PATH, operationsIn } from "./document.ts"
 
 const instance = await startInstance({ settings: { base_url: "https://stats.example.org" } })

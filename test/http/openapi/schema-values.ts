@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import type { JsonSchema } from "./document.ts"
 
 /** What no careful program sends. */

@@ -1,4 +1,4 @@
-import { createAuditList } from "../../../src/services/audit-list.ts"
+import { createAuditList } from "../../../src/services/audit/audit-list.ts"
 import type { AuditRow } from "../../../src/store/catalog/audit.ts"
 import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
 
@@ -48,7 +48,7 @@ export async function signedIn({ api }: TestInstance, first: string): Promise<So
 }
 
 /** The newest rows of the log, newest first. */
-export const newestDeeds = ({ app }: TestInstance, limit = 1): Promise<AuditRow[]> =>
+export const newestEntries = ({ app }: TestInstance, limit = 1): Promise<AuditRow[]> =>
   createAuditList(app.instance).list({}, undefined, limit)
 
 /** What a refusal says of its fields. */

@@ -26,7 +26,7 @@ export async function signedIn(instance: TestInstance, as: SignInAs): Promise<Pe
 
 /** What the audit log has of actions, oldest first. */
 export async function auditOf(instance: TestInstance): Promise<string[]> {
-  const { sql } = await import("../../../src/store/catalog/sql.ts")
+  const { sql } = await import("../../../src/store/sql.ts")
   const rows = await instance.app.instance.catalog.all<{ action: string }>(sql`select action from audit_log order by id`)
   return rows.map(({ action }) => action)
 }

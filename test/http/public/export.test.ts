@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { FLAT_DIMENSIONS } from "../../src/domain/dimension.ts"
-import { EXPORT_FORMATS, type ExportFormat } from "../../src/domain/export.ts"
-import type { Breakdown } from "../../src/domain/report.ts"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { FLAT_DIMENSIONS } from "../../../src/domain/dimension.ts"
+import { EXPORT_FORMATS, type ExportFormat } from "../../../src/domain/export.ts"
+import type { Breakdown } from "../../../src/domain/report.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 import { readCsv, recordsOf } from "./csv.ts"
 
 const EXPORT = "/api/public/v1/sites/1/export"

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { SiteThings } from "../../src/services/site-things.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../kit.ts"
+import type { SiteThings } from "../../../src/services/definitions/site-things.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 
 let instance: TestInstance
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { SCOPES, type Scope } from "../../src/domain/key.ts"
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts"
-import { raw, sql } from "../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../kit.ts"
-import { type Declared, DOCUMENT_PATH, operationsIn } from "./document.ts"
-import { type Call, goodCall, type Ids } from "./good-call.ts"
+import { SCOPES, type Scope } from "../../../src/domain/key.ts"
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { raw, sql } from "../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
+import { type Declared, DOCUMENT_PATH, operationsIn } from "../openapi/document.ts"
+import { type Call, goodCall, type Ids } from "../openapi/good-call.ts"
 
 /** Every operation of the document with every kind of key: who is let in, who is turned away and how, and that nobody sees or changes what is another's. */
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 
 /** Noon of a Saturday, 13:00 in Berlin. */
 const NOW = "2026-11-21T12:00:00Z"
@@ -412,3 +412,25 @@ test("hostile bodies are refused in words, never with a fault of ours", async ()
   }
   expect(instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
 }, 30_000)
+
+test("back-filled pageviews around a past midnight are one visit, whose exits has_done does not narrow", async () => {
+  await using other = await startInstance({ now: NOW })
+  const visitor = { ip: "203.0.113.7", user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0" }
+  const view = (page: string, timestamp: string) => ({ ...visitor, name: "pageview", url: `https://shop.example${page}`, timestamp })
+  const events = [view("/docs", "2026-11-10T23:05:00Z"), view("/pricing", "2026-11-10T22:50:00Z")]
+  const sent = await other.api.post("/api/public/v1/sites/1/events", { events }, other.eventsKey)
+  expect(sent).toMatchObject({ status: 202, body: { accepted: 2 } })
+  const ask = async (body: object) => (await other.api.post(OURS, { site_id: 1, date_range: "30d", ...body }, other.statsKey)).body
+  expect(await ask({ metrics: ["visitors", "visits", "visit_duration"] })).toMatchObject({ results: [{ metrics: [1, 1, 900] }] })
+  const exits = {
+    metrics: ["exit_rate"],
+    dimensions: ["event:page"],
+    filters: [["has_done", ["is", "event:page", ["/pricing"]]]],
+  }
+  expect(await ask(exits)).toMatchObject({
+    results: [
+      { dimensions: ["/docs"], metrics: [100] },
+      { dimensions: ["/pricing"], metrics: [0] },
+    ],
+  })
+})

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { openTarget } from "./target.ts"
+import { openTarget } from "../target.ts"
 
 const SUMMARY = "/api/public/v1/sites/1/stats/summary"
 

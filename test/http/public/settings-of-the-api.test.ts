@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { startInstance } from "../kit.ts"
+import { startInstance } from "../../kit.ts"
 
 const SITES = "/api/public/v1/sites"
 

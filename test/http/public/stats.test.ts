@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { startInstance } from "../kit.ts"
+import { startInstance } from "../../kit.ts"
 
 const NOW = "2026-11-21T12:00:00Z"
 const stats = "/api/public/v1/sites/1/stats"

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 
 let instance: TestInstance
 beforeAll(async () => {
@@ -16,6 +16,22 @@ const FUNNEL = {
     { type: "event", value: "signup" },
   ],
 }
+
+test.each([
+  ["/api/public/v1/sites/1", { confirm: true }],
+  ["/api/public/v1/sites/1/goals/1", { zz: 1 }],
+])("refuses to delete %s with a body that names fields", async (path, body) => {
+  await using instance = await startInstance()
+  const goal = { kind: "event", value: "signup" }
+  expect((await instance.api.post("/api/public/v1/sites/1/goals", goal, instance.key)).status).toBe(201)
+  const [field] = Object.keys(body)
+  expect(await instance.api.send("DELETE", path, body, instance.key)).toMatchObject({
+    status: 422,
+    body: { code: "validation_failed", errors: [{ pointer: `/${field}`, code: "unknown_field" }] },
+  })
+  expect((await instance.api.get(path, instance.key)).status).toBe(200)
+  expect((await instance.api.send("DELETE", path, {}, instance.key)).status).toBe(204)
+})
 
 test("a site is made, read, changed and deleted", async () => {
   const { api, key } = instance
@@ -53,6 +69,22 @@ test("a site is made, read, changed and deleted", async () => {
   expect(gone).toMatchObject({ status: 204, body: "" })
   for (const path of ["", "/goals", "/funnels", "/annotations", "/stats/summary"])
     expect(await api.get(`${V1}/sites/${id}${path}`, key)).toMatchObject({ status: 404, body: { code: "site_not_found" } })
+})
+
+test.each([
+  ["localhost", " data-local"],
+  ["127.0.0.1", " data-local"],
+  ["shop.local", " data-local"],
+  ["*.shop.test", " data-local"],
+  ["192.168.1.20", " data-local"],
+  ["testing.example", ""],
+  ["localhost.example", ""],
+])("the snippet of a site whose host is %s has the attribute %p", async (host, attribute) => {
+  const { api, key } = instance
+  const { body } = await api.post(`${V1}/sites`, { name: "Local", hosts: ["shop.example", host] }, key)
+  const { id, tracking_id, snippet } = body as { id: number; tracking_id: string; snippet: string }
+  expect(snippet).toBe(`<script defer src="https://stats.example.org/js/script.js" data-site="${tracking_id}"${attribute}></script>`)
+  await api.send("DELETE", `${V1}/sites/${id}`, undefined, key)
 })
 
 test("a site tells of its first event, and does not hide it behind a tag", async () => {

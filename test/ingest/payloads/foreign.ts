@@ -1,5 +1,5 @@
-import type { CollectAnswer } from "../../../src/ingest/collect.ts"
-import type { ForeignOutcome } from "../../../src/ingest/foreign.ts"
+import type { CollectAnswer } from "../../../src/ingest/collect/collect.ts"
+import type { Outcome } from "../../../src/ingest/draft.ts"
 import { goatcounterCount } from "../../../src/ingest/payloads/goatcounter.ts"
 import { umamiBatch, umamiSend } from "../../../src/ingest/payloads/umami.ts"
 import { BROWSER, type Intake } from "../intake.ts"
@@ -30,7 +30,7 @@ export const eventsOf = (intake: Intake) =>
     vitals: vitals[0],
   }))
 
-type Taken = readonly ForeignOutcome[] | CollectAnswer
+type Taken = readonly Outcome[] | CollectAnswer
 /** What was refused of the events of a request, as `pointer code`. */
 export const faultsOf = (taken: Taken): string[] =>
   "status" in taken ? [] : taken.flatMap(({ faults = [] }) => faults.map(({ pointer, code }) => `${pointer} ${code}`))

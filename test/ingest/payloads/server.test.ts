@@ -79,6 +79,7 @@ describe("refuses", () => {
     ["properties as text", { ...VIEW, props: "{}" }, "invalid_type"],
     ["revenue as a number", { ...VIEW, revenue: 5 }, "invalid_type"],
     ["revenue without an amount", { ...VIEW, revenue: { currency: "EUR" } }, "required"],
+    ["revenue whose amount is null", { ...VIEW, revenue: { amount: null } }, "required"],
     ["revenue with more", { ...VIEW, revenue: { amount: 1, tax: 1 } }, "unknown_field"],
     ["a short event id", { ...VIEW, id: "x" }, "invalid_characters"],
   ])("%s", (_, sent, code) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { Pool } from "../../src/query/pool.ts"
+import { Pool } from "../../../src/query/engine/pool.ts"
 import { AT_ONCE, BUG, DEAF, DIES, UNTIL_STOPPED } from "./scripted-worker.ts"
 
 const workerUrl = new URL("./scripted-worker.ts", import.meta.url).href
@@ -8,7 +8,7 @@ const GOAL = { id: 1, name: "a", kind: "event", match: "exact", value: "a" } as 
 function openPool(more: { workers?: number; timeoutMs?: number; graceMs?: number } = {}) {
   const pool = new Pool({ workerUrl, path: "unused", cacheBytes: 0, workers: 1, ...more })
   const ask = (site: number, organizationId = 1, signal?: AbortSignal) =>
-    pool.ask({ kind: "last_match", query: { site: { id: site }, goal: GOAL } }, { organizationId, ...(signal && { signal }) })
+    pool.ask({ kind: "lastMatch", query: { site: { id: site }, goal: GOAL } }, { organizationId, ...(signal && { signal }) })
   return { ask, close: () => pool.close(), [Symbol.dispose]: () => pool.close() }
 }
 

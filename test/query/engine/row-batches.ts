@@ -1,7 +1,7 @@
-import type { RowsQuery } from "../../src/domain/query.ts"
-import type { RowsPlace } from "../../src/query/row-places.ts"
-import { type VisitRow, visitRows } from "../../src/query/rows.ts"
-import type { Snapshot } from "../../src/store/events/part.ts"
+import type { RowsQuery } from "../../../src/domain/query.ts"
+import type { RowsPlace } from "../../../src/query/rows/places.ts"
+import { type VisitRow, visitRows } from "../../../src/query/rows/rows.ts"
+import type { Snapshot } from "../../../src/store/events/part.ts"
 
 /** All raw visits of one snapshot, batch by batch. */
 export function* rowBatches(snapshot: Snapshot, query: RowsQuery): Generator<VisitRow[]> {

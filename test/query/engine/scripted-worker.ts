@@ -1,4 +1,4 @@
-import { type FromWorker, STOP, type ToWorker } from "../../src/query/messages.ts"
+import { type FromWorker, STOP, type ToWorker } from "../../../src/query/engine/messages.ts"
 
 /** A query worker whose behaviour the asked site's id decides, for what a real one does not do on demand. */
 export const AT_ONCE = 1

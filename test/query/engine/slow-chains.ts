@@ -1,4 +1,4 @@
-import { BREAKS } from "../../src/query/funnel-chain.ts"
+import { BREAKS } from "../../../src/query/funnel/chain.ts"
 
 export interface MarkedEvent {
   at: number

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import type { Query } from "../../src/domain/query.ts"
-import type { Task } from "../../src/query/messages.ts"
-import { Pool } from "../../src/query/pool.ts"
-import { createSlowQuestions, type Ending, type SlowQuestion } from "../../src/query/slow-questions.ts"
-import { fixedClock } from "../kit.ts"
+import type { Query } from "../../../src/domain/query.ts"
+import { Pool } from "../../../src/query/engine/pool.ts"
+import type { Task } from "../../../src/query/engine/queries.ts"
+import { createSlowQuestions, type Ending, type SlowQuestion } from "../../../src/query/engine/slow-queries.ts"
+import { fixedClock } from "../../kit.ts"
 import { AT_ONCE, UNTIL_STOPPED } from "./scripted-worker.ts"
 
 const NOW = Date.UTC(2026, 10, 21, 12)
@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000
 const GOAL = { id: 1, name: "a", kind: "event", match: "exact", value: "a" } as const
 const SITE = { id: 7, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }
 
-const lastMatch = (site: number): Extract<Task, { kind: "last_match" }> => ({
-  kind: "last_match",
+const lastMatch = (site: number): Extract<Task, { kind: "lastMatch" }> => ({
+  kind: "lastMatch",
   query: { site: { id: site }, goal: GOAL },
 })
 const aggregate = (groupings: Query["groupings"]): Task => ({
@@ -49,7 +49,7 @@ test("a question is kept by its shape, its site and its days, and by nothing tha
   take(aggregate([]), 1_000)
   take(aggregate([{ by: "time", interval: "day" }]), 2_000)
   take(aggregate([{ by: "dimension", dimension: "page" }]), 3_000)
-  take({ kind: "row_tables", statement: { text: "select secret", values: [] }, most: 1 }, 4_000)
+  take({ kind: "rowTables", statement: { text: "select secret", values: [] }, most: 1 }, 4_000)
   expect(list().map(({ kind, siteId, rangeDays, tookMs }) => [kind, siteId, rangeDays, tookMs])).toEqual([
     ["row_tables", undefined, undefined, 4_000],
     ["breakdown", 7, 28, 3_000],

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { openEngine } from "../../src/query/engine.ts"
-import { warmUp } from "../../src/query/warm-up.ts"
-import { openEventReader } from "../../src/store/events/reader.ts"
-import { event, NO_TRAITS } from "../store/events/samples.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import { openEngine } from "../../../src/query/engine/engine.ts"
+import { warmUp } from "../../../src/query/engine/warm-up.ts"
+import { openEventReader } from "../../../src/store/events/reader.ts"
+import { event, NO_TRAITS } from "../../store/events/samples.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-06-01T10:00:00Z")
 const DAY_MS = 86_400_000
@@ -59,7 +59,7 @@ test("prepares the site that had the most events of late", async () => {
 test("a question that comes while a worker prepares is answered with all that was committed", async () => {
   using traffic = await sealedTraffic([0, 1, 2, 3, 4, 5], 50)
   const engine = openEngine({
-    workerUrl: new URL("../../src/query/worker.ts", import.meta.url).href,
+    workerUrl: new URL("../../../src/query/engine/worker.ts", import.meta.url).href,
     path: traffic.path,
     cacheBytes: ROOM,
     workers: 1,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { BREAKS, followChains } from "../../src/query/funnel-chain.ts"
-import { type MarkedEvent, type Rules, slowly } from "./slow-chains.ts"
+import { BREAKS, followChains } from "../../../src/query/funnel/chain.ts"
+import { type MarkedEvent, type Rules, slowly } from "../engine/slow-chains.ts"
 
 function fast(events: readonly MarkedEvent[], rules: Rules) {
   const [at, marks] = [Float64Array.from(events, (event) => event.at), Uint32Array.from(events, (event) => event.marks)]

@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import type { FunnelQuery } from "../../src/domain/query.ts"
-import { funnel } from "../../src/query/funnel.ts"
-import { BREAKS } from "../../src/query/funnel-chain.ts"
-import type { VisitRow } from "../../src/query/rows.ts"
-import { rowBatches } from "./row-batches.ts"
-import { slowly } from "./slow-chains.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import type { FunnelQuery } from "../../../src/domain/query.ts"
+import { BREAKS } from "../../../src/query/funnel/chain.ts"
+import { funnel } from "../../../src/query/funnel/funnel.ts"
+import type { VisitRow } from "../../../src/query/rows/rows.ts"
+import { bySize, SEED } from "../../size.ts"
+import { rowBatches } from "../engine/row-batches.ts"
+import { slowly } from "../engine/slow-chains.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const PAGES = ["/a", "/b", "/c"]
@@ -66,7 +67,7 @@ test("funnels are those that reading every event of every visitor finds", async 
       }
     },
   )
-  await fc.assert(agree, { seed: 11, numRuns: 40 })
+  await fc.assert(agree, { seed: SEED, numRuns: bySize({ check: 15, full: 40, release: 2_000 }) })
 })
 
 function recordVisit(traffic: ReturnType<typeof openTraffic>, { visitor, start, country, events }: Told) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import type { Filter } from "../../src/domain/filter.ts"
-import type { FunnelQuery, FunnelStep } from "../../src/domain/query.ts"
-import { funnel } from "../../src/query/funnel.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import type { Filter } from "../../../src/domain/filter.ts"
+import type { FunnelQuery, FunnelStep } from "../../../src/domain/query.ts"
+import { funnel } from "../../../src/query/funnel/funnel.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const RANGE = { from: START, to: START + 86_400_000 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { AppError } from "../../src/domain/error.ts"
-import type { Filter } from "../../src/domain/filter.ts"
-import { parseArrayQuestion } from "../../src/query/array-parse.ts"
-import { arrayQuery } from "../../src/query/array-query.ts"
-import { Faults } from "../../src/query/faults.ts"
+import { AppError } from "../../../src/domain/error.ts"
+import type { Filter } from "../../../src/domain/filter.ts"
+import { parseArrayQuestion } from "../../../src/query/parse/array-parse.ts"
+import { arrayQuery } from "../../../src/query/parse/array-query.ts"
+import { Faults } from "../../../src/query/parse/faults.ts"
 
 const MOMENT = { now: Date.parse("2026-11-21T11:00:00Z"), timezone: "Europe/Berlin", firstAt: Date.parse("2025-03-04T12:00:00Z") }
 const SITE = { id: 1, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import type { Interval } from "../../src/domain/query.ts"
-import { bucketsOf, flatLabel, isPartial, queryLabel } from "../../src/query/buckets.ts"
+import type { Interval } from "../../../src/domain/query.ts"
+import { bucketsOf, flatLabel, isPartial, queryLabel } from "../../../src/query/parse/buckets.ts"
 
 const at = (text: string) => Date.parse(text)
 const buckets = (from: string, to: string, interval: Interval, timezone: string) =>

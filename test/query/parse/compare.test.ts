@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { type Comparison, changePercent, comparedRange } from "../../src/query/compare.ts"
-import { daysRange, hoursRange, periodRange } from "../../src/query/period.ts"
+import { type Comparison, changePercent, comparedRange } from "../../../src/query/parse/compare.ts"
+import { daysRange, hoursRange, periodRange } from "../../../src/query/parse/period.ts"
 
 const day = (text: string) => Temporal.PlainDate.from(text)
 const custom = (from: string, to: string, matchWeekday = false): Comparison => ({
@@ -59,6 +59,8 @@ test.each([
   [0, 0, undefined],
   [-10, -20, -50],
   [3.5, 10_000_000_000, -100],
+  [0.0003, 0.0001, 200],
+  [0.0001, 0.0003, -66.7],
   [90_000_000_000_000, 70_000_000_000_000, 28.6],
 ])("the change to %p from %p", (value, before, expected) => {
   expect(changePercent(value, before)).toBe(expected)

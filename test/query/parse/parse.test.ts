@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { AppError } from "../../src/domain/error.ts"
-import type { Filter } from "../../src/domain/filter.ts"
-import type { Interval } from "../../src/domain/query.ts"
-import type { Form } from "../../src/query/arguments.ts"
-import { parseQuestion, parseRealtime, type Report } from "../../src/query/parse.ts"
+import { AppError } from "../../../src/domain/error.ts"
+import type { Filter } from "../../../src/domain/filter.ts"
+import type { Interval } from "../../../src/domain/query.ts"
+import type { Form } from "../../../src/query/parse/arguments.ts"
+import { parseQuestion, parseRealtime, type Report } from "../../../src/query/parse/parse.ts"
 
 const MOMENT = { now: Date.parse("2026-11-21T11:00:00Z"), timezone: "Europe/Berlin", firstAt: Date.parse("2025-03-04T12:00:00Z") }
 const ask = (report: Report, given: Record<string, unknown>, form: Form = "json") => parseQuestion(report, given, MOMENT, form)
@@ -364,7 +364,9 @@ test.each([
 
 test("the interval that fits is named", () => {
   expect(() => ask("timeseries", { period: "90d", interval: "hour" })).toThrow(
-    expect.objectContaining({ members: { errors: [expect.objectContaining({ detail: "At most 1000 points: use interval=day." })] } }),
+    expect.objectContaining({
+      members: { errors: [expect.objectContaining({ detail: "At most 1000 points are allowed: use interval=day." })] },
+    }),
   )
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { parseDay } from "../../src/domain/moment.ts"
-import type { Period } from "../../src/domain/period.ts"
-import { type LocalRange, periodRange } from "../../src/query/period.ts"
+import { parseDay } from "../../../src/domain/moment.ts"
+import type { Period } from "../../../src/domain/period.ts"
+import { type LocalRange, periodRange } from "../../../src/query/parse/period.ts"
 
 const shown = ({ range, from, to, hours }: LocalRange) => [
   from,

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import type { PathAnchor, PathNode, PathsQuery, PathsResult } from "../../src/domain/query.ts"
-import { paths } from "../../src/query/paths.ts"
-import type { VisitRow } from "../../src/query/rows.ts"
-import { rowBatches } from "./row-batches.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import type { PathAnchor, PathNode, PathsQuery, PathsResult } from "../../../src/domain/query.ts"
+import { paths } from "../../../src/query/paths/paths.ts"
+import type { VisitRow } from "../../../src/query/rows/rows.ts"
+import { bySize, SEED } from "../../size.ts"
+import { rowBatches } from "../engine/row-batches.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const second = (seconds: number) => START + seconds * 1_000
@@ -42,6 +43,8 @@ const anyQuery = fc.record({
 type Told = typeof anyVisit extends fc.Arbitrary<infer Value> ? Value : never
 type Asked = typeof anyQuery extends fc.Arbitrary<infer Value> ? Value : never
 
+const RUNS = bySize({ check: 40, full: 120, release: 5_000 })
+
 test("journeys are those that following every visit by hand finds", async () => {
   let found = 0
   const agree = fc.asyncProperty(
@@ -64,9 +67,9 @@ test("journeys are those that following every visit by hand finds", async () => 
       }
     },
   )
-  await fc.assert(agree, { seed: 5, numRuns: 120 })
+  await fc.assert(agree, { seed: SEED, numRuns: RUNS })
   // The questions are about something.
-  expect(found).toBeGreaterThan(500)
+  expect(found).toBeGreaterThan(RUNS * 3)
 })
 
 function record(traffic: ReturnType<typeof openTraffic>, { visitor, start, country, events }: Told) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { csvCell, exportHead, exportTrailer, recordsText } from "../../src/query/export-text.ts"
-import { readCsv, recordsOf } from "../http/csv.ts"
+import { csvCell, exportHead, exportTrailer, recordsText } from "../../../src/query/rows/export-text.ts"
+import { readCsv, recordsOf } from "../../http/public/csv.ts"
 
 test.each([
   ["plain text", "/pricing", '"/pricing"'],

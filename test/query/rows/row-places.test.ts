@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { nextVisits, type Pick, type RowsPlace } from "../../src/query/row-places.ts"
-import type { Snapshot } from "../../src/store/events/part.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import { nextVisits, type Pick, type RowsPlace } from "../../../src/query/rows/places.ts"
+import type { Snapshot } from "../../../src/store/events/part.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const RANGE = { from: START, to: START + 86_400_000 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import type { Filter } from "../../src/domain/filter.ts"
-import { rowBatches } from "./row-batches.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import type { Filter } from "../../../src/domain/filter.ts"
+import { rowBatches } from "../engine/row-batches.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.parse("2026-11-21T10:00:00Z")
 const RANGE = { from: START, to: START + 86_400_000 }

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import type { TallyQuery } from "../../src/domain/query.ts"
-import { tally } from "../../src/query/tally.ts"
-import type { Snapshot } from "../../src/store/events/part.ts"
-import { rowBatches } from "./row-batches.ts"
-import { openTraffic, SITE } from "./traffic.ts"
+import type { TallyQuery } from "../../../src/domain/query.ts"
+import { tally } from "../../../src/query/rows/tally.ts"
+import type { Snapshot } from "../../../src/store/events/part.ts"
+import { rowBatches } from "../engine/row-batches.ts"
+import { openTraffic, SITE } from "../traffic.ts"
 
 const START = Date.UTC(2026, 10, 21)
 const RANGE = { from: START, to: START + 1_000 }

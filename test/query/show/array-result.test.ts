@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import type { Metric } from "../../src/domain/metric.ts"
-import type { Grouping, Query } from "../../src/domain/query.ts"
-import type { AnswerValue } from "../../src/domain/query-answer.ts"
-import { partnerOf } from "../../src/query/array-query.ts"
-import { comparedRows, rowShower } from "../../src/query/array-result.ts"
+import type { Metric } from "../../../src/domain/metric.ts"
+import type { Grouping, Query } from "../../../src/domain/query.ts"
+import type { AnswerValue } from "../../../src/domain/query-answer.ts"
+import { partnerOf } from "../../../src/query/parse/array-query.ts"
+import { comparedRows, rowShower } from "../../../src/query/show/array-result.ts"
 
 const at = (text: string) => Date.parse(text)
 

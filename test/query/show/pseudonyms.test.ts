@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { numbersNamed, pseudonyms } from "../../src/query/pseudonyms.ts"
+import { numbersNamed, pseudonyms } from "../../../src/query/show/pseudonyms.ts"
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i)
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { hasScope, type Scope } from "../../src/domain/key.ts"
-import { composeKey, keyIdOf } from "../../src/domain/key-token.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { hasScope, type Scope } from "../../../src/domain/key.ts"
+import { composeKey, keyIdOf } from "../../../src/domain/key-token.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 const reader = { name: "Reader", scopes: ["stats:read"], site_access: "all" }
 

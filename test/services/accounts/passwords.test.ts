@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
-import type { Clock } from "../../src/domain/clock.ts"
-import { createHashThreads } from "../../src/services/hash-threads.ts"
-import { createPasswords } from "../../src/services/passwords.ts"
-import { WORKERS } from "../kit.ts"
+import type { Clock } from "../../../src/domain/clock.ts"
+import { createHashThreads } from "../../../src/services/sign-in/hash-threads.ts"
+import { createPasswords } from "../../../src/services/sign-in/passwords.ts"
+import { WORKERS } from "../../kit.ts"
 
 const PASSWORD = "a walk along the river"
 const CHEAP = { algorithm: "argon2id", memoryCost: 64, timeCost: 1 } as const
@@ -84,6 +84,14 @@ test("after each hash its turn rests as long as it took; whoever is alone waits 
   expect(done[0]!).toBeLessThan(REST_MS)
   expect(done[1]! - done[0]!).toBeGreaterThanOrEqual(REST_MS - 5)
   expect(done[2]! - done[1]!).toBeGreaterThanOrEqual(REST_MS - 5)
+})
+
+test("computes hashes of low priority when no other one waits", async () => {
+  const { verify, lowPriority } = passwords(1)
+  const done: string[] = []
+  const run = (name: string, by: Pick<typeof lowPriority, "verify">) => by.verify(PASSWORD, HASH).then(() => done.push(name))
+  await Promise.all([run("running", lowPriority), run("low", lowPriority), run("low", lowPriority), run("normal", { verify })])
+  expect(done).toEqual(["running", "normal", "low", "low"])
 })
 
 onLinux("so many are hashed at a time as are allowed", async () => {

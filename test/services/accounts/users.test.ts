@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { passwordHashOf } from "../../src/store/catalog/users.ts"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { passwordHashOf } from "../../../src/store/catalog/users.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 const first = { email: "Ada@Example.org", name: "Ada", password: "correct horse battery", organization: "Acme" }
 

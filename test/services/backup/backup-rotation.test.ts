@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import type { BackupKind, Manifest } from "../../src/services/backup-folder.ts"
-import { expiredBackups } from "../../src/services/backup-rotation.ts"
+import { type BackupKind, expiredBackups, type Manifest } from "../../../src/services/backup/folder.ts"
 
 const backup = (created_at: string, kind: BackupKind = "daily", failed = false): Manifest => ({
   format: 1,

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createClient } from "@libsql/client"
-import { ExitFault } from "../../src/services/exit.ts"
-import { restoreBackup } from "../../src/services/restore.ts"
-import { openEventReader } from "../../src/store/events/reader.ts"
-import { temporaryFolder } from "../kit.ts"
-import { backupWorkerUrl, NOW, openWithSite, quiet, recordView } from "./stores-kit.ts"
+import { restoreBackup } from "../../../src/services/backup/restore.ts"
+import { ExitFault } from "../../../src/services/runtime/exit.ts"
+import { openEventReader } from "../../../src/store/events/reader.ts"
+import { fixedClock, temporaryFolder } from "../../kit.ts"
+import { backupWorkerUrl, NOW, openWithSite, quiet, recordView } from "../stores-kit.ts"
 
 const at = Date.parse(NOW)
 
@@ -123,7 +123,7 @@ test.each<[string, (backup: string) => void, string, RegExp]>([
     "with the file of another program",
     (backup) => replaceFile(backup, "events.db", "pragma application_id = 1"),
     "damaged",
-    /is no event store of Footfall/,
+    /is not a Footfall event store/,
   ],
   [
     "of a newer version",
@@ -183,6 +183,58 @@ test("a backup that fails its verification is marked", async () => {
   expect(await instance.backups.list()).toMatchObject([{ id, verified_at: null, failed_at: "2026-11-21T12:00:00.000Z" }])
 })
 
+const DAMAGE: [string, (backup: string) => void, string][] = [
+  ["empty", (backup) => writeFileSync(join(backup, "manifest.json"), ""), "damaged"],
+  ["cut off", (backup) => truncateSync(join(backup, "manifest.json"), 100), "damaged"],
+  ["of other contents", (backup) => writeFileSync(join(backup, "manifest.json"), "[]"), "damaged"],
+  ["without its schemas", (backup) => changeManifest(backup, { schemas: null }), "damaged"],
+  ["with an impossible time", (backup) => changeManifest(backup, { created_at: "yesterday" }), "damaged"],
+  ["missing", (backup) => rmSync(join(backup, "manifest.json")), "missing"],
+]
+
+test.each(DAMAGE)("a backup whose manifest is %s is listed as damaged and hides no other one", async (_, damage, state) => {
+  using folder = temporaryFolder()
+  await using instance = await openWithSite(folder.path)
+  const [broken, good] = [await instance.backups.create("daily"), await instance.backups.create("manual")]
+  damage(join(folder.path, "backups", broken.id))
+  expect((await instance.backups.list()).map(({ id }) => id)).toEqual([good.id])
+  expect(await instance.backups.listDamaged()).toEqual([
+    {
+      id: broken.id,
+      created_at: "2026-11-21T12:00:00.000Z",
+      bytes: broken.files.reduce((sum, { bytes }) => sum + bytes, 0),
+      damage: `manifest.json is ${state}, so the backup cannot be checked or restored.`,
+    },
+  ])
+  expect(await faultOf(instance.backups.verify(broken.id, { full: false }))).toMatchObject({ exit: "damaged" })
+  await instance.backups.remove(broken.id)
+  expect(await instance.backups.listDamaged()).toEqual([])
+  expect(await instance.backups.verify(good.id, { full: false })).toMatchObject({ failed_at: null })
+})
+
+test("a damaged backup goes with those that are older than 35 days", async () => {
+  using folder = temporaryFolder()
+  const clock = fixedClock(NOW)
+  await using instance = await openWithSite(folder.path, { clock })
+  const { id } = await instance.backups.create("manual")
+  writeFileSync(join(folder.path, "backups", id, "manifest.json"), "")
+  clock.advance(35 * 86_400_000)
+  expect(await instance.backups.rotate()).toEqual([])
+  clock.advance(1)
+  expect(await instance.backups.rotate()).toEqual([id])
+  expect(await instance.backups.listDamaged()).toEqual([])
+})
+
+test("a backup whose folder was renamed is listed, and found, under the new name", async () => {
+  using folder = temporaryFolder()
+  await using instance = await openWithSite(folder.path)
+  const { id } = await instance.backups.create("manual")
+  renameSync(join(folder.path, "backups", id), join(folder.path, "backups/before-the-move"))
+  mkdirSync(join(folder.path, "backups/notes"))
+  expect(await instance.backups.list()).toMatchObject([{ id: "before-the-move" }])
+  expect(await instance.backups.verify("before-the-move", { full: false })).toMatchObject({ failed_at: null })
+})
+
 test("a present store that cannot be read is kept aside instead of being backed up", async () => {
   using folder = temporaryFolder()
   const instance = await openWithSite(folder.path)
@@ -215,6 +267,43 @@ test("an exchange that was cut off is finished at the next start", async () => {
   expect(await again.allSites()).toHaveLength(1)
 })
 
+test("an exchange that was cut off is finished in a data folder that has been moved meanwhile", async () => {
+  using folder = temporaryFolder()
+  const [before, after] = [join(folder.path, "before"), join(folder.path, "after")]
+  const instance = await openWithSite(before)
+  recordView(instance, 1, at)
+  const { id } = await instance.backups.create("manual")
+  recordView(instance, 2, at)
+  await instance.close()
+  mkdirSync(join(before, ".restore-1"))
+  cpSync(join(before, "backups", id, "events.db"), join(before, ".restore-1/events.db"))
+  const journal = { staged: join(before, ".restore-1"), replaced: join(before, "replaced-1"), files: ["catalog.db", "events.db"] }
+  writeFileSync(join(before, ".swap.json"), JSON.stringify(journal))
+  renameSync(before, after)
+  await using _ = await openWithSite(after)
+  expect(storedEvents(after)).toBe(1)
+  expect(existsSync(before)).toBe(false)
+})
+
+test("a restore finishes an exchange that was cut off before it begins", async () => {
+  using folder = temporaryFolder()
+  const instance = await openWithSite(folder.path)
+  recordView(instance, 1, at)
+  const { id } = await instance.backups.create("manual")
+  recordView(instance, 2, at)
+  await instance.close()
+  const staged = join(folder.path, ".restore-1")
+  mkdirSync(staged)
+  cpSync(join(folder.path, "backups", id, "events.db"), join(staged, "events.db"))
+  writeFileSync(
+    join(folder.path, ".swap.json"),
+    JSON.stringify({ staged, replaced: join(folder.path, "replaced-1"), files: ["catalog.db", "events.db"], discard: true }),
+  )
+  const { safety_backup } = await restore(folder.path, id)
+  expect(JSON.parse(readFileSync(join(folder.path, "backups", safety_backup!, "manifest.json"), "utf8")).events_by_site).toEqual({ 1: 1 })
+  expect(readdirSync(folder.path).filter((name) => /^\.swap|^\.restore|^replaced/.test(name))).toEqual([])
+})
+
 test("a folder that a crash left unfinished is no backup and goes at the next start", async () => {
   using folder = temporaryFolder()
   const unfinished = join(folder.path, "backups/.tmp-20261121T120000Z-daily")
@@ -224,6 +313,11 @@ test("a folder that a crash left unfinished is no backup and goes at the next st
   expect(await instance.backups.list()).toEqual([])
   expect(existsSync(unfinished)).toBe(false)
 })
+
+function changeManifest(backup: string, change: object): void {
+  const path = join(backup, "manifest.json")
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), ...change }))
+}
 
 function spoil(path: string, offset: number): void {
   const bytes = readFileSync(path)

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test"
 import { createHash } from "node:crypto"
-import { createBucket } from "../../src/services/bucket.ts"
-import { createOutbound } from "../../src/services/outbound.ts"
-import { signedHeaders } from "../../src/services/s3-signature.ts"
+import { createBucket, signedHeaders } from "../../../src/services/backup/bucket.ts"
+import { createOutbound } from "../../../src/services/outbound/outbound.ts"
 import { S3_KEY, type S3Server, startS3 } from "./s3-server.ts"
 
 const clock = { now: () => Date.parse("2026-11-21T12:00:00Z"), monotonic: () => performance.now() }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { raw } from "../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { raw } from "../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 import { S3_KEY, type S3Server, startS3 } from "./s3-server.ts"
 
 const BASE = "/api/private/admin"
@@ -103,7 +103,7 @@ test("a bucket that refuses fails the job, not the backup; one that is gone hide
     error_message: "The bucket answered 403 SignatureDoesNotMatch.",
   })
   server[Symbol.dispose]()
-  expect(await admin.listed()).toMatchObject({ data: [{ target: "local", state: "verified" }], hindrance: "No answer came." })
+  expect(await admin.listed()).toMatchObject({ data: [{ target: "local", state: "verified" }], hindrance: "The server did not respond." })
 })
 
 test("copies go by the same rules as the backups of the folder, and with them", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
-import { restoreBackup } from "../../src/services/restore.ts"
-import { insertUser } from "../../src/store/catalog/users.ts"
-import { temporaryFolder } from "../kit.ts"
-import { backupWorkerUrl, NOW, openWithSite, quiet } from "./stores-kit.ts"
+import { restoreBackup } from "../../../src/services/backup/restore.ts"
+import { insertUser } from "../../../src/store/catalog/users.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { backupWorkerUrl, NOW, openWithSite, quiet } from "../stores-kit.ts"
 
 test("after a restore nobody is signed in, and no link or open sign-in of the backup is good", async () => {
   using folder = temporaryFolder()
@@ -27,6 +27,6 @@ test("after a restore nobody is signed in, and no link or open sign-in of the ba
   await restoreBackup(options, id, () => {})
   await using restored = await openWithSite(folder.path)
   expect(await restored.sessions.find(tokens.session)).toBeUndefined()
-  await expect(restored.accounts.tokens.look("reset", tokens.reset)).rejects.toMatchObject({ code: "token_invalid" })
-  await expect(restored.accounts.tickets.look("mfa", tokens.ticket)).rejects.toMatchObject({ code: "ticket_invalid" })
+  await expect(restored.accounts.tokens.peek("reset", tokens.reset)).rejects.toMatchObject({ code: "token_invalid" })
+  await expect(restored.accounts.tickets.peek("mfa", tokens.ticket)).rejects.toMatchObject({ code: "ticket_invalid" })
 })

@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { AppError } from "../../src/domain/error.ts"
-import { parseFunnel } from "../../src/domain/funnel.ts"
-import { parseGoal } from "../../src/domain/goal.ts"
-import { parseInvitation, parseNewAccount } from "../../src/domain/invitation.ts"
-import { type ApiKey, parseRotation } from "../../src/domain/key.ts"
-import { parseKey, patchKey } from "../../src/domain/key-input.ts"
-import { parseDomain } from "../../src/domain/mail-domain.ts"
-import { parseRemoval, parseSiteMember, parseTransfer, patchMember } from "../../src/domain/membership.ts"
-import { DEFAULT_POLICY, parseOrganization, patchOrganization } from "../../src/domain/organization.ts"
-import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
-import { parseSite } from "../../src/domain/site-input.ts"
-import { parseSetUp } from "../../src/domain/user.ts"
-import { isRange } from "../../src/ingest/client-address.ts"
+import { AppError } from "../../../src/domain/error.ts"
+import { parseFunnel } from "../../../src/domain/funnel.ts"
+import { parseGoal } from "../../../src/domain/goal.ts"
+import { parseInvitation, parseNewAccount } from "../../../src/domain/invitation.ts"
+import { type ApiKey, parseRotation } from "../../../src/domain/key.ts"
+import { parseKey, patchKey } from "../../../src/domain/key-input.ts"
+import { parseDomain } from "../../../src/domain/mail-domain.ts"
+import { parseRemoval, parseSiteMember, parseTransfer, patchMember } from "../../../src/domain/membership.ts"
+import { DEFAULT_POLICY, parseOrganization, patchOrganization } from "../../../src/domain/organization.ts"
+import { CORE_PERMISSIONS } from "../../../src/domain/permission.ts"
+import { parseSite } from "../../../src/domain/site-input.ts"
+import { parseSetUp } from "../../../src/domain/user.ts"
+import { isRange } from "../../../src/ingest/address/client-address.ts"
 
 const rules = { allowed_query_params: ["id"], hash_routing: true }
 const defaults = { timezone: "UTC", retention_days: null, revenue_currency: "USD" }
@@ -31,7 +31,7 @@ const READERS: Record<string, { read(body: unknown): object; sound: object }> = 
     },
   },
   key: {
-    read: (body) => parseKey(body, { now: 0, ownSites: new Set([1]), life: { usual: 365, most: null }, isRange }),
+    read: (body) => parseKey(body, { now: 0, ownSites: new Set([1]), life: { default: 365, maximum: null }, isRange }),
     sound: {
       name: "K",
       scopes: ["stats:read"],
@@ -43,7 +43,7 @@ const READERS: Record<string, { read(body: unknown): object; sound: object }> = 
     },
   },
   "change of a key": {
-    read: (body) => patchKey(KEY, body, { now: 0, ownSites: new Set([1]), life: { usual: 365, most: 10_000 }, isRange }),
+    read: (body) => patchKey(KEY, body, { now: 0, ownSites: new Set([1]), life: { default: 365, maximum: 10_000 }, isRange }),
     sound: { name: "L", scopes: ["goals:write"], site_access: "list", site_ids: [1], expires_at: "1980-01-01T00:00:00Z", version: 1 },
   },
   "rotation of a key": { read: parseRotation, sound: { grace_hours: 3 } },

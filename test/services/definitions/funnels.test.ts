@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 const steps = [
   { type: "page", value: "/cart" },
@@ -79,7 +79,7 @@ test.each<[string, unknown, string[]]>([
 ])("refuses a funnel with %s", async (_, body, faults) => {
   await using services = await withSite()
   expect(await faultsOf(services.funnels.create(services.site, body))).toEqual(faults)
-  expect(services.funnels.kept(1)).toEqual([])
+  expect(services.funnels.all(1)).toEqual([])
 })
 
 test("no more than 20 faults are told", async () => {
@@ -112,5 +112,5 @@ test("a patch replaces the steps whole, and null ends the window", async () => {
   expect(await faultsOf(funnels.update(site, "2", {}))).toBe("funnel_not_found")
   await funnels.remove(site, "1")
   expect(await faultsOf(funnels.get(site, "1"))).toBe("funnel_not_found")
-  expect(funnels.kept(1)).toEqual([])
+  expect(funnels.all(1)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { createKeptValues } from "../../src/services/kept-values.ts"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { createKeptValues } from "../../../src/services/instance/instance.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 const signup = { kind: "event", value: "signup" }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { createKeptValues } from "../../src/services/kept-values.ts"
-import { createSiteShields } from "../../src/services/site-shields.ts"
-import { temporaryFolder } from "../kit.ts"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { createSiteShields } from "../../../src/services/definitions/shields.ts"
+import { createKeptValues } from "../../../src/services/instance/instance.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 const condition = { dimension: "page", operator: "contains", values: ["/x"] }
 const rule = { kind: "rule", conditions: [condition] }

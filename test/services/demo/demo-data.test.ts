@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { generateTraffic, type TrafficOptions } from "../../src/services/demo-data.ts"
+import { generateTraffic, type TrafficOptions } from "../../../src/services/demo/data.ts"
 
 const options: TrafficOptions = {
   seed: 7,

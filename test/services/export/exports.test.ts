@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { NewEvent } from "../../src/domain/event.ts"
-import type { Breakdown, Summary } from "../../src/domain/report.ts"
-import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
-import type { ImportedVisit } from "../../src/store/events/import.ts"
-import { recordsOf } from "../http/csv.ts"
-import { startInstance, type TestInstance } from "../kit.ts"
+import type { NewEvent } from "../../../src/domain/event.ts"
+import type { Breakdown, Summary } from "../../../src/domain/report.ts"
+import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
+import type { ImportedVisit } from "../../../src/store/events/import.ts"
+import { recordsOf } from "../../http/public/csv.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 
 const FROM = Date.parse("2026-11-10T00:00:00Z")
 const DAY_MS = 86_400_000

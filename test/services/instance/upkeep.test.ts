@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { NO_HOOKS } from "../../src/services/data-hooks.ts"
-import { examine } from "../../src/services/doctor.ts"
-import { ExitFault } from "../../src/services/exit.ts"
-import { createHealth } from "../../src/services/health.ts"
-import { openInstance } from "../../src/services/instance.ts"
-import { createStoreStates } from "../../src/services/store-states.ts"
-import { createTimers, type Task } from "../../src/services/timers.ts"
-import { checkStores, type UpkeepOptions, upkeepTasks } from "../../src/services/upkeep.ts"
-import { CATALOG_SCHEMA } from "../../src/store/catalog/schema.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { type FaultKind, StoreFault } from "../../src/store/events/fault.ts"
-import { openEventReader } from "../../src/store/events/reader.ts"
-import { fixedClock, memoryLog, temporaryFolder } from "../kit.ts"
-import { backupWorkerUrl, NOW, openWithSite, optionsFor, quiet, recordView } from "./stores-kit.ts"
+import { NO_HOOKS } from "../../../src/services/erasure/data-hooks.ts"
+import { examine } from "../../../src/services/instance/doctor.ts"
+import { openInstance } from "../../../src/services/instance/instance.ts"
+import { checkStores, type UpkeepOptions, upkeepTasks } from "../../../src/services/instance/upkeep.ts"
+import { ExitFault } from "../../../src/services/runtime/exit.ts"
+import { createHealth } from "../../../src/services/runtime/health.ts"
+import { createStoreStates } from "../../../src/services/runtime/store-states.ts"
+import { createTimers, type Task } from "../../../src/services/runtime/tasks.ts"
+import { CATALOG_SCHEMA } from "../../../src/store/catalog/schema.ts"
+import { type FaultKind, StoreFault } from "../../../src/store/events/fault.ts"
+import { openEventReader } from "../../../src/store/events/reader.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { fixedClock, memoryLog, temporaryFolder } from "../../kit.ts"
+import { backupWorkerUrl, NOW, openWithSite, optionsFor, quiet, recordView } from "../stores-kit.ts"
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -233,7 +233,7 @@ test("before the first migration of an upgrade there is a verified backup", asyn
   } finally {
     migrations.pop()
   }
-  expect(openInstance(optionsFor(folder.path))).rejects.toThrow("install Footfall 2.0.0 or later")
+  expect(openInstance(optionsFor(folder.path))).rejects.toThrow("Install Footfall 2.0.0 or later")
 })
 
 test("tasks run by their seconds, never beside themselves, and what they throw stays in the log", async () => {

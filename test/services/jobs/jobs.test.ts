@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test"
-import { AppError } from "../../src/domain/error.ts"
-import type { Job } from "../../src/domain/job.ts"
-import { shownProgress } from "../../src/domain/job.ts"
-import type { JobKind } from "../../src/services/job-kinds.ts"
-import { createJobQueue } from "../../src/services/job-queue.ts"
-import type { Jobs } from "../../src/services/jobs.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { memoryLog, temporaryFolder } from "../kit.ts"
-import { openCatalogWith } from "./catalog-kit.ts"
+import { AppError } from "../../../src/domain/error.ts"
+import type { Job } from "../../../src/domain/job.ts"
+import { formatProgress } from "../../../src/domain/job.ts"
+import type { JobKind, Jobs } from "../../../src/services/jobs/jobs.ts"
+import { createJobQueue } from "../../../src/services/jobs/queue.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { memoryLog, temporaryFolder } from "../../kit.ts"
+import { openCatalogWith } from "../catalog-kit.ts"
 
 const ALL = { before: Number.MAX_SAFE_INTEGER, limit: 50 }
 
@@ -253,10 +252,10 @@ test("progress is told at once and stored now and then, the last of it always", 
 
 test("progress says the share and the seconds that are left, where the end is known", () => {
   const job = { state: "running", started_at: 0, progress: { phase: "reading", done: 25, total: 100 } } as Job
-  expect(shownProgress(job, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25, eta_s: 30 })
-  expect(shownProgress({ ...job, progress: { phase: "reading", done: 25 } }, 10_000)).toEqual({ phase: "reading", done: 25 })
-  expect(shownProgress({ ...job, state: "done" }, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25 })
-  expect(shownProgress({ ...job, progress: null }, 10_000)).toBeNull()
+  expect(formatProgress(job, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25, eta_s: 30 })
+  expect(formatProgress({ ...job, progress: { phase: "reading", done: 25 } }, 10_000)).toEqual({ phase: "reading", done: 25 })
+  expect(formatProgress({ ...job, state: "done" }, 10_000)).toEqual({ phase: "reading", done: 25, total: 100, fraction: 0.25 })
+  expect(formatProgress({ ...job, progress: null }, 10_000)).toBeNull()
 })
 
 test("lists are by state, kind and site, the newest first; what ended a month ago is forgotten", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
-import { type Consumer, createOutbox } from "../../src/services/outbox.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { memoryLog, temporaryFolder } from "../kit.ts"
-import { openCatalogWith } from "./catalog-kit.ts"
+import { type Consumer, createOutbox } from "../../../src/services/jobs/outbox.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { memoryLog, temporaryFolder } from "../../kit.ts"
+import { openCatalogWith } from "../catalog-kit.ts"
 
 const event = (name: string, n: number) => ({ event: name, organizationId: 1, siteId: 2, payload: { n } })
 

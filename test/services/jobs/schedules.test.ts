@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { createJobQueue } from "../../src/services/job-queue.ts"
-import { createSchedules, nextRun, type Recurring } from "../../src/services/schedules.ts"
-import { temporaryFolder } from "../kit.ts"
-import { openCatalogWith } from "./catalog-kit.ts"
-import { quiet } from "./stores-kit.ts"
+import { createJobQueue } from "../../../src/services/jobs/queue.ts"
+import { createSchedules, nextRun, type Recurring } from "../../../src/services/jobs/schedules.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { openCatalogWith } from "../catalog-kit.ts"
+import { quiet } from "../stores-kit.ts"
 
 const HOUR = 3_600_000
 

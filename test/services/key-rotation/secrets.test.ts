@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createSecrets } from "../../src/services/secrets.ts"
+import { createSecrets } from "../../../src/services/secrets/secrets.ts"
 
 const place = { table: "salts", row: "1 2026-11-21", purpose: "salt" }
 const plain = new TextEncoder().encode("thirty-two bytes that are secret")

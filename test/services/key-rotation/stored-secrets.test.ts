@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { createSecrets } from "../../src/services/secrets.ts"
-import { storedSecrets } from "../../src/services/stored-secrets.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { temporaryFolder } from "../kit.ts"
-import { openCatalogWith } from "./catalog-kit.ts"
+import { storedSecrets } from "../../../src/services/key-rotation/stored-secrets.ts"
+import { createSecrets } from "../../../src/services/secrets/secrets.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { openCatalogWith } from "../catalog-kit.ts"
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const place = { table: "links_hooks", row: 7, purpose: "signing" }

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { backupTasks } from "../../src/services/backup-tasks.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { type StartOptions, startInstance } from "../kit.ts"
-import { openMailbox } from "../mailbox.ts"
-import { S3_KEY, startS3 } from "./s3-server.ts"
+import { backupTasks } from "../../../src/services/backup/tasks.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { type StartOptions, startInstance } from "../../kit.ts"
+import { openMailbox } from "../../mailbox.ts"
+import { S3_KEY, startS3 } from "../backup/s3-server.ts"
 
 const HOUR = 3_600_000
 const BASE = "/api/private/admin"
@@ -49,7 +49,7 @@ test("a backup that fails is told as a notice, a product event and one mail a da
   expect(await notices()).toMatchObject([
     {
       kind: "backup_failed",
-      title: "A backup has failed",
+      title: "Backup failed",
       first_at: "2026-11-21T03:00:00Z",
       last_at: "2026-11-21T04:00:00Z",
       detail: { step: "making it" },
@@ -57,13 +57,13 @@ test("a backup that fails is told as a notice, a product event and one mail a da
   ])
   expect(await events()).toEqual([{ event: "backup.failed", organization_id: 1 }])
   expect(box.letters.length).toBe(1)
-  expect(box.letters[0]!.text).toContain("Put it right, then make one")
+  expect(box.letters[0]!.text).toContain("Fix it, then create a backup")
   expect((await given.get("/system/health")).body).toMatchObject({
     checks: expect.arrayContaining([
       {
         name: "backup_age",
         status: "warn",
-        detail: expect.stringContaining("A backup has failed"),
+        detail: expect.stringContaining("Backup failed"),
         fix: expect.stringContaining("footfall backup create"),
       },
     ]),
@@ -108,7 +108,7 @@ test("two days without a good backup are told by mail, and over with the next", 
   await given.run("watch-backups")
   await mailed(given)
   expect(await given.notices()).toMatchObject([{ kind: "backup_stale", detail: { last_good: null } }])
-  expect(box.letters.map(({ text }) => text.includes("no good backup of the last two days"))).toEqual([true])
+  expect(box.letters.map(({ text }) => text.includes("No good backup in the last two days"))).toEqual([true])
   await given.instance.app.instance.backups.create("manual")
   await given.run("watch-backups")
   expect(await given.notices()).toEqual([])

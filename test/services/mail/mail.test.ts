@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { startInstance } from "../kit.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { startInstance } from "../../kit.ts"
 import { smtpServer } from "./smtp-server.ts"
 
 const settings = (port: number, more: Record<string, string> = {}) => ({
@@ -70,7 +70,11 @@ test("what the server refuses for good is not tried again", async () => {
   instance.clock.advance(86_400_000)
   await mail.deliver()
   expect(server.mails).toEqual([])
-  expect(instance.log.lines.at(-1)).toMatchObject({ level: "warn", message: "a mail could not be sent", fields: { smtp_code: 550 } })
+  expect(instance.log.lines.at(-1)).toMatchObject({
+    level: "warn",
+    message: "email dropped: the mail server rejected it or all retries failed",
+    fields: { smtp_code: 550 },
+  })
   expect(JSON.stringify(instance.log.lines)).not.toContain("bob@example.org")
 })
 

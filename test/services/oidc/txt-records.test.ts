@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { txtResolver } from "../../src/services/txt-records.ts"
+import { txtResolver } from "../../../src/services/oidc/mail-domains.ts"
 import { nameServer } from "./name-server.ts"
 
 test("texts of a domain are read, and a domain without any is a failure", async () => {

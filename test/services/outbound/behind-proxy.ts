@@ -1,5 +1,5 @@
 /** Sends one request in an environment that names a proxy; the address is the first word. */
-import { createOutbound } from "../../../src/services/outbound.ts"
+import { createOutbound } from "../../../src/services/outbound/outbound.ts"
 
 const [url = ""] = Bun.argv.slice(2)
 const settings = { enabled: true, allowHttp: true, ports: [Number(URL.parse(url)?.port)], privateRanges: ["127.0.0.0/8"] }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import { createOutbound, excerptOf, type Outbound, type OutboundSettings } from "../../../src/services/outbound.ts"
-import { mayReach } from "../../../src/services/outbound-address.ts"
+import { createOutbound, excerptOf, mayReach, type Outbound, type OutboundSettings } from "../../../src/services/outbound/outbound.ts"
 import { fixedClock, temporaryFolder } from "../../kit.ts"
 import { certificateFor, noOpenssl } from "./certificate.ts"
 
@@ -104,7 +103,7 @@ test.each(SPELLINGS)("no spelling of an address reaches the inside: %s", async (
   expect(failure).toMatchObject({
     name: "AppError",
     code: "blocked_address",
-    message: "This address may not be called from here.",
+    message: "Requests to this address are not allowed.",
     members: {},
   })
   expect(inside.calls()).toBe(0)
@@ -293,7 +292,7 @@ test("nobody waits longer than ten seconds, however slowly the other side speaks
   const { fetch } = client(open(server.port), { "a.example": ["127.0.0.1"] })
   const begun = performance.now()
   const failure = await fetch(`http://a.example:${server.port}/`).catch((error: unknown) => error)
-  expect(failure).toMatchObject({ code: "outbound_failed", message: "The answer took too long." })
+  expect(failure).toMatchObject({ code: "outbound_failed", message: "The response took too long." })
   expect(performance.now() - begun).toBeWithin(9_500, 12_000)
 }, 15_000)
 
@@ -339,7 +338,7 @@ test.skipIf(noOpenssl)("over TLS the name is asked for, and the certificate must
   const unknown = client(settings, names)
   const at = (name: string) => `https://${name}:${server.port}/`
   const failures = async (work: Promise<unknown>) => work.catch(({ code, message }: { code: string; message: string }) => [code, message])
-  const wrong = ["outbound_failed", "The certificate is not of this name."]
+  const wrong = ["outbound_failed", "The server's TLS certificate is not valid for this host name."]
   expect(new TextDecoder().decode((await fetch(at("hooks.example"))).body)).toBe(`hooks.example:${server.port}`)
   // The same address once more, with a connection to it that was good for another name.
   expect(await failures(fetch(at("other.example")))).toEqual(wrong)
@@ -373,5 +372,5 @@ test("what is refused tells neither the rule nor the address", async () => {
   const { fetch }: Outbound = client({}, { "a.example": ["10.0.0.1"] })
   for (const url of ["https://a.example/", "https://10.0.0.1/", "http://x.example/", "https://x.example:22/"])
     await fetch(url).catch(({ code, message, members }) => messages.add(JSON.stringify({ code, message, members })))
-  expect([...messages]).toEqual(['{"code":"blocked_address","message":"This address may not be called from here.","members":{}}'])
+  expect([...messages]).toEqual(['{"code":"blocked_address","message":"Requests to this address are not allowed.","members":{}}'])
 })

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test"
-import { leaseCatalog } from "../../src/services/catalog-lease.ts"
-import { openRemoteCatalog } from "../../src/services/remote-catalog.ts"
-import type { Catalog } from "../../src/store/catalog/catalog.ts"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { fixedClock } from "../kit.ts"
-import { openServices } from "./instance.ts"
-import { NOW } from "./stores-kit.ts"
+import { leaseCatalog, openRemoteCatalog } from "../../../src/services/runtime/remote-catalog.ts"
+import type { Catalog } from "../../../src/store/catalog/catalog.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { fixedClock } from "../../kit.ts"
+import { openServices } from "../instance.ts"
+import { NOW } from "../stores-kit.ts"
 
 /** Nodes on one catalog in a file: a lease is statements, wherever they run. */
 function nodesOn(catalog: Catalog) {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { AppError } from "../../src/domain/error.ts"
-import { callServer, listenForCommands, type Progress } from "../../src/services/control.ts"
-import { ExitFault } from "../../src/services/exit.ts"
-import { temporaryFolder } from "../kit.ts"
+import { AppError } from "../../../src/domain/error.ts"
+import { callServer, listenForCommands, type Progress } from "../../../src/services/runtime/control.ts"
+import { ExitFault } from "../../../src/services/runtime/exit.ts"
+import { temporaryFolder } from "../../kit.ts"
 
 const ignore = () => {}
 

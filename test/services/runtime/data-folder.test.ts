@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { prepareDataFolder } from "../../src/services/data-folder.ts"
-import { ExitFault } from "../../src/services/exit.ts"
-import { readRun, takeLock } from "../../src/services/lock.ts"
-import { secretKeys } from "../../src/services/secret-key.ts"
-import { temporaryFolder } from "../kit.ts"
+import { prepareDataFolder } from "../../../src/services/runtime/data-folder.ts"
+import { ExitFault } from "../../../src/services/runtime/exit.ts"
+import { readRun, takeLock } from "../../../src/services/runtime/lock.ts"
+import { secretKeys } from "../../../src/services/runtime/secret-key.ts"
+import { temporaryFolder } from "../../kit.ts"
 
 const secretKey = (path: string, key: string | undefined, random: (bytes: number) => Uint8Array) =>
   secretKeys(path, { key, previous: undefined }, random).current
@@ -84,7 +84,7 @@ test("a second holder is told who the first one is", () => {
 
 test("the lock dies with its holder, and the next one knows that", async () => {
   using folder = temporaryFolder()
-  const path = join(import.meta.dir, "../../src/services/lock.ts")
+  const path = join(import.meta.dir, "../../../src/services/runtime/lock.ts")
   const code = `import { takeLock } from ${JSON.stringify(path)}
     takeLock(${JSON.stringify(folder.path)}, { pid: process.pid, started_at: "", version: "" })
     Bun.gc(true); console.log("held"); setInterval(() => {}, 1000)`
@@ -99,6 +99,18 @@ test("the lock dies with its holder, and the next one knows that", async () => {
   const next = takeLock(folder.path, { pid: 1, started_at: "", version: "" })
   expect(next.afterCrash).toBe(true)
   next.release()
+})
+
+test.each([
+  ["an empty", ""],
+  ["a cut off", '{"pid": 4'],
+])("%s run.json, as a power cut leaves it, is an unclean end", (_, content) => {
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, "run.json"), content)
+  const lock = takeLock(folder.path, { pid: 42, started_at: "2026-11-21T12:00:00.000Z", version: "1.0.0" })
+  expect(lock.afterCrash).toBe(true)
+  expect(readRun(folder.path)).toMatchObject({ pid: 42 })
+  lock.release()
 })
 
 test("the key is made once, for its owner alone, and read again", () => {

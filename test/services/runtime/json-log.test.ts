@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import type { LogLevel } from "../../src/domain/log.ts"
-import { jsonLog } from "../../src/services/json-log.ts"
+import type { LogLevel } from "../../../src/domain/log.ts"
+import { jsonLog } from "../../../src/services/runtime/log.ts"
 
 function linesOf(level: LogLevel) {
   const lines: string[] = []

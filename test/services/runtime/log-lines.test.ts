@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test"
-import { createLogLines } from "../../src/services/log-lines.ts"
-import { anonymous } from "../../src/services/redact.ts"
-import { fixedClock, memoryLog } from "../kit.ts"
+import { anonymous, createLogLines } from "../../../src/services/runtime/log.ts"
+import { fixedClock, memoryLog } from "../../kit.ts"
 
 const lines = (level: "debug" | "info" = "debug") => {
   const clock = fixedClock("2026-11-21T12:00:00Z")

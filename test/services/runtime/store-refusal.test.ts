@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { toRefusal } from "../../src/services/store-refusal.ts"
-import { type FaultKind, StoreFault } from "../../src/store/events/fault.ts"
+import { storeRefusal } from "../../../src/services/runtime/store-states.ts"
+import { type FaultKind, StoreFault } from "../../../src/store/events/fault.ts"
 
 test.each<[FaultKind, string, number | undefined]>([
   ["full", "storage_full", 10],
@@ -10,12 +10,12 @@ test.each<[FaultKind, string, number | undefined]>([
   ["io", "unavailable", 5],
 ])("a store that is %s answers %s", (kind, code, retry_after) => {
   const cause = new StoreFault(kind, "The catalog answered SQLITE_SECRET at /data/catalog.db")
-  const refusal = toRefusal(cause)
+  const refusal = storeRefusal(cause)
   expect(refusal).toMatchObject({ code, members: retry_after === undefined ? {} : { retry_after } })
   expect(String(refusal)).not.toContain("SQLITE")
 })
 
 test("anything else stays what it is", () => {
   const bug = new TypeError("x")
-  expect(toRefusal(bug)).toBe(bug)
+  expect(storeRefusal(bug)).toBe(bug)
 })

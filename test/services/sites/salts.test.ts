@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { sql } from "../../src/store/catalog/sql.ts"
-import { temporaryFolder } from "../kit.ts"
-import { openServices } from "./instance.ts"
+import { sql } from "../../../src/store/sql.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { openServices } from "../instance.ts"
 
 const HOUR = 3_600_000
 /** In UTC. */

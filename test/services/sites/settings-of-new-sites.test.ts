@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { startInstance, type TestInstance } from "../../kit.ts"
 
 const ADMIN = "/api/private/admin"
 const change = async (instance: TestInstance, changes: object) => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { DEFAULT_SETTINGS } from "../../src/domain/site.ts"
-import { createCalendar } from "../../src/ingest/calendar.ts"
-import { createKeptValues } from "../../src/services/kept-values.ts"
-import { temporaryFolder } from "../kit.ts"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { DEFAULT_SETTINGS } from "../../../src/domain/site.ts"
+import { createCalendar } from "../../../src/ingest/identity/salt-period.ts"
+import { createKeptValues } from "../../../src/services/instance/instance.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 const HOUR = 3_600_000
 const UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -196,8 +196,8 @@ test.each([
 
 describe("a change of zone or mode", () => {
   const periodsNow = ({ sites, clock }: Awaited<ReturnType<typeof openServices>>) => {
-    const { current, previous } = createCalendar().periods(sites.directory.byId(1)!, clock.now(), clock.now())
-    return [current.name, previous?.name]
+    const { current, previous } = createCalendar().periods(sites.directory.byId(1)!, clock.now())
+    return [current.name, previous.name]
   }
 
   test("waits for the end of the running period over a restart, with the salt that is in use", async () => {
@@ -205,7 +205,7 @@ describe("a change of zone or mode", () => {
     const salt = await (async () => {
       await using services = await withSite({ folder: folder.path })
       const { sites, salts, clock } = services
-      const salt = await salts.get(1, createCalendar().periods(sites.directory.byId(1)!, clock.now(), clock.now()).current)
+      const salt = await salts.get(1, createCalendar().periods(sites.directory.byId(1)!, clock.now()).current)
       await sites.configure(1, { identity_mode: "monthly" })
       await sites.update(1, { timezone: "Asia/Tokyo" })
       expect(periodsNow(services)).toEqual(["2026-11-21", "2026-11-20"])
@@ -215,7 +215,7 @@ describe("a change of zone or mode", () => {
     const { sites, salts, clock } = services
     expect(sites.directory.byId(1)).toMatchObject({ timezone: "Asia/Tokyo", settings: { identity_mode: "monthly" } })
     expect(periodsNow(services)).toEqual(["2026-11-21", "2026-11-20"])
-    expect(await salts.get(1, createCalendar().periods(sites.directory.byId(1)!, clock.now(), clock.now()).current)).toEqual(salt)
+    expect(await salts.get(1, createCalendar().periods(sites.directory.byId(1)!, clock.now()).current)).toEqual(salt)
     clock.advance(HOUR)
     expect(periodsNow(services)).toEqual(["2026-11 Asia/Tokyo", "2026-11-21"])
     // Tokyo's December begins at 15:00 of UTC's last day of November.

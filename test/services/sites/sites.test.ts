@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test"
-import { raw } from "../../src/store/catalog/sql.ts"
-import { temporaryFolder } from "../kit.ts"
-import { faultsOf } from "./faults.ts"
-import { openServices } from "./instance.ts"
+import { proofOf } from "../../../src/domain/mail-domain.ts"
+import { createHostClaims } from "../../../src/services/sites/host-claims.ts"
+import { raw } from "../../../src/store/sql.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { faultsOf } from "../faults.ts"
+import { openServices } from "../instance.ts"
 
 /** Of salts, in UTC. */
 const DAY = { name: "2026-11-21", expiresAt: Date.parse("2026-11-23T00:00:00Z") }
@@ -133,7 +135,9 @@ test("says which host was meant", async () => {
   const refused = services.sites.create(services.organizationId, { name: "Shop", hosts: ["https://Shop.example/cart"] })
   await expect(refused).rejects.toMatchObject({
     message: "1 field is not valid.",
-    members: { errors: [{ pointer: "/hosts/0", code: "invalid_host", detail: "A host name is needed: did you mean shop.example?" }] },
+    members: {
+      errors: [{ pointer: "/hosts/0", code: "invalid_host", detail: "Enter a host name, not a URL. Did you mean shop.example?" }],
+    },
   })
 })
 
@@ -155,7 +159,9 @@ test("a patch changes what it names, by the rules of a new site", async () => {
   const made = await sites.create(organizationId, { ...shop, retention_days: 30, timezone: "Asia/Tokyo" })
   clock.advance(1000)
   const changed = await sites.update(made.id, { hosts: ["new.example"], retention_days: null })
-  expect(changed).toEqual({ ...made, hosts: ["new.example"], retention_days: null, updated_at: made.updated_at + 1000, version: 2 })
+  const updated_at = made.updated_at + 1000
+  const fields = { hosts: ["new.example"], hosts_listed_at: { "new.example": updated_at }, retention_days: null }
+  expect(changed).toEqual({ ...made, ...fields, updated_at, version: 2 })
   expect(await sites.get(made.id)).toEqual(changed)
   expect(sites.directory.byHost("shop.example")).toBeUndefined()
   expect(sites.directory.byHost("new.example")).toEqual(changed)
@@ -247,7 +253,10 @@ test.each([
   await sites.create(stranger.id, shop)
   const { key } = await keys.create(organizationId, { name: "One", scopes: ["stats:read"], site_access: "list", site_ids: [1] })
   expect(await sites.visible(key, "1")).toMatchObject({ id: 1 })
-  await expect(sites.visible(key, id)).rejects.toMatchObject({ code: "site_not_found", message: "No site with this id is visible to you" })
+  await expect(sites.visible(key, id)).rejects.toMatchObject({
+    code: "site_not_found",
+    message: "This site doesn't exist or you don't have access to it.",
+  })
 })
 
 test("an event without an id is routed by its host", async () => {
@@ -278,6 +287,57 @@ test("an event without an id is routed by its host", async () => {
   expect(routed("shop.example")).toBe(2)
 })
 
+test("a host that another organization listed first has no site until its owner is known, before and after a restart", async () => {
+  using folder = temporaryFolder()
+  const listed = await (async () => {
+    await using services = await withOrganization({ folder: folder.path })
+    const { sites, organizations, organizationId, clock } = services
+    const stranger = await organizations.create({ name: "Stranger" })
+    await sites.create(stranger.id, { name: "x", hosts: ["other.example"] })
+    clock.advance(1_000)
+    await sites.create(organizationId, shop)
+    clock.advance(1_000)
+    await sites.update(1, { hosts: ["other.example", "*.shop.example", "www.shop.example"] })
+    return sites.directory.disputes()
+  })()
+  expect(listed).toMatchObject([
+    {
+      host: "shop.example",
+      claims: [
+        { site: { id: 2 }, listedAt: Date.parse("2026-11-21T12:00:01Z") },
+        { site: { id: 1 }, listedAt: Date.parse("2026-11-21T12:00:02Z") },
+      ],
+    },
+  ])
+  const records: string[] = []
+  const claimsOf = (services: Awaited<ReturnType<typeof openServices>>) =>
+    createHostClaims({
+      ...services,
+      random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+      resolveTxt: async () => records,
+      outbound: { enabled: true },
+    })
+  {
+    await using services = await openServices({ folder: folder.path, seed: "later" })
+    const { sites } = services
+    expect(sites.directory.disputes()).toEqual(listed)
+    expect(sites.directory.byHost("shop.example")).toBeUndefined()
+    const claims = claimsOf(services)
+    const site = await sites.get(1)
+    records.push(proofOf(await claims.createProof(site, { host: "shop.example" })))
+    await claims.verify(site, "1")
+    expect(sites.directory.byHost("shop.example")).toEqual(site)
+  }
+  {
+    await using services = await openServices({ folder: folder.path, seed: "latest" })
+    expect(services.sites.directory.byHost("shop.example")?.id).toBe(1)
+    await claimsOf(services).decide("shop.example", { organization_id: 1 }, null)
+    expect(services.sites.directory.byHost("shop.example")?.id).toBe(2)
+  }
+  await using services = await openServices({ folder: folder.path, seed: "last" })
+  expect(services.sites.directory.byHost("shop.example")?.id).toBe(2)
+})
+
 test("a restart keeps everything, and goes on counting ids", async () => {
   using folder = temporaryFolder()
   const before = await (async () => {
@@ -299,7 +359,7 @@ test("a restart keeps everything, and goes on counting ids", async () => {
       site,
       secret,
       rules: goals.rules(1),
-      funnels: funnels.kept(1),
+      funnels: funnels.all(1),
       salt: await services.salts.get(1, DAY),
       identity: await services.siteKeys.identityKey(1),
     }
@@ -308,7 +368,7 @@ test("a restart keeps everything, and goes on counting ids", async () => {
   expect(await services.sites.list(1)).toEqual([before.site])
   expect(services.sites.directory.byTrackingId(before.site.tracking_id.toUpperCase())).toEqual(before.site)
   expect(services.goals.rules(1)).toEqual(before.rules)
-  expect(services.funnels.kept(1)).toEqual(before.funnels)
+  expect(services.funnels.all(1)).toEqual(before.funnels)
   expect(await services.keys.find(before.secret)).toMatchObject({ id: 1, name: "All" })
   expect(await services.salts.get(1, DAY)).toEqual(before.salt)
   expect(await services.siteKeys.identityKey(1)).toEqual(before.identity)

@@ -1,11 +1,11 @@
-import { expect, test } from "bun:test"
-import { openEngine } from "../../src/query/engine.ts"
-import { createStats } from "../../src/services/stats.ts"
-import { openTraffic } from "../query/traffic.ts"
-import { openServices } from "./instance.ts"
+import { describe, expect, test } from "bun:test"
+import { openEngine } from "../../../src/query/engine/engine.ts"
+import { createStats } from "../../../src/services/stats/stats.ts"
+import { openTraffic } from "../../query/traffic.ts"
+import { openServices } from "../instance.ts"
 
 const NOW = "2026-11-21T12:00:00Z"
-const workerUrl = new URL("../../src/query/worker.ts", import.meta.url).href
+const workerUrl = new URL("../../../src/query/engine/worker.ts", import.meta.url).href
 const at = (text: string, seconds = 0) => Date.parse(text) + seconds * 1000
 
 /** A site in Berlin with goals and a funnel, and the statistics over a real store and a real worker. */
@@ -526,6 +526,77 @@ test.each([
   const change = (begin: number, identity_mode: string) => ({ from: begin, timezone: "Europe/Berlin", identity_mode })
   await using shop = await openShop({ ...mode("weekly"), identity_history: [change(0, "daily"), change(Date.parse(from), "weekly")] })
   expect((await shop.stats.summary(shop.site, { period: "7d" })).visitor_window).toBe(window as "day")
+})
+
+test("changes are those of the values shown, not of the exact ones", async () => {
+  await using shop = await openShop()
+  const visit = (day: string, pages: number) => {
+    const events = Array.from({ length: pages }, (_, i) => ({ at: at(`${day}T10:00:00Z`, i) }))
+    shop.traffic.visit({ visitor: 1, events })
+  }
+  for (const pages of [1, 2, 2]) visit("2026-11-10", pages)
+  for (const pages of [1, 1, 2]) visit("2026-11-17", pages)
+  const given = { period: "7d", compare: "previous_period", metrics: ["bounce_rate", "views_per_visit"] }
+  // A third has doubled, and 5/3 became 4/3: of the exact values that would be 100 % and -20 %.
+  expect(await shop.stats.summary(shop.site, given)).toMatchObject({
+    metrics: { bounce_rate: 66.7, views_per_visit: 1.33 },
+    comparison: { metrics: { bounce_rate: 33.3, views_per_visit: 1.67 }, change_percent: { bounce_rate: 100.3, views_per_visit: -20.4 } },
+  })
+})
+
+describe("on the day on which the mode changes", () => {
+  const ranges = {
+    "the week that ends with it": { period: "7d" },
+    "that day alone": { period: "today" },
+    "the hours up to now": { period: "24h" },
+    "the days before": { from: "2026-11-15", to: "2026-11-20" },
+  }
+  const windows = (shop: Awaited<ReturnType<typeof openShop>>, asked: Record<string, Record<string, string>> = ranges) =>
+    Promise.all(
+      Object.values(asked).map(async (given) => (await shop.stats.summary(shop.sites.directory.byId(shop.site.id)!, given)).visitor_window),
+    )
+
+  test.each<[string, ...(string | undefined)[]]>([
+    ["identified", "mixed", "mixed", "mixed", "day"],
+    ["weekly", "mixed", "mixed", "mixed", "day"],
+    ["daily", "day", undefined, "day", "day"],
+  ])("to %s, visitors count by mixed windows", async (identity_mode, ...expected) => {
+    await using shop = await openShop()
+    await shop.sites.configure(shop.site.id, { identity_mode })
+    expect<(string | undefined)[]>(await windows(shop)).toEqual(expected)
+  })
+
+  test("and back, visitors count by mixed windows that day and no longer", async () => {
+    await using shop = await openShop()
+    await shop.sites.configure(shop.site.id, { identity_mode: "identified" })
+    await shop.sites.configure(shop.site.id, { identity_mode: "daily" })
+    expect(await windows(shop)).toEqual(["mixed", "mixed", "mixed", "day"])
+    shop.clock.advance(3 * 86_400_000)
+    expect(await windows(shop)).toEqual(["mixed", undefined, "day", "day"])
+  })
+
+  test("twice, both days are mixed and those between and after are not", async () => {
+    await using shop = await openShop()
+    await shop.sites.configure(shop.site.id, { identity_mode: "weekly" })
+    shop.clock.advance(3 * 86_400_000)
+    await shop.sites.configure(shop.site.id, { identity_mode: "identified" })
+    shop.clock.advance(10 * 86_400_000)
+    const days = (from: string, to: string) => ({ from, to })
+    const asked = {
+      "until the first change": days("2026-11-18", "2026-11-20"),
+      "with the first change": days("2026-11-20", "2026-11-21"),
+      "between the changes": days("2026-11-22", "2026-11-23"),
+      "with the second change": days("2026-11-23", "2026-11-24"),
+      "after the changes": days("2026-11-30", "2026-12-02"),
+    }
+    expect(await windows(shop, asked)).toEqual(["day", "mixed", "week", "mixed", "identified"])
+  })
+
+  test("a change of the time zone alone mixes nothing", async () => {
+    await using shop = await openShop()
+    await shop.sites.update(shop.site.id, { timezone: "UTC" })
+    expect(await windows(shop)).toEqual(["day", undefined, "day", "day"])
+  })
 })
 
 test("bad arguments of a query string are a bad query", async () => {

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createClient } from "@libsql/client"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
-import { raw, sql } from "../../../src/store/catalog/sql.ts"
+import { raw, sql } from "../../../src/store/sql.ts"
 import { temporaryFolder } from "../../kit.ts"
 
 async function openTemporary(path: string) {
@@ -11,7 +11,7 @@ async function openTemporary(path: string) {
   return Object.assign(catalog, { [Symbol.asyncDispose]: () => catalog.close() })
 }
 
-test("a new file has the settings that durability needs", async () => {
+test("opens a new file with the pragmas that durability requires", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   const setting = async (name: string) => Object.values((await catalog.get<object>(raw(`pragma ${name}`)))!)[0]
@@ -23,7 +23,7 @@ test("a new file has the settings that durability needs", async () => {
   expect(await setting("application_id")).toBe(0x46464341)
 })
 
-test("a path may hold characters that mean something in a URL", async () => {
+test("accepts paths with special characters of URLs", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "50% of #1? ü.db")
   const catalog = await openTemporary(path)
@@ -32,7 +32,7 @@ test("a path may hold characters that mean something in a URL", async () => {
   expect(statSync(path).size).toBeGreaterThan(0)
 })
 
-test("values go in and come out as they are", async () => {
+test("returns values unchanged", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   await catalog.script("create table t (n integer, r real, s text, b blob) strict")
@@ -47,7 +47,7 @@ test("values go in and come out as they are", async () => {
   })
 })
 
-test("a transaction is all or nothing, and others wait for its end", async () => {
+test("runs transactions atomically and one after another", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   await catalog.script("create table t (n integer) strict")
@@ -74,7 +74,7 @@ test("a transaction is all or nothing, and others wait for its end", async () =>
   expect(await catalog.all(sql`select n from t order by n`)).toEqual([{ n: 2 }, { n: 3 }])
 })
 
-test("a copy is a whole catalog, and the log can be emptied", async () => {
+test("writes a complete copy and empties the log", async () => {
   using folder = temporaryFolder()
   const copy = join(folder.path, "copy.db")
   {
@@ -90,7 +90,7 @@ test("a copy is a whole catalog, and the log can be emptied", async () => {
   expect(await reopened.get(sql`pragma quick_check`)).toEqual({ quick_check: "ok" })
 })
 
-test("a file of another program is refused and left as it was", async () => {
+test("refuses a file of another program and leaves it unchanged", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   const foreign = createClient({ url: `file:${path}` })
@@ -101,14 +101,14 @@ test("a file of another program is refused and left as it was", async () => {
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
-test("a file that is no database is damage", async () => {
+test("reports a file that is not a database as damaged", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   writeFileSync(path, "not a database ".repeat(1000))
   await expect(openCatalog(catalogUrl(path))).rejects.toMatchObject({ name: "StoreFault", kind: "damaged" })
 })
 
-test("a folder that is not there is an I/O failure", async () => {
+test("reports a missing folder as an I/O failure", async () => {
   using folder = temporaryFolder()
   await expect(openCatalog(catalogUrl(join(folder.path, "nowhere", "catalog.db")))).rejects.toMatchObject({
     name: "StoreFault",
@@ -116,7 +116,7 @@ test("a folder that is not there is an I/O failure", async () => {
   })
 })
 
-test("a file locked by another process: writes wait for it, reads go on", async () => {
+test("delays writes, not reads, while another process has locked the file", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   await using catalog = await openTemporary(path)
@@ -130,7 +130,7 @@ test("a file locked by another process: writes wait for it, reads go on", async 
   expect(await catalog.all(sql`select n from t order by n`)).toEqual([{ n: 1 }, { n: 2 }])
 })
 
-test("a file that stays locked is a fault, and whoever watches is told", async () => {
+test("reports a file that stays locked to the fault listener", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   const told: string[] = []
@@ -155,7 +155,7 @@ async function holdLock(path: string): Promise<AsyncDisposable & { release(): Pr
   return { release, [Symbol.asyncDispose]: release }
 }
 
-test("a full disk refuses the write whole, and takes it when there is space again", async () => {
+test("rejects a write completely on a full disk and accepts it once there is space", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   await catalog.script("create table t (b blob) strict")
@@ -175,7 +175,7 @@ test("a full disk refuses the write whole, and takes it when there is space agai
   expect(await catalog.get(sql`select count(*) as n from t`)).toEqual({ n: 1 })
 })
 
-test("what was acknowledged before a kill is there", async () => {
+test("keeps acknowledged writes after a kill", async () => {
   using folder = temporaryFolder()
   for (let run = 0; run < 5; run++) {
     const path = join(folder.path, `${run}.db`)

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
 import { migrate, pendingMigrations } from "../../../src/store/catalog/migrate.ts"
 import { CATALOG_SCHEMA } from "../../../src/store/catalog/schema.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
 import type { MigrationList } from "../../../src/store/migrations.ts"
+import { sql } from "../../../src/store/sql.ts"
 import { temporaryFolder } from "../../kit.ts"
 
 const first = { name: "0001_things", sql: "create table things (n integer) strict; insert into things values (1)" }
@@ -18,7 +18,7 @@ async function openTemporary(path: string) {
   return Object.assign(catalog, { [Symbol.asyncDispose]: () => catalog.close() })
 }
 
-test("the catalog's own schema is made once", async () => {
+test("creates the schema of the catalog once", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   expect((await pendingMigrations(catalog, [CATALOG_SCHEMA], stamp.version)).map(({ name }) => name)).toEqual(
@@ -32,7 +32,7 @@ test("the catalog's own schema is made once", async () => {
   expect(rows).toHaveLength(CATALOG_SCHEMA.migrations.length)
 })
 
-test("a later version adds to what is there, owner by owner", async () => {
+test("runs only the new migrations of each owner", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   await migrate(catalog, [core(first)], stamp)
@@ -43,7 +43,7 @@ test("a later version adds to what is there, owner by owner", async () => {
   expect(await catalog.get(sql`select n from things`)).toEqual({ n: 2 })
 })
 
-test("a store of a newer version is refused by name, and its file is left as it was", async () => {
+test("refuses a store of a newer version by name and leaves its file unchanged", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "catalog.db")
   {
@@ -54,14 +54,14 @@ test("a store of a newer version is refused by name, and its file is left as it 
   const before = readFileSync(path)
   {
     await using catalog = await openTemporary(path)
-    const refusal = { name: "StoreRefusal", reason: "newer", message: expect.stringContaining("install Footfall 1.2.0") }
+    const refusal = { name: "StoreRefusal", reason: "newer", message: expect.stringContaining("Install Footfall 1.2.0") }
     await expect(pendingMigrations(catalog, [core(first)], stamp.version)).rejects.toMatchObject(refusal)
     await expect(migrate(catalog, [core(first)], stamp)).rejects.toMatchObject(refusal)
   }
   expect(readFileSync(path).equals(before)).toBe(true)
 })
 
-test("a plugin that was taken out leaves its tables, unless a newer version put it in", async () => {
+test("keeps the tables of a removed plugin, unless a newer version added it", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   const links = { owner: "links", migrations: [{ name: "0001_links", sql: "create table links_links (id integer) strict" }] }
@@ -71,7 +71,7 @@ test("a plugin that was taken out leaves its tables, unless a newer version put 
   await expect(pendingMigrations(catalog, [core(first)], "1.1.9")).rejects.toMatchObject({ reason: "newer" })
 })
 
-test("a migration that fails leaves nothing of itself", async () => {
+test("rolls back a failed migration completely", async () => {
   using folder = temporaryFolder()
   await using catalog = await openTemporary(join(folder.path, "catalog.db"))
   const broken = { name: "0002_broken", sql: "create table half (n integer) strict; insert into nowhere values (1)" }
@@ -80,7 +80,7 @@ test("a migration that fails leaves nothing of itself", async () => {
   expect(await catalog.all(sql`select name from sqlite_schema where name = 'half'`)).toEqual([])
 })
 
-test("a kill in the middle leaves the state before or after a migration", async () => {
+test("leaves the state before or after a migration when killed in between", async () => {
   using folder = temporaryFolder()
   const seen = new Set<string>()
   for (let run = 0; run < 8; run++) {

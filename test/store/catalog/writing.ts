@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
+import { sql } from "../../../src/store/sql.ts"
 
 /** Writes row after row, and says which one was acknowledged, until it is killed. */
 const catalog = await openCatalog(catalogUrl(process.argv[2]!))

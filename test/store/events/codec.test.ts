@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { constantOf, decodeFloat64, decodeUint32, encodeColumn } from "../../../src/store/events/codec.ts"
+import { constantOf, decodeFloat64, decodeUint32, encodeColumn } from "../../../src/store/events/bytes/codec.ts"
 
 const uint32 = fc.array(fc.oneof(fc.nat(3), fc.nat(300), fc.nat(70_000), fc.integer({ min: 0, max: 0xffff_ffff })), {
   minLength: 1,
@@ -8,7 +8,7 @@ const uint32 = fc.array(fc.oneof(fc.nat(3), fc.nat(300), fc.nat(70_000), fc.inte
 })
 const whole = fc.array(fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -9, max: 9 }), fc.integer()), { minLength: 1, maxLength: 300 })
 
-describe("a column comes back as it went in", () => {
+describe("encodes and decodes a column without loss", () => {
   test("of 32-bit numbers", async () => {
     await fc.assert(
       fc.asyncProperty(uint32, async (values) => {
@@ -38,13 +38,13 @@ describe("a column comes back as it went in", () => {
   })
 })
 
-test("a column of one value is told by it", () => {
+test("stores a constant column as its value", () => {
   expect(constantOf(Uint32Array.of(4, 4, 4))).toBe(4)
   expect(constantOf(Uint32Array.of(4, 4, 5))).toBeUndefined()
   expect(constantOf(new Uint32Array(0))).toBe(0)
 })
 
-test("a damaged column is refused, wherever the damage is", async () => {
+test("refuses a column with any damaged byte", async () => {
   const bytes = await encodeColumn(Uint32Array.from({ length: 100 }, (_, row) => row * row))
   for (let at = 0; at < bytes.length; at++) {
     const damaged = bytes.slice()

@@ -23,7 +23,7 @@ function openJournal() {
   }
 }
 
-test("only an unsynced change does not wait for the disk", () => {
+test("waits for the disk unless a change is unsynced", () => {
   using it = openJournal()
   expect(it.journal.change(() => it.level())).toBe(2)
   expect(it.journal.change(() => it.level(), true)).toBe(1)
@@ -31,7 +31,7 @@ test("only an unsynced change does not wait for the disk", () => {
   expect(it.journal.commit(() => it.level())).toBe(2)
 })
 
-test("an unsynced change that fails leaves nothing behind", () => {
+test("rolls back a failed unsynced change", () => {
   using it = openJournal()
   const fail = () => {
     throw new Error("made by the test")
@@ -46,7 +46,7 @@ test("an unsynced change that fails leaves nothing behind", () => {
   expect(it.journal.change(() => it.level(), true)).toBe(1)
 })
 
-test("a log that cannot be brought to the disk is told of", async () => {
+test("reports a log that cannot be synced", async () => {
   using it = openJournal()
   const disk = new DiskSync(it.path)
   it.journal.change(() => {}, true)

@@ -27,7 +27,7 @@ function visit(writer: Writer, at: number, visitor: number, pages: string[]) {
   return id
 }
 
-test("what is written is in the next snapshot, and still there after a restart and after sealing", async () => {
+test("shows written events in the next snapshot, after a restart and after sealing", async () => {
   using files = folder()
   let store = openEventStore(files.path, { now: NOON })
   const reader = openEventReader(files.path, { cacheBytes: 1 << 20 })

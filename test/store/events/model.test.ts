@@ -8,6 +8,7 @@ import { TRAITS } from "../../../src/domain/visit.ts"
 import { openEventStore } from "../../../src/store/events/events.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import type { Writer } from "../../../src/store/events/writer.ts"
+import { bySize } from "../../size.ts"
 import { type DumpedVisit, dump } from "./dump.ts"
 import { event, NO_TRAITS } from "./samples.ts"
 
@@ -16,7 +17,7 @@ import { event, NO_TRAITS } from "./samples.ts"
  * imports, restarts and failed commits, in any order. After each step a reader that follows and one that starts anew must
  * both show what the list holds.
  */
-const RUNS = Number(process.env.FOOTFALL_TEST_STORE_RUNS ?? 25)
+const RUNS = bySize({ check: 10, full: 25, release: 200 })
 const START = Date.parse("2026-11-01T00:00:00Z")
 const MINUTE = 60_000
 const DAY = "2026-11-01"

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { openForReading } from "../../../src/store/events/database.ts"
 import { openEventStore } from "../../../src/store/events/events.ts"
-import { oldVisits } from "../../../src/store/events/old-visits.ts"
+import { oldVisits } from "../../../src/store/events/upkeep/old-visits.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { event, NO_TRAITS } from "./samples.ts"
 
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 const imported = (...days: number[]) =>
   days.map((day) => ({ visitor: `v${day}`, traits: NO_TRAITS, events: [event({ at: NOON - day * DAY_MS })], day: "2026-11-01" }))
 
-test("what would go is what goes: sealed visits and open ones, and those of hidden imports", async () => {
+test("previews exactly what retention deletes: sealed visits, open visits and those of hidden imports", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: NOON })

@@ -35,7 +35,7 @@ function visit(writer: Writer, at: number, user?: number): number {
 
 const userIn = (writer: Writer, user: number) => writer.findPerson(1, { high: 7, low: user })
 
-test("a user's visit is found among those of many others without looking at them", () => {
+test("finds a user's visit without scanning those of other users", () => {
   using running = startStore()
   const ids = running.store.write(NOON, (writer) => Array.from({ length: 500 }, (_, user) => visit(writer, NOON, user)))
   running.store.write(NOON, (writer) => {
@@ -48,7 +48,7 @@ test("a user's visit is found among those of many others without looking at them
   })
 })
 
-test("a visit becomes a user's own, and is then no other user's", () => {
+test("assigns a visit to a user and hides it from other users", () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     const id = visit(writer, NOON)
@@ -59,7 +59,7 @@ test("a visit becomes a user's own, and is then no other user's", () => {
   })
 })
 
-test("of several the most recently active is found, and of equals the first", () => {
+test("finds the most recently active of several visits, and the first of equal ones", () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     const ids = [NOON - MINUTE, NOON, NOON, NOON - 2 * MINUTE].map((at) => visit(writer, at))
@@ -80,7 +80,7 @@ test.each([
   expect(found !== undefined).toBe(isOpen)
 })
 
-test("visits are found after some have moved into segments", async () => {
+test("finds visits after others were sealed", async () => {
   using running = startStore()
   running.store.write(NOON, (writer) => visit(writer, NOON, 1))
   const id = running.store.write(NOON + 40 * MINUTE, (writer) => visit(writer, NOON + 40 * MINUTE, 2))

@@ -65,7 +65,7 @@ test.each([
   ["a damaged column", "update segment_columns set data = cast(substr(data, 1, length(data) - 1) || x'00' as blob)"],
   ["a missing column", "delete from segment_columns"],
   ["a damaged header", "update segments set header = x'0102030405060708090a'"],
-])("a reader tells %s and makes up no number", async (_, damage) => {
+])("reports %s to a reader instead of wrong numbers", async (_, damage) => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: NOON })
@@ -79,7 +79,7 @@ test.each([
   reader.close()
 })
 
-test("a lock that a reader holds for a moment is waited for", async () => {
+test("waits for a lock that a reader holds briefly", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: NOON })
@@ -97,7 +97,7 @@ test("a lock that a reader holds for a moment is waited for", async () => {
   store.close()
 })
 
-test("a store that another program has locked says so, and goes on when it is free", () => {
+test("reports a lock of another program and continues when it is released", () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: NOON })

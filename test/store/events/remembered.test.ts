@@ -38,7 +38,7 @@ function pageview(writer: Writer, at: number, given: Partial<Parameters<Writer["
   writer.add(siteId, id, event({ at, ...given }), DAY)
 }
 
-test("an event id is known for 24 hours of arrival, over restarts, seals and the turn of the hour", async () => {
+test("remembers an event id for 24 hours, across restarts, seals and hours", async () => {
   using running = startStore()
   const seen = (id: string, at: number, siteId = 1) => running.store.write(at, (writer) => writer.seen(siteId, id))
   expect(seen("aaaaaaaa", NOON)).toBe(false)
@@ -57,7 +57,7 @@ test("an event id is known for 24 hours of arrival, over restarts, seals and the
   expect(seen("aaaaaaaa", NOON + 26 * HOUR)).toBe(false)
 })
 
-test("ids and visitors that come in while an erasure runs are known after a crash", async () => {
+test("remembers ids and visitors that arrive during an erasure after a crash", async () => {
   using running = startStore()
   const arrive = (number: number) =>
     running.store.write(NOON, (writer) => {
@@ -87,7 +87,7 @@ test("ids and visitors that come in while an erasure runs are known after a cras
   })
 })
 
-test("what a start leaves to the tables is known like what it takes from the log, and forgotten with it", async () => {
+test("remembers and forgets ids in tables like those in the log", async () => {
   using running = startStore()
   const meet = (low: number) =>
     running.store.write(NOON, (writer) => [writer.seen(1, `event-${low}`), writer.visitor(1, DAY, { high: 9, low })])
@@ -120,7 +120,7 @@ test("what a start leaves to the tables is known like what it takes from the log
   expect(meet(2)).toEqual([true, 5])
 })
 
-test("an event id is known when the clock was set back into an hour that was over", async () => {
+test("remembers an event id when the clock is set back into an earlier hour", async () => {
   using running = startStore()
   const arrive = (id: string, at: number) =>
     running.store.write(at, (writer) => {
@@ -137,7 +137,7 @@ test("an event id is known when the clock was set back into an hour that was ove
   expect([arrive("before-1", NOON), arrive("before-2", NOON)]).toEqual([true, true])
 })
 
-test("a clock that was a day ahead for a while holds up no sealing", async () => {
+test("seals visits although the clock was temporarily a day ahead", async () => {
   using running = startStore()
   for (const at of [NOON, NOON + 24 * HOUR, NOON + 1, NOON + 2])
     running.store.write(at, (writer) => {
@@ -153,7 +153,7 @@ test("a clock that was a day ahead for a while holds up no sealing", async () =>
   reader.close()
 })
 
-test("the engaged time of a visit stays at the most its column holds", () => {
+test("caps the engaged time of a visit at the maximum of its column", () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     pageview(writer, NOON)
@@ -166,7 +166,7 @@ test("the engaged time of a visit stays at the most its column holds", () => {
   reader.close()
 })
 
-test("old tables of event ids go away whole", async () => {
+test("deletes old tables of event ids completely", async () => {
   using running = startStore()
   for (const hours of [0, 1, 30]) {
     running.store.write(NOON + hours * HOUR, (writer) => {
@@ -181,7 +181,7 @@ test("old tables of event ids go away whole", async () => {
   expect(tables).toEqual([{ name: `event_ids_${NOON / HOUR + 30}` }])
 })
 
-test("visitors keep their ordinals over seals and restarts until their period is forgotten", async () => {
+test("keeps the ordinals of visitors across seals and restarts until their period is forgotten", async () => {
   using running = startStore()
   const ordinal = (low: number, period = DAY) => running.store.write(NOON, (writer) => writer.visitor(1, period, { high: 9, low }))
   expect([ordinal(1), ordinal(2), ordinal(1), ordinal(1, "2026-11-22")]).toEqual([0, 1, 0, 2])
@@ -196,7 +196,7 @@ test("visitors keep their ordinals over seals and restarts until their period is
   expect([ordinal(1), ordinal(1, "2026-11-22")]).toEqual([6, 2])
 })
 
-test("a forgotten period stays forgotten when its visitors were only in the log, and its visits stay", async () => {
+test("forgets the visitors of a period in the log and keeps their visits", async () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     writer.seen(1, "aaaaaaaa")
@@ -212,7 +212,7 @@ test("a forgotten period stays forgotten when its visitors were only in the log,
   ).toEqual([0, true])
 })
 
-test("a period made for one request is forgotten also while nothing can be written", () => {
+test("forgets the period of a single request even when nothing can be written", () => {
   using running = startStore()
   const find = () => running.store.write(NOON, (writer) => writer.findVisitor(1, "~request", { high: 1, low: 1 }))
   running.store.write(NOON, (writer) => writer.visitor(1, "~request", { high: 1, low: 1 }))
@@ -224,7 +224,7 @@ test("a period made for one request is forgotten also while nothing can be writt
   expect(find()).toBeUndefined()
 })
 
-test("a period made for one request is in no file", () => {
+test("writes the period of a single request to no file", () => {
   using running = startStore()
   const ordinal = () => running.store.write(NOON, (writer) => writer.visitor(1, "~request", { high: 1, low: 1 }))
   expect([ordinal(), ordinal()]).toEqual([0, 0])
@@ -232,7 +232,7 @@ test("a period made for one request is in no file", () => {
   expect(ordinal()).toBe(1)
 })
 
-test("new values beyond the limit of a day are stored together and counted", () => {
+test("stores new values beyond the daily limit as one value and counts them", () => {
   using running = startStore((_, dictionary, text) => dictionary === "hostname" && text === "kept.example")
   running.store.write(NOON, (writer) => {
     for (let host = 0; host < 205; host++) pageview(writer, NOON, { hostname: `h${host}.example` })
@@ -251,7 +251,7 @@ test("new values beyond the limit of a day are stored together and counted", () 
   expect(running.store.drops(1, DAY, DAY)).toEqual([{ day: DAY, reason: "cardinality", entry: "", count: 6 }])
 })
 
-test("property keys beyond the limit are discarded, not merged", () => {
+test("discards property keys beyond the limit", () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     for (let key = 0; key < 102; key++) pageview(writer, NOON, { props: [[`key${key}`, "x"]] })
@@ -262,7 +262,7 @@ test("property keys beyond the limit are discarded, not merged", () => {
   expect(row.length).toBe(100)
 })
 
-test("drops are counted by reason, and by entry up to a hundred", () => {
+test("counts drops by reason and by up to 100 entries", () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
     for (let host = 0; host < 102; host++) writer.drop(1, DAY, "host", `h${host}`)
@@ -281,14 +281,14 @@ test("drops are counted by reason, and by entry up to a hundred", () => {
   expect(running.store.drops(1, DAY, DAY)).toEqual([])
 })
 
-test("the last hundred dropped events of a site can be shown", () => {
+test("keeps the last 100 dropped events of a site", () => {
   using running = startStore()
   const sample = (at: number) => ({ at, reason: "bot" as const, hostname: "a.example", page: "/", browser: "curl", country: "" })
   for (let at = 0; at < 130; at++) running.store.write(NOON, (writer) => writer.sample(1, sample(at)))
   expect(running.store.dropSamples(1).map(({ at }) => at)).toEqual(Array.from({ length: 100 }, (_, index) => 129 - index))
 })
 
-test("a failed commit leaves nothing behind, in memory as on disk", () => {
+test("rolls back a failed commit in memory and on disk", () => {
   using running = startStore()
   const write = (fails: boolean) =>
     running.store.write(NOON, (writer) => {

@@ -71,7 +71,7 @@ function imagesOf(folder: string, path: string) {
   }
 }
 
-test("an erasure that is cut off at any moment is gone on with after the next start", async () => {
+test("continues an interrupted erasure after the next start", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: NOON })

@@ -15,7 +15,7 @@ function visit(writer: Writer, at: number, low: number): void {
   writer.add(1, id, event({ at }), DAY)
 }
 
-test("what a seal or an erasure leaves behind is as old as its arrival, after a restart too", async () => {
+test("keeps the age of unsealed visits across seals, erasures and restarts", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   let store = openEventStore(path, { now: NOON })

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks"
 import { Answer, Button, Choice, Form, put, SelectField, TextField, toast } from "#plugin/ui"
-import { useAdmin, useRefresh } from "./ask.ts"
-import { ADMIN } from "./list.ts"
+import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 interface Bucket {
   endpoint: string
@@ -20,7 +19,7 @@ interface Plan {
   source: "env" | "file" | "db" | "default"
 }
 
-/** When backups are made, how many are kept, and whether a bucket gets copies. */
+/** Form for the backup schedule, the number of backups to keep and the copies in a bucket. */
 export function BackupPlanForm() {
   const plan = useAdmin<Plan>("backups/schedule")
   return (
@@ -45,9 +44,9 @@ function PlanFields({ plan }: { plan: Plan }) {
   if (isElsewhere)
     return (
       <p>
-        {isOn ? `At ${cron}, UTC` : "Never"}; {daily} daily and {weekly} weekly ones are kept. Set{" "}
-        {plan.source === "env" ? "in the environment" : "in the configuration file"}, and changed there: <code>backup_time</code> and what
-        begins with <code>backup_</code>.
+        {isOn ? `Schedule: ${cron} (UTC)` : "Automatic backups are off"}. Keeps {daily} daily and {weekly} weekly backups. Set{" "}
+        {plan.source === "env" ? "in the environment" : "in the configuration file"} by <code>backup_time</code> and the other settings that
+        start with <code>backup_</code>; change them there.
       </p>
     )
   return (
@@ -61,30 +60,37 @@ function PlanFields({ plan }: { plan: Plan }) {
           ...(target === "s3" && { s3: { ...place, ...(secret !== "" ? { secret } : kept.set && { secret: kept }) } }),
         })
         await refresh("backups")
-        toast("Saved")
+        toast("Backup settings saved")
       }}
     >
       {({ busy, errorOf }) => (
         <>
-          <Choice label="Make backups by themselves" checked={isOn} onChange={setOn} />
+          <Choice label="Back up automatically" checked={isOn} onChange={setOn} />
           {isOn && (
             <TextField
-              label="Times"
+              label="Schedule (cron)"
               value={cron}
               onValue={setCron}
               error={errorOf("/cron")}
-              note="Minute, hour, day of the month, month, day of the week; UTC."
+              note="Minute, hour, day of month, month, day of week, in UTC."
               code
             />
           )}
-          <TextField label="Daily ones to keep" type="number" min={1} value={daily} onValue={setDaily} error={errorOf("/keep/daily")} />
-          <TextField label="Weekly ones to keep" type="number" min={0} value={weekly} onValue={setWeekly} error={errorOf("/keep/weekly")} />
+          <TextField label="Daily backups to keep" type="number" min={1} value={daily} onValue={setDaily} error={errorOf("/keep/daily")} />
+          <TextField
+            label="Weekly backups to keep"
+            type="number"
+            min={0}
+            value={weekly}
+            onValue={setWeekly}
+            error={errorOf("/keep/weekly")}
+          />
           <SelectField
-            label="Where to"
+            label="Destination"
             value={target}
             options={[
-              { value: "local", label: "The data folder alone" },
-              { value: "s3", label: "A bucket too (S3)" },
+              { value: "local", label: "Data folder only" },
+              { value: "s3", label: "Data folder and S3 bucket" },
             ]}
             onValue={setTarget}
             error={errorOf("/target")}
@@ -112,7 +118,7 @@ interface BucketFieldsProps {
 const PLACE = [
   { name: "endpoint", label: "Endpoint", note: "https://s3.example.com" },
   { name: "bucket", label: "Bucket" },
-  { name: "prefix", label: "Names begin with" },
+  { name: "prefix", label: "Object name prefix" },
   { name: "region", label: "Region" },
   { name: "key_id", label: "Access key" },
 ] as const
@@ -132,13 +138,13 @@ const BucketFields = ({ bucket, onBucket, secret, onSecret, errorOf }: BucketFie
       />
     ))}
     <TextField
-      label="Secret"
+      label="Secret key"
       type="password"
       autocomplete="new-password"
       value={secret}
       onValue={onSecret}
       error={errorOf("/s3/secret")}
-      note={bucket.secret.set ? "One is stored. Empty: it stays." : "It is sealed before it is stored."}
+      note={bucket.secret.set ? "A secret is stored. Leave empty to keep it." : "Encrypted before it is stored."}
     />
   </fieldset>
 )

@@ -1,17 +1,15 @@
 import { Link } from "wouter"
-import { type Column, Page, SelectField, visible } from "#plugin/ui"
-import type { Job } from "./answers.ts"
-import { JobActs } from "./job-acts.tsx"
-import { isOpen, JobProgress } from "./job-state.tsx"
-import { useFilters, useRows } from "./list.ts"
-import { FilterRow, Moment, SearchField, withAny } from "./parts.tsx"
-import { Rows } from "./rows.tsx"
-import { SiteField, siteText, useSiteNames } from "./site-field.tsx"
+import { type Column, FilterRow, Moment, Page, Rows, SearchField, SelectField, useFilters, visible } from "#plugin/ui"
+import type { Job } from "../answers.ts"
+import { withAny } from "../parts.tsx"
+import { useRows } from "../queries.ts"
+import { SiteField, siteText, useSiteNames } from "../sites/site-field.tsx"
+import { isOpen, JobActions, JobProgress } from "./job-state.tsx"
 
 const STATES = ["queued", "running", "done", "failed", "cancelled"] as const
 const [SOON_MS, LATER_MS] = [2_000, 15_000]
 
-/** Work in the background, of the core and of all areas. */
+/** Page of all background jobs, of the core and of plugins. */
 export default function Jobs() {
   const [filters, setFilters] = useFilters(["state", "kind", "site"])
   const jobs = useRows<Job>("jobs", filters, { refetchMs: (rows) => (rows.some(isOpen) ? SOON_MS : LATER_MS) })
@@ -19,10 +17,10 @@ export default function Jobs() {
     <Page title="Jobs">
       <FilterRow label="Jobs">
         <SelectField label="State" value={filters.state ?? ""} options={withAny(STATES)} onValue={(state) => setFilters({ state })} />
-        <SearchField label="Kind, in full" value={filters.kind ?? ""} onValue={(kind) => setFilters({ kind })} />
+        <SearchField label="Job name" value={filters.kind ?? ""} onValue={(kind) => setFilters({ kind })} />
         <SiteField value={filters.site ?? ""} onValue={(site) => setFilters({ site })} />
       </FilterRow>
-      <Rows of={jobs} caption="Jobs" columns={columnsOf(useSiteNames())} keyOf={({ id }) => id} empty="No job fits these filters." />
+      <Rows of={jobs} caption="Jobs" columns={columnsOf(useSiteNames())} keyOf={({ id }) => id} empty="No jobs match these filters." />
     </Page>
   )
 }
@@ -39,12 +37,12 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<Job>[] => [
   },
   { id: "state", label: "State", cell: (job) => <JobProgress job={job} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => site_id !== null && <span class="whole">{siteText(names, site_id)}</span> },
-  { id: "begun", label: "Begun", cell: ({ started_at }) => <Moment at={started_at} none="not yet" /> },
-  { id: "over", label: "Over", cell: ({ finished_at }) => <Moment at={finished_at} none="" /> },
+  { id: "started", label: "Started", cell: ({ started_at }) => <Moment at={started_at} none="not yet" /> },
+  { id: "finished", label: "Finished", cell: ({ finished_at }) => <Moment at={finished_at} none="" /> },
   {
     id: "error",
-    label: "Failure",
+    label: "Error",
     cell: ({ error_message }) => error_message !== null && <div class="wide">{visible(error_message)}</div>,
   },
-  { id: "acts", label: "Change", cell: (job) => <JobActs job={job} /> },
+  { id: "acts", label: "Actions", cell: (job) => <JobActions job={job} /> },
 ]

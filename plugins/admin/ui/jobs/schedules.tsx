@@ -1,19 +1,18 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Answer, Button, Choice, type Column, DataTable, Dialog, Form, Page, patch, post, TextField, timeText } from "#plugin/ui"
-import { useAct } from "./act.tsx"
-import type { Job, Schedule } from "./answers.ts"
-import { useAdmin, useRefresh } from "./ask.ts"
-import { ADMIN } from "./list.ts"
-import { Moment, sentenceCase } from "./parts.tsx"
+import { Answer, Button, Choice, type Column, DataTable, Dialog, Form, Moment, Page, patch, post, TextField, timeText } from "#plugin/ui"
+import { useAction } from "../act.tsx"
+import type { Job, Schedule } from "../answers.ts"
+import { sentenceCase } from "../parts.tsx"
+import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
-/** When jobs come by themselves. */
+/** Page of the schedules by which jobs start. */
 export default function Schedules() {
   const schedules = useAdmin<{ data: Schedule[] }>("schedules")
   const [changing, setChanging] = useState<Schedule>()
   return (
     <Page title="Schedules">
-      <p class="quiet">Backups have their own times, on the page Backups.</p>
+      <p class="quiet">Backups have their own schedule on the Backups page.</p>
       <Answer of={schedules} rows={4}>
         {({ data }) => <DataTable caption="Schedules" columns={columnsOf(setChanging)} rows={data} keyOf={({ name }) => name} />}
       </Answer>
@@ -26,7 +25,7 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
   { id: "name", label: "Job", cell: ({ name }) => <span class="whole">{name}</span> },
   {
     id: "cron",
-    label: "Times",
+    label: "Schedule",
     cell: ({ cron, timezone, enabled }) =>
       enabled ? (
         <span class="whole">
@@ -37,19 +36,19 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
       ),
   },
   { id: "last", label: "Last run", cell: ({ last_run_at }) => <Moment at={last_run_at} /> },
-  { id: "outcome", label: "Outcome", cell: ({ last_state }) => (last_state === null ? "" : sentenceCase(last_state)) },
+  { id: "outcome", label: "Result", cell: ({ last_state }) => (last_state === null ? "" : sentenceCase(last_state)) },
   {
     id: "next",
     label: "Next run",
     cell: ({ next_run_at }) => (next_run_at === null ? "never" : <time dateTime={next_run_at}>{timeText(next_run_at)}</time>),
   },
   {
-    id: "acts",
-    label: "Change",
+    id: "actions",
+    label: "Actions",
     cell: (schedule) => (
       <div class="row">
-        <Button aria-label={`Change ${schedule.name}`} onClick={() => change(schedule)}>
-          Change
+        <Button aria-label={`Edit ${schedule.name}`} onClick={() => change(schedule)}>
+          Edit
         </Button>
         <RunNow schedule={schedule} />
       </div>
@@ -58,11 +57,11 @@ const columnsOf = (change: (schedule: Schedule) => void): Column<Schedule>[] => 
 ]
 
 function RunNow({ schedule: { name } }: { schedule: Schedule }) {
-  const [busy, act] = useAct()
+  const [busy, act] = useAction()
   const [, navigate] = useLocation()
   const run = () => post<Job>(`${ADMIN}/schedules/${name}/run`, undefined).then(({ id }) => navigate(`/admin/jobs/${id}`))
   return (
-    <Button busy={busy} aria-label={`Run now: ${name}`} onClick={() => void act(run, `${name} has begun`)}>
+    <Button busy={busy} aria-label={`Run now: ${name}`} onClick={() => void act(run, `${name} started`)}>
       Run now
     </Button>
   )
@@ -83,13 +82,13 @@ function ChangeSchedule({ schedule, onClose }: { schedule: Schedule; onClose(): 
       >
         {({ busy, errorOf }) => (
           <>
-            <Choice label="Runs by itself" checked={isOn} onChange={setOn} />
+            <Choice label="Run on schedule" checked={isOn} onChange={setOn} />
             <TextField
-              label="Times"
+              label="Schedule (cron)"
               value={cron}
               onValue={setCron}
               error={errorOf("/cron")}
-              note={`Minute, hour, day of the month, month, day of the week; ${schedule.timezone}.`}
+              note={`Minute, hour, day of month, month, day of week, in ${schedule.timezone}.`}
               code
             />
             <div class="dialog-foot">

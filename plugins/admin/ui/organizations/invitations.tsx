@@ -1,11 +1,9 @@
 import { Link } from "wouter"
-import { type Column, Page, remove, visible } from "#plugin/ui"
-import { AskedAct } from "./act.tsx"
-import type { Named } from "./answers.ts"
-import { useRefresh } from "./ask.ts"
-import { ADMIN, useFilters, useRows } from "./list.ts"
-import { FilterRow, Moment, SearchField, sentenceCase } from "./parts.tsx"
-import { Rows } from "./rows.tsx"
+import { type Column, FilterRow, Moment, Page, Rows, remove, SearchField, useFilters, visible } from "#plugin/ui"
+import { ConfirmedAction } from "../act.tsx"
+import type { Named } from "../answers.ts"
+import { sentenceCase } from "../parts.tsx"
+import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 interface Invitation {
   id: number
@@ -18,7 +16,7 @@ interface Invitation {
   sent_at: string | null
 }
 
-/** Who was asked to join an organization and has not answered. */
+/** Page of the open invitations of all organizations. */
 export default function Invitations() {
   const [filters, setFilters] = useFilters(["q"])
   const refresh = useRefresh()
@@ -29,7 +27,7 @@ export default function Invitations() {
   return (
     <Page title="Invitations">
       <FilterRow label="Invitations">
-        <SearchField label="E-mail or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+        <SearchField label="Email or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
       </FilterRow>
       <Rows
         of={useRows<Invitation>("invitations", filters)}
@@ -38,8 +36,8 @@ export default function Invitations() {
         keyOf={({ id }) => id}
         empty={
           filters.q === undefined
-            ? "No invitation is open. Members of organizations make them, on the page of the organization."
-            : "No invitation fits this search."
+            ? "No open invitations. Members are invited on an organization's page."
+            : "No invitations match this search."
         }
       />
     </Page>
@@ -49,7 +47,7 @@ export default function Invitations() {
 const columnsOf = (withdraw: (invitation: Invitation) => Promise<void>): Column<Invitation>[] => [
   {
     id: "email",
-    label: "E-mail",
+    label: "Email",
     cell: ({ email, has_account }) => (
       <>
         <span class="address">{visible(email)}</span> {has_account && <span class="badge">has an account</span>}
@@ -62,22 +60,22 @@ const columnsOf = (withdraw: (invitation: Invitation) => Promise<void>): Column<
     cell: ({ organization }) => <Link href={`/admin/organizations/${organization.id}`}>{visible(organization.name)}</Link>,
   },
   { id: "role", label: "Role", cell: ({ role }) => sentenceCase(role) },
-  { id: "made", label: "Made", cell: ({ created_at }) => <Moment at={created_at} /> },
-  { id: "mailed", label: "Mailed", cell: ({ sent_at }) => <Moment at={sent_at} none="no: by link" /> },
-  { id: "ends", label: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { id: "created", label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+  { id: "sent", label: "Emailed", cell: ({ sent_at }) => <Moment at={sent_at} none="no, link only" /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
   {
     id: "withdraw",
-    label: "Withdraw it",
+    label: "Actions",
     cell: (invitation) => (
-      <AskedAct
+      <ConfirmedAction
         label="Withdraw"
         about={`invitation of ${invitation.email}`}
-        title="Withdraw the invitation"
-        act="Withdraw"
+        title="Withdraw invitation"
+        act="Withdraw invitation"
         onConfirm={() => withdraw(invitation)}
       >
-        <p>The link that {visible(invitation.email)} has stops working.</p>
-      </AskedAct>
+        <p>The link sent to {visible(invitation.email)} stops working.</p>
+      </ConfirmedAction>
     ),
   },
 ]

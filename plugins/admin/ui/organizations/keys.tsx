@@ -1,11 +1,9 @@
 import { Link } from "wouter"
-import { type Column, Page, post, SelectField, visible } from "#plugin/ui"
-import { AskedAct } from "./act.tsx"
-import type { Named } from "./answers.ts"
-import { useRefresh } from "./ask.ts"
-import { ADMIN, useFilters, useRows } from "./list.ts"
-import { FilterRow, Moment, SearchField, sentenceCase, withAny } from "./parts.tsx"
-import { Rows } from "./rows.tsx"
+import { type Column, FilterRow, Moment, Page, post, Rows, SearchField, SelectField, useFilters, visible } from "#plugin/ui"
+import { ConfirmedAction } from "../act.tsx"
+import type { Named } from "../answers.ts"
+import { sentenceCase, withAny } from "../parts.tsx"
+import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
 interface Key {
   id: number
@@ -22,7 +20,7 @@ interface Key {
   last_used_at: string | null
 }
 
-/** API keys of all organizations; of each only its beginning and its end. */
+/** Page of the API keys of all organizations. Shows only the prefix and the last four characters of a key. */
 export default function Keys() {
   const [filters, setFilters] = useFilters(["q", "state"])
   const refresh = useRefresh()
@@ -48,8 +46,8 @@ export default function Keys() {
         keyOf={({ id }) => id}
         empty={
           filters.q === undefined && filters.state === undefined
-            ? "No organization has an API key. They are made on the page of an organization."
-            : "No API key fits these filters."
+            ? "No API keys yet. They are created on an organization's page."
+            : "No API keys match these filters."
         }
       />
     </Page>
@@ -76,8 +74,8 @@ const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
   },
   {
     id: "owner",
-    label: "Of",
-    cell: ({ owner_email }) => (owner_email === null ? "the organization" : visible(owner_email)),
+    label: "Owner",
+    cell: ({ owner_email }) => (owner_email === null ? "organization" : visible(owner_email)),
   },
   { id: "scopes", label: "Scopes", cell: ({ scopes }) => <div class="wide">{scopes.join(", ")}</div> },
   {
@@ -87,13 +85,13 @@ const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
   },
   { id: "state", label: "State", cell: ({ state }) => sentenceCase(state) },
   { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
-  { id: "ends", label: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} none="no end" /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
   {
     id: "revoke",
-    label: "Revoke it",
+    label: "Actions",
     cell: (key) =>
       key.state === "active" && (
-        <AskedAct
+        <ConfirmedAction
           label="Revoke"
           about={key.name}
           title={`Revoke ${key.name}`}
@@ -101,8 +99,8 @@ const columnsOf = (revoke: (key: Key) => Promise<void>): Column<Key>[] => [
           name={key.name}
           onConfirm={() => revoke(key)}
         >
-          <p>Programs that use it are refused from now on. It cannot be taken back.</p>
-        </AskedAct>
+          <p>Programs that use this key lose access immediately. This can't be undone.</p>
+        </ConfirmedAction>
       ),
   },
 ]

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { getAll, SelectField } from "#plugin/ui"
-import type { Organization } from "./answers.ts"
-import { ADMIN } from "./list.ts"
+import type { Organization } from "../answers.ts"
+import { ADMIN } from "../queries.ts"
 
-/** All organizations of the instance. */
+/** Fetches all organizations of the instance. */
 const useOrganizations = () =>
   useQuery({
     queryKey: ["admin", "organizations", "all"],
@@ -15,11 +15,11 @@ interface OrganizationFieldProps {
   value: number | undefined
   onValue(id: number | undefined): void
   error?: string | undefined
-  /** What no choice means. */
+  /** Label of the empty choice. */
   none?: string
 }
 
-/** One organization, or none. */
+/** Select field for one organization or none. */
 export function OrganizationField({ label = "Organization", value, onValue, error, none = "None yet" }: OrganizationFieldProps) {
   const { data = [] } = useOrganizations()
   return (

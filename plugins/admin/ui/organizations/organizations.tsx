@@ -1,22 +1,35 @@
 import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
-import { Button, bytesText, type Column, Dialog, exact, Form, Page, post, TextField, visible } from "#plugin/ui"
-import type { Organization } from "./answers.ts"
-import { useRefresh } from "./ask.ts"
-import { ADMIN, useFilters, useRows } from "./list.ts"
-import { FilterRow, Moment, SearchField } from "./parts.tsx"
-import { Rows } from "./rows.tsx"
+import {
+  Button,
+  bytesText,
+  type Column,
+  Dialog,
+  exact,
+  FilterRow,
+  Form,
+  Moment,
+  Page,
+  post,
+  Rows,
+  SearchField,
+  TextField,
+  useFilters,
+  visible,
+} from "#plugin/ui"
+import type { Organization } from "../answers.ts"
+import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
-/** All organizations, with what they have and take. */
+/** Page of all organizations with their members, sites, events and size. */
 export default function Organizations() {
   const [filters, setFilters] = useFilters(["q"])
-  const [isMaking, setMaking] = useState(false)
+  const [isCreating, setCreating] = useState(false)
   return (
     <Page
       title="Organizations"
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          Add an organization
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          New organization
         </Button>
       }
     >
@@ -28,9 +41,9 @@ export default function Organizations() {
         caption="Organizations"
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        empty="No organization has this name."
+        empty="No organizations match this search."
       />
-      {isMaking && <NewOrganization onClose={() => setMaking(false)} />}
+      {isCreating && <NewOrganization onClose={() => setCreating(false)} />}
     </Page>
   )
 }
@@ -42,7 +55,7 @@ const COLUMNS: Column<Organization>[] = [
   { id: "keys", label: "API keys", number: true, cell: ({ keys }) => exact(keys) },
   { id: "events", label: "Events, 30 days", number: true, cell: ({ events_30d }) => exact(events_30d) },
   { id: "bytes", label: "Size", number: true, cell: ({ bytes }) => bytesText(bytes) },
-  { id: "created", label: "Since", cell: ({ created_at }) => <Moment at={created_at} /> },
+  { id: "created", label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
 ]
 
 function NewOrganization({ onClose }: { onClose(): void }) {
@@ -50,7 +63,7 @@ function NewOrganization({ onClose }: { onClose(): void }) {
   const refresh = useRefresh()
   const [, navigate] = useLocation()
   return (
-    <Dialog title="Add an organization" onClose={onClose} small>
+    <Dialog title="New organization" onClose={onClose} small>
       <Form
         submit={async () => {
           const { id } = await post<Organization>(`${ADMIN}/organizations`, { name: name.trim() })
@@ -61,11 +74,11 @@ function NewOrganization({ onClose }: { onClose(): void }) {
         {({ busy, errorOf }) => (
           <>
             <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} autofocus />
-            <p class="small quiet">It has no member yet: add its owner on the next page.</p>
+            <p class="small quiet">You'll add its owner on the next page.</p>
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                Add organization
+                Create organization
               </Button>
             </div>
           </>

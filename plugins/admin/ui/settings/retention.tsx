@@ -1,13 +1,11 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { Answer, Button, type Column, DataTable, exact, Form, Page, post, put, TextField, toast, visible } from "#plugin/ui"
-import { AskedAct } from "./act.tsx"
-import type { Job, Preview } from "./answers.ts"
-import { useAdmin, useRefresh } from "./ask.ts"
-import { ADMIN } from "./list.ts"
-import { Part } from "./parts.tsx"
-import { PreviewTable } from "./preview-table.tsx"
-import { RetentionDialog } from "./retention-dialog.tsx"
+import { Answer, Button, type Column, DataTable, Dialog, exact, Form, Page, post, put, TextField, toast, visible } from "#plugin/ui"
+import { ConfirmedAction } from "../act.tsx"
+import type { Job, Preview } from "../answers.ts"
+import { Part } from "../parts.tsx"
+import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
+import { PreviewTable } from "../sites/preview-table.tsx"
 
 export interface SiteRetention {
   site_id: number
@@ -21,7 +19,7 @@ interface Retention {
   sites: SiteRetention[]
 }
 
-/** How long events are kept, and taking away what is over its time. */
+/** Page for the retention of events: the default, each site's own value, and applying them now. */
 export default function RetentionPage() {
   const retention = useAdmin<Retention>("retention")
   const [changing, setChanging] = useState<SiteRetention>()
@@ -45,18 +43,18 @@ export default function RetentionPage() {
   )
 }
 
-const daysText = (days: number | null): string => (days === null ? "for ever" : `${exact(days)} days`)
+const daysText = (days: number | null): string => (days === null ? "forever" : `${exact(days)} days`)
 
 const columnsOf = (change: (site: SiteRetention) => void): Column<SiteRetention>[] => [
   { id: "name", label: "Site", cell: ({ name, site_id }) => <span class="whole">{`${visible(name)} (${site_id})`}</span> },
-  { id: "days", label: "Kept", cell: ({ retention_days }) => <span class="whole">{daysText(retention_days)}</span> },
-  { id: "source", label: "Set by", cell: ({ source }) => <span class="whole">{source === "site" ? "the site" : "the default"}</span> },
+  { id: "days", label: "Retention", cell: ({ retention_days }) => <span class="whole">{daysText(retention_days)}</span> },
+  { id: "source", label: "Set by", cell: ({ source }) => <span class="whole">{source === "site" ? "site" : "default"}</span> },
   {
-    id: "change",
-    label: "Change",
+    id: "actions",
+    label: "Actions",
     cell: (site) => (
-      <Button aria-label={`Change how long events of ${site.name} are kept`} onClick={() => change(site)}>
-        Change
+      <Button aria-label={`Edit retention of ${site.name}`} onClick={() => change(site)}>
+        Edit
       </Button>
     ),
   },
@@ -70,19 +68,19 @@ function DefaultDays({ days }: { days: number | null }) {
       submit={async () => {
         await put(`${ADMIN}/retention`, { default_days: typed === "" ? null : Number(typed) })
         await refresh("retention", "settings")
-        toast("Saved")
+        toast("Default retention saved")
       }}
     >
       {({ busy, errorOf }) => (
         <>
           <TextField
-            label="Days for which events are kept"
+            label="Default retention (days)"
             type="number"
             min={1}
             value={typed}
             onValue={setTyped}
             error={errorOf("/default_days") ?? errorOf("/changes/default_retention_days")}
-            note="Of sites that say nothing else. Empty: for ever. What is older goes every night."
+            note="Default for sites without their own setting. Leave empty to keep events forever. Applied nightly."
           />
           <div class="row">
             <Button type="submit" busy={busy} disabled={typed === (days === null ? "" : String(days))}>
@@ -95,7 +93,7 @@ function DefaultDays({ days }: { days: number | null }) {
   )
 }
 
-/** First what would go, then exactly that. */
+/** Form that previews which events a retention would delete, and then deletes exactly those. */
 function Removal() {
   const [days, setDays] = useState("")
   const [counted, setCounted] = useState<{ days: string; preview: Preview }>()
@@ -105,18 +103,18 @@ function Removal() {
   const isCounted = counted?.days === days
   const events = counted?.preview.by.reduce((sum, row) => sum + row.events, 0) ?? 0
   return (
-    <Part title="Remove now what is over its time">
+    <Part title="Apply retention now">
       <Form submit={async () => setCounted({ days, preview: await post<Preview>(`${ADMIN}/retention/preview`, body) })}>
         {({ busy, errorOf }) => (
           <>
             <TextField
-              label="Older than so many days"
+              label="Older than (days)"
               type="number"
               min={1}
               value={days}
               onValue={setDays}
               error={errorOf("/retention_days")}
-              note="Empty: what is set for each site."
+              note="Leave empty to use each site's retention."
             />
             <div class="row">
               <Button type="submit" busy={busy}>
@@ -131,7 +129,7 @@ function Removal() {
           <PreviewTable preview={counted.preview} />
           {events > 0 && (
             <div class="row">
-              <AskedAct
+              <ConfirmedAction
                 label={`Delete ${exact(events)} events`}
                 title="Delete old events"
                 act={`Delete ${exact(events)} events`}
@@ -142,12 +140,50 @@ function Removal() {
                   navigate(`/admin/jobs/${id}`)
                 }}
               >
-                <p>Exactly what the preview tells goes, from all reports. It cannot be taken back.</p>
-              </AskedAct>
+                <p>Deletes the events in the preview from all reports. This can't be undone.</p>
+              </ConfirmedAction>
             </div>
           )}
         </div>
       )}
     </Part>
+  )
+}
+
+/** Dialog for the retention of one site, which takes precedence over the default. */
+export function RetentionDialog({ site, onClose }: { site: SiteRetention; onClose(): void }) {
+  const [days, setDays] = useState(site.source === "site" ? String(site.retention_days) : "")
+  const refresh = useRefresh()
+  return (
+    <Dialog title={`Retention of ${site.name}`} onClose={onClose} small>
+      <Form
+        submit={async () => {
+          await put(`${ADMIN}/retention`, { sites: [{ site_id: site.site_id, retention_days: days === "" ? null : Number(days) }] })
+          await refresh("retention", "sites")
+          onClose()
+        }}
+      >
+        {({ busy, errorOf }) => (
+          <>
+            <TextField
+              label="Retention (days)"
+              type="number"
+              min={1}
+              value={days}
+              onValue={setDays}
+              error={errorOf("/sites/0/retention_days") ?? errorOf("/retention_days")}
+              note="Leave empty to use the default. Older events are deleted tonight."
+              autofocus
+            />
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="primary" type="submit" busy={busy}>
+                Save
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
   )
 }

@@ -1,37 +1,35 @@
 import { Link, useParams } from "wouter"
 import { Answer, EmptyState, Page, UnsavedGuard } from "#plugin/ui"
-import type { Setting, Settings } from "./answers.ts"
-import { useAdmin } from "./ask.ts"
-import { MailTest } from "./mail-test.tsx"
-import { OperatorTable } from "./operator-table.tsx"
-import { ProviderTest } from "./provider-test.tsx"
-import { SettingForm } from "./setting-form.tsx"
+import type { Setting, Settings } from "../answers.ts"
+import { useAdmin } from "../queries.ts"
+import { MailTest, ProviderTest } from "./connection-tests.tsx"
+import { OperatorTable, SettingForm } from "./setting-form.tsx"
 
 interface Group {
   id: string
   label: string
-  /** Of the groups of the instance; of the operator's settings those whose names begin so. */
-  holds(setting: Setting): boolean
+  /** Whether a setting belongs to this group. */
+  includes(setting: Setting): boolean
 }
 
-const of = (group: string) => (setting: Setting) => setting.group === group
-const ofOperator = (setting: Setting) => setting.group === "operator"
+const inGroup = (group: string) => (setting: Setting) => setting.group === group
+const isOperatorSetting = (setting: Setting) => setting.group === "operator"
 const isMail = ({ key }: Setting) => key.startsWith("smtp_") || key === "mail_from"
 const isSignOn = ({ key }: Setting) => key.startsWith("oidc_")
 
 const GROUPS: readonly Group[] = [
-  { id: "sign-up", label: "Sign-up", holds: of("sign-up") },
-  { id: "security", label: "Security", holds: of("security") },
-  { id: "sign-on", label: "Single sign-on", holds: (setting) => ofOperator(setting) && isSignOn(setting) },
-  { id: "privacy", label: "Privacy", holds: of("privacy") },
-  { id: "sharing", label: "Sharing", holds: of("sharing") },
-  { id: "mail", label: "Mail", holds: (setting) => ofOperator(setting) && isMail(setting) },
-  { id: "impersonation", label: "Looking as users", holds: of("impersonation") },
-  { id: "outbound", label: "Outbound", holds: of("outbound") },
-  { id: "operator", label: "Operator", holds: (setting) => ofOperator(setting) && !isMail(setting) && !isSignOn(setting) },
+  { id: "sign-up", label: "Sign-up", includes: inGroup("sign-up") },
+  { id: "security", label: "Security", includes: inGroup("security") },
+  { id: "sign-on", label: "Single sign-on", includes: (setting) => isOperatorSetting(setting) && isSignOn(setting) },
+  { id: "privacy", label: "Privacy", includes: inGroup("privacy") },
+  { id: "sharing", label: "Sharing", includes: inGroup("sharing") },
+  { id: "mail", label: "Email", includes: (setting) => isOperatorSetting(setting) && isMail(setting) },
+  { id: "impersonation", label: "Impersonation", includes: inGroup("impersonation") },
+  { id: "outbound", label: "Outgoing requests", includes: inGroup("outbound") },
+  { id: "operator", label: "Operator", includes: (setting) => isOperatorSetting(setting) && !isMail(setting) && !isSignOn(setting) },
 ]
 
-/** Every setting with its value and where that comes from. */
+/** Page of all settings with their values and sources. */
 export default function SettingsPage() {
   const { group = GROUPS[0]!.id } = useParams<{ group?: string }>()
   const settings = useAdmin<Settings>("settings")
@@ -50,7 +48,7 @@ export default function SettingsPage() {
           {(shown) => <GroupShown key={chosen.id} group={chosen} settings={shown} />}
         </Answer>
       ) : (
-        <EmptyState>There is no such group of settings.</EmptyState>
+        <EmptyState>This group of settings doesn't exist.</EmptyState>
       )}
       <UnsavedGuard />
     </Page>
@@ -58,9 +56,9 @@ export default function SettingsPage() {
 }
 
 function GroupShown({ group, settings }: { group: Group; settings: Settings }) {
-  const held = settings.data.filter(group.holds)
-  const here = held.filter(({ editable }) => editable)
-  const elsewhere = held.filter(({ editable }) => !editable)
+  const members = settings.data.filter(group.includes)
+  const here = members.filter(({ editable }) => editable)
+  const elsewhere = members.filter(({ editable }) => !editable)
   return (
     <div class="stack">
       {here.length > 0 && <SettingForm settings={here} version={settings.version} />}

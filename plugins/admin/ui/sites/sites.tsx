@@ -1,12 +1,10 @@
-import { bytesText, type Column, exact, Page, visible } from "#plugin/ui"
-import type { Site } from "./answers.ts"
-import { useFilters, useRows } from "./list.ts"
-import { OrganizationField } from "./organization-field.tsx"
-import { FilterRow, Moment, SearchField } from "./parts.tsx"
-import { Rows } from "./rows.tsx"
-import { SiteActs } from "./site-acts.tsx"
+import { bytesText, type Column, exact, FilterRow, Moment, Page, Rows, SearchField, useFilters, visible } from "#plugin/ui"
+import type { Site } from "../answers.ts"
+import { OrganizationField } from "../organizations/organization-field.tsx"
+import { useRows } from "../queries.ts"
+import { SiteActions } from "./site-actions.tsx"
 
-/** Sites of all organizations: counts and sizes, and none of their visitors. */
+/** Page of all sites with event counts and sizes. It shows no visitor data. */
 export default function Sites() {
   const [filters, setFilters] = useFilters(["q", "organization", "sort"])
   const organization = Number(filters.organization) || undefined
@@ -25,7 +23,7 @@ export default function Sites() {
         caption="Sites"
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        empty="No site fits these filters."
+        empty="No sites match these filters."
         sort={shownSort(filters.sort)}
         onSort={(sort) => setFilters({ sort: sort.replace("-", "") })}
       />
@@ -33,7 +31,7 @@ export default function Sites() {
   )
 }
 
-/** Names from A on, sizes from the largest on. */
+/** Sorts names ascending, sizes and counts descending. */
 const shownSort = (sort = "id"): string => (sort === "name" || sort === "id" ? sort : `-${sort}`)
 
 const COLUMNS: Column<Site>[] = [
@@ -54,6 +52,10 @@ const COLUMNS: Column<Site>[] = [
   { id: "month", label: "Events, 30 days", number: true, sort: "events_30d", cell: ({ events_30d }) => exact(events_30d) },
   { id: "bytes", label: "Size", number: true, sort: "bytes", cell: ({ bytes }) => bytesText(bytes) },
   { id: "last", label: "Last event", cell: ({ last_event_at }) => <Moment at={last_event_at} /> },
-  { id: "kept", label: "Kept", cell: ({ retention_days }) => (retention_days === null ? "by default" : `${exact(retention_days)} days`) },
-  { id: "acts", label: "Change", cell: (site) => <SiteActs site={site} /> },
+  {
+    id: "retention",
+    label: "Retention",
+    cell: ({ retention_days }) => (retention_days === null ? "default" : `${exact(retention_days)} days`),
+  },
+  { id: "actions", label: "Actions", cell: (site) => <SiteActions site={site} /> },
 ]

@@ -1,12 +1,38 @@
+import type { ComponentChildren } from "preact"
+import { Link } from "wouter"
 import { exact, timeText } from "#plugin/ui"
-import type { Ingestion, IngestionMinute } from "./answers.ts"
+import type { Ingestion, IngestionMinute } from "../answers.ts"
+
+export interface Figure {
+  label: string
+  /** Undefined while it is being loaded. */
+  value: ComponentChildren
+  note?: ComponentChildren
+  /** Page with the details. */
+  href?: string
+}
+
+/** A row of figures, each of which can link to the page with its details. */
+export const Figures = ({ label, figures }: { label: string; figures: readonly Figure[] }) => (
+  <dl class="instrument strip strip-alone" aria-label={label}>
+    {figures.map(({ label: name, value, note, href }) => (
+      <div class="figure" key={name}>
+        <dt class="figure-label">{href === undefined ? name : <Link href={href}>{name}</Link>}</dt>
+        <dd>
+          <span class="figure-value">{value ?? "–"}</span>
+          <span class="figure-note">{note}</span>
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
 
 export const rejectedOf = ({ dropped, refused_storage, refused_queue }: Omit<IngestionMinute, "at">): number =>
   Object.values(dropped).reduce((sum, count) => sum + count, 0) + refused_storage + refused_queue
 
 const RECENT_MINUTES = 5
 
-/** Of the last whole minutes: the running one would pull it down. */
+/** Returns the mean rate of the last complete minutes. The current minute is left out, because it would lower the rate. */
 export function acceptedPerSecond({ data }: Ingestion): string {
   const recent = data.slice(-RECENT_MINUTES - 1, -1)
   const accepted = recent.reduce((sum, minute) => sum + minute.accepted, 0)
@@ -16,10 +42,10 @@ export function acceptedPerSecond({ data }: Ingestion): string {
 
 const HEIGHT = 100
 
-/** Minutes side by side: what was accepted, and above it what was not. */
+/** Bar chart of events per minute: accepted events, with the rejected ones stacked above them. */
 export function IngestChart({ minutes }: { minutes: readonly IngestionMinute[] }) {
   const bars = minutes.map((minute) => ({ at: minute.at, accepted: minute.accepted, rejected: rejectedOf(minute) }))
-  const most = Math.max(1, ...bars.map(({ accepted, rejected }) => accepted + rejected))
+  const maximum = Math.max(1, ...bars.map(({ accepted, rejected }) => accepted + rejected))
   const [accepted, rejected] = [sumOf(bars, "accepted"), sumOf(bars, "rejected")]
   return (
     <figure class="ingest-chart">
@@ -27,22 +53,22 @@ export function IngestChart({ minutes }: { minutes: readonly IngestionMinute[] }
         viewBox={`0 0 ${bars.length * 10} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Events by minute: ${exact(accepted)} accepted, ${exact(rejected)} rejected, at most ${exact(most)} in a minute`}
+        aria-label={`Events by minute: ${exact(accepted)} accepted, ${exact(rejected)} rejected, at most ${exact(maximum)} per minute`}
       >
-        {bars.map(({ at, accepted: kept, rejected: refused }, index) => {
-          const [tall, over] = [(kept / most) * HEIGHT, (refused / most) * HEIGHT]
+        {bars.map(({ at, accepted, rejected }, index) => {
+          const [lower, upper] = [(accepted / maximum) * HEIGHT, (rejected / maximum) * HEIGHT]
           return (
             <g key={at}>
-              <title>{`${timeText(at)}: ${exact(kept)} accepted, ${exact(refused)} rejected`}</title>
-              <rect class="kept" x={index * 10 + 1} width={8} y={HEIGHT - tall} height={tall} />
-              <rect class="refused" x={index * 10 + 1} width={8} y={HEIGHT - tall - over} height={over} />
+              <title>{`${timeText(at)}: ${exact(accepted)} accepted, ${exact(rejected)} rejected`}</title>
+              <rect class="kept" x={index * 10 + 1} width={8} y={HEIGHT - lower} height={lower} />
+              <rect class="refused" x={index * 10 + 1} width={8} y={HEIGHT - lower - upper} height={upper} />
             </g>
           )
         })}
       </svg>
       <figcaption class="small quiet">
         <span class="key-kept" /> {exact(accepted)} accepted <span class="key-refused" /> {exact(rejected)} rejected; at most{" "}
-        {exact(most === 1 && accepted + rejected === 0 ? 0 : most)} in a minute
+        {exact(maximum === 1 && accepted + rejected === 0 ? 0 : maximum)} per minute
       </figcaption>
     </figure>
   )

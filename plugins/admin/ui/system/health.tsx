@@ -1,7 +1,7 @@
 import { Link } from "wouter"
-import { Icon } from "#plugin/ui"
-import { HEALTH_WORDS } from "./health-words.ts"
-import { sentenceCase } from "./parts.tsx"
+import { counted, Icon } from "#plugin/ui"
+import { sentenceCase } from "../parts.tsx"
+import { CHECK_TEXTS } from "./health-texts.ts"
 
 export interface Check {
   name: string
@@ -10,16 +10,16 @@ export interface Check {
   fix: string
 }
 
-const WORDS = { ok: "Fine", warn: "Look at it", fail: "Broken" } as const
+const STATUS_TEXTS = { ok: "OK", warn: "Needs attention", fail: "Failed" } as const
 const ORDER = { fail: 0, warn: 1, ok: 2 } as const
-/** Of what is fine a word in every line would be in the way. */
+/** Classes of the status word. For checks that passed it is only read by assistive technology, because the dot says the same. */
 const SHOWN = { ok: "visually-hidden", warn: "warn", fail: "down" } as const
 const DOTS = { ok: undefined, warn: "warn", fail: "bad" } as const
 
-/** Every check, the worst first, each that is not fine with what it means and its remedy; above them how many that are. */
+/** All checks, the worst first, below a summary. Checks that did not pass come with their meaning and remedy. */
 export const HealthList = ({ checks }: { checks: readonly Check[] }) => (
   <>
-    <p>{sumText(checks)}</p>
+    <p>{summaryText(checks)}</p>
     <ul class="health-list">
       {[...checks]
         .sort((a, b) => ORDER[a.status] - ORDER[b.status])
@@ -33,27 +33,28 @@ export const HealthList = ({ checks }: { checks: readonly Check[] }) => (
   </>
 )
 
-function sumText(checks: readonly Check[]): string {
+function summaryText(checks: readonly Check[]): string {
   const count = (status: Check["status"]) => checks.filter((check) => check.status === status).length
-  const [broken, odd] = [count("fail"), count("warn")]
-  if (broken + odd === 0) return `All ${checks.length} checks are fine.`
-  return [broken && `${broken} broken`, odd && `${odd} to look at`, `${count("ok")} fine.`].filter(Boolean).join(", ")
+  const [failed, warned] = [count("fail"), count("warn")]
+  if (failed + warned === 0) return `All ${checks.length} checks passed.`
+  const attention = warned > 0 && `${counted(warned, "check")} ${warned === 1 ? "needs" : "need"} attention`
+  return `${[failed > 0 && `${counted(failed, "check")} failed`, attention, `${count("ok")} passed`].filter(Boolean).join(", ")}.`
 }
 
 function CheckText({ name, status, detail, fix }: Check) {
-  const { title, meaning, way, more } = HEALTH_WORDS[name] ?? { title: sentenceCase(name) }
+  const { title, meaning, instructions, more } = CHECK_TEXTS[name] ?? { title: sentenceCase(name) }
   return (
     <span>
-      <strong>{title}</strong> <span class={SHOWN[status]}>{WORDS[status]}:</span> <span class="quiet">{detail}</span>
+      <strong>{title}</strong> <span class={SHOWN[status]}>{STATUS_TEXTS[status]}:</span> <span class="quiet">{detail}</span>
       {status !== "ok" && meaning && <span class="remedy">{meaning}</span>}
       {fix !== "" && (
         <span class="remedy">
           <Icon name="right" /> {fix}
         </span>
       )}
-      {status !== "ok" && (way || more) && (
+      {status !== "ok" && (instructions || more) && (
         <span class="remedy">
-          {way} {more && <Link href={more.path}>{more.label}</Link>}
+          {instructions} {more && <Link href={more.path}>{more.label}</Link>}
         </span>
       )}
     </span>

@@ -1,11 +1,24 @@
-import { Answer, type Column, DataTable, EmptyState, exact, Page, REASON_WORDS, SelectField, timeText, visible } from "#plugin/ui"
-import type { Ingestion, IngestionMinute } from "./answers.ts"
-import { useAdmin } from "./ask.ts"
-import { Figures } from "./figures.tsx"
-import { acceptedPerSecond, IngestChart, rejectedOf } from "./ingest-chart.tsx"
-import { queryOf, useFilters } from "./list.ts"
-import { FilterRow, Moment, Part } from "./parts.tsx"
-import { SiteField, siteText, useSiteNames } from "./site-field.tsx"
+import {
+  Answer,
+  type Column,
+  DataTable,
+  EmptyState,
+  exact,
+  FilterRow,
+  Moment,
+  Page,
+  queryOf,
+  REASON_WORDS,
+  SelectField,
+  timeText,
+  useFilters,
+  visible,
+} from "#plugin/ui"
+import type { Ingestion, IngestionMinute } from "../answers.ts"
+import { Part } from "../parts.tsx"
+import { useAdmin } from "../queries.ts"
+import { SiteField, siteText, useSiteNames } from "../sites/site-field.tsx"
+import { acceptedPerSecond, Figures, IngestChart, rejectedOf } from "./figures.tsx"
 
 interface Sample {
   at: string
@@ -20,11 +33,11 @@ interface Sample {
 const HOURS = ["1", "6", "24"] as const
 const HOUR_MS = 3_600_000
 
-/** What became of the events that arrived, by minute and reason. */
+/** Page of the events that arrived, by minute, result and drop reason. */
 export default function IngestionPage() {
   const [filters, setFilters] = useFilters(["hours", "site", "reason"])
   const hours = HOURS.find((one) => one === filters.hours) ?? "1"
-  // To the minute, so that the question stays the same while it is looked at. The last hour is the server's own.
+  // Rounded to the minute so that the query key stays stable. The last hour is the server's default.
   const from = hours === "1" ? "" : new Date(Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000 + 1) * 60_000).toISOString()
   const site = /^\d+$/.test(filters.site ?? "") ? filters.site! : ""
   const ingestion = useAdmin<Ingestion>(`ingestion${queryOf({ from, site })}`, { refetchMs: 30_000 })
@@ -52,29 +65,29 @@ function Shown({ ingestion }: { ingestion: Ingestion }) {
   const outcomes = [
     { outcome: "Accepted", count: totals.accepted },
     ...Object.entries(totals.dropped).map(([reason, count]) => ({ outcome: REASON_WORDS[reason] ?? reason, count })),
-    { outcome: "Refused: no room to store", count: totals.refused_storage },
-    { outcome: "Refused: too many at once", count: totals.refused_queue },
+    { outcome: "Refused: storage full", count: totals.refused_storage },
+    { outcome: "Refused: queue full", count: totals.refused_queue },
   ]
   const busy = data.filter((minute) => minute.accepted + rejectedOf(minute) > 0).reverse()
   return (
     <div class="stack">
       <Figures
-        label="Figures of ingestion"
+        label="Ingestion figures"
         figures={[
           { label: "Accepted per second", value: acceptedPerSecond(ingestion), note: "last 5 minutes" },
           { label: "Waiting events", value: exact(queue_depth) },
-          { label: "Commit, half within", value: commit ? `${exact(Math.round(commit.p50_ms))} ms` : "–" },
-          { label: "Commit, 99 % within", value: commit ? `${exact(Math.round(commit.p99_ms))} ms` : "–" },
+          { label: "Commit time (p50)", value: commit ? `${exact(Math.round(commit.p50_ms))} ms` : "–" },
+          { label: "Commit time (p99)", value: commit ? `${exact(Math.round(commit.p99_ms))} ms` : "–" },
           { label: "Oldest unsealed event", value: <Moment at={oldest_unsealed_at} none="none" /> },
         ]}
       />
       <IngestChart minutes={data} />
-      <Part title="By outcome">
-        <DataTable caption="Events by outcome" columns={OUTCOMES} rows={outcomes} keyOf={({ outcome }) => outcome} />
+      <Part title="By result">
+        <DataTable caption="Events by result" columns={OUTCOMES} rows={outcomes} keyOf={({ outcome }) => outcome} />
       </Part>
       <Part title="By minute">
         {busy.length === 0 ? (
-          <EmptyState>No event arrived in this period.</EmptyState>
+          <EmptyState>No events arrived in this period.</EmptyState>
         ) : (
           <DataTable caption="Events by minute" columns={MINUTES} rows={busy} keyOf={({ at }) => at} />
         )}
@@ -84,7 +97,7 @@ function Shown({ ingestion }: { ingestion: Ingestion }) {
 }
 
 const OUTCOMES: Column<{ outcome: string; count: number }>[] = [
-  { id: "outcome", label: "Outcome", cell: ({ outcome }) => outcome },
+  { id: "outcome", label: "Result", cell: ({ outcome }) => outcome },
   { id: "count", label: "Events", number: true, cell: ({ count }) => exact(count) },
 ]
 
@@ -100,20 +113,20 @@ const MINUTES: Column<IngestionMinute>[] = [
   { id: "reasons", label: "Reasons", cell: (minute) => <div>{reasonsText(minute)}</div> },
 ]
 
-/** The last dropped events of all sites: enough to see why, and nothing of who. */
+/** The latest dropped events of all sites, without data that identifies a visitor. */
 function Samples({ reason, onReason }: { reason: string; onReason(reason: string): void }) {
   const samples = useAdmin<{ data: Sample[] }>(`ingestion/rejected/sample${queryOf({ reason })}`)
   const names = useSiteNames()
   const reasons = Object.entries(REASON_WORDS).map(([value, label]) => ({ value, label }))
   return (
-    <Part title="Dropped lately">
+    <Part title="Recently dropped">
       <FilterRow label="Dropped events">
         <SelectField label="Reason" value={reason} options={[{ value: "", label: "Any" }, ...reasons]} onValue={onReason} />
       </FilterRow>
       <Answer of={samples} rows={4}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState>No dropped event is kept{reason !== "" && " for this reason"}.</EmptyState>
+            <EmptyState>No recently dropped events{reason !== "" && " for this reason"}.</EmptyState>
           ) : (
             <DataTable caption="Dropped events" columns={samplesOf(names)} rows={data} keyOf={(sample) => JSON.stringify(sample)} />
           )
@@ -124,7 +137,7 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
 }
 
 const samplesOf = (names: ReadonlyMap<number, string>): Column<Sample>[] => [
-  { id: "at", label: "When", cell: ({ at }) => <Moment at={at} /> },
+  { id: "at", label: "Time", cell: ({ at }) => <Moment at={at} /> },
   { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span> },
   { id: "reason", label: "Reason", cell: ({ reason }) => <div>{REASON_WORDS[reason] ?? reason}</div> },
   { id: "host", label: "Host", cell: ({ host }) => visible(host) },

@@ -1,38 +1,36 @@
 import { useState } from "preact/hooks"
 import { Answer, Button, Form, Page, post, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
-import { useAct } from "./act.tsx"
-import type { Mode } from "./answers.ts"
-import { useAdmin, useRefresh } from "./ask.ts"
-import { ADMIN } from "./list.ts"
+import { useAction } from "../act.tsx"
+import type { Mode } from "../answers.ts"
+import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
-/** The switch that lets writes of others wait. */
+/** Page that switches maintenance mode on and off. */
 export default function Maintenance() {
   const mode = useAdmin<Mode>("maintenance")
   return (
     <Page title="Maintenance">
       <p>
-        While it is on, events are collected and reports work. Changes of everybody but instance admins are refused with your message,
-        writes of programs too, and jobs wait.
+        During maintenance, events are still collected and reports work. Only instance admins can make changes; API writes fail and jobs
+        pause. Others see your message.
       </p>
       <Answer of={mode} rows={4}>
-        {(shown) => (shown.enabled ? <Running mode={shown} /> : <Begin />)}
+        {(shown) => (shown.enabled ? <ActiveMaintenance mode={shown} /> : <StartMaintenance />)}
       </Answer>
     </Page>
   )
 }
 
-function Running({ mode: { message, until } }: { mode: Mode }) {
+function ActiveMaintenance({ mode: { message, until } }: { mode: Mode }) {
   const refresh = useRefresh()
-  const [busy, act] = useAct()
+  const [busy, act] = useAction()
   const end = () => post(`${ADMIN}/maintenance`, { enabled: false }).then(() => refresh("maintenance"))
   return (
     <div class="stack">
       <p>
-        It is on{until === null ? ", until you end it" : `, until ${timeText(until)}`}.{" "}
-        {message !== null && `The message: ${visible(message)}`}
+        Maintenance is on until {until === null ? "you end it" : timeText(until)}. {message !== null && `Message: ${visible(message)}`}
       </p>
       <div class="row">
-        <Button kind="primary" busy={busy} onClick={() => void act(end, "Maintenance is over")}>
+        <Button kind="primary" busy={busy} onClick={() => void act(end, "Maintenance ended")}>
           End maintenance
         </Button>
       </div>
@@ -40,7 +38,7 @@ function Running({ mode: { message, until } }: { mode: Mode }) {
   )
 }
 
-function Begin() {
+function StartMaintenance() {
   const [message, setMessage] = useState("")
   const [until, setUntil] = useState("")
   const refresh = useRefresh()
@@ -53,29 +51,29 @@ function Begin() {
           ...(until !== "" && { until: new Date(until).toISOString() }),
         })
         await refresh("maintenance")
-        toast("Maintenance is on")
+        toast("Maintenance started")
       }}
     >
       {({ busy, errorOf }) => (
         <>
           <TextArea
-            label="Message to others"
+            label="Message to users"
             value={message}
             onValue={setMessage}
             error={errorOf("/message")}
-            note="Why, and for how long."
+            note="Say why, and for how long."
           />
           <TextField
-            label="Ends by itself"
+            label="End automatically at"
             type="datetime-local"
             value={until}
             onValue={setUntil}
             error={errorOf("/until")}
-            note="In your time zone. Empty: when you end it."
+            note="In your time zone. Leave empty to end it yourself."
           />
           <div class="row">
             <Button kind="primary" type="submit" busy={busy}>
-              Begin maintenance
+              Start maintenance
             </Button>
           </div>
         </>

@@ -1,14 +1,28 @@
+import { useState } from "preact/hooks"
 import { Link } from "wouter"
-import { Answer, bytesText, duration, ErrorState, exact, Page, Skeleton, timeText } from "#plugin/ui"
-import type { Backup, Ingestion, Job, Listed, Storage } from "./answers.ts"
-import { useAdmin } from "./ask.ts"
-import { type Figure, Figures } from "./figures.tsx"
-import { type Check, HealthList } from "./health-list.tsx"
-import { acceptedPerSecond, IngestChart, rejectedOf } from "./ingest-chart.tsx"
-import { Notices } from "./notices.tsx"
-import { Facts, Part } from "./parts.tsx"
-import type { SlowQuestions } from "./questions.tsx"
-import { UpdateNote } from "./update-note.tsx"
+import {
+  Answer,
+  Button,
+  bytesText,
+  CopyButton,
+  duration,
+  ErrorState,
+  exact,
+  Facts,
+  Page,
+  post,
+  Skeleton,
+  sentenceOf,
+  timeText,
+  toast,
+  visible,
+} from "#plugin/ui"
+import type { Backup, Ingestion, Job, Listed, Storage } from "../answers.ts"
+import { Part } from "../parts.tsx"
+import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
+import { acceptedPerSecond, type Figure, Figures, IngestChart, rejectedOf } from "./figures.tsx"
+import { type Check, HealthList } from "./health.tsx"
+import type { SlowQueries } from "./slow-queries.tsx"
 
 interface System {
   version: string
@@ -26,7 +40,7 @@ interface System {
 const SOON_MS = 15_000
 const LATER_MS = 60_000
 
-/** How the instance is: what it takes in, what it has left, what went wrong, and what to do about it. */
+/** Overview page: notices, key figures, events of the last hour, health checks and the running version. */
 export default function Overview() {
   const health = useAdmin<{ status: string; checks: Check[] }>("system/health", { refetchMs: LATER_MS })
   const system = useAdmin<System>("system", { refetchMs: SOON_MS })
@@ -40,7 +54,7 @@ export default function Overview() {
           <>
             <IngestChart minutes={ingestion.data.data} />
             <p class="small quiet">
-              Each bar is a minute. <Link href="/admin/ingestion">Minutes as a table, reasons and samples</Link>
+              Each bar is a minute. <Link href="/admin/ingestion">View table, reasons and samples</Link>
             </p>
           </>
         ) : ingestion.error ? (
@@ -54,7 +68,7 @@ export default function Overview() {
           {({ checks }) => <HealthList checks={checks} />}
         </Answer>
       </Part>
-      <Part title="What runs">
+      <Part title="About this instance">
         <Answer of={system} rows={6}>
           {(shown) => <Facts of={factsOf(shown)} />}
         </Answer>
@@ -69,19 +83,19 @@ const factsOf = ({ version, commit, bun, started_at, data_dir, base_url, memory,
     ["Version", commit === null ? version : `${version} (${commit.slice(0, 12)})`],
     ["Runtime", `Bun ${bun}`],
     ["Running since", timeText(started_at)],
-    ["Address", base_url ?? "not set"],
+    ["Base URL", base_url ?? "not set"],
     ["Data folder", <code key="folder">{data_dir}</code>],
     ["Memory", bytesText(memory.rss)],
     ["Columnar segments", exact(events.segments)],
-    ["Events not in a segment yet", exact(events.hot_rows)],
+    ["Unsealed events", exact(events.hot_rows)],
   ] as const
 
-/** The numbers that are looked at first. */
+/** Key figures of the instance. */
 function FigureStrip({ system, ingestion }: { system: System | undefined; ingestion: Ingestion | undefined }) {
   const storage = useAdmin<Storage>("storage", { refetchMs: LATER_MS })
   const backups = useAdmin<{ data: Backup[] }>("backups", { refetchMs: LATER_MS })
   const failed = useAdmin<Listed<Job>>("jobs?state=failed&limit=1&count=true", { refetchMs: LATER_MS })
-  const questions = useAdmin<SlowQuestions>("system/slow-questions", { refetchMs: LATER_MS })
+  const slowQueries = useAdmin<SlowQueries>("system/slow-questions", { refetchMs: LATER_MS })
   const verified = backups.data?.data
     .flatMap(({ verified_at }) => verified_at ?? [])
     .sort()
@@ -109,7 +123,7 @@ function FigureStrip({ system, ingestion }: { system: System | undefined; ingest
       href: "/admin/storage",
     },
     {
-      label: "Disk left",
+      label: "Free disk space",
       value: disk && bytesText(disk.free_bytes),
       note: disk && forecastText(disk.days_to_full),
       href: "/admin/storage",
@@ -121,14 +135,14 @@ function FigureStrip({ system, ingestion }: { system: System | undefined; ingest
       href: "/admin/backups",
     },
     {
-      label: "Slow questions",
-      value: questions.data && exact(questions.data.last_hour),
-      note: "last hour, a second or more",
+      label: "Slow queries",
+      value: slowQueries.data && exact(slowQueries.data.last_hour),
+      note: "last hour, 1 s or more",
       href: "/admin/questions",
     },
     { label: "Failed jobs", value: failed.data && exact(failed.data.total), href: "/admin/jobs?state=failed" },
   ]
-  return <Figures label="Figures of the instance" figures={figures} />
+  return <Figures label="Instance figures" figures={figures} />
 }
 
 const AgeOf = ({ at }: { at: string }) => (
@@ -140,8 +154,119 @@ const AgeOf = ({ at }: { at: string }) => (
 const commitText = ({ p50_ms, p99_ms }: { p50_ms: number; p99_ms: number }): string =>
   `commit ${exact(Math.round(p50_ms))} ms, p99 ${exact(Math.round(p99_ms))} ms`
 
-/** From two days on in days. */
+/** Formats a duration; two days and more are given in days. */
 const longText = (seconds: number): string => (seconds < 172_800 ? duration(Math.max(0, seconds)) : `${Math.floor(seconds / 86_400)} days`)
 
 export const forecastText = (days: number | null): string =>
   days === null ? "no forecast yet" : `full in ${days > 3_650 ? "over ten years" : `${exact(days)} days`}`
+
+interface Notice {
+  id: number
+  kind: string
+  title: string
+  remedy: string
+  detail: Record<string, string | number | null>
+  first_at: string
+  last_at: string
+}
+
+/** Notices about problems, shown until the problem is resolved or an admin dismisses the notice. */
+export function Notices() {
+  const { data } = useAdmin<{ data: Notice[] }>("notices")
+  const refresh = useRefresh()
+  if (!data || data.data.length === 0) return null
+  const dismiss = async ({ id }: Notice) => {
+    try {
+      await post(`${ADMIN}/notices/${id}/dismiss`, undefined)
+      await refresh("notices")
+    } catch (error) {
+      toast(sentenceOf(error as Error))
+    }
+  }
+  return (
+    <section class="stack" aria-label="Notices">
+      {data.data.map((notice) => (
+        <div class="notice" key={notice.id}>
+          <div>
+            <h2>{notice.title}</h2>
+            <p>{notice.remedy}</p>
+            <p class="small quiet">
+              {Object.entries(notice.detail).map(([name, value]) => `${name}: ${visible(String(value))}. `)}
+              {notice.first_at === notice.last_at
+                ? timeText(notice.first_at)
+                : `First ${timeText(notice.first_at)}, last ${timeText(notice.last_at)}`}
+            </p>
+          </div>
+          <Button aria-label={`Dismiss: ${notice.title}`} onClick={() => void dismiss(notice)}>
+            Dismiss
+          </Button>
+        </div>
+      ))}
+    </section>
+  )
+}
+
+interface Updates {
+  current: string
+  is_possible: boolean
+  is_automatic: boolean
+  checked_at: string | null
+  failure: string | null
+  latest: { version: string; released_at: string | null; notes: string; changes_schema: boolean } | null
+  is_newer: boolean
+}
+
+/** Shows whether a newer version exists, with a button to check for one. */
+export function UpdateNote() {
+  const { data } = useAdmin<Updates>("updates")
+  const refresh = useRefresh()
+  const [busy, setBusy] = useState(false)
+  if (!data) return null
+  if (!data.is_possible)
+    return (
+      <p class="quiet">
+        Update checks are off (<code>FOOTFALL_UPDATES_URL</code> is not set).
+      </p>
+    )
+  const check = async () => {
+    setBusy(true)
+    try {
+      await post(`${ADMIN}/updates/check`, undefined)
+      await refresh("updates", "notices")
+    } catch (error) {
+      toast(sentenceOf(error as Error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <div class="stack">
+      {data.is_newer && data.latest ? (
+        <div class="stack">
+          <h3>Version {visible(data.latest.version)} is available</h3>
+          <p>
+            {data.latest.changes_schema ? "It changes the schema of the stores. Create a backup first." : "It does not change the schema."}
+          </p>
+          <pre>{visible(data.latest.notes)}</pre>
+          <div class="row">
+            <CopyButton text={data.latest.notes} label="Copy notes" />
+          </div>
+        </div>
+      ) : (
+        <p class="quiet">
+          {data.failure !== null
+            ? `The last update check failed: ${visible(data.failure)}`
+            : data.checked_at === null
+              ? "No update check yet."
+              : `Up to date as of ${timeText(data.checked_at)}.`}
+        </p>
+      )}
+      <div class="row">
+        <Button busy={busy} onClick={() => void check()}>
+          Check for updates
+        </Button>
+        <span class="small quiet">Only the version is sent.</span>
+      </div>
+    </div>
+  )
+}

@@ -1,18 +1,17 @@
 import { Answer, Button, type Column, DataTable, exact, Page, patch, useRefreshMe } from "#plugin/ui"
-import { AskedAct, useAct } from "./act.tsx"
-import type { Area } from "./answers.ts"
-import { useAdmin, useRefresh } from "./ask.ts"
-import { ADMIN } from "./list.ts"
+import { ConfirmedAction, useAction } from "../act.tsx"
+import type { Area } from "../answers.ts"
+import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
-/** Whoever turned it off could not turn it on again. */
+/** The console itself, which can't be disabled: there would be no way to enable it again. */
 const CONSOLE = "admin"
 
-/** Areas of the product, and the switch of each. */
+/** Page of the plugins with a button to enable or disable each. */
 export default function Plugins() {
   const areas = useAdmin<{ data: Area[] }>("plugins")
   return (
     <Page title="Plugins">
-      <p class="quiet">What is off cannot be reached and does no work; it keeps its data, and its data is still deleted in time.</p>
+      <p class="quiet">Disabled plugins keep their data but do nothing. Retention still applies.</p>
       <Answer of={areas} rows={4}>
         {({ data }) => <DataTable caption="Plugins" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}
       </Answer>
@@ -22,31 +21,31 @@ export default function Plugins() {
 
 const COLUMNS: Column<Area>[] = [
   { id: "title", label: "Plugin", cell: ({ title }) => title },
-  { id: "state", label: "State", cell: ({ enabled }) => (enabled ? "on" : "off") },
+  { id: "state", label: "State", cell: ({ enabled }) => (enabled ? "enabled" : "disabled") },
   { id: "tables", label: "Tables", number: true, cell: ({ tables }) => exact(tables.length) },
   { id: "rows", label: "Rows", number: true, cell: ({ rows }) => exact(rows) },
   { id: "schema", label: "Schema", cell: ({ schema }) => schema.at(-1) ?? "none" },
-  { id: "switch", label: "Switch", cell: (area) => (area.id === CONSOLE ? "always on" : <Switch area={area} />) },
+  { id: "actions", label: "Actions", cell: (area) => (area.id === CONSOLE ? "always enabled" : <Switch area={area} />) },
 ]
 
 function Switch({ area: { id, title, enabled, version } }: { area: Area }) {
   const refresh = useRefresh()
   const refreshMe = useRefreshMe()
-  const [busy, act] = useAct()
-  const turn = async () => {
+  const [busy, act] = useAction()
+  const toggle = async () => {
     await patch(`${ADMIN}/plugins`, { id, enabled: !enabled, version })
     await refresh("plugins", "system")
     await refreshMe()
   }
   if (!enabled)
     return (
-      <Button busy={busy} aria-label={`Switch ${title} on`} onClick={() => void act(turn, `${title} is on`)}>
-        Switch on
+      <Button busy={busy} aria-label={`Enable ${title}`} onClick={() => void act(toggle, `${title} enabled`)}>
+        Enable
       </Button>
     )
   return (
-    <AskedAct label="Switch off" about={title} title={`Switch ${title} off`} act="Switch off" onConfirm={turn}>
-      <p>Its pages are gone and its addresses answer no more, also those that visitors use. Its data stays.</p>
-    </AskedAct>
+    <ConfirmedAction label="Disable" about={title} title={`Disable ${title}`} act="Disable plugin" onConfirm={toggle}>
+      <p>Its pages and routes return 404, including those for visitors. Its data is kept.</p>
+    </ConfirmedAction>
   )
 }

@@ -1,17 +1,16 @@
 import { useLocation } from "wouter"
 import { Answer, bytesText, type Column, DataTable, EmptyState, exact, Page, post } from "#plugin/ui"
-import { AskedAct } from "./act.tsx"
-import type { Job, Storage } from "./answers.ts"
-import { useAdmin } from "./ask.ts"
+import { ConfirmedAction } from "../act.tsx"
+import type { Job, Storage } from "../answers.ts"
+import { Part, sentenceCase } from "../parts.tsx"
+import { ADMIN, useAdmin } from "../queries.ts"
+import { siteText, useSiteNames } from "../sites/site-field.tsx"
 import { Figures } from "./figures.tsx"
-import { ADMIN } from "./list.ts"
 import { forecastText } from "./overview.tsx"
-import { Part, sentenceCase } from "./parts.tsx"
-import { siteText, useSiteNames } from "./site-field.tsx"
 
 type Store = NonNullable<Storage["catalog"]>
 
-/** What stores, tables and sites take, how they grow, and for how long it is enough. */
+/** Page of the disk space that stores, tables and sites use, with growth and forecast. */
 export default function StoragePage() {
   const storage = useAdmin<Storage>("storage")
   return (
@@ -26,9 +25,9 @@ export default function StoragePage() {
 const Shown = ({ storage: { catalog, events, sites, disk } }: { storage: Storage }) => (
   <div class="stack">
     <Figures
-      label="Figures of storage"
+      label="Storage figures"
       figures={[
-        { label: "Disk left", value: bytesText(disk.free_bytes), note: `of ${bytesText(disk.total_bytes)}` },
+        { label: "Free disk space", value: bytesText(disk.free_bytes), note: `of ${bytesText(disk.total_bytes)}` },
         { label: "Forecast", value: disk.days_to_full === null ? "–" : exact(disk.days_to_full), note: forecastText(disk.days_to_full) },
         { label: "Event store", value: bytesText(events.bytes), note: growthText(events) },
         { label: "Catalog", value: catalog ? bytesText(catalog.bytes) : "remote", note: catalog ? growthText(catalog) : "on a server" },
@@ -43,11 +42,11 @@ const Shown = ({ storage: { catalog, events, sites, disk } }: { storage: Storage
 )
 
 const growthText = ({ bytes_per_day, wal_bytes }: Store): string =>
-  `${bytes_per_day === null ? "growth not known yet" : `${bytesText(Math.max(0, bytes_per_day))} a day`}, log ${bytesText(wal_bytes)}`
+  `${bytes_per_day === null ? "growth not known yet" : `${bytesText(Math.max(0, bytes_per_day))} per day`}, log ${bytesText(wal_bytes)}`
 
 function SiteSizes({ sites }: Pick<Storage, "sites">) {
   const names = useSiteNames()
-  if (sites.length === 0) return <EmptyState>No site has events in columnar segments yet.</EmptyState>
+  if (sites.length === 0) return <EmptyState>No sealed events yet.</EmptyState>
   return <DataTable caption="Size by site" columns={columnsOf(names)} rows={sites} keyOf={({ site_id, kind }) => `${site_id} ${kind}`} />
 }
 
@@ -60,7 +59,7 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<Storage["sites"][
   { id: "bytes", label: "Size", number: true, cell: ({ bytes }) => bytesText(bytes) },
   {
     id: "growth",
-    label: "A day",
+    label: "Growth per day",
     number: true,
     cell: ({ bytes_per_day }) => (bytes_per_day === null ? "–" : bytesText(Math.max(0, bytes_per_day))),
   },
@@ -68,34 +67,34 @@ const columnsOf = (names: ReadonlyMap<number, string>): Column<Storage["sites"][
 
 function StorePart({ title, store, size }: { title: string; store: "catalog" | "events"; size: Store }) {
   const [, navigate] = useLocation()
-  const begin = (what: "vacuum" | "analyze") => async () => {
-    const { id } = await post<Job>(`${ADMIN}/storage/${what}`, { store })
+  const start = (operation: "vacuum" | "analyze") => async () => {
+    const { id } = await post<Job>(`${ADMIN}/storage/${operation}`, { store })
     navigate(`/admin/jobs/${id}`)
   }
   const tables = [...size.tables].sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || b.rows - a.rows)
   return (
     <Part title={title}>
       <div class="row">
-        <AskedAct
+        <ConfirmedAction
           kind="plain"
           label="Compact"
           about={title}
           title={`Compact the ${title.toLowerCase()}`}
           act="Compact"
-          onConfirm={begin("vacuum")}
+          onConfirm={start("vacuum")}
         >
-          <p>Free space goes back to the disk. It needs room of the store's size, and takes minutes for large ones.</p>
-        </AskedAct>
-        <AskedAct
+          <p>Returns unused space to the disk. Needs free space of the store's size and takes minutes for large stores.</p>
+        </ConfirmedAction>
+        <ConfirmedAction
           kind="plain"
           label="Analyze"
           about={title}
           title={`Analyze the ${title.toLowerCase()}`}
           act="Analyze"
-          onConfirm={begin("analyze")}
+          onConfirm={start("analyze")}
         >
-          <p>Counts how values are spread, so that the store finds them on the shortest way.</p>
-        </AskedAct>
+          <p>Updates the statistics that the store uses to plan queries.</p>
+        </ConfirmedAction>
       </div>
       <DataTable caption={`Tables: ${title}`} columns={TABLES} rows={tables} keyOf={({ table }) => table} />
     </Part>

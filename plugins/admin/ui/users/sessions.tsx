@@ -1,12 +1,26 @@
-import { type Column, remove, visible } from "#plugin/ui"
-import { AskedAct } from "./act.tsx"
-import type { Session } from "./answers.ts"
-import { useRefresh } from "./ask.ts"
-import { ADMIN, type useRows } from "./list.ts"
-import { Moment, sentenceCase } from "./parts.tsx"
-import { Rows } from "./rows.tsx"
+import { type Column, FilterRow, Moment, Page, Rows, remove, SearchField, useFilters, visible } from "#plugin/ui"
+import { ConfirmedAction } from "../act.tsx"
+import type { Session } from "../answers.ts"
+import { sentenceCase } from "../parts.tsx"
+import { ADMIN, useRefresh, useRows } from "../queries.ts"
 
-/** Where people are signed in. */
+/** Page of all active sessions. */
+export default function Sessions() {
+  const [filters, setFilters] = useFilters(["q"])
+  return (
+    <Page title="Sessions">
+      <FilterRow label="Sessions">
+        <SearchField label="User, device, location or network" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+      </FilterRow>
+      <SessionRows
+        of={useRows<Session>("sessions", filters)}
+        empty={filters.q === undefined ? "No active sessions." : "No sessions match this search."}
+      />
+    </Page>
+  )
+}
+
+/** Table of sessions with a button to end each. */
 export function SessionRows({ of, empty }: { of: ReturnType<typeof useRows<Session>>; empty: string }) {
   const refresh = useRefresh()
   const end = async ({ id }: Session) => {
@@ -22,16 +36,16 @@ const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] 
     label: "User",
     cell: ({ user, current, impersonation }) => (
       <>
-        <span class="address">{visible(user.email)}</span> {current && <span class="badge">this one</span>}
-        {impersonation && <span class="badge">looked at by {visible(impersonation.by)}</span>}
+        <span class="address">{visible(user.email)}</span> {current && <span class="badge">current</span>}
+        {impersonation && <span class="badge">impersonated by {visible(impersonation.by)}</span>}
       </>
     ),
   },
   { id: "device", label: "Device", cell: ({ device }) => <span class="whole">{visible(device)}</span> },
-  { id: "place", label: "Place", cell: ({ place, ip_prefix }) => visible([place, ip_prefix].filter(Boolean).join(", ")) },
+  { id: "place", label: "Location", cell: ({ place, ip_prefix }) => visible([place, ip_prefix].filter(Boolean).join(", ")) },
   {
     id: "method",
-    label: "By",
+    label: "Signed in with",
     cell: ({ method, mfa }) => (
       <>
         <span class="whole">{sentenceCase(method)}</span>
@@ -40,21 +54,21 @@ const columnsOf = (end: (session: Session) => Promise<void>): Column<Session>[] 
     ),
   },
   { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
-  { id: "ends", label: "Ends", cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { id: "expires", label: "Expires", cell: ({ expires_at }) => <Moment at={expires_at} /> },
   {
     id: "end",
-    label: "End it",
+    label: "Actions",
     cell: (session) =>
       session.current ? null : (
-        <AskedAct
+        <ConfirmedAction
           label="End"
           about={`session of ${session.user.email}`}
-          title="End this session"
+          title="End session"
           act="End session"
           onConfirm={() => end(session)}
         >
-          <p>{visible(session.user.email)} has to sign in again there.</p>
-        </AskedAct>
+          <p>{visible(session.user.email)} will have to sign in again on this device.</p>
+        </ConfirmedAction>
       ),
   },
 ]

@@ -1,15 +1,29 @@
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
-import { Button, type Column, DataTable, EmptyState, ErrorState, Form, Page, patch, Skeleton, TextField, toast, visible } from "#plugin/ui"
-import type { Session, User } from "./answers.ts"
-import { useAdmin, useRefresh } from "./ask.ts"
-import { ADMIN, useRows } from "./list.ts"
-import { Facts, Moment, Part, sentenceCase } from "./parts.tsx"
-import { SessionRows } from "./session-rows.tsx"
-import { UserActs } from "./user-acts.tsx"
+import {
+  Button,
+  type Column,
+  DataTable,
+  EmptyState,
+  ErrorState,
+  Facts,
+  Form,
+  Moment,
+  Page,
+  patch,
+  Skeleton,
+  TextField,
+  toast,
+  visible,
+} from "#plugin/ui"
+import type { Session, User } from "../answers.ts"
+import { Part, sentenceCase } from "../parts.tsx"
+import { ADMIN, useAdmin, useRefresh, useRows } from "../queries.ts"
+import { SessionRows } from "./sessions.tsx"
+import { UserActions } from "./user-actions.tsx"
 import { factorsText } from "./users.tsx"
 
-/** One user: what they belong to, where they are signed in, and what can be done for them. */
+/** Page of one user: facts, actions, name and email, organizations and sessions. */
 export default function UserPage() {
   const { user: id } = useParams<{ user: string }>()
   const { data, error, refetch } = useAdmin<User>(`users/${id}`)
@@ -30,30 +44,30 @@ function Shown({ user }: { user: User }) {
     <>
       <Facts
         of={[
-          ["E-mail", visible(user.email)],
+          ["Email", visible(user.email)],
           ["Status", sentenceCase(user.status)],
           ["Instance admin", user.is_instance_admin ? "yes" : "no"],
-          ["Signs in by", [user.auth.password && "password", ...user.auth.oidc].filter(Boolean).join(", ") || "nothing yet"],
+          ["Signs in with", [user.auth.password && "password", ...user.auth.oidc].filter(Boolean).join(", ") || "not set up yet"],
           ["Second factor", factorsText(user.mfa)],
           ["API keys", String(user.api_keys)],
-          ["Since", <Moment key="since" at={user.created_at} />],
+          ["Created", <Moment key="created" at={user.created_at} />],
           ["Last sign-in", <Moment key="in" at={user.last_login_at} />],
           ["Last seen", <Moment key="seen" at={user.last_seen_at} />],
         ]}
       />
-      <UserActs user={user} />
-      <Part title="Name and address">
+      <UserActions user={user} />
+      <Part title="Name and email">
         <Names user={user} />
       </Part>
       <Part title="Organizations">
         {user.organizations.length === 0 ? (
-          <EmptyState>A member of no organization.</EmptyState>
+          <EmptyState>Not a member of any organization.</EmptyState>
         ) : (
           <DataTable caption="Organizations" columns={MEMBERSHIPS} rows={user.organizations} keyOf={({ id }) => id} />
         )}
       </Part>
       <Part title="Sessions">
-        <SessionRows of={sessions} empty="Not signed in anywhere." />
+        <SessionRows of={sessions} empty="No active sessions." />
       </Part>
     </>
   )
@@ -77,13 +91,13 @@ function Names({ user }: { user: User }) {
           version: user.version,
         })
         await refresh("users")
-        toast("Saved")
+        toast("User saved")
       }}
     >
       {({ busy, errorOf }) => (
         <>
           <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} autocomplete="off" />
-          <TextField label="E-mail" type="email" value={email} onValue={setEmail} error={errorOf("/email")} autocomplete="off" />
+          <TextField label="Email" type="email" value={email} onValue={setEmail} error={errorOf("/email")} autocomplete="off" />
           <div class="row">
             <Button type="submit" busy={busy} disabled={name === user.name && email === user.email}>
               Save

@@ -1,17 +1,18 @@
 import { Elysia } from "elysia"
-import { etagOf } from "../../domain/version.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { Call } from "../../plugin/guard.ts"
-import type { Caller, PrivateRouter } from "../../plugin/router.ts"
-import type { OwnAccount, Self } from "../../services/own-account.ts"
-import type { OwnEmail } from "../../services/own-email.ts"
-import type { SecondFactors } from "../../services/second-factors.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import { NoQuery, Sent } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { OwnUserShown, shownOwnUser } from "./me.ts"
-import { answersEmpty, BODIES } from "./sent-bodies.ts"
-import { refuses } from "./tagged.ts"
+import { etagOf } from "../../../domain/version.ts"
+import type { OwnAccount } from "../../../services/accounts/own-account.ts"
+import type { OwnEmail } from "../../../services/accounts/own-email.ts"
+import type { SecondFactors } from "../../../services/sign-in/second-factors.ts"
+import type { Self } from "../../../services/sign-in/sessions.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { Call } from "../../../web/guard.ts"
+import type { Caller, PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { answersEmpty, BODIES } from "../sent-bodies.ts"
+import { refuses } from "../tagged.ts"
+import { OwnUserResponse, toOwnUserResponse } from "./me.ts"
 
 export interface MeAccountOptions extends GuestOptions {
   ownAccount: OwnAccount
@@ -21,7 +22,7 @@ export interface MeAccountOptions extends GuestOptions {
 
 const tags = ["me"]
 
-/** What people change about themselves; nobody else may, whoever they act for. */
+/** Creates the routes with which users change their own account. They are unavailable during impersonation. */
 export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions) {
   const { ownAccount, ownEmail, secondFactors, cookie } = options
   const selfOf = selves(options)
@@ -32,17 +33,17 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
       "",
       async (context) => {
         const mfa = await secondFactors.of(context.user)
-        const terms = { expected: expectedVersions(context.request), current: (user: Self["user"]) => shownOwnUser(user, mfa) }
+        const terms = { expected: expectedVersions(context.request), current: (user: Self["user"]) => toOwnUserResponse(user, mfa) }
         const user = await ownAccount.update(selfOf(context), context.body.value, terms)
         context.set.headers.etag = etagOf(user)
-        return shownOwnUser(user, mfa)
+        return toOwnUserResponse(user, mfa)
       },
       {
         self: { personal: true },
         body: Sent,
         query: NoQuery,
-        response: { 200: OwnUserShown },
-        detail: { summary: "Change name and choices", tags, ...BODIES.profile },
+        response: { 200: OwnUserResponse },
+        detail: { summary: "Update your profile and preferences", tags, ...BODIES.profile },
       },
     )
     .delete(
@@ -53,8 +54,9 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
         context.set.status = 204
       },
       {
-        self: { personal: true, sudo: true, read: leaveUnread },
-        detail: { summary: "Delete the own account", tags, ...refuses("last_owner", "last_instance_admin") },
+        self: { personal: true, sudo: true, read: readNothing },
+        query: NoQuery,
+        detail: { summary: "Delete your account", tags, ...refuses("last_owner", "last_instance_admin") },
       },
     )
     .post(
@@ -65,8 +67,15 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
       },
       {
         self: { personal: true, sudo: true },
+        query: NoQuery,
         body: Sent,
-        detail: { summary: "Ask for another e-mail address", tags, ...refuses("mail_unavailable"), ...BODIES.email, ...answersEmpty(202) },
+        detail: {
+          summary: "Request a change of your email address",
+          tags,
+          ...refuses("mail_unavailable"),
+          ...BODIES.email,
+          ...answersEmpty(202),
+        },
       },
     )
     .post(
@@ -77,8 +86,9 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
       },
       {
         self: { personal: true },
+        query: NoQuery,
         body: Sent,
-        detail: { summary: "Confirm it by the link that was sent to it", tags, ...refuses("token_invalid"), ...BODIES.token },
+        detail: { summary: "Confirm a new email address", tags, ...refuses("token_invalid"), ...BODIES.token },
       },
     )
     .post(
@@ -89,8 +99,9 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
       },
       {
         self: { personal: true, sudo: true },
+        query: NoQuery,
         body: Sent,
-        detail: { summary: "Choose another password", tags, ...refuses("invalid_credentials"), ...BODIES.password },
+        detail: { summary: "Change your password", tags, ...refuses("invalid_credentials"), ...BODIES.password },
       },
     )
     .post(
@@ -101,13 +112,14 @@ export function meAccountRoutes(router: PrivateRouter, options: MeAccountOptions
       },
       {
         self: { personal: true },
+        query: NoQuery,
         body: Sent,
         detail: { summary: "Leave an organization", tags, ...refuses("organization_not_found", "last_owner"), ...BODIES.leave },
       },
     )
 }
 
-/** The caller of a route of the own account, as services want it. */
+/** Returns the caller of an account route in the form that services need. */
 export function selves(options: GuestOptions) {
   const { originOf } = guests(options)
   return ({ user, session, actor, request, server }: Caller & Pick<Call, "request" | "server">): Self => ({

@@ -1,17 +1,17 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { instantText } from "../../domain/moment.ts"
-import { isObject } from "../../domain/shape.ts"
-import { etagOf } from "../../domain/version.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { OwnFactors } from "../../services/own-factors.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import { NoQuery, Sent } from "../public/things.ts"
-import type { GuestOptions } from "./auth-guest.ts"
-import { selves } from "./me-account.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { refuses } from "./tagged.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { isObject } from "../../../domain/shape.ts"
+import { etagOf } from "../../../domain/version.ts"
+import type { OwnFactors } from "../../../services/sign-in/own-factors.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import type { GuestOptions } from "../auth-guest.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { refuses } from "../tagged.ts"
+import { selves } from "./account.ts"
 
 export interface MePasskeysOptions extends GuestOptions {
   ownFactors: OwnFactors
@@ -19,7 +19,7 @@ export interface MePasskeysOptions extends GuestOptions {
 
 type OwnPasskey = Awaited<ReturnType<OwnFactors["passkeys"]>>[number]
 
-const PasskeyShown = t.Object({
+const PasskeyResponse = t.Object({
   id: t.Integer(),
   name: t.String(),
   algorithm: t.String(),
@@ -29,13 +29,13 @@ const PasskeyShown = t.Object({
   last_used_at: t.Union([t.String(), t.Null()]),
   version: t.Integer(),
 })
-const PasskeysShown = t.Object({ data: t.Array(PasskeyShown), has_more: t.Boolean(), next_cursor: t.Null() })
-const ChallengeShown = t.Object({ options: t.Any(), challenge_id: t.String() })
+const PasskeysResponse = t.Object({ data: t.Array(PasskeyResponse), has_more: t.Boolean(), next_cursor: t.Null() })
+const ChallengeResponse = t.Object({ options: t.Any(), challenge_id: t.String() })
 const ALGORITHM_NAMES: Readonly<Record<number, string>> = { [-7]: "ES256", [-8]: "EdDSA", [-257]: "RS256" }
 const terms = { personal: true, sudo: true } as const
 const tags = ["me"]
 
-/** The passkeys of the own account. A new one takes two steps: an empty body begins, the device's answer ends it. */
+/** Creates the routes for your passkeys. Adding one takes two requests: an empty body, then the response of the device. */
 export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOptions) {
   const { ownFactors } = options
   const selfOf = selves(options)
@@ -44,8 +44,8 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
     .get("", async (context) => ({ data: (await ownFactors.passkeys(selfOf(context))).map(shown), has_more: false, next_cursor: null }), {
       self: { personal: true },
       query: NoQuery,
-      response: { 200: PasskeysShown },
-      detail: { summary: "The own passkeys", tags },
+      response: { 200: PasskeysResponse },
+      detail: { summary: "List your passkeys", tags },
     })
     .post(
       "",
@@ -60,8 +60,9 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
       },
       {
         self: terms,
+        query: NoQuery,
         body: Sent,
-        response: { 200: ChallengeShown, 201: PasskeyShown },
+        response: { 200: ChallengeResponse, 201: PasskeyResponse },
         detail: {
           summary: "Add a passkey",
           tags,
@@ -79,7 +80,13 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         context.set.headers.etag = etagOf(passkey)
         return shown(passkey)
       },
-      { self: terms, body: Sent, response: { 200: PasskeyShown }, detail: { summary: "Rename a passkey", tags, ...BODIES.passkeyName } },
+      {
+        self: terms,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: PasskeyResponse },
+        detail: { summary: "Rename a passkey", tags, ...BODIES.passkeyName },
+      },
     )
     .delete(
       "/:id",
@@ -89,7 +96,8 @@ export function mePasskeyRoutes(router: PrivateRouter, options: MePasskeysOption
         context.set.status = 204
       },
       {
-        self: { ...terms, read: leaveUnread },
+        self: { ...terms, read: readNothing },
+        query: NoQuery,
         detail: { summary: "Remove a passkey", tags, ...refuses("mfa_required_by_policy", "precondition_failed") },
       },
     )

@@ -1,35 +1,35 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { instantText } from "../../domain/moment.ts"
-import { SUDO_MS } from "../../domain/session.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Proofs } from "../../services/proofs.ts"
-import type { SignOut } from "../../services/sign-out.ts"
-import { Sent } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { shownUser, UserShown } from "./auth-shown.ts"
-import { selves } from "./me-account.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { refuses } from "./tagged.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { SUDO_MS } from "../../../domain/session.ts"
+import type { Proofs } from "../../../services/sign-in/proofs.ts"
+import type { SignOut } from "../../../services/sign-in/session.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { toUserResponse, UserResponse } from "../auth-shown.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { refuses } from "../tagged.ts"
+import { selves } from "./account.ts"
 
 export interface SessionRoutesOptions extends GuestOptions {
   proofs: Proofs
   signOut: SignOut
 }
 
-const SessionShown = t.Object({
-  user: UserShown,
+const SessionResponse = t.Object({
+  user: UserResponse,
   expires_at: t.String(),
   idle_expires_at: t.String(),
   reauth_until: t.Optional(t.String()),
   impersonator: t.Optional(t.String()),
-  provider: t.Optional(t.String({ description: "The identity provider that opened it, where who one is can be proved again" })),
+  provider: t.Optional(t.String({ description: "Identity provider that opened the session and can confirm your identity." })),
 })
-const LoggedOutShown = t.Object({ oidc_logout_url: t.String() })
+const LoggedOutResponse = t.Object({ oidc_logout_url: t.String() })
 const tags = ["auth"]
 
-/** The present session: what it is, proving again who one is, and its end. */
+/** Creates the routes of the current session: read it, confirm your identity, sign out. */
 export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptions) {
   const { now, proofs, signOut, cookie } = options
   const { welcome } = guests(options)
@@ -45,14 +45,19 @@ export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptio
         if (next !== undefined) return { oidc_logout_url: next }
         context.set.status = 204
       },
-      { self: { read: leaveUnread }, response: { 200: LoggedOutShown, 204: t.Void() }, detail: { summary: "Sign out", tags } },
+      {
+        self: { duringMaintenance: true, read: readNothing },
+        query: NoQuery,
+        response: { 200: LoggedOutResponse, 204: t.Void() },
+        detail: { summary: "Sign out", tags },
+      },
     )
     .get(
       "/session",
       ({ user, session }) => {
         const provedUntil = session.reauth_at + SUDO_MS
         return {
-          user: shownUser(user),
+          user: toUserResponse(user),
           expires_at: instantText(session.expires_at),
           idle_expires_at: instantText(session.idle_expires_at),
           ...(provedUntil > now() && { reauth_until: instantText(provedUntil) }),
@@ -60,7 +65,7 @@ export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptio
           ...(session.provider !== null && { provider: session.provider }),
         }
       },
-      { self: true, response: { 200: SessionShown }, detail: { summary: "The present session", tags } },
+      { self: true, query: NoQuery, response: { 200: SessionResponse }, detail: { summary: "Get the current session", tags } },
     )
     .post(
       "/reauth",
@@ -70,10 +75,11 @@ export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptio
         context.set.status = 204
       },
       {
-        self: { personal: true },
+        self: { personal: true, duringMaintenance: true },
+        query: NoQuery,
         body: Sent,
         detail: {
-          summary: "Prove again who one is",
+          summary: "Confirm your identity",
           tags,
           ...refuses("invalid_credentials", "invalid_code", "ticket_invalid", "own_session_required", "insecure_connection"),
           ...BODIES.proof,

@@ -1,19 +1,19 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { instantText } from "../../domain/moment.ts"
-import type { Session } from "../../domain/session.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { OwnAccount } from "../../services/own-account.ts"
-import { NoQuery } from "../public/things.ts"
-import type { GuestOptions } from "./auth-guest.ts"
-import { selves } from "./me-account.ts"
+import { instantText } from "../../../domain/moment.ts"
+import type { Session } from "../../../domain/session.ts"
+import type { OwnAccount } from "../../../services/accounts/own-account.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery } from "../../public/things.ts"
+import type { GuestOptions } from "../auth-guest.ts"
+import { selves } from "./account.ts"
 
 export interface MeSessionsOptions extends GuestOptions {
   ownAccount: OwnAccount
 }
 
-const SessionShown = t.Object({
+const SessionResponse = t.Object({
   id: t.Integer(),
   current: t.Boolean(),
   method: t.String(),
@@ -23,10 +23,10 @@ const SessionShown = t.Object({
   created_at: t.String(),
   last_seen_at: t.String(),
 })
-const SessionsShown = t.Object({ data: t.Array(SessionShown), has_more: t.Boolean(), next_cursor: t.Null() })
+const SessionsResponse = t.Object({ data: t.Array(SessionResponse), has_more: t.Boolean(), next_cursor: t.Null() })
 const tags = ["me"]
 
-/** Where the user is signed in, and signing out there. */
+/** Creates the routes that list and end the sessions of the user. */
 export function meSessionRoutes(router: PrivateRouter, options: MeSessionsOptions) {
   const { ownAccount } = options
   const selfOf = selves(options)
@@ -35,14 +35,14 @@ export function meSessionRoutes(router: PrivateRouter, options: MeSessionsOption
     .get(
       "/sessions",
       async (context) => {
-        const data = (await ownAccount.sessions(selfOf(context))).map((session) => shownSession(session, context.session.id))
+        const data = (await ownAccount.sessions(selfOf(context))).map((session) => toSessionResponse(session, context.session.id))
         return { data, has_more: false, next_cursor: null }
       },
       {
         self: { personal: true },
         query: NoQuery,
-        response: { 200: SessionsShown },
-        detail: { summary: "Where the user is signed in", tags },
+        response: { 200: SessionsResponse },
+        detail: { summary: "List your sessions", tags },
       },
     )
     .post(
@@ -51,7 +51,7 @@ export function meSessionRoutes(router: PrivateRouter, options: MeSessionsOption
         await ownAccount.endOtherSessions(selfOf(context))
         context.set.status = 204
       },
-      { self: { personal: true, read: leaveUnread }, detail: { summary: "Sign out everywhere else", tags } },
+      { self: { personal: true, read: readNothing }, query: NoQuery, detail: { summary: "End all other sessions", tags } },
     )
     .delete(
       "/sessions/:id",
@@ -59,13 +59,13 @@ export function meSessionRoutes(router: PrivateRouter, options: MeSessionsOption
         await ownAccount.endSession(selfOf(context), context.params.id)
         context.set.status = 204
       },
-      { self: { personal: true, read: leaveUnread }, detail: { summary: "Sign out one of them", tags } },
+      { self: { personal: true, read: readNothing }, query: NoQuery, detail: { summary: "End a session", tags } },
     )
 }
 
-const shownSession = (session: Session, present: number) => ({
+const toSessionResponse = (session: Session, currentId: number) => ({
   id: session.id,
-  current: session.id === present,
+  current: session.id === currentId,
   method: session.method,
   device: session.device,
   place: session.place,

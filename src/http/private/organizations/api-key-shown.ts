@@ -1,11 +1,11 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { type ApiKey, KEY_STATES } from "../../domain/key.ts"
-import { instantText } from "../../domain/moment.ts"
-import { etagOf } from "../../domain/version.ts"
-import type { Keys, ListedKey, NewSecret } from "../../services/keys.ts"
-import { type Paging, pageOfAll, readPaging } from "../../services/paging.ts"
-import { PersonShown } from "./members.ts"
-import { Id, Instant } from "./tagged.ts"
+import { type ApiKey, KEY_STATES } from "../../../domain/key.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { etagOf } from "../../../domain/version.ts"
+import type { Keys, ListedKey, NewSecret } from "../../../services/api-keys/api-keys.ts"
+import { type Paging, pageOfAll, readPaging } from "../../../services/lists/paging.ts"
+import { Id, Instant } from "../tagged.ts"
+import { PersonResponse } from "./members.ts"
 
 const InstantOrNull = t.Union([Instant, t.Null()])
 const WordsOrNull = t.Union([t.String(), t.Null()])
@@ -13,15 +13,15 @@ const WordsOrNull = t.Union([t.String(), t.Null()])
 const KEY = {
   id: Id,
   name: t.String(),
-  prefix: t.String({ description: "How people tell keys apart" }),
+  prefix: t.String({ description: "Visible beginning of the key, for recognizing it." }),
   last4: t.String(),
   scopes: t.Array(t.String()),
   site_access: t.String(),
-  site_ids: t.Union([t.Array(Id), t.Null()], { description: "null with site_access all" }),
+  site_ids: t.Union([t.Array(Id), t.Null()], { description: "Ids of the sites of a limited key. null: all sites." }),
   ip_allow: t.Array(t.String()),
   rate_limit: t.Union([t.Integer(), t.Null()]),
   personal: t.Boolean(),
-  created_by: t.Union([PersonShown, t.Null()], { description: "null: the command line" }),
+  created_by: t.Union([PersonResponse, t.Null()], { description: "Creator of the key. null: created on the command line." }),
   created_at: Instant,
   expires_at: InstantOrNull,
   last_used_at: InstantOrNull,
@@ -29,30 +29,33 @@ const KEY = {
   last_used_agent: WordsOrNull,
   revoked_at: InstantOrNull,
   state: t.String(),
-  owner_left: t.Boolean({ description: "Who made it is no member any more: nobody's rights bound it" }),
+  owner_left: t.Boolean({ description: "Whether its creator has left the organization, so that no role limits the key." }),
   version: t.Integer(),
 }
-export const KeyShown = t.Object(KEY, { title: "ApiKey" })
-export type KeyShown = Static<typeof KeyShown>
-export const SecretShown = t.Object({ ...KEY, key: t.String({ description: "The whole key; shown this once" }) }, { title: "NewApiKey" })
-export type SecretShown = Static<typeof SecretShown>
+export const KeyResponse = t.Object(KEY, { title: "ApiKey" })
+export type KeyResponse = Static<typeof KeyResponse>
+export const SecretResponse = t.Object(
+  { ...KEY, key: t.String({ description: "Complete key. It is never returned again." }) },
+  { title: "NewApiKey" },
+)
+export type SecretResponse = Static<typeof SecretResponse>
 
-export const says = (summary: string) => ({ summary, tags: ["api-keys"] })
+export const operation = (summary: string) => ({ summary, tags: ["api-keys"] })
 export const CAN_WRITE_KEYS = { permission: "keys:write", personal: true }
 
-/** By state, or all. Throws `invalid_query`, `invalid_cursor`. */
+/** Parses the query of a list of keys, optionally limited to a state. Throws `invalid_query` or `invalid_cursor`. */
 export const readKeyPaging = (list: string, query: Record<string, unknown>) =>
   readPaging(list, query, ["state"], (reader) => ({ state: reader.choice("state", KEY_STATES) }))
 
-/** One page of keys, with who made them. */
+/** Returns a page of keys with their creators. */
 export async function pageOfKeys(keys: Keys, organizationId: number, paging: Paging<unknown>, all: readonly ApiKey[]) {
   const page = await pageOfAll(paging, all)
-  return { ...page, data: (await keys.listed(organizationId, page.data)).map(shownKey) }
+  return { ...page, data: (await keys.listed(organizationId, page.data)).map(toKeyResponse) }
 }
 
-/** A key that was just made, by whoever asks. */
+/** Converts a key that the caller has just created, with its secret. */
 export function newKey({ key, secret }: NewSecret, { id, name, email }: { id: number; name: string; email: string }) {
-  const shown = shownKey({ ...key, state: "active", creator: { user_id: id, name, email }, owner_left: false })
+  const shown = toKeyResponse({ ...key, state: "active", creator: { user_id: id, name, email }, owner_left: false })
   return {
     location: `/api/private/organizations/${key.organization_id}/api-keys/${key.id}`,
     etag: etagOf(key),
@@ -60,7 +63,7 @@ export function newKey({ key, secret }: NewSecret, { id, name, email }: { id: nu
   }
 }
 
-export const shownKey = (key: ListedKey): KeyShown => ({
+export const toKeyResponse = (key: ListedKey): KeyResponse => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,

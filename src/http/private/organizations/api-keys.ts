@@ -1,22 +1,31 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { type ApiKey, impliedBy, SCOPE_TITLES, SCOPES } from "../../domain/key.ts"
-import { KeyInput, KeyPatch } from "../../domain/key-input.ts"
-import { API } from "../../domain/limits.ts"
-import type { Organization } from "../../domain/organization.ts"
-import { etagOf } from "../../domain/version.ts"
-import { leaveUnread, readOptionalJson } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { keyDeed } from "../../services/deeds.ts"
-import type { KeyUsage } from "../../services/key-usage.ts"
-import type { Keys, NewSecret } from "../../services/keys.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { CAN_WRITE_KEYS, KeyShown, newKey, pageOfKeys, readKeyPaging, SecretShown, says, shownKey } from "./api-key-shown.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import { type ApiKey, impliedBy, SCOPE_TITLES, SCOPES } from "../../../domain/key.ts"
+import { KeyInput, KeyPatch } from "../../../domain/key-input.ts"
+import { API } from "../../../domain/limits.ts"
+import type { Organization } from "../../../domain/organization.ts"
+import { etagOf } from "../../../domain/version.ts"
+import type { Keys, NewSecret } from "../../../services/api-keys/api-keys.ts"
+import type { KeyUsage } from "../../../services/api-keys/key-usage.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { keyEntry } from "../../../services/audit/entries.ts"
+import { readNothing, readOptionalJson } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import {
+  CAN_WRITE_KEYS,
+  KeyResponse,
+  newKey,
+  operation,
+  pageOfKeys,
+  readKeyPaging,
+  SecretResponse,
+  toKeyResponse,
+} from "./api-key-shown.ts"
 
 export interface ApiKeyRoutesOptions {
   keys: Keys
@@ -24,27 +33,27 @@ export interface ApiKeyRoutesOptions {
   audit: Audit
 }
 
-const ScopesShown = t.Object({ data: t.Array(t.Object({ scope: t.String(), title: t.String(), implies: t.Array(t.String()) })) })
-const UsageShown = t.Object({
+const ScopesResponse = t.Object({ data: t.Array(t.Object({ scope: t.String(), title: t.String(), implies: t.Array(t.String()) })) })
+const UsageResponse = t.Object({
   from: t.String(),
   to: t.String(),
   data: t.Array(t.Object({ day: t.String(), route: t.String(), status: t.String(), requests: t.Integer() })),
 })
 
-/** What scopes there are. */
+/** Creates the route that lists all scopes. */
 export const scopeRoutes = (router: PrivateRouter) =>
   new Elysia({ prefix: "/api/private/api-scopes" })
     .use(router)
     .get("", () => ({ data: SCOPES.map((scope) => ({ scope, title: SCOPE_TITLES[scope], implies: [...impliedBy(scope)] })) }), {
       signedIn: true,
       query: NoQuery,
-      response: { 200: ScopesShown },
-      detail: says("List scopes of API keys"),
+      response: { 200: ScopesResponse },
+      detail: operation("List scopes of API keys"),
     })
 
-/** The keys of an organization. */
+/** Creates the routes for the API keys of an organization. */
 export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof creation>, { keys, keyUsage, audit }: ApiKeyRoutesOptions) {
-  const show = async (key: ApiKey): Promise<KeyShown> => shownKey((await keys.listed(key.organization_id, [key]))[0]!)
+  const show = async (key: ApiKey): Promise<KeyResponse> => toKeyResponse((await keys.listed(key.organization_id, [key]))[0]!)
   const find = ({ id }: Record<string, string | undefined>, { organization }: { organization?: Organization }) =>
     keys.get(organization!.id, id) // routes below an organization have one
 
@@ -56,18 +65,18 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         const paging = readKeyPaging(`api-keys/${organization.id}`, query)
         return pageOfKeys(keys, organization.id, paging, await keys.list(organization.id, paging.filters.state))
       },
-      { canOrganization: "keys:write", query: ListQuery, response: { 200: Listed(KeyShown) }, detail: says("List API keys") },
+      { canOrganization: "keys:write", query: ListQuery, response: { 200: Listed(KeyResponse) }, detail: operation("List API keys") },
     )
     .post(
       "",
       ({ organization, user, actor, ...call }) =>
-        create<NewSecret, SecretShown>(
+        create<NewSecret, SecretResponse>(
           { ...call, user },
-          (body, told) =>
+          (body, storeResponse) =>
             keys.create(organization.id, body, {
               by: user.id,
-              alongside: recorded(audit, actor, keyDeed("create")),
-              ...(told && { told }),
+              alongside: recorded(audit, actor, keyEntry("create")),
+              ...(storeResponse && { storeResponse }),
             }),
           (made) => newKey(made, user),
         ),
@@ -75,8 +84,8 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         canOrganization: { ...CAN_WRITE_KEYS, sudo: true },
         query: NoQuery,
         body: Sent,
-        response: { 201: SecretShown },
-        detail: { ...says("Make an API key"), ...takes(KeyInput) },
+        response: { 201: SecretResponse },
+        detail: { ...operation("Create an API key"), ...takes(KeyInput) },
       },
     )
     .get(
@@ -85,7 +94,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         const key = await keys.get(organization.id, params.id)
         return tagged(set, key, await show(key))
       },
-      { canOrganization: "keys:write", query: NoQuery, response: { 200: KeyShown }, detail: says("Read an API key") },
+      { canOrganization: "keys:write", query: NoQuery, response: { 200: KeyResponse }, detail: operation("Get an API key") },
     )
     .patch(
       "/:id",
@@ -94,55 +103,55 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
         const key = await keys.update(organization.id, params.id, body.value, {
           by: user.id,
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, keyDeed("update")),
-          current: (now) => shownKey({ ...before!, ...now }),
+          alongside: recorded(audit, actor, keyEntry("update")),
+          current: (now) => toKeyResponse({ ...before!, ...now }),
         })
-        return tagged(set, key, shownKey({ ...before!, ...key }))
+        return tagged(set, key, toKeyResponse({ ...before!, ...key }))
       },
       {
         canOrganization: { ...CAN_WRITE_KEYS, find },
         query: NoQuery,
         body: Sent,
-        response: { 200: KeyShown },
-        detail: { ...says("Change an API key"), ...refuses("invalid_state"), ...takes(KeyPatch) },
+        response: { 200: KeyResponse },
+        detail: { ...operation("Update an API key"), ...refuses("invalid_state"), ...takes(KeyPatch) },
       },
     )
     .delete(
       "/:id",
       async ({ organization, user, params, actor, request, status }) => {
-        const terms = { by: user.id, expected: expectedVersions(request), alongside: recorded(audit, actor, keyDeed("revoke")) }
+        const terms = { by: user.id, expected: expectedVersions(request), alongside: recorded(audit, actor, keyEntry("revoke")) }
         await keys.revoke(organization.id, params.id, terms)
         return status(204, undefined)
       },
       {
-        canOrganization: { ...CAN_WRITE_KEYS, read: leaveUnread },
+        canOrganization: { ...CAN_WRITE_KEYS, find, read: readNothing },
         query: NoQuery,
-        detail: { ...says("Revoke an API key"), ...refuses("invalid_state", "precondition_failed") },
+        detail: { ...operation("Revoke an API key"), ...refuses("invalid_state", "precondition_failed") },
       },
     )
     .post(
       "/:id/rotate",
       async ({ organization, user, params, actor, ...call }) => {
         const [before] = await keys.listed(organization.id, [await keys.get(organization.id, params.id)])
-        return create<NewSecret, SecretShown>(
+        return create<NewSecret, SecretResponse>(
           { ...call, user },
-          (body, told) =>
+          (body, storeResponse) =>
             keys.rotate(organization.id, params.id, body, {
               by: user.id,
               expected: expectedVersions(call.request),
-              alongside: recorded(audit, actor, keyDeed("rotate")),
-              ...(told && { told }),
+              alongside: recorded(audit, actor, keyEntry("rotate")),
+              ...(storeResponse && { storeResponse }),
             }),
-          ({ key, secret }) => ({ status: 200, etag: etagOf(key), body: { ...shownKey({ ...before!, ...key }), key: secret } }),
+          ({ key, secret }) => ({ status: 200, etag: etagOf(key), body: { ...toKeyResponse({ ...before!, ...key }), key: secret } }),
         )
       },
       {
         canOrganization: { ...CAN_WRITE_KEYS, sudo: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        response: { 200: SecretShown },
+        response: { 200: SecretResponse },
         detail: {
-          ...says("Give an API key another secret"),
+          ...operation("Rotate the secret of an API key"),
           ...refuses("invalid_state", "precondition_failed", "limit_reached"),
           ...BODIES.rotation,
         },
@@ -151,7 +160,7 @@ export function apiKeyRoutes(router: PrivateRouter, create: ReturnType<typeof cr
     .get("/:id/usage", async ({ organization, params, query }) => keyUsage.list((await keys.get(organization.id, params.id)).id, query), {
       canOrganization: "keys:write",
       query: ListQuery,
-      response: { 200: UsageShown },
-      detail: says("Requests by day, route and status"),
+      response: { 200: UsageResponse },
+      detail: operation("Get the requests of an API key by day, route and status"),
     })
 }

@@ -1,15 +1,15 @@
 import { Elysia } from "elysia"
-import { AuditRowShown, shownAuditRow } from "../../domain/audit.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import { AUDIT_PARAMETERS, type AuditList, readAuditFilters } from "../../services/audit-list.ts"
-import { privatePage, readPaging } from "../../services/paging.ts"
-import { Listed, ListQuery } from "./tagged.ts"
+import { AuditRowResponse, formatAuditRow } from "../../../domain/audit.ts"
+import { AUDIT_PARAMETERS, type AuditList, readAuditFilters } from "../../../services/audit/audit-list.ts"
+import { privatePage, readPaging } from "../../../services/lists/paging.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { Listed, ListQuery } from "../tagged.ts"
 
 export interface OrganizationAuditOptions {
   auditList: AuditList
 }
 
-/** What happened in an organization, newest first. */
+/** Creates the route for the audit log of an organization, newest entries first. */
 export const organizationAuditRoutes = (router: PrivateRouter, { auditList }: OrganizationAuditOptions) =>
   new Elysia({ prefix: "/api/private/organizations/:organization/audit" }).use(router).get(
     "",
@@ -21,12 +21,12 @@ export const organizationAuditRoutes = (router: PrivateRouter, { auditList }: Or
         (limit) => auditList.list(filters, paging.after, limit),
         () => auditList.count(filters),
       )
-      return { ...page, data: page.data.map(shownAuditRow) }
+      return { ...page, data: page.data.map(formatAuditRow) }
     },
     {
       canOrganization: "audit:read",
       query: ListQuery,
-      response: { 200: Listed(AuditRowShown) },
-      detail: { summary: "Who changed what", tags: ["organizations"] },
+      response: { 200: Listed(AuditRowResponse) },
+      detail: { summary: "List the audit log of an organization", tags: ["organizations"] },
     },
   )

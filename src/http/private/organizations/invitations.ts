@@ -1,20 +1,21 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { InvitationInput, isOver, parseNothing } from "../../domain/invitation.ts"
-import { API } from "../../domain/limits.ts"
-import { instantText } from "../../domain/moment.ts"
-import type { Organization } from "../../domain/organization.ts"
-import { leaveUnread, readOptionalJson } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Acceptance } from "../../services/acceptance.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { type Invitations, invitationDeed, type SentInvitation } from "../../services/invitations.ts"
-import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "./tagged.ts"
+import { InvitationInput, isExpired } from "../../../domain/invitation.ts"
+import { API } from "../../../domain/limits.ts"
+import { instantText } from "../../../domain/moment.ts"
+import type { Organization } from "../../../domain/organization.ts"
+import { parseEmptyBody } from "../../../domain/shape.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
+import type { Acceptance } from "../../../services/organizations/acceptance.ts"
+import { type Invitations, invitationEntry, type SentInvitation } from "../../../services/organizations/invitations.ts"
+import { readNothing, readOptionalJson } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "../tagged.ts"
 
 export interface InvitationRoutesOptions extends GuestOptions {
   invitations: Invitations
@@ -22,7 +23,7 @@ export interface InvitationRoutesOptions extends GuestOptions {
   audit: Audit
 }
 
-const InvitationShown = t.Object(
+const InvitationResponse = t.Object(
   {
     id: Id,
     email: t.String(),
@@ -32,14 +33,14 @@ const InvitationShown = t.Object(
     created_at: Instant,
     expires_at: Instant,
     sent_at: t.Union([Instant, t.Null()]),
-    state: t.String({ description: "open or expired" }),
-    link: t.Optional(t.String({ description: "To hand on, where no mail is sent; shown this once" })),
+    state: t.String({ description: "State: open or expired." }),
+    link: t.Optional(t.String({ description: "Link for the invited person if the instance sends no email. It is never returned again." })),
   },
   { title: "Invitation" },
 )
-type InvitationShown = Static<typeof InvitationShown>
+type InvitationResponse = Static<typeof InvitationResponse>
 
-const OfferShown = t.Object({
+const OfferResponse = t.Object({
   organization: t.Object({ id: Id, name: t.String() }),
   role: t.String(),
   email: t.String(),
@@ -47,15 +48,15 @@ const OfferShown = t.Object({
   expires_at: Instant,
   has_account: t.Boolean(),
 })
-const JoinedShown = t.Object({ organization: t.Object({ id: Id, name: t.String() }) })
+const JoinedResponse = t.Object({ organization: t.Object({ id: Id, name: t.String() }) })
 
-const says = (summary: string) => ({ summary, tags: ["invitations"] })
+const operation = (summary: string) => ({ summary, tags: ["invitations"] })
 const PATH = "/api/private/organizations/:organization"
 
-/** Asking people to join an organization. */
+/** Creates the routes for the invitations of an organization. */
 export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeof creation>, options: InvitationRoutesOptions) {
   const { invitations, audit, now } = options
-  const show = (invitation: SentInvitation) => shownInvitation(invitation, now())
+  const show = (invitation: SentInvitation) => toInvitationResponse(invitation, now())
   const find = ({ id }: Record<string, string | undefined>, { organization }: { organization?: Organization }) =>
     invitations.get(organization!.id, id) // routes below an organization have one
 
@@ -64,12 +65,12 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
     .post(
       "/members/invite",
       ({ organization, user, actor, ...call }) =>
-        create<SentInvitation, InvitationShown>(
+        create<SentInvitation, InvitationResponse>(
           { ...call, user },
-          (body, told) =>
+          (body, storeResponse) =>
             invitations.create(organization, body, user.id, {
-              alongside: recorded(audit, actor, invitationDeed("create")),
-              ...(told && { told }),
+              alongside: recorded(audit, actor, invitationEntry("create")),
+              ...(storeResponse && { storeResponse }),
             }),
           (invitation) => ({
             location: `/api/private/organizations/${organization.id}/invitations/${invitation.id}`,
@@ -80,8 +81,8 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
         canOrganization: { permission: "members:write", personal: true },
         query: NoQuery,
         body: Sent,
-        response: { 201: InvitationShown },
-        detail: { ...says("Invite somebody"), ...refuses("already_member", "rate_limited"), ...takes(InvitationInput) },
+        response: { 201: InvitationResponse },
+        detail: { ...operation("Invite a member"), ...refuses("already_member", "rate_limited"), ...takes(InvitationInput) },
       },
     )
     .get(
@@ -91,18 +92,23 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
         const page = await pageOfAll(paging, await invitations.list(organization.id))
         return { ...page, data: page.data.map(show) }
       },
-      { canOrganization: "members:read", query: ListQuery, response: { 200: Listed(InvitationShown) }, detail: says("List invitations") },
+      {
+        canOrganization: "members:read",
+        query: ListQuery,
+        response: { 200: Listed(InvitationResponse) },
+        detail: operation("List invitations"),
+      },
     )
     .post(
       "/invitations/:id/resend",
       ({ organization, user, params, actor, ...call }) =>
-        create<SentInvitation, InvitationShown>(
+        create<SentInvitation, InvitationResponse>(
           { ...call, user },
-          (body, told) => {
-            parseNothing(body)
+          (body, storeResponse) => {
+            parseEmptyBody(body)
             return invitations.resend(organization, params.id, user.id, {
-              alongside: recorded(audit, actor, invitationDeed("resend")),
-              ...(told && { told }),
+              alongside: recorded(audit, actor, invitationEntry("resend")),
+              ...(storeResponse && { storeResponse }),
             })
           },
           (invitation) => ({ status: 200, body: show(invitation) }),
@@ -111,31 +117,31 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
         canOrganization: { permission: "members:write", personal: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        response: { 200: InvitationShown },
-        detail: says("Send an invitation again, under a new link"),
+        response: { 200: InvitationResponse },
+        detail: operation("Resend an invitation with a new link"),
       },
     )
     .delete(
       "/invitations/:id",
       async ({ organization, params, actor, status }) => {
-        await invitations.remove(organization.id, params.id, recorded(audit, actor, invitationDeed("delete")))
+        await invitations.remove(organization.id, params.id, recorded(audit, actor, invitationEntry("delete")))
         return status(204, undefined)
       },
       {
-        canOrganization: { permission: "members:write", personal: true, read: leaveUnread },
+        canOrganization: { permission: "members:write", personal: true, read: readNothing },
         query: NoQuery,
-        detail: says("Withdraw an invitation"),
+        detail: operation("Withdraw an invitation"),
       },
     )
 }
 
-/** What the link of an invitation leads to. */
+/** Creates the routes behind the link of an invitation. */
 export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoutesOptions) {
   const { acceptance, cookie } = options
   const { guestOf, welcome } = guests(options)
-  // What is no text at all arrives as null.
+  // A value that is not text arrives as null.
   const tokenIn = ({ token }: Record<string, string | undefined>): string => token ?? ""
-  const find = (params: Record<string, string | undefined>) => acceptance.look(tokenIn(params))
+  const find = (params: Record<string, string | undefined>) => acceptance.find(tokenIn(params))
 
   return new Elysia({ prefix: "/api/private/invitations" })
     .use(router)
@@ -143,7 +149,7 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
     .get(
       "/:token",
       async ({ params }) => {
-        const { invitation, organization, sites, hasAccount } = await acceptance.look(tokenIn(params))
+        const { invitation, organization, sites, hasAccount } = await acceptance.find(tokenIn(params))
         return {
           organization: { id: organization.id, name: organization.name },
           role: invitation.role,
@@ -156,8 +162,8 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
       {
         open: true,
         query: NoQuery,
-        response: { 200: OfferShown },
-        detail: { ...says("What an invitation offers"), ...refuses("invitation_not_found") },
+        response: { 200: OfferResponse },
+        detail: { ...operation("Get an invitation by its token"), ...refuses("invitation_not_found") },
       },
     )
     .post(
@@ -165,18 +171,18 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
       async (context) => {
         const { params, body, person } = context
         const [token, guest] = [tokenIn(params), guestOf(context)]
-        if (person) return shownJoined(await acceptance.bySignedIn(token, body.value, person, guest))
+        if (person) return toJoinedResponse(await acceptance.bySignedIn(token, body.value, person, guest))
         const joined = await acceptance.bySigningUp(token, body.value, guest)
         if (joined.signedIn) welcome(context, joined.signedIn)
-        return shownJoined(joined.organization)
+        return toJoinedResponse(joined.organization)
       },
       {
         open: { waits: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        response: { 200: JoinedShown },
+        response: { 200: JoinedResponse },
         detail: {
-          ...says("Accept an invitation, signed in or by signing up"),
+          ...operation("Accept an invitation, signed in or with a new account"),
           ...refuses(
             "invitation_not_found",
             "invitation_for_other_email",
@@ -194,9 +200,9 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
     )
 }
 
-const shownJoined = ({ id, name }: Organization): Static<typeof JoinedShown> => ({ organization: { id, name } })
+const toJoinedResponse = ({ id, name }: Organization): Static<typeof JoinedResponse> => ({ organization: { id, name } })
 
-function shownInvitation(invitation: SentInvitation, now: number): InvitationShown {
+function toInvitationResponse(invitation: SentInvitation, now: number): InvitationResponse {
   const { id, email, role, site_ids, invited_by, created_at, expires_at, sent_at, link } = invitation
   return {
     id,
@@ -207,7 +213,7 @@ function shownInvitation(invitation: SentInvitation, now: number): InvitationSho
     created_at: instantText(created_at),
     expires_at: instantText(expires_at),
     sent_at: sent_at === null ? null : instantText(sent_at),
-    state: isOver(invitation, now) ? "expired" : "open",
+    state: isExpired(invitation, now) ? "expired" : "open",
     ...(link !== undefined && { link }),
   }
 }

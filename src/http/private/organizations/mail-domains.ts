@@ -1,38 +1,41 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Deed } from "../../domain/audit.ts"
-import { DomainInput, type MailDomain, proofOf } from "../../domain/mail-domain.ts"
-import { instantText } from "../../domain/moment.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import type { MailDomains } from "../../services/mail-domains.ts"
-import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "./tagged.ts"
+import type { AuditEntry } from "../../../domain/audit.ts"
+import { DomainInput, type MailDomain, proofOf } from "../../../domain/mail-domain.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
+import type { MailDomains } from "../../../services/oidc/mail-domains.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "../tagged.ts"
 
 export interface MailDomainRoutesOptions {
   mailDomains: MailDomains
   audit: Audit
 }
 
-const DomainShown = t.Object(
+const DomainResponse = t.Object(
   {
     id: Id,
     domain: t.String(),
-    record: t.Object({ type: t.Literal("TXT"), name: t.String(), value: t.String() }, { description: "What the DNS must show" }),
+    record: t.Object(
+      { type: t.Literal("TXT"), name: t.String(), value: t.String() },
+      { description: "DNS record that verifies the domain." },
+    ),
     verified_at: t.Union([Instant, t.Null()]),
     created_at: Instant,
   },
   { title: "MailDomain" },
 )
-type DomainShown = Static<typeof DomainShown>
+type DomainResponse = Static<typeof DomainResponse>
 
-const says = (summary: string) => ({ summary, tags: ["organizations"] })
+const operation = (summary: string) => ({ summary, tags: ["organizations"] })
 const ORG_WRITE = "org:write"
 
-/** Domains of e-mail addresses that an organization proves to be its own. */
+/** Creates the routes for the email domains that an organization verifies. */
 export function mailDomainRoutes(router: PrivateRouter, create: ReturnType<typeof creation>, options: MailDomainRoutesOptions) {
   const { mailDomains, audit } = options
   return new Elysia({ prefix: "/api/private/organizations/:organization/domains" })
@@ -42,52 +45,52 @@ export function mailDomainRoutes(router: PrivateRouter, create: ReturnType<typeo
       async ({ organization, query }) => {
         const paging = readPlainPaging(`domains/${organization.id}`, query)
         const page = await pageOfAll(paging, await mailDomains.list(organization.id))
-        return { ...page, data: page.data.map(shownDomain) }
+        return { ...page, data: page.data.map(toDomainResponse) }
       },
-      { canOrganization: ORG_WRITE, query: ListQuery, response: { 200: Listed(DomainShown) }, detail: says("List domains") },
+      { canOrganization: ORG_WRITE, query: ListQuery, response: { 200: Listed(DomainResponse) }, detail: operation("List domains") },
     )
     .post(
       "",
       ({ organization, user, actor, ...call }) =>
-        create<MailDomain, DomainShown>(
+        create<MailDomain, DomainResponse>(
           { ...call, user },
-          (body, also) => mailDomains.create(organization.id, body, recorded(audit, actor, deedOf("create"), also)),
-          (domain) => ({ location: `/api/private/organizations/${organization.id}/domains/${domain.id}`, body: shownDomain(domain) }),
+          (body, also) => mailDomains.create(organization.id, body, recorded(audit, actor, auditEntry("create"), also)),
+          (domain) => ({ location: `/api/private/organizations/${organization.id}/domains/${domain.id}`, body: toDomainResponse(domain) }),
         ),
       {
         canOrganization: ORG_WRITE,
         query: NoQuery,
         body: Sent,
-        response: { 201: DomainShown },
-        detail: { ...says("Name a domain"), ...refuses("domain_taken"), ...takes(DomainInput) },
+        response: { 201: DomainResponse },
+        detail: { ...operation("Add a domain"), ...refuses("domain_taken"), ...takes(DomainInput) },
       },
     )
     .post(
       "/:id/verify",
       async ({ organization, params, actor }) =>
-        shownDomain(await mailDomains.verify(organization.id, params.id, recorded(audit, actor, deedOf("verify")))),
+        toDomainResponse(await mailDomains.verify(organization.id, params.id, recorded(audit, actor, auditEntry("verify")))),
       {
-        canOrganization: { permission: ORG_WRITE, read: leaveUnread },
+        canOrganization: { permission: ORG_WRITE, read: readNothing },
         query: NoQuery,
-        response: { 200: DomainShown },
-        detail: { ...says("Look for the TXT record"), ...refuses("domain_not_verified", "domain_taken", "outbound_disabled") },
+        response: { 200: DomainResponse },
+        detail: { ...operation("Verify a domain"), ...refuses("domain_not_verified", "domain_taken", "outbound_disabled") },
       },
     )
     .delete(
       "/:id",
       async ({ organization, params, actor, status }) => {
-        await mailDomains.remove(organization.id, params.id, recorded(audit, actor, deedOf("delete")))
+        await mailDomains.remove(organization.id, params.id, recorded(audit, actor, auditEntry("delete")))
         return status(204, undefined)
       },
       {
-        canOrganization: { permission: ORG_WRITE, read: leaveUnread },
+        canOrganization: { permission: ORG_WRITE, read: readNothing },
         query: NoQuery,
-        detail: { ...says("Give a domain up"), ...refuses("provider_required") },
+        detail: { ...operation("Remove a domain"), ...refuses("provider_required") },
       },
     )
 }
 
-const shownDomain = (domain: MailDomain): DomainShown => ({
+const toDomainResponse = (domain: MailDomain): DomainResponse => ({
   id: domain.id,
   domain: domain.domain,
   record: { type: "TXT", name: domain.domain, value: proofOf(domain) },
@@ -95,9 +98,9 @@ const shownDomain = (domain: MailDomain): DomainShown => ({
   created_at: instantText(domain.created_at),
 })
 
-const deedOf =
+const auditEntry =
   (verb: string) =>
-  ({ id, domain, organization_id }: MailDomain): Deed => ({
+  ({ id, domain, organization_id }: MailDomain): AuditEntry => ({
     action: `accounts.mail_domain.${verb}`,
     target: { type: "mail_domain", id, label: domain },
     organizationId: organization_id,

@@ -1,22 +1,22 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Deed } from "../../domain/audit.ts"
-import { API } from "../../domain/limits.ts"
-import { MemberPatch, ROLES, RoleInput } from "../../domain/membership.ts"
-import { instantText } from "../../domain/moment.ts"
-import type { Organization } from "../../domain/organization.ts"
-import { readOptionalJson } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { organizationDeed } from "../../services/deeds.ts"
-import type { ListedMember, Members } from "../../services/members.ts"
-import type { Organizations } from "../../services/organizations.ts"
-import { pageOfAll, readPaging } from "../../services/paging.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { OrganizationShown, shownOrganization } from "./organizations.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import type { AuditEntry } from "../../../domain/audit.ts"
+import { API } from "../../../domain/limits.ts"
+import { MemberPatch, ROLES, RoleInput } from "../../../domain/membership.ts"
+import { instantText } from "../../../domain/moment.ts"
+import type { Organization } from "../../../domain/organization.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { organizationEntry } from "../../../services/audit/entries.ts"
+import { pageOfAll, readPaging } from "../../../services/lists/paging.ts"
+import type { ListedMember, Members } from "../../../services/organizations/members.ts"
+import type { Organizations } from "../../../services/organizations/organizations.ts"
+import { readOptionalJson } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { Id, Instant, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import { OrganizationResponse, toOrganizationResponse } from "./organizations.ts"
 
 export interface MemberRoutesOptions {
   members: Members
@@ -24,11 +24,11 @@ export interface MemberRoutesOptions {
   audit: Audit
 }
 
-export const PersonShown = t.Object({ id: Id, name: t.String(), email: t.String() })
+export const PersonResponse = t.Object({ id: Id, name: t.String(), email: t.String() })
 
-const MemberShown = t.Object(
+const MemberResponse = t.Object(
   {
-    user: PersonShown,
+    user: PersonResponse,
     role: RoleInput,
     grants: t.Array(t.String()),
     denies: t.Array(t.String()),
@@ -41,9 +41,9 @@ const MemberShown = t.Object(
   { title: "Member" },
 )
 
-const says = (summary: string) => ({ summary, tags: ["members"] })
+const operation = (summary: string) => ({ summary, tags: ["members"] })
 
-/** Who belongs to an organization, and what they may do. */
+/** Creates the routes for the members of an organization. */
 export function memberRoutes(router: PrivateRouter, { members, organizations, audit }: MemberRoutesOptions) {
   const find = (params: Record<string, string | undefined>, { organization }: { organization?: Organization }) =>
     members.get(organization!.id, params.user) // routes below an organization have one
@@ -58,32 +58,36 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
           role: reader.choice("role", ROLES),
         }))
         const page = await pageOfAll(paging, await members.list(organization.id, paging.filters))
-        return { ...page, data: page.data.map(shownMember) }
+        return { ...page, data: page.data.map(toMemberResponse) }
       },
-      { canOrganization: "members:read", query: ListQuery, response: { 200: Listed(MemberShown) }, detail: says("List members") },
+      { canOrganization: "members:read", query: ListQuery, response: { 200: Listed(MemberResponse) }, detail: operation("List members") },
     )
     .patch(
       "/members/:user",
       async ({ organization, user, params, actor, body, request, set }) => {
         const member = await members.update(organization.id, params.user, body.value, user.id, {
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, deedOf("update", organization)),
-          current: (now) => shownMember({ site_roles: [], ...now }),
+          alongside: recorded(audit, actor, auditEntry("update", organization)),
+          current: (now) => toMemberResponse({ site_roles: [], ...now }),
         })
-        return tagged(set, member, shownMember(member))
+        return tagged(set, member, toMemberResponse(member))
       },
       {
         canOrganization: { permission: "members:write", sudo: true, personal: true, find },
         query: NoQuery,
         body: Sent,
-        response: { 200: MemberShown },
-        detail: { ...says("Change role, grants or denies"), ...refuses("last_owner", "limit_reached"), ...takes(MemberPatch) },
+        response: { 200: MemberResponse },
+        detail: {
+          ...operation("Update the role, grants or denies of a member"),
+          ...refuses("last_owner", "limit_reached"),
+          ...takes(MemberPatch),
+        },
       },
     )
     .delete(
       "/members/:user",
       async ({ organization, user, params, actor, body, request, status }) => {
-        const alongside = recorded(audit, actor, deedOf("remove", organization))
+        const alongside = recorded(audit, actor, auditEntry("remove", organization))
         await members.remove(organization.id, params.user, body.value, user.id, { expected: expectedVersions(request), alongside })
         return status(204, undefined)
       },
@@ -91,7 +95,7 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
         canOrganization: { permission: "members:write", personal: true, find, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        detail: { ...says("Remove a member"), ...refuses("last_owner", "precondition_failed"), ...BODIES.removal },
+        detail: { ...operation("Remove a member"), ...refuses("last_owner", "precondition_failed"), ...BODIES.removal },
       },
     )
     .post(
@@ -101,22 +105,22 @@ export function memberRoutes(router: PrivateRouter, { members, organizations, au
           organization.id,
           body.value,
           user.id,
-          recorded(audit, actor, () => organizationDeed("transfer")(organization)),
+          recorded(audit, actor, () => organizationEntry("transfer")(organization)),
         )
         const { id } = organization
-        return tagged(set, organization, shownOrganization(organization, "admin", await organizations.counts(id)))
+        return tagged(set, organization, toOrganizationResponse(organization, "admin", await organizations.counts(id)))
       },
       {
         canOrganization: { permission: "org:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
-        response: { 200: OrganizationShown },
-        detail: { ...says("Make somebody else the owner"), ...refuses("precondition_failed"), ...BODIES.owner },
+        response: { 200: OrganizationResponse },
+        detail: { ...operation("Transfer ownership"), ...refuses("precondition_failed"), ...BODIES.owner },
       },
     )
 }
 
-const shownMember = (member: ListedMember): Static<typeof MemberShown> => ({
+const toMemberResponse = (member: ListedMember): Static<typeof MemberResponse> => ({
   user: { id: member.user_id, name: member.name, email: member.email },
   role: member.role,
   grants: [...member.grants],
@@ -128,9 +132,9 @@ const shownMember = (member: ListedMember): Static<typeof MemberShown> => ({
   version: member.version,
 })
 
-const deedOf =
+const auditEntry =
   (verb: string, { id }: Organization) =>
-  (member: { user_id: number; email: string }): Deed => ({
+  (member: { user_id: number; email: string }): AuditEntry => ({
     action: `accounts.member.${verb}`,
     target: { type: "user", id: member.user_id, label: member.email },
     organizationId: id,

@@ -1,13 +1,13 @@
 import type { AnyElysia } from "elysia"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { creation } from "../public/creation.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import type { creation } from "../../public/creation.ts"
 import { type ApiKeyRoutesOptions, apiKeyRoutes, scopeRoutes } from "./api-keys.ts"
+import { type OrganizationAuditOptions, organizationAuditRoutes } from "./audit.ts"
 import { acceptanceRoutes, type InvitationRoutesOptions, invitationRoutes } from "./invitations.ts"
 import { type MailDomainRoutesOptions, mailDomainRoutes } from "./mail-domains.ts"
 import { type MemberRoutesOptions, memberRoutes } from "./members.ts"
-import { type OrganizationAuditOptions, organizationAuditRoutes } from "./organization-audit.ts"
-import { type ProviderRoutesOptions, providerRoutes } from "./organization-providers.ts"
 import { type OrganizationRoutesOptions, organizationRoutes } from "./organizations.ts"
+import { type ProviderRoutesOptions, providerRoutes } from "./providers.ts"
 import { siteApiKeyRoutes } from "./site-api-keys.ts"
 import { type SiteMemberRoutesOptions, siteMemberRoutes } from "./site-members.ts"
 
@@ -23,7 +23,7 @@ export interface MembershipRoutesOptions
   create: ReturnType<typeof creation>
 }
 
-/** Organizations, who belongs to them, and their keys. */
+/** Creates the routes for organizations, their members and their API keys. */
 export const membershipRoutes = (router: PrivateRouter, options: MembershipRoutesOptions): AnyElysia[] => [
   organizationRoutes(router, options.create, options),
   organizationAuditRoutes(router, options),

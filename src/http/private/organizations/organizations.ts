@@ -1,23 +1,23 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { type Organization, OrganizationInput, OrganizationPatch, PolicyInput, type Role } from "../../domain/organization.ts"
-import type { Site } from "../../domain/site.ts"
-import { SiteInput } from "../../domain/site-input.ts"
-import { etagOf } from "../../domain/version.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Access } from "../../services/access.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { deedOnSite, organizationDeed } from "../../services/deeds.ts"
-import type { Organizations } from "../../services/organizations.ts"
-import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
-import type { Sites } from "../../services/sites.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import type { creation } from "../public/creation.ts"
-import { type SiteFacts, SiteShown, shownSite } from "../public/shown.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { MEMBER } from "./authorize.ts"
-import { answersEmpty, BODIES } from "./sent-bodies.ts"
-import { Id, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import { type Organization, OrganizationInput, OrganizationPatch, PolicyInput, type Role } from "../../../domain/organization.ts"
+import type { Site } from "../../../domain/site.ts"
+import { SiteInput } from "../../../domain/site-input.ts"
+import { etagOf } from "../../../domain/version.ts"
+import type { Access } from "../../../services/access/access.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { organizationEntry, siteEntry } from "../../../services/audit/entries.ts"
+import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
+import type { Organizations } from "../../../services/organizations/organizations.ts"
+import type { Sites } from "../../../services/sites/sites.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import type { creation } from "../../public/creation.ts"
+import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { MEMBER } from "../authorize.ts"
+import { answersEmpty, BODIES } from "../sent-bodies.ts"
+import { Id, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
 
 export interface OrganizationRoutesOptions extends SiteFacts {
   organizations: Organizations
@@ -26,11 +26,11 @@ export interface OrganizationRoutesOptions extends SiteFacts {
   audit: Audit
 }
 
-export const OrganizationShown = t.Object(
+export const OrganizationResponse = t.Object(
   {
     id: Id,
     name: t.String(),
-    role: t.String({ description: "Of who asks" }),
+    role: t.String({ description: "Role of the caller." }),
     policy: PolicyInput,
     counts: t.Object({ members: t.Integer(), sites: t.Integer(), keys: t.Integer() }),
     version: t.Integer(),
@@ -38,17 +38,17 @@ export const OrganizationShown = t.Object(
   { title: "Organization" },
 )
 
-const says = (summary: string) => ({ summary, tags: ["organizations"] })
+const operation = (summary: string) => ({ summary, tags: ["organizations"] })
 const PATH = "/api/private/organizations"
 
-/** Organizations, and the sites that are made in them. */
+/** Creates the routes for organizations and for creating sites in them. */
 export function organizationRoutes(
   router: PrivateRouter,
   create: ReturnType<typeof creation>,
   { organizations, sites, access, audit, ...facts }: OrganizationRoutesOptions,
 ) {
   const show = async (organization: Organization, role: Role) =>
-    shownOrganization(organization, role, await organizations.counts(organization.id))
+    toOrganizationResponse(organization, role, await organizations.counts(organization.id))
 
   return new Elysia({ prefix: PATH })
     .use(router)
@@ -66,40 +66,40 @@ export function organizationRoutes(
       {
         signedIn: true,
         query: ListQuery,
-        response: { 200: Listed(OrganizationShown) },
-        detail: { ...says("Own organizations"), ...refuses("sso_required") },
+        response: { 200: Listed(OrganizationResponse) },
+        detail: { ...operation("List your organizations"), ...refuses("sso_required") },
       },
     )
     .post(
       "",
       ({ user, actor, ...call }) =>
-        create<Organization, Static<typeof OrganizationShown>>(
+        create<Organization, Static<typeof OrganizationResponse>>(
           { ...call, user },
-          (body, also) => organizations.createOwned(user, body, recorded(audit, actor, organizationDeed("create"), also)),
+          (body, also) => organizations.createOwned(user, body, recorded(audit, actor, organizationEntry("create"), also)),
           (organization) => ({
             location: `${PATH}/${organization.id}`,
             etag: etagOf(organization),
-            body: shownOrganization(organization, "owner", { members: 1, sites: 0, keys: 0 }),
+            body: toOrganizationResponse(organization, "owner", { members: 1, sites: 0, keys: 0 }),
           }),
         ),
       {
         signedIn: { personal: true },
         query: NoQuery,
         body: Sent,
-        response: { 201: OrganizationShown },
-        detail: { ...says("Make an organization"), ...refuses("forbidden"), ...takes(OrganizationInput) },
+        response: { 201: OrganizationResponse },
+        detail: { ...operation("Create an organization"), ...refuses("forbidden"), ...takes(OrganizationInput) },
       },
     )
     .get("/:organization", async ({ organization, role, set }) => tagged(set, organization, await show(organization, role)), {
       canOrganization: MEMBER,
       query: NoQuery,
-      response: { 200: OrganizationShown },
-      detail: says("Read an organization"),
+      response: { 200: OrganizationResponse },
+      detail: operation("Get an organization"),
     })
     .patch(
       "/:organization",
       async ({ organization, role, user, session, actor, body, request, set }) => {
-        const record = recorded(audit, actor, organizationDeed("update"))
+        const record = recorded(audit, actor, organizationEntry("update"))
         const counts = await organizations.counts(organization.id)
         const changed = await organizations.update(organization.id, body.value, {
           expected: expectedVersions(request),
@@ -107,22 +107,22 @@ export function organizationRoutes(
             await access.refuseOwnLockOut({ user, session }, organization.id, statements)
             await record(statements, change)
           },
-          current: (now) => shownOrganization(now, role, counts),
+          current: (now) => toOrganizationResponse(now, role, counts),
         })
-        return tagged(set, changed, shownOrganization(changed, role, counts))
+        return tagged(set, changed, toOrganizationResponse(changed, role, counts))
       },
       {
         canOrganization: "org:write",
         query: NoQuery,
         body: Sent,
-        response: { 200: OrganizationShown },
-        detail: { ...says("Change name or policy"), ...refuses("provider_required"), ...takes(OrganizationPatch) },
+        response: { 200: OrganizationResponse },
+        detail: { ...operation("Update an organization"), ...refuses("provider_required"), ...takes(OrganizationPatch) },
       },
     )
     .delete(
       "/:organization",
       async ({ organization, user, actor, body, request, set }) => {
-        const alongside = recorded(audit, actor, organizationDeed("delete"))
+        const alongside = recorded(audit, actor, organizationEntry("delete"))
         await organizations.remove(organization.id, body.value, user.id, { expected: expectedVersions(request), alongside })
         set.status = 202
       },
@@ -131,7 +131,7 @@ export function organizationRoutes(
         query: NoQuery,
         body: Sent,
         detail: {
-          ...says("Delete an organization with its sites"),
+          ...operation("Delete an organization and its sites"),
           ...refuses("precondition_failed"),
           ...BODIES.confirmation,
           ...answersEmpty(202),
@@ -141,26 +141,26 @@ export function organizationRoutes(
     .post(
       "/:organization/sites",
       ({ organization, user, actor, ...call }) =>
-        create<Site, SiteShown>(
+        create<Site, SiteResponse>(
           { ...call, user },
           (body, also) => sites.create(organization.id, body, recorded(audit, actor, siteCreated, also)),
-          (site) => ({ location: `/api/private/sites/${site.id}`, etag: etagOf(site), body: shownSite(site, facts) }),
+          (site) => ({ location: `/api/private/sites/${site.id}`, etag: etagOf(site), body: toSiteResponse(site, facts) }),
         ),
       {
         canOrganization: "site:create",
         query: NoQuery,
         body: Sent,
-        response: { 201: SiteShown },
-        detail: { ...says("Make a site"), ...takes(SiteInput) },
+        response: { 201: SiteResponse },
+        detail: { ...operation("Create a site"), ...takes(SiteInput) },
       },
     )
 }
 
-export const shownOrganization = (
+export const toOrganizationResponse = (
   { id, name, policy, version }: Organization,
   role: Role,
   counts: Awaited<ReturnType<Organizations["counts"]>>,
-): Static<typeof OrganizationShown> => ({
+): Static<typeof OrganizationResponse> => ({
   id,
   name,
   role,
@@ -169,4 +169,4 @@ export const shownOrganization = (
   version,
 })
 
-const siteCreated = deedOnSite("sites.site.create")
+const siteCreated = siteEntry("sites.site.create")

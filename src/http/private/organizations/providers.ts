@@ -1,21 +1,20 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Actor } from "../../domain/audit.ts"
-import { instantText } from "../../domain/moment.ts"
-import { ProviderInput } from "../../domain/provider-input.ts"
-import { etagOf } from "../../domain/version.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Access } from "../../services/access.ts"
-import type { Audit } from "../../services/audit.ts"
-import type { OrganizationProviders, OwnProvider } from "../../services/organization-providers.ts"
-import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
-import { providerRecorded } from "../../services/provider-deeds.ts"
-import type { Person } from "../../services/sessions.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
-import { Instant, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import type { Actor } from "../../../domain/audit.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { ProviderInput } from "../../../domain/provider-input.ts"
+import { etagOf } from "../../../domain/version.ts"
+import type { Access } from "../../../services/access/access.ts"
+import type { Audit } from "../../../services/audit/audit.ts"
+import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
+import { type OrganizationProviders, type OwnProvider, providerRecorded } from "../../../services/oidc/organization-providers.ts"
+import type { Person } from "../../../services/sign-in/sessions.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes, takesSome } from "../../public/things.ts"
+import { Instant, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
 
 export interface ProviderRoutesOptions {
   organizationProviders: OrganizationProviders
@@ -24,9 +23,9 @@ export interface ProviderRoutesOptions {
 }
 
 const { name, issuer, client_id } = ProviderInput.properties
-const ProviderShown = t.Object(
+const ProviderResponse = t.Object(
   {
-    id: t.String({ description: "Part of the address that the provider sends browsers back to" }),
+    id: t.String({ description: "Id of the provider, part of its redirect URI." }),
     name,
     issuer,
     client_id,
@@ -37,17 +36,17 @@ const ProviderShown = t.Object(
     role_map: t.Record(t.String(), t.Object({ role: t.String(), site_ids: t.Optional(t.Array(t.Integer())) })),
     sso_only: t.Boolean(),
     enabled: t.Boolean(),
-    redirect_uri: t.String({ description: "What the provider must know as the address to send browsers back to" }),
-    identities: t.Integer({ minimum: 0, description: "Users that it knows" }),
+    redirect_uri: t.String({ description: "Redirect URI to register with the provider." }),
+    identities: t.Integer({ minimum: 0, description: "Number of users linked to the provider." }),
     created_at: Instant,
     updated_at: Instant,
     version: t.Integer(),
   },
   { title: "Provider" },
 )
-type ProviderShown = Static<typeof ProviderShown>
+type ProviderResponse = Static<typeof ProviderResponse>
 
-const LookShown = t.Object(
+const LookResponse = t.Object(
   {
     ok: t.Boolean(),
     steps: t.Array(t.Object({ name: t.String(), ok: t.Boolean(), detail: t.String(), ms: t.Number() })),
@@ -56,15 +55,15 @@ const LookShown = t.Object(
   { title: "ProviderTest" },
 )
 
-const says = (summary: string) => ({ summary, tags: ["organizations"] })
+const operation = (summary: string) => ({ summary, tags: ["organizations"] })
 const ORG_WRITE = "org:write"
 const WRITES = { permission: ORG_WRITE, sudo: true, personal: true }
 const writerOf = ({ user, session }: { user: { id: number }; session: { id: number } }) => ({ userId: user.id, sessionId: session.id })
 
-/** Identity providers by which members of an organization sign in. */
+/** Creates the routes for the identity providers of an organization. */
 export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof creation>, options: ProviderRoutesOptions) {
   const { organizationProviders: providers, access, audit } = options
-  /** With a write: it is recorded, and leaves whoever makes it a member who is let in. */
+  /** Options of a write: the audit entry, and a check that the caller can still sign in afterwards. */
   function recording(
     { actor, organization, ...person }: Person & { actor: Actor; organization: { id: number } },
     verb: "create" | "update",
@@ -84,43 +83,48 @@ export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof 
       "",
       async ({ organization, query }) => {
         const paging = readPlainPaging(`providers/${organization.id}`, query)
-        // Ids are words; no two of an organization are of the same moment.
+        // Ids are text, so the list is sorted by time. No two providers of an organization have the same time.
         const rows = (await providers.list(organization.id)).map((provider) => ({ id: provider.created_at, provider }))
         const page = await pageOfAll(paging, rows)
-        return { ...page, data: page.data.map(({ provider }) => shownProvider(provider)) }
+        return { ...page, data: page.data.map(({ provider }) => toProviderResponse(provider)) }
       },
-      { canOrganization: ORG_WRITE, query: ListQuery, response: { 200: Listed(ProviderShown) }, detail: says("List identity providers") },
+      {
+        canOrganization: ORG_WRITE,
+        query: ListQuery,
+        response: { 200: Listed(ProviderResponse) },
+        detail: operation("List identity providers"),
+      },
     )
     .post(
       "",
       ({ organization, user, session, actor, ...call }) =>
-        create<OwnProvider, ProviderShown>(
+        create<OwnProvider, ProviderResponse>(
           { ...call, user },
-          (body, told) => {
+          (body, storeResponse) => {
             const alongside = recording({ actor, organization, user, session }, "create")
-            return providers.create(organization, body, writerOf({ user, session }), { alongside, ...(told && { told }) })
+            return providers.create(organization, body, writerOf({ user, session }), { alongside, ...(storeResponse && { storeResponse }) })
           },
           (provider) => ({
             location: `/api/private/organizations/${organization.id}/providers/${provider.id}`,
             etag: etagOf(provider),
-            body: shownProvider(provider),
+            body: toProviderResponse(provider),
           }),
         ),
       {
         canOrganization: WRITES,
         query: NoQuery,
         body: Sent,
-        response: { 201: ProviderShown },
-        detail: { ...says("Enter an identity provider"), ...refuses("forbidden", "provider_required"), ...takes(ProviderInput) },
+        response: { 201: ProviderResponse },
+        detail: { ...operation("Add an identity provider"), ...refuses("forbidden", "provider_required"), ...takes(ProviderInput) },
       },
     )
     .get(
       "/:id",
       async ({ organization, params, set }) => {
         const provider = await providers.get(organization.id, params.id)
-        return tagged(set, provider, shownProvider(provider))
+        return tagged(set, provider, toProviderResponse(provider))
       },
-      { canOrganization: ORG_WRITE, query: NoQuery, response: { 200: ProviderShown }, detail: says("Read an identity provider") },
+      { canOrganization: ORG_WRITE, query: NoQuery, response: { 200: ProviderResponse }, detail: operation("Get an identity provider") },
     )
     .patch(
       "/:id",
@@ -128,16 +132,16 @@ export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof 
         const provider = await providers.update(organization, params.id, body.value, writerOf({ user, session }), {
           expected: expectedVersions(request),
           alongside: recording({ actor, organization, user, session }, "update"),
-          current: shownProvider,
+          current: toProviderResponse,
         })
-        return tagged(set, provider, shownProvider(provider))
+        return tagged(set, provider, toProviderResponse(provider))
       },
       {
         canOrganization: { ...WRITES, find },
         query: NoQuery,
         body: Sent,
-        response: { 200: ProviderShown },
-        detail: { ...says("Change an identity provider"), ...refuses("forbidden", "provider_required"), ...takesSome(ProviderInput) },
+        response: { 200: ProviderResponse },
+        detail: { ...operation("Update an identity provider"), ...refuses("forbidden", "provider_required"), ...takesSome(ProviderInput) },
       },
     )
     .delete(
@@ -150,20 +154,20 @@ export function providerRoutes(router: PrivateRouter, create: ReturnType<typeof 
         return status(204, undefined)
       },
       {
-        canOrganization: { ...WRITES, read: leaveUnread },
+        canOrganization: { ...WRITES, read: readNothing },
         query: NoQuery,
-        detail: { ...says("Take an identity provider away"), ...refuses("provider_required", "precondition_failed") },
+        detail: { ...operation("Remove an identity provider"), ...refuses("provider_required", "precondition_failed") },
       },
     )
     .post("/:id/test", async ({ organization, params }) => providers.test(organization.id, params.id), {
-      canOrganization: { permission: ORG_WRITE, reads: true, find, read: leaveUnread },
+      canOrganization: { permission: ORG_WRITE, reads: true, find, read: readNothing },
       query: NoQuery,
-      response: { 200: LookShown },
-      detail: says("Ask an identity provider for what signing in by it takes"),
+      response: { 200: LookResponse },
+      detail: operation("Test the configuration of an identity provider"),
     })
 }
 
-const shownProvider = ({ created_at, updated_at, role_map, allowed_domains, ...provider }: OwnProvider): ProviderShown => ({
+const toProviderResponse = ({ created_at, updated_at, role_map, allowed_domains, ...provider }: OwnProvider): ProviderResponse => ({
   ...provider,
   allowed_domains: [...allowed_domains],
   role_map,

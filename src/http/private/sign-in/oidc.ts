@@ -1,33 +1,33 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { AppError } from "../../domain/error.ts"
-import { isOwnPath } from "../../domain/own-path.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Mail } from "../../services/mail-port.ts"
-import type { Oidc, OidcOutcome } from "../../services/oidc.ts"
-import { OIDC_TICKET_SECONDS, type OidcWay } from "../../services/oidc-round-trip.ts"
-import { wantsPage } from "../accept.ts"
-import { Sent } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { SignedInShown, shownUser } from "./auth-shown.ts"
-import { answersEmpty, BODIES } from "./sent-bodies.ts"
-import { ListQuery, refuses } from "./tagged.ts"
+import { AppError } from "../../../domain/error.ts"
+import { isOwnPath } from "../../../domain/own-path.ts"
+import type { Mail } from "../../../services/mail/mail.ts"
+import type { Oidc, OidcOutcome } from "../../../services/oidc/oidc.ts"
+import { OIDC_TICKET_SECONDS, type OidcRedirect } from "../../../services/oidc/round-trip.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { wantsPage } from "../../accept.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { SignedInResponse, toUserResponse } from "../auth-shown.ts"
+import { answersEmpty, BODIES } from "../sent-bodies.ts"
+import { ListQuery, refuses } from "../tagged.ts"
 
 export interface OidcRoutesOptions extends GuestOptions {
   oidc: Oidc
   mail: Pick<Mail, "isOn">
 }
 
-const ButtonsShown = t.Object({ data: t.Array(t.Object({ id: t.String(), name: t.String() })), mail: t.Boolean() })
+const ButtonsResponse = t.Object({ data: t.Array(t.Object({ id: t.String(), name: t.String() })), mail: t.Boolean() })
 const tags = ["auth"]
 
-/** Signing in by an identity provider: the browser goes there, and comes back with an answer to the ticket in its cookie. */
+/** Creates the routes for single sign-on: the browser visits the provider and returns with a code for the ticket in its cookie. */
 export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
   const { oidc, mail, cookie } = options
   const { guestOf, originOf, welcome, sessionLine } = guests(options)
 
-  /** To the provider. A person who cannot be sent there is told so on a page of ours; a program gets the problem. */
-  async function sendAway(context: Sending, begin: () => Promise<OidcWay>, pageOfRefusal: (code: string) => string): Promise<string> {
+  /** Redirects to the provider. On failure, browsers are redirected to an error page and programs get a problem. */
+  async function sendAway(context: Sending, begin: () => Promise<OidcRedirect>, pageOfRefusal: (code: string) => string): Promise<string> {
     try {
       cookie.refuseInsecure(context.request)
       const { url, ticket } = await begin()
@@ -44,8 +44,8 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
     .get("", async ({ query }) => ({ data: await oidc.buttons(textOf(query, "email")), mail: mail.isOn() }), {
       open: true,
       query: ListQuery,
-      response: { 200: ButtonsShown },
-      detail: { summary: "By whom people can sign in, and whether mails can be sent", tags },
+      response: { 200: ButtonsResponse },
+      detail: { summary: "List identity providers and whether the instance can send email", tags },
     })
     .get(
       "/:provider/start",
@@ -59,7 +59,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         open: true,
         query: ListQuery,
         detail: {
-          summary: "Sign in by an identity provider",
+          summary: "Sign in with an identity provider",
           tags,
           ...refuses("insecure_connection", "rate_limited", "outbound_failed", "outbound_disabled", "blocked_address"),
           ...answersEmpty(303),
@@ -81,7 +81,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         self: true,
         query: ListQuery,
         detail: {
-          summary: "Prove again who one is, at the identity provider",
+          summary: "Confirm your identity with an identity provider",
           tags,
           ...refuses("forbidden", "insecure_connection", "rate_limited", "outbound_failed", "outbound_disabled", "blocked_address"),
           ...answersEmpty(303),
@@ -100,7 +100,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
       {
         open: true,
         query: ListQuery,
-        detail: { summary: "Where the identity provider sends the browser back", tags, ...answersEmpty(303) },
+        detail: { summary: "Complete the sign-in at an identity provider", tags, ...answersEmpty(303) },
       },
     )
     .post(
@@ -108,14 +108,15 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
       async (context) => {
         const signedIn = await oidc.link(context.body.value, guestOf(context), context.person)
         welcome(context, signedIn)
-        return { user: shownUser(signedIn.user) }
+        return { user: toUserResponse(signedIn.user) }
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
-        response: { 200: SignedInShown },
+        response: { 200: SignedInResponse },
         detail: {
-          summary: "Link an account to an identity provider",
+          summary: "Link your account to an identity provider",
           tags,
           ...refuses("ticket_invalid", "invalid_credentials", "invalid_code", "sso_required", "insecure_connection", "rate_limited"),
           ...BODIES.link,
@@ -129,14 +130,14 @@ interface Sending {
   set: { status?: unknown; headers: Record<string, unknown> }
 }
 
-/** Behind the #, a ticket reaches no log on its way. */
+/** Returns the page for a ticket. The ticket stands in the fragment, which is never sent to servers or written to logs. */
 function pageOf(outcome: OidcOutcome | Refused): string {
   if (outcome.go === "in") return outcome.next
   if (outcome.go === "unproved") return withQuery(outcome.next, "reauth_error", outcome.error)
   return outcome.go === "link" ? `/signin/link#${outcome.ticket}` : `/signin?error=${outcome.error}`
 }
 
-/** Nobody was sent to the provider. */
+/** Returns the error page if the browser could not be redirected to the provider. */
 type Refused = { go: "back"; error: string } | { go: "unproved"; error: string; next: string }
 
 function withQuery(path: string, name: string, value: string): string {
@@ -148,18 +149,18 @@ function withQuery(path: string, name: string, value: string): string {
 function sendTo({ set }: Pick<Sending, "set">, url: string, cookies: readonly string[]): string {
   set.status = 303
   set.headers.location = url
-  // More than one: the framework knows a list under this name.
+  // Elysia accepts a list for several cookies.
   if (cookies.length > 0) set.headers["set-cookie"] = cookies
   return ""
 }
 
-/** The page that was wanted, where it is one of ours. */
+/** Returns the requested page if it belongs to the dashboard. */
 function nextOf(query: object): string {
   const next = textOf(query, "next")
   return next !== undefined && isOwnPath(next) ? next : "/"
 }
 
-/** Of a query that is not judged: whatever is no text is not there. */
+/** Returns a query parameter as text. Ignores other types, because the query is not validated. */
 function textOf(query: object, name: string): string | undefined {
   const value = (query as Record<string, unknown>)[name]
   return typeof value === "string" && value !== "" ? value : undefined

@@ -1,11 +1,11 @@
 import { Elysia } from "elysia"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { OwnEmail } from "../../services/own-email.ts"
-import type { PasswordReset } from "../../services/password-reset.ts"
-import { Sent } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { answersEmpty, BODIES } from "./sent-bodies.ts"
-import { refuses } from "./tagged.ts"
+import type { OwnEmail } from "../../../services/accounts/own-email.ts"
+import type { PasswordReset } from "../../../services/sign-in/password-reset.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { answersEmpty, BODIES } from "../sent-bodies.ts"
+import { refuses } from "../tagged.ts"
 
 export interface RecoveryRoutesOptions extends GuestOptions {
   passwordReset: Pick<PasswordReset, "ask" | "reset">
@@ -14,7 +14,7 @@ export interface RecoveryRoutesOptions extends GuestOptions {
 
 const tags = ["auth"]
 
-/** Back into an account whose password was forgotten, or whose address somebody else has changed: by links in mails. */
+/** Creates the routes to recover an account by email: reset a forgotten password, or undo a change of the email address. */
 export function recoveryRoutes(router: PrivateRouter, options: RecoveryRoutesOptions) {
   const { passwordReset, ownEmail } = options
   const { originOf } = guests(options)
@@ -28,9 +28,10 @@ export function recoveryRoutes(router: PrivateRouter, options: RecoveryRoutesOpt
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
         detail: {
-          summary: "Ask for a link to choose a new password",
+          summary: "Request a link to reset the password",
           tags,
           ...refuses("rate_limited"),
           ...BODIES.forgot,
@@ -46,8 +47,9 @@ export function recoveryRoutes(router: PrivateRouter, options: RecoveryRoutesOpt
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
-        detail: { summary: "Choose a new password by such a link", tags, ...refuses("token_invalid", "rate_limited"), ...BODIES.reset },
+        detail: { summary: "Reset the password with a link", tags, ...refuses("token_invalid", "rate_limited"), ...BODIES.reset },
       },
     )
     .post(
@@ -58,9 +60,10 @@ export function recoveryRoutes(router: PrivateRouter, options: RecoveryRoutesOpt
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
         detail: {
-          summary: "Take a change of the address back, by the link of its warning",
+          summary: "Undo a change of the email address with a link",
           tags,
           ...refuses("token_invalid"),
           ...BODIES.token,

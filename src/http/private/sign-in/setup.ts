@@ -1,41 +1,41 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { instantText } from "../../domain/moment.ts"
-import { isObject } from "../../domain/shape.ts"
-import type { SiteDefaults } from "../../domain/site-input.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Setup } from "../../services/setup.ts"
-import { type SiteFacts, SiteShown, shownSite } from "../public/shown.ts"
-import { Sent } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { shownUser, UserShown } from "./auth-shown.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { refuses } from "./tagged.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { isObject } from "../../../domain/shape.ts"
+import type { SiteDefaults } from "../../../domain/site-input.ts"
+import type { Setup } from "../../../services/accounts/setup.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { toUserResponse, UserResponse } from "../auth-shown.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { refuses } from "../tagged.ts"
 
 export interface SetupRoutesOptions extends GuestOptions, SiteFacts {
   setup: Setup
   isSetUp(): Promise<boolean>
   siteDefaults: SiteDefaults
-  /** Under which people reach the instance. */
+  /** Returns the base URL of the instance. */
   publicUrl(): string
 }
 
-const SetupShown = t.Object({
+const SetupResponse = t.Object({
   needed: t.Boolean(),
   token_expires_at: t.Optional(t.String()),
   defaults: t.Object({ timezone: t.String(), currency: t.String(), base_url: t.String() }),
 })
-const MadeShown = t.Object({
-  user: UserShown,
+const MadeResponse = t.Object({
+  user: UserResponse,
   organization: t.Object({ id: t.Integer(), name: t.String() }),
-  site: t.Optional(SiteShown),
+  site: t.Optional(SiteResponse),
 })
-const FaultShown = t.Object({ pointer: t.String(), code: t.String(), detail: t.String(), allowed: t.Optional(t.Unknown()) })
-/** Of a trial. */
-const FaultsShown = t.Object({ errors: t.Array(FaultShown) })
+const FaultResponse = t.Object({ pointer: t.String(), code: t.String(), detail: t.String(), allowed: t.Optional(t.Unknown()) })
+/** Result of a dry run. */
+const FaultsResponse = t.Object({ errors: t.Array(FaultResponse) })
 const tags = ["setup"]
 
-/** The first user of the instance, with the token that the console has printed. */
+/** Creates the routes that set up the first user with the token printed on the console. */
 export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) {
   const { setup, isSetUp, siteDefaults, cookie, publicUrl } = options
   const { guestOf, welcome } = guests(options)
@@ -53,7 +53,12 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
           defaults: { timezone: siteDefaults.timezone, currency: siteDefaults.revenue_currency, base_url: publicUrl() },
         }
       },
-      { open: { beforeSetUp: true }, response: { 200: SetupShown }, detail: { summary: "Whether the instance is set up", tags } },
+      {
+        open: { beforeSetUp: true },
+        query: NoQuery,
+        response: { 200: SetupResponse },
+        detail: { summary: "Get whether the instance is set up", tags },
+      },
     )
     .post(
       "",
@@ -66,17 +71,18 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
         context.set.status = 201
         const { user, organization, site } = made
         return {
-          user: shownUser(user),
+          user: toUserResponse(user),
           organization: { id: organization.id, name: organization.name },
-          ...(site && { site: shownSite(site, options) }),
+          ...(site && { site: toSiteResponse(site, options) }),
         }
       },
       {
         open: { beforeSetUp: true },
+        query: NoQuery,
         body: Sent,
-        response: { 200: FaultsShown, 201: MadeShown },
+        response: { 200: FaultsResponse, 201: MadeResponse },
         detail: {
-          summary: "Make the first user, who administers the instance",
+          summary: "Create the first user, an instance admin",
           tags,
           ...refuses("setup_token_invalid", "already_set_up", "insecure_connection", "rate_limited"),
           ...BODIES.setUp,

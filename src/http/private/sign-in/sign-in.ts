@@ -1,29 +1,29 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Passkeys } from "../../services/passkeys.ts"
-import type { SignIn } from "../../services/sign-in.ts"
-import { Sent } from "../public/things.ts"
-import { type GuestOptions, guests } from "./auth-guest.ts"
-import { MaybeBody, SignedInShown, shownUser, UserShown } from "./auth-shown.ts"
-import { BODIES } from "./sent-bodies.ts"
-import { refuses } from "./tagged.ts"
+import type { Passkeys } from "../../../services/sign-in/passkeys.ts"
+import type { SignIn } from "../../../services/sign-in/sign-in.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { type GuestOptions, guests } from "../auth-guest.ts"
+import { MaybeBody, SignedInResponse, toUserResponse, UserResponse } from "../auth-shown.ts"
+import { BODIES } from "../sent-bodies.ts"
+import { refuses } from "../tagged.ts"
 
 export interface SignInRoutesOptions extends GuestOptions {
   signIn: SignIn
   passkeys: Pick<Passkeys, "begin" | "signIn">
 }
 
-const FactorWantedShown = t.Object({
+const FactorWantedResponse = t.Object({
   mfa_required: t.Literal(true),
   methods: t.Array(t.String()),
   ticket: t.String(),
 })
-const EnteredShown = t.Object({ user: UserShown, recovery_codes_left: t.Optional(t.Integer()) })
-const ChallengeShown = t.Object({ options: t.Any(), challenge_id: t.String() })
+const EnteredResponse = t.Object({ user: UserResponse, recovery_codes_left: t.Optional(t.Integer()) })
+const ChallengeResponse = t.Object({ options: t.Any(), challenge_id: t.String() })
 const tags = ["auth"]
 
-/** Signing in by password and second factor, or by passkey. */
+/** Creates the routes for signing in with a password and a second factor, or with a passkey. */
 export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions) {
   const { signIn, passkeys, cookie } = options
   const { guestOf, originOf, welcome } = guests(options)
@@ -36,14 +36,15 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
         const result = await signIn.byPassword(context.body.value, guestOf(context))
         if ("mfa_required" in result) return result
         welcome(context, result)
-        return { user: shownUser(result.user) }
+        return { user: toUserResponse(result.user) }
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
-        response: { 200: t.Union([SignedInShown, FactorWantedShown]) },
+        response: { 200: t.Union([SignedInResponse, FactorWantedResponse]) },
         detail: {
-          summary: "Sign in by password",
+          summary: "Sign in with a password",
           tags,
           ...refuses("invalid_credentials", "sso_required", "insecure_connection", "rate_limited"),
           ...BODIES.login,
@@ -56,14 +57,15 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
         const result = await signIn.byFactor(context.body.value, guestOf(context))
         welcome(context, result)
         const { user, recoveryCodesLeft } = result
-        return { user: shownUser(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
+        return { user: toUserResponse(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
-        response: { 200: EnteredShown },
+        response: { 200: EnteredResponse },
         detail: {
-          summary: "Show a second factor",
+          summary: "Complete the sign-in with a second factor",
           tags,
           ...refuses("ticket_invalid", "invalid_code", "sso_required", "insecure_connection", "rate_limited"),
           ...BODIES.factor,
@@ -72,23 +74,25 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
     )
     .post("/passkey/options", async ({ body, ...context }) => passkeys.begin(body.value, { origin: originOf(context) }), {
       open: { read: MaybeBody },
+      query: NoQuery,
       body: Sent,
-      response: { 200: ChallengeShown },
-      detail: { summary: "Begin to sign in by passkey", tags, ...refuses("ticket_invalid", "rate_limited"), ...BODIES.passkeyBegin },
+      response: { 200: ChallengeResponse },
+      detail: { summary: "Start signing in with a passkey", tags, ...refuses("ticket_invalid", "rate_limited"), ...BODIES.passkeyBegin },
     })
     .post(
       "/passkey/verify",
       async (context) => {
         const result = await passkeys.signIn(context.body.value, guestOf(context))
         welcome(context, result)
-        return { user: shownUser(result.user) }
+        return { user: toUserResponse(result.user) }
       },
       {
         open: true,
+        query: NoQuery,
         body: Sent,
-        response: { 200: SignedInShown },
+        response: { 200: SignedInResponse },
         detail: {
-          summary: "Sign in by passkey",
+          summary: "Sign in with a passkey",
           tags,
           ...refuses("ticket_invalid", "invalid_credentials", "sso_required", "insecure_connection", "rate_limited"),
           ...BODIES.passkey,

@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
-import { AnnotationInput } from "../../domain/annotation.ts"
-import { ScopeInput } from "../../domain/segment.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Annotations } from "../../services/annotations.ts"
-import { AnnotationShown, shownAnnotation } from "../public/shown.ts"
-import { Id } from "./tagged.ts"
+import { AnnotationInput } from "../../../domain/annotation.ts"
+import { ScopeInput } from "../../../domain/segment.ts"
+import type { Annotations } from "../../../services/definitions/annotations.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { AnnotationResponse, toAnnotationResponse } from "../../public/shown.ts"
+import { Id } from "../tagged.ts"
 import { privateThingRoutes, type ThingRoutesOptions } from "./things.ts"
 
 export interface AnnotationRoutesOptions extends ThingRoutesOptions {
@@ -13,7 +13,7 @@ export interface AnnotationRoutesOptions extends ThingRoutesOptions {
 
 const SCOPED = { scope: ScopeInput, owner: t.Union([Id, t.Null()]) }
 
-/** Notes at moments of a site's history: those of the site, and the own ones of whoever looks. */
+/** Creates the routes for annotations: those shared on the site and personal ones of the caller. */
 export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ...options }: AnnotationRoutesOptions) =>
   privateThingRoutes(router, options, {
     path: "annotations",
@@ -21,9 +21,9 @@ export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ..
     write: "site:read",
     things: (viewer) => annotations.of(viewer),
     input: t.Object({ ...AnnotationInput.properties, scope: t.Optional(ScopeInput) }, { title: "ScopedAnnotationInput" }),
-    shown: t.Object({ ...AnnotationShown.properties, ...SCOPED }, { title: "ScopedAnnotation" }),
+    shown: t.Object({ ...AnnotationResponse.properties, ...SCOPED }, { title: "ScopedAnnotation" }),
     show: (annotation, site) => ({
-      ...shownAnnotation(annotation, site),
+      ...toAnnotationResponse(annotation, site),
       scope: annotation.scope,
       owner: annotation.owner_user_id,
     }),

@@ -1,11 +1,11 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { instantText } from "../../domain/moment.ts"
-import { ReportRange } from "../../domain/report.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Drops } from "../../services/drops.ts"
-import { NoQuery } from "../public/things.ts"
-import { Instant, ListQuery } from "./tagged.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { ReportRange } from "../../../domain/report.ts"
+import type { Drops } from "../../../services/stats/drops.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery } from "../../public/things.ts"
+import { Instant, ListQuery } from "../tagged.ts"
 
 export interface DropRoutesOptions {
   drops: Drops
@@ -20,7 +20,7 @@ const DropReport = t.Object(
       t.Object({
         reason: t.String(),
         total: Count,
-        counts: t.Array(Count, { description: "By day, in the order of days" }),
+        counts: t.Array(Count, { description: "Number of dropped events per day, oldest day first." }),
         entries: t.Array(t.Object({ entry: t.String(), count: Count })),
       }),
     ),
@@ -44,9 +44,9 @@ const DropSamples = t.Object(
   { title: "DropSamples" },
 )
 
-const says = (summary: string) => ({ summary, tags: ["drops"] })
+const operation = (summary: string) => ({ summary, tags: ["drops"] })
 
-/** What the rules of a site kept out. */
+/** Creates the routes for the dropped events of a site. */
 export const dropRoutes = (router: PrivateRouter, { drops }: DropRoutesOptions) =>
   new Elysia({ prefix: "/api/private/sites/:site/drops" })
     .use(router)
@@ -54,11 +54,11 @@ export const dropRoutes = (router: PrivateRouter, { drops }: DropRoutesOptions) 
       can: "site:read",
       query: ListQuery,
       response: { 200: DropReport },
-      detail: says("Dropped events by reason and day"),
+      detail: operation("List dropped events by reason and day"),
     })
     .get("/sample", ({ site }) => ({ data: drops.samples(site).map(({ at, ...sample }) => ({ at: instantText(at), ...sample })) }), {
       can: "site:read",
       query: NoQuery,
       response: { 200: DropSamples },
-      detail: says("The last hundred dropped events"),
+      detail: operation("List the latest 100 dropped events"),
     })

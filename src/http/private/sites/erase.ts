@@ -1,13 +1,13 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { type Job, shownProgress } from "../../domain/job.ts"
-import { instantText } from "../../domain/moment.ts"
-import { ReportRange } from "../../domain/report.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { SiteErasures } from "../../services/site-erasures.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { Id, Instant, refuses } from "./tagged.ts"
+import { formatProgress, type Job } from "../../../domain/job.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { ReportRange } from "../../../domain/report.ts"
+import type { SiteErasures } from "../../../services/erasure/site-erasures.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { Id, Instant, refuses } from "../tagged.ts"
 
 export interface EraseRoutesOptions {
   siteErasures: SiteErasures
@@ -15,11 +15,11 @@ export interface EraseRoutesOptions {
   now(): number
 }
 
-/** Work on a site's data, as answers show it. */
-export const WorkShown = t.Object(
+/** Schema of a job on the data of a site. */
+export const WorkResponse = t.Object(
   {
     id: Id,
-    state: t.String({ description: "queued, running, done, failed or cancelled" }),
+    state: t.String({ description: "State: queued, running, done, failed or cancelled." }),
     progress: t.Union([t.Any(), t.Null()]),
     created_at: Instant,
     finished_at: t.Union([Instant, t.Null()]),
@@ -28,10 +28,10 @@ export const WorkShown = t.Object(
   { title: "Work" },
 )
 
-export const shownWork = (job: Job, now: number): Static<typeof WorkShown> => ({
+export const toWorkResponse = (job: Job, now: number): Static<typeof WorkResponse> => ({
   id: job.id,
   state: job.state,
-  progress: shownProgress(job, now),
+  progress: formatProgress(job, now),
   created_at: instantText(job.created_at),
   finished_at: job.finished_at === null ? null : instantText(job.finished_at),
   ...(job.error_code !== null && { error: job.error_code }),
@@ -55,14 +55,14 @@ const Preview = t.Object(
   { title: "ErasurePreview" },
 )
 
-const says = (summary: string) => ({ summary, tags: ["erasure"] })
+const operation = (summary: string) => ({ summary, tags: ["erasure"] })
 
-/** What of a site's data goes: by filters and range, with a count first, or all of it. */
+/** Creates the routes that delete data of a site: by filters and range after a preview, or everything. */
 export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }: EraseRoutesOptions) {
   const begun = (site: { id: number }) => (job: Job) => ({
     status: 202 as const,
     location: `/api/private/sites/${site.id}/erase/${job.id}`,
-    body: shownWork(job, now()),
+    body: toWorkResponse(job, now()),
   })
 
   return new Elysia({ prefix: "/api/private/sites/:site" })
@@ -73,7 +73,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
       body: Sent,
       response: { 200: Preview },
       detail: {
-        ...says("What an erasure would take away"),
+        ...operation("Preview the deletion of data"),
         ...refuses("query_timeout"),
         ...takes(t.Object(Question, { title: "ErasureQuestion" })),
       },
@@ -81,7 +81,7 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
     .post(
       "/erase",
       ({ site, user, actor, ...call }) =>
-        create<Job, Static<typeof WorkShown>>(
+        create<Job, Static<typeof WorkResponse>>(
           { ...call, user },
           (body, also) => siteErasures.erase(site, body, { userId: user.id, actor }, also),
           begun(site),
@@ -90,24 +90,24 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
         can: { permission: "site:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
-        response: { 202: WorkShown },
+        response: { 202: WorkResponse },
         detail: {
-          ...says("Erase what the preview counted"),
+          ...operation("Delete the data of a preview"),
           ...refuses("token_invalid"),
           ...takes(t.Object({ ...Question, confirm: t.String() }, { title: "Erasure" })),
         },
       },
     )
-    .get("/erase/:id", async ({ site, params }) => shownWork(await siteErasures.get(site, params.id), now()), {
+    .get("/erase/:id", async ({ site, params }) => toWorkResponse(await siteErasures.get(site, params.id), now()), {
       can: "site:delete",
       query: NoQuery,
-      response: { 200: WorkShown },
-      detail: { ...says("How far an erasure is"), ...refuses("work_not_found") },
+      response: { 200: WorkResponse },
+      detail: { ...operation("Get the progress of a deletion"), ...refuses("work_not_found") },
     })
     .post(
       "/reset",
       ({ site, user, actor, ...call }) =>
-        create<Job, Static<typeof WorkShown>>(
+        create<Job, Static<typeof WorkResponse>>(
           { ...call, user },
           (body, also) => siteErasures.reset(site, body, { userId: user.id, actor }, also),
           begun(site),
@@ -116,9 +116,9 @@ export function eraseRoutes(router: PrivateRouter, { siteErasures, create, now }
         can: { permission: "site:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
-        response: { 202: WorkShown },
+        response: { 202: WorkResponse },
         detail: {
-          ...says("Remove all events and imports, keep the settings"),
+          ...operation("Delete all events and imports of a site, but keep its settings"),
           ...takes(t.Object({ confirm: t.String() }, { title: "Reset" })),
         },
       },

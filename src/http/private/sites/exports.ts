@@ -1,25 +1,27 @@
 import { Elysia } from "elysia"
-import { isRowType } from "../../domain/export.ts"
-import { refuseInAnothersName } from "../../domain/session.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Exports } from "../../services/exports.ts"
-import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
-import { EXPORTED_FILES } from "../openapi/bodies.ts"
-import { told } from "../openapi/route.ts"
-import { EXPORT_PARAMETERS } from "../public/export.ts"
-import { parameters } from "../public/stats.ts"
-import { refuseLack } from "./authorize.ts"
-import type { SessionWatch } from "./session-watch.ts"
-import { sightOf } from "./stats.ts"
-import { refuses } from "./tagged.ts"
+import { isRowType } from "../../../domain/export.ts"
+import { refuseDuringImpersonation } from "../../../domain/session.ts"
+import type { Exports } from "../../../services/export/export.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../../export-file.ts"
+import { EXPORTED_FILES } from "../../openapi/bodies.ts"
+import { describeRoute } from "../../openapi/route.ts"
+import { EXPORT_PARAMETERS } from "../../public/export.ts"
+import { parameters } from "../../public/stats.ts"
+import { refuseLack } from "../authorize.ts"
+import type { SessionWatch } from "../session-watch.ts"
+import { sightOf } from "../stats/stats.ts"
+import { refuses } from "../tagged.ts"
 
 export interface ExportRoutesOptions extends ExportAnswerOptions {
   exports: Exports
   sessionWatch: SessionWatch
 }
 
-/** A site's data as a file that is made while it is read, for as long as the session lasts. Raw rows need `people:read` too,
- * and are nobody's who acts for somebody else. */
+/**
+ * Creates the route that streams an export while the session is valid. Raw rows also need `people:read` and are unavailable
+ * during impersonation.
+ */
 export function privateExportRoutes(router: PrivateRouter, { exports, sessionWatch, ...options }: ExportRoutesOptions) {
   const answer = exportAnswers(options)
   return new Elysia({ prefix: "/api/private/sites/:site/export" }).use(router).get(
@@ -27,9 +29,9 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
     async ({ site, user, session, permissions, query, request, server, set }) => {
       if (isRowType(query.type as "events")) {
         refuseLack(permissions, "people:read")
-        refuseInAnothersName(session)
+        refuseDuringImpersonation(session)
       }
-      // Each event carries what was sold.
+      // Events contain revenue.
       if (query.type === "events") refuseLack(permissions, "revenue:read")
       refuseOtherFormats(request, query.format)
       const { signal: _, ...sight } = sightOf({ request, user, permissions })
@@ -49,7 +51,7 @@ export function privateExportRoutes(router: PrivateRouter, { exports, sessionWat
         summary: "Export events, visits or a report",
         tags: ["export"],
         ...refuses("impersonation_read_only"),
-        ...told({ responses: { 200: { content: EXPORTED_FILES } } }),
+        ...describeRoute({ responses: { 200: { content: EXPORTED_FILES } } }),
       },
     },
   )

@@ -1,7 +1,7 @@
-import { FunnelInput } from "../../domain/funnel.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Funnels } from "../../services/funnels.ts"
-import { FunnelShown, shownFunnel } from "../public/shown.ts"
+import { FunnelInput } from "../../../domain/funnel.ts"
+import type { Funnels } from "../../../services/definitions/funnels.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { FunnelResponse, toFunnelResponse } from "../../public/shown.ts"
 import { privateThingRoutes, type ThingRoutesOptions } from "./things.ts"
 
 export interface FunnelRoutesOptions extends ThingRoutesOptions {
@@ -16,7 +16,7 @@ export const privateFunnelRoutes = (router: PrivateRouter, options: FunnelRoutes
     write: "funnels:write",
     things: () => options.funnels,
     input: FunnelInput,
-    shown: FunnelShown,
-    show: shownFunnel,
+    shown: FunnelResponse,
+    show: toFunnelResponse,
     label: ({ name }) => name,
   })

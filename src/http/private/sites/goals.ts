@@ -1,11 +1,11 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { GoalInput } from "../../domain/goal.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { GoalTrials } from "../../services/goal-trials.ts"
-import type { Goals } from "../../services/goals.ts"
-import { GoalShown, shownGoal } from "../public/shown.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
+import { GoalInput } from "../../../domain/goal.ts"
+import type { Goals } from "../../../services/definitions/goals.ts"
+import type { GoalTrials } from "../../../services/stats/goal-trials.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { GoalResponse, toGoalResponse } from "../../public/shown.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
 import { privateThingRoutes, type ThingRoutesOptions } from "./things.ts"
 
 export interface GoalRoutesOptions extends ThingRoutesOptions {
@@ -46,8 +46,8 @@ export const privateGoalRoutes = (router: PrivateRouter, options: GoalRoutesOpti
     write: "goals:write",
     things: () => options.goals,
     input: GoalInput,
-    shown: GoalShown,
-    show: shownGoal,
+    shown: GoalResponse,
+    show: toGoalResponse,
     label: ({ name }) => name,
   }),
 ]
@@ -60,11 +60,11 @@ const goalTrialRoutes = (router: PrivateRouter, { goalTrials }: GoalRoutesOption
       query: NoQuery,
       body: Sent,
       response: { 200: GoalTrial },
-      detail: { summary: "What a goal would have counted", tags: ["goals"], ...takes(GoalInput) },
+      detail: { summary: "Preview the conversions of a goal", tags: ["goals"], ...takes(GoalInput) },
     })
     .get("/suggestions", ({ site, request }) => goalTrials.suggestions(site, request.signal), {
       can: "site:read",
       query: NoQuery,
       response: { 200: GoalSuggestions },
-      detail: { summary: "Goals that the events seen so far suggest", tags: ["goals"] },
+      detail: { summary: "List goals suggested by recent events", tags: ["goals"] },
     })

@@ -1,17 +1,17 @@
 import { Type as t } from "@sinclair/typebox"
-import { instantText } from "../../domain/moment.ts"
-import { ScopeInput, type Segment, SegmentInput } from "../../domain/segment.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Segments, ViewedSegments } from "../../services/segments.ts"
-import { parameter } from "../public/parameters.ts"
-import { Id, Instant } from "./tagged.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { ScopeInput, type Segment, SegmentInput } from "../../../domain/segment.ts"
+import type { Segments, ViewedSegments } from "../../../services/definitions/segments.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { parameter } from "../../public/parameters.ts"
+import { Id, Instant } from "../tagged.ts"
 import { privateThingRoutes, type ThingRoutesOptions } from "./things.ts"
 
 export interface SegmentRoutesOptions extends ThingRoutesOptions {
   segments: Segments
 }
 
-const SegmentShown = t.Object(
+const SegmentResponse = t.Object(
   {
     id: Id,
     site_id: Id,
@@ -25,7 +25,7 @@ const SegmentShown = t.Object(
   { title: "Segment" },
 )
 
-/** Saved filters: those of the site, and the own ones of whoever looks. Personal ones need no more than `site:read`. */
+/** Creates the routes for segments: shared ones and personal ones of the caller. Personal segments only need `site:read`. */
 export const privateSegmentRoutes = (router: PrivateRouter, options: SegmentRoutesOptions) =>
   privateThingRoutes<Segment>(router, options, {
     path: "segments",
@@ -33,8 +33,8 @@ export const privateSegmentRoutes = (router: PrivateRouter, options: SegmentRout
     write: "site:read",
     things: (viewer) => options.segments.of(viewer),
     input: SegmentInput,
-    shown: SegmentShown,
-    show: shownSegment,
+    shown: SegmentResponse,
+    show: toSegmentResponse,
     label: ({ name }) => name,
     removal: {
       query: t.Object({ force: parameter({ type: "boolean" }) }, { additionalProperties: false }),
@@ -42,7 +42,7 @@ export const privateSegmentRoutes = (router: PrivateRouter, options: SegmentRout
     },
   })
 
-const shownSegment = ({ id, site_id, name, scope, filters, owner_user_id, created_at, updated_at }: Segment) => ({
+const toSegmentResponse = ({ id, site_id, name, scope, filters, owner_user_id, created_at, updated_at }: Segment) => ({
   id,
   site_id,
   name,

@@ -1,20 +1,21 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { changesBetween, type Deed } from "../../domain/audit.ts"
-import { instantText } from "../../domain/moment.ts"
-import { type Share, ShareInput } from "../../domain/share.ts"
-import type { Site } from "../../domain/site.ts"
-import { etagOf } from "../../domain/version.ts"
-import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { privatePage, readPlainPaging } from "../../services/paging.ts"
-import type { OwnShare, Shares } from "../../services/shares.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
-import { bodyVersion } from "./body-version.ts"
-import { deedOnThing } from "./site-deeds.ts"
-import { Id, Instant, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import { type AuditEntry, changesBetween } from "../../../domain/audit.ts"
+import { instantText } from "../../../domain/moment.ts"
+import { type Share, ShareInput } from "../../../domain/share.ts"
+import type { Site } from "../../../domain/site.ts"
+import { etagOf } from "../../../domain/version.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { privatePage, readPlainPaging } from "../../../services/lists/paging.ts"
+import type { OwnShare, Shares } from "../../../services/sharing/shares.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { Admitted, PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes, takesSome } from "../../public/things.ts"
+import { bodyVersion } from "../body-version.ts"
+import { Id, Instant, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import { definitionEntry } from "./site-audit.ts"
 
 export interface SharesRoutesOptions {
   shares: Shares
@@ -23,7 +24,7 @@ export interface SharesRoutesOptions {
   publicUrl(): string
 }
 
-const ShareShown = t.Object(
+const ShareResponse = t.Object(
   {
     id: Id,
     site_id: Id,
@@ -38,7 +39,7 @@ const ShareShown = t.Object(
     allow_filters: t.Boolean(),
     allow_export: t.Boolean(),
     embed_origins: t.Array(t.String()),
-    is_public: t.Boolean({ description: "Made by the site's setting" }),
+    is_public: t.Boolean({ description: "Whether the setting for a public dashboard created the view." }),
     created_at: Instant,
     updated_at: Instant,
     version: t.Integer(),
@@ -46,11 +47,11 @@ const ShareShown = t.Object(
   { title: "Share" },
 )
 
-const says = (verb: string) => ({ summary: `${verb} shared view`, tags: ["shared views"] })
+const operation = (verb: string) => ({ summary: `${verb} shared view${verb === "List" ? "s" : ""}`, tags: ["shared views"] })
 
-/** Views of a site for everybody who has their address. */
+/** Creates the routes for shared views, which anyone with the link can open. */
 export function sharesRoutes(router: PrivateRouter, { shares, create, audit, publicUrl }: SharesRoutesOptions) {
-  const show = (share: OwnShare) => shownShare(share, publicUrl())
+  const show = (share: OwnShare) => toShareResponse(share, publicUrl())
   const find = (params: { id?: string | undefined }, { site }: Admitted) => shares.get(site!, params.id) // routes below a site have one
   const can = { permission: "dashboards:share", find }
 
@@ -67,29 +68,33 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         )
         return { ...page, data: page.data.map(show) }
       },
-      { can: "dashboards:share", query: ListQuery, response: { 200: Listed(ShareShown) }, detail: says("List") },
+      { can: "dashboards:share", query: ListQuery, response: { 200: Listed(ShareResponse) }, detail: operation("List") },
     )
     .post(
       "",
       ({ site, user, actor, ...call }) =>
-        create<OwnShare, Static<typeof ShareShown>>(
+        create<OwnShare, Static<typeof ShareResponse>>(
           { ...call, user },
-          (body, also) => shares.create(site, body, user.id, recorded<OwnShare>(audit, actor, deedOfCreation(site), also)),
+          (body, also) => shares.create(site, body, user.id, recorded<OwnShare>(audit, actor, creationEntry(site), also)),
           (share) => ({ location: `/api/private/sites/${site.id}/shares/${share.id}`, etag: etagOf(share), body: show(share) }),
         ),
       {
         can: "dashboards:share",
         query: NoQuery,
         body: Sent,
-        response: { 201: ShareShown },
-        detail: { ...says("Make"), ...refuses("sharing_disabled", "password_required", "embed_needs_no_password"), ...takes(ShareInput) },
+        response: { 201: ShareResponse },
+        detail: {
+          ...operation("Create a"),
+          ...refuses("sharing_disabled", "password_required", "embed_needs_no_password"),
+          ...takes(ShareInput),
+        },
       },
     )
     .get("/:id", async ({ site, params, set }) => withTag(set, await shares.get(site, params.id)), {
       can: "dashboards:share",
       query: NoQuery,
-      response: { 200: ShareShown },
-      detail: says("Read"),
+      response: { 200: ShareResponse },
+      detail: operation("Get a"),
     })
     .patch(
       "/:id",
@@ -99,7 +104,7 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         const changed = await shares.update(site, params.id, patch, {
           expected: expectedVersions(request),
           named: { version, current: (now) => show({ ...now, slug }) },
-          alongside: recorded<Share>(audit, actor, deedOnThing("sites.share.update", "share", site)),
+          alongside: recorded<Share>(audit, actor, definitionEntry("sites.share.update", "share", site)),
         })
         return withTag(set, changed)
       },
@@ -107,9 +112,9 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
         can,
         query: NoQuery,
         body: Sent,
-        response: { 200: ShareShown },
+        response: { 200: ShareResponse },
         detail: {
-          ...says("Change"),
+          ...operation("Update a"),
           ...refuses("sharing_disabled", "password_required", "embed_needs_no_password"),
           ...takesSome(ShareInput),
         },
@@ -118,27 +123,27 @@ export function sharesRoutes(router: PrivateRouter, { shares, create, audit, pub
     .delete(
       "/:id",
       async ({ site, params, actor, request, status }) => {
-        const alongside = recorded<Share>(audit, actor, deedOnThing("sites.share.delete", "share", site))
+        const alongside = recorded<Share>(audit, actor, definitionEntry("sites.share.delete", "share", site))
         await shares.remove(site, params.id, { expected: expectedVersions(request), alongside })
         return status(204, undefined)
       },
-      { can: { ...can, read: async () => null }, query: NoQuery, detail: { ...says("Remove"), ...refuses("precondition_failed") } },
+      { can: { ...can, read: readNothing }, query: NoQuery, detail: { ...operation("Delete a"), ...refuses("precondition_failed") } },
     )
 
-  function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): Static<typeof ShareShown> {
+  function withTag(set: { headers: Record<string, unknown> }, share: OwnShare): Static<typeof ShareResponse> {
     return tagged(set, share, show(share))
   }
 }
 
-/** The address is no business of whoever reads the log. */
-const deedOfCreation =
+/** Returns the audit entry of a shared view without its slug, which readers of the log must not learn. */
+const creationEntry =
   (site: Site) =>
-  ({ slug: _, ...share }: OwnShare): Deed => ({
-    ...deedOnThing("sites.share.create", "share", site)(share),
+  ({ slug: _, ...share }: OwnShare): AuditEntry => ({
+    ...definitionEntry("sites.share.create", "share", site)(share),
     changes: changesBetween(undefined, share),
   })
 
-const shownShare = ({ id, site_id, name, slug, ...share }: OwnShare, base: string): Static<typeof ShareShown> => ({
+const toShareResponse = ({ id, site_id, name, slug, ...share }: OwnShare, base: string): Static<typeof ShareResponse> => ({
   id,
   site_id,
   name,

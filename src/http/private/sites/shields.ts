@@ -1,21 +1,22 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { parseId } from "../../domain/id.ts"
-import type { Shield } from "../../domain/shield.ts"
-import type { Site } from "../../domain/site.ts"
-import { etagOf } from "../../domain/version.ts"
-import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { shieldDeed } from "../../services/deeds.ts"
-import type { Drops } from "../../services/drops.ts"
-import { pageOfAll, readPlainPaging } from "../../services/paging.ts"
-import { ShieldInput, shieldNotFound } from "../../services/shield-input.ts"
-import { type SiteShields, versionOf } from "../../services/site-shields.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
-import { bodyVersion } from "./body-version.ts"
-import { Id, Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import { parseId } from "../../../domain/id.ts"
+import type { Shield } from "../../../domain/shield.ts"
+import type { Site } from "../../../domain/site.ts"
+import { etagOf } from "../../../domain/version.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { shieldEntry } from "../../../services/audit/entries.ts"
+import { ShieldInput, shieldNotFound } from "../../../services/definitions/shield-input.ts"
+import { type SiteShields, versionOf } from "../../../services/definitions/shields.ts"
+import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
+import type { Drops } from "../../../services/stats/drops.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { Admitted, PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes, takesSome } from "../../public/things.ts"
+import { bodyVersion } from "../body-version.ts"
+import { Id, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
 
 export interface ShieldRoutesOptions {
   siteShields: { of(siteId: number): SiteShields }
@@ -24,11 +25,11 @@ export interface ShieldRoutesOptions {
   audit: Audit
 }
 
-const ShieldShown = t.Object(
+const ShieldResponse = t.Object(
   {
     id: Id,
     kind: t.String(),
-    value: t.String({ description: "Of kind rule its name" }),
+    value: t.String({ description: "Value to match. For kind `rule`: name of the rule." }),
     conditions: t.Optional(t.Array(t.Any())),
     note: t.String(),
     enabled: t.Boolean(),
@@ -38,11 +39,11 @@ const ShieldShown = t.Object(
   { title: "Shield" },
 )
 
-const says = (verb: string) => ({ summary: `${verb} shield`, tags: ["shields"] })
+const operation = (verb: string) => ({ summary: `${verb} shield${verb === "List" ? "s" : ""}`, tags: ["shields"] })
 
-/** A site's own rules for drops. They act on coming events. */
+/** Creates the routes for the shields of a site. Shields affect future events only. */
 export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create, audit }: ShieldRoutesOptions) {
-  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): Static<typeof ShieldShown> => ({
+  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): Static<typeof ShieldResponse> => ({
     id,
     kind,
     value,
@@ -63,21 +64,27 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
         const page = await pageOfAll(readPlainPaging(`shields/${site.id}`, query), siteShields.of(site.id).current())
         return { ...page, data: page.data.map((shield) => show(site, shield)) }
       },
-      { can: "site:read", query: ListQuery, response: { 200: Listed(ShieldShown) }, detail: says("List") },
+      { can: "site:read", query: ListQuery, response: { 200: Listed(ShieldResponse) }, detail: operation("List") },
     )
     .post(
       "",
       ({ site, user, actor, ...call }) =>
-        create<Shield, Static<typeof ShieldShown>>(
+        create<Shield, Static<typeof ShieldResponse>>(
           { ...call, user },
-          (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, shieldDeed("create", site), also)),
+          (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, shieldEntry("create", site), also)),
           (shield) => ({
             location: `/api/private/sites/${site.id}/shields/${shield.id}`,
             etag: etagOf({ version: versionOf(shield) }),
             body: show(site, shield),
           }),
         ),
-      { can: "site:write", query: NoQuery, body: Sent, response: { 201: ShieldShown }, detail: { ...says("Make"), ...takes(ShieldInput) } },
+      {
+        can: "site:write",
+        query: NoQuery,
+        body: Sent,
+        response: { 201: ShieldResponse },
+        detail: { ...operation("Create a"), ...takes(ShieldInput) },
+      },
     )
     .patch(
       "/:id",
@@ -86,33 +93,39 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
         const changed = await siteShields.of(site.id).update(named(siteShields.of(site.id), params.id), withoutHits(patch), {
           expected: expectedVersions(request),
           named: { version, current: (now) => show(site, now) },
-          alongside: recorded<Shield>(audit, actor, shieldDeed("update", site)),
+          alongside: recorded<Shield>(audit, actor, shieldEntry("update", site)),
         })
         return tagged(set, { version: versionOf(changed) }, show(site, changed))
       },
-      { can, query: NoQuery, body: Sent, response: { 200: ShieldShown }, detail: { ...says("Change"), ...takesSome(ShieldInput) } },
+      {
+        can,
+        query: NoQuery,
+        body: Sent,
+        response: { 200: ShieldResponse },
+        detail: { ...operation("Update a"), ...takesSome(ShieldInput) },
+      },
     )
     .delete(
       "/:id",
       async ({ site, params, actor, request, status }) => {
         await siteShields.of(site.id).remove(named(siteShields.of(site.id), params.id), {
           expected: expectedVersions(request),
-          alongside: recorded<Shield>(audit, actor, shieldDeed("delete", site)),
+          alongside: recorded<Shield>(audit, actor, shieldEntry("delete", site)),
         })
         return status(204, undefined)
       },
-      { can: { ...can, read: async () => null }, query: NoQuery, detail: { ...says("Remove"), ...refuses("precondition_failed") } },
+      { can: { ...can, read: readNothing }, query: NoQuery, detail: { ...operation("Delete a"), ...refuses("precondition_failed") } },
     )
 }
 
-/** The id that a path names, of a shield that is there. */
+/** Returns the shield with the id from the path. Throws `shield_not_found`. */
 function named(shields: SiteShields, text: string | undefined): number {
   const id = parseId(text) ?? 0
   if (!shields.current().some((shield) => shield.id === id)) throw shieldNotFound(id)
   return id
 }
 
-/** Counted by us; sent back by who got it from us. */
+/** Server-side members, which clients may send back unchanged. */
 function withoutHits(patch: unknown): unknown {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch
   const { hits_7d: _, ...rest } = patch as Record<string, unknown>

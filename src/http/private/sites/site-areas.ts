@@ -1,26 +1,28 @@
 import type { AnyElysia } from "elysia"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import { type ShareRoutesOptions, shareRoutes } from "../share.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { type ShareRoutesOptions, shareRoutes } from "../../share.ts"
+import { createSessionWatch, type SessionWatchOptions } from "../session-watch.ts"
+import { type LiveRoutesOptions, liveRoutes } from "../stats/live.ts"
+import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "../stats/stats.ts"
 import { type AnnotationRoutesOptions, privateAnnotationRoutes } from "./annotations.ts"
 import { type DropRoutesOptions, dropRoutes } from "./drops.ts"
 import { type EraseRoutesOptions, eraseRoutes } from "./erase.ts"
 import { type ExportRoutesOptions, privateExportRoutes } from "./exports.ts"
 import { type FunnelRoutesOptions, privateFunnelRoutes } from "./funnels.ts"
 import { type GoalRoutesOptions, privateGoalRoutes } from "./goals.ts"
-import { type LiveRoutesOptions, liveRoutes } from "./live.ts"
+import { type HostProofRoutesOptions, hostProofRoutes } from "./host-proofs.ts"
 import { privateSegmentRoutes, type SegmentRoutesOptions } from "./segments.ts"
-import { createSessionWatch, type SessionWatchOptions } from "./session-watch.ts"
 import { type SharesRoutesOptions, sharesRoutes } from "./shares.ts"
 import { type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
 import { type SitePinRoutesOptions, sitePinRoutes } from "./site-pins.ts"
 import { type SiteSettingsRoutesOptions, siteSettingsRoutes } from "./site-settings.ts"
 import { type SiteRoutesOptions, siteRoutes } from "./sites.ts"
-import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "./stats.ts"
 import { type TakeoutRoutesOptions, takeoutRoutes } from "./takeout.ts"
 
 type Options = SiteRoutesOptions &
   SitePinRoutesOptions &
   SiteSettingsRoutesOptions &
+  HostProofRoutesOptions &
   PrivateStatsOptions &
   GoalRoutesOptions &
   FunnelRoutesOptions &
@@ -35,7 +37,7 @@ type Options = SiteRoutesOptions &
   SharesRoutesOptions &
   ShareRoutesOptions
 
-/** What is everybody's, and the services of this area under one name. */
+/** Options of the site routes: shared ones, and the services of the sites under one name. */
 type Shared = Pick<Options, "create" | "audit" | "baseUrl" | "log" | "scriptUrl" | "firstAt" | "publicUrl">
 export interface SiteAreasGroup extends Shared {
   now(): number
@@ -43,7 +45,7 @@ export interface SiteAreasGroup extends Shared {
   siteAreas: Omit<Options, keyof Shared | "sessionWatch" | "addressOf" | "now"> & SessionWatchOptions
 }
 
-/** Sites with their statistics and what people define on them (areas/10). */
+/** Creates all routes below a site (areas/10). */
 export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: SiteAreasGroup): AnyElysia[] => {
   const sessionWatch = createSessionWatch(siteAreas)
   const options = { ...shared, ...siteAreas, sessionWatch }
@@ -51,6 +53,7 @@ export const siteAreaRoutes = (router: PrivateRouter, { siteAreas, ...shared }: 
     siteRoutes(router, options),
     sitePinRoutes(router, options),
     siteSettingsRoutes(router, options),
+    hostProofRoutes(router, options),
     privateStatsRoutes(router, options),
     overviewRoutes(router, options),
     ...privateGoalRoutes(router, options),

@@ -1,20 +1,26 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Deed } from "../../domain/audit.ts"
-import type { Site } from "../../domain/site.ts"
-import { leaveUnread } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Access } from "../../services/access.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { readSitePatch, type SiteMoves } from "../../services/site-moves.ts"
-import type { SiteOverview } from "../../services/site-overview.ts"
-import type { Sites } from "../../services/sites.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import { NoQuery, Sent, takes } from "../public/things.ts"
-import { bodyVersion } from "./body-version.ts"
-import { deedOnSite } from "./site-deeds.ts"
-import { ListedSiteShown, OwnSiteShown, type SeenSiteOptions, seenSite, shownListedSite, shownOwnSite } from "./site-shown.ts"
-import { Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import type { AuditEntry } from "../../../domain/audit.ts"
+import type { Site } from "../../../domain/site.ts"
+import type { Access } from "../../../services/access/access.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { readSitePatch, type SiteMoves, type Sites } from "../../../services/sites/sites.ts"
+import type { SiteOverview } from "../../../services/stats/site-overview.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { bodyVersion } from "../body-version.ts"
+import { Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import { siteEntry } from "./site-audit.ts"
+import {
+  ListedSiteResponse,
+  OwnSiteResponse,
+  type SeenSiteOptions,
+  seenSite,
+  toListedSiteResponse,
+  toOwnSiteResponse,
+} from "./site-shown.ts"
 
 export interface SiteRoutesOptions extends SeenSiteOptions {
   sites: Pick<Sites, "update" | "remove" | "restore">
@@ -24,11 +30,11 @@ export interface SiteRoutesOptions extends SeenSiteOptions {
   audit: Audit
 }
 
-const says = (summary: string) => ({ summary, tags: ["sites"] })
+const operation = (summary: string) => ({ summary, tags: ["sites"] })
 const SitePatch = t.Object({ name: t.Optional(t.String()), hosts: t.Optional(t.Array(t.String())) }, { title: "SitePatch" })
 const TransferInput = t.Object({ organization_id: t.Integer() }, { title: "SiteTransfer" })
 
-/** The sites that somebody may see, and each of them as a whole. Its settings and data have routes of their own. */
+/** Creates the routes for the sites that the caller has access to. Settings and data have separate routes. */
 export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
   const { sites, siteMoves, siteOverview, sitePins, access, audit } = options
 
@@ -40,20 +46,20 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         const [{ sites: visible, organizations: own }, pinned] = await Promise.all([access.all({ user, session }), sitePins.of(user.id)])
         const page = await siteOverview.list(visible, pinned, query, request.signal)
         const byId = new Map(own.map(({ organization }) => [organization.id, organization]))
-        return { ...page, data: page.data.map((listed) => shownListedSite(listed, byId.get(listed.site.organization_id)!, options)) }
+        return { ...page, data: page.data.map((listed) => toListedSiteResponse(listed, byId.get(listed.site.organization_id)!, options)) }
       },
       {
         signedIn: true,
         query: ListQuery,
-        response: { 200: Listed(ListedSiteShown) },
-        detail: { ...says("List the sites you may see"), ...refuses("sso_required") },
+        response: { 200: Listed(ListedSiteResponse) },
+        detail: { ...operation("List your sites"), ...refuses("sso_required") },
       },
     )
     .get("/sites/:site", async ({ site, role, user, set }) => tagged(set, site, await seenSite(site, role, user.id, options)), {
       can: "site:read",
       query: NoQuery,
-      response: { 200: OwnSiteShown },
-      detail: says("Read a site"),
+      response: { 200: OwnSiteResponse },
+      detail: operation("Get a site"),
     })
     .patch(
       "/sites/:site",
@@ -62,29 +68,29 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         const before = await seenSite(site, role, user.id, options)
         const changed = await sites.update(site.id, readSitePatch(site, patch, Object.keys(before)), {
           expected: expectedVersions(request),
-          named: { version, current: (now) => ({ ...before, ...shownOwnSite(now, before, options) }) },
-          alongside: recorded(audit, actor, deedOf("update")),
+          named: { version, current: (now) => ({ ...before, ...toOwnSiteResponse(now, before, options) }) },
+          alongside: recorded(audit, actor, auditEntry("update")),
         })
-        return tagged(set, changed, shownOwnSite(changed, before, options))
+        return tagged(set, changed, toOwnSiteResponse(changed, before, options))
       },
       {
         can: "site:write",
         query: NoQuery,
         body: Sent,
-        response: { 200: OwnSiteShown },
-        detail: { ...says("Change name or hosts"), ...takes(SitePatch) },
+        response: { 200: OwnSiteResponse },
+        detail: { ...operation("Update the name or hosts of a site"), ...takes(SitePatch) },
       },
     )
     .delete(
       "/sites/:site",
       async ({ site, actor, request, status }) => {
-        await sites.remove(site.id, { expected: expectedVersions(request), alongside: recorded(audit, actor, deedOf("delete")) })
+        await sites.remove(site.id, { expected: expectedVersions(request), alongside: recorded(audit, actor, auditEntry("delete")) })
         return status(204, undefined)
       },
       {
-        can: { permission: "site:delete", sudo: true, personal: true, read: leaveUnread },
+        can: { permission: "site:delete", sudo: true, personal: true, read: readNothing },
         query: NoQuery,
-        detail: { ...says("Delete a site; it can be restored for 30 days"), ...refuses("precondition_failed") },
+        detail: { ...operation("Delete a site, with 30 days to restore it"), ...refuses("precondition_failed") },
       },
     )
     .post(
@@ -92,15 +98,15 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
       async ({ site, role, user, actor, request, set }) => {
         const restored = await sites.restore(site.id, {
           expected: expectedVersions(request),
-          alongside: recorded(audit, actor, deedOf("restore")),
+          alongside: recorded(audit, actor, auditEntry("restore")),
         })
         return tagged(set, restored, await seenSite(restored, role, user.id, options))
       },
       {
-        can: { permission: "site:delete", deleted: true, sudo: true, read: leaveUnread },
+        can: { permission: "site:delete", deleted: true, sudo: true, read: readNothing },
         query: NoQuery,
-        response: { 200: OwnSiteShown },
-        detail: { ...says("Bring a deleted site back"), ...refuses("precondition_failed", "limit_reached") },
+        response: { 200: OwnSiteResponse },
+        detail: { ...operation("Restore a deleted site"), ...refuses("precondition_failed", "limit_reached") },
       },
     )
     .post(
@@ -112,7 +118,7 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
           { user, session },
           {
             expected: expectedVersions(request),
-            alongside: recorded(audit, actor, (after) => ({ ...deedOf("transfer")(site), ...movedTo(site, after) })),
+            alongside: recorded(audit, actor, (after) => ({ ...auditEntry("transfer")(site), ...movedTo(site, after) })),
           },
         )
         return tagged(set, moved, await seenSite(moved, "owner", user.id, options))
@@ -121,9 +127,9 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
         can: { permission: "org:delete", sudo: true, personal: true },
         query: NoQuery,
         body: Sent,
-        response: { 200: OwnSiteShown },
+        response: { 200: OwnSiteResponse },
         detail: {
-          ...says("Give the site to another organization of yours"),
+          ...operation("Transfer a site to another organization"),
           ...refuses("organization_not_found", "precondition_failed"),
           ...takes(TransferInput),
         },
@@ -131,8 +137,8 @@ export function siteRoutes(router: PrivateRouter, options: SiteRoutesOptions) {
     )
 }
 
-const movedTo = (before: Site, after: Site): Pick<Deed, "changes"> => ({
+const movedTo = (before: Site, after: Site): Pick<AuditEntry, "changes"> => ({
   changes: { organization_id: [before.organization_id, after.organization_id] },
 })
 
-const deedOf = (verb: string) => deedOnSite(`sites.site.${verb}`)
+const auditEntry = (verb: string) => siteEntry(`sites.site.${verb}`)

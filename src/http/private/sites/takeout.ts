@@ -1,18 +1,19 @@
 import type { Static } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { Job } from "../../domain/job.ts"
-import { API } from "../../domain/limits.ts"
-import { readOptionalJson } from "../../plugin/body.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Takeouts } from "../../services/takeouts.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent } from "../public/things.ts"
-import { allowPauses } from "../quiet-connections.ts"
-import { refuseLack } from "./authorize.ts"
-import { shownWork, WorkShown } from "./erase.ts"
-import { answersFile } from "./sent-bodies.ts"
-import type { SessionWatch } from "./session-watch.ts"
-import { refuses } from "./tagged.ts"
+import type { Job } from "../../../domain/job.ts"
+import { API } from "../../../domain/limits.ts"
+import { parseEmptyBody } from "../../../domain/shape.ts"
+import type { Takeouts } from "../../../services/export/takeouts.ts"
+import { readOptionalJson } from "../../../web/body.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent } from "../../public/things.ts"
+import { allowPauses } from "../../quiet-connections.ts"
+import { refuseLack } from "../authorize.ts"
+import { answersFile } from "../sent-bodies.ts"
+import type { SessionWatch } from "../session-watch.ts"
+import { refuses } from "../tagged.ts"
+import { toWorkResponse, WorkResponse } from "./erase.ts"
 
 export interface TakeoutRoutesOptions {
   takeouts: Takeouts
@@ -21,12 +22,12 @@ export interface TakeoutRoutesOptions {
   now(): number
 }
 
-const says = (summary: string) => ({ summary, tags: ["export"] })
+const operation = (summary: string) => ({ summary, tags: ["export"] })
 
-/** Beside what the route names: the archive holds all there is. */
+/** Additional permissions, because the archive contains all data of the site. */
 const NEEDED = ["export:read", "revenue:read"]
 
-/** The whole site in one archive. Needs `export:read` and `revenue:read` beside `people:read`. */
+/** Creates the routes that export a whole site. They require `export:read`, `revenue:read` and `people:read`. */
 export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, create, now }: TakeoutRoutesOptions) =>
   new Elysia({ prefix: "/api/private/sites/:site/takeout" })
     .use(router)
@@ -34,31 +35,34 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
       "",
       ({ site, user, permissions, actor, ...call }) => {
         for (const wanted of NEEDED) refuseLack(permissions, wanted)
-        return create<Job, Static<typeof WorkShown>>(
+        return create<Job, Static<typeof WorkResponse>>(
           { ...call, user },
-          (_, also) => takeouts.begin(site, { userId: user.id, actor }, also),
-          (job) => ({ status: 202, location: `/api/private/sites/${site.id}/takeout/${job.id}`, body: shownWork(job, now()) }),
+          (body, also) => {
+            parseEmptyBody(body)
+            return takeouts.begin(site, { userId: user.id, actor }, also)
+          },
+          (job) => ({ status: 202, location: `/api/private/sites/${site.id}/takeout/${job.id}`, body: toWorkResponse(job, now()) }),
         )
       },
       {
         can: { permission: "people:read", personal: true, read: readOptionalJson(API.privateBodyBytes) },
         query: NoQuery,
         body: Sent,
-        response: { 202: WorkShown },
-        detail: { ...says("Begin to pack the whole site"), ...refuses("invalid_state") },
+        response: { 202: WorkResponse },
+        detail: { ...operation("Start exporting a site"), ...refuses("invalid_state") },
       },
     )
     .get(
       "/:id",
       async ({ site, permissions, params }) => {
         for (const wanted of NEEDED) refuseLack(permissions, wanted)
-        return shownWork(await takeouts.get(site, params.id), now())
+        return toWorkResponse(await takeouts.get(site, params.id), now())
       },
       {
         can: "people:read",
         query: NoQuery,
-        response: { 200: WorkShown },
-        detail: { ...says("How far the archive is"), ...refuses("work_not_found") },
+        response: { 200: WorkResponse },
+        detail: { ...operation("Get the progress of a site export"), ...refuses("work_not_found") },
       },
     )
     .get(
@@ -75,11 +79,15 @@ export const takeoutRoutes = (router: PrivateRouter, { takeouts, sessionWatch, c
       {
         can: { permission: "people:read", personal: true },
         query: NoQuery,
-        detail: { ...says("The archive, for a day"), ...refuses("work_not_found", "invalid_state"), ...answersFile("application/zip") },
+        detail: {
+          ...operation("Download the archive of a site export, available for a day"),
+          ...refuses("work_not_found", "invalid_state"),
+          ...answersFile("application/zip"),
+        },
       },
     )
 
-/** For as long as the session lasts: what is cut off has no regular end. */
+/** Streams the archive while the session is valid. An interrupted download ends with an error. */
 function piecesOf(path: string, { signal, end }: ReturnType<SessionWatch["whileSignedIn"]>): ReadableStream<Uint8Array> {
   const reader = Bun.file(path).stream().getReader()
   return new ReadableStream<Uint8Array>(

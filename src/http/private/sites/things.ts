@@ -1,28 +1,28 @@
 import { type TObject, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import type { ErrorCode } from "../../domain/error.ts"
-import type { Site } from "../../domain/site.ts"
-import { etagOf, type Versioned } from "../../domain/version.ts"
-import type { Admitted, PrivateRouter } from "../../plugin/router.ts"
-import type { Days } from "../../services/annotations.ts"
-import { type Audit, recorded } from "../../services/audit.ts"
-import { readDays } from "../../services/listing.ts"
-import { privatePage, readPaging } from "../../services/paging.ts"
-import type { SiteThings, Terms } from "../../services/site-things.ts"
-import type { Viewer } from "../../services/viewed-things.ts"
-import { expectedVersions } from "../public/conditions.ts"
-import type { creation } from "../public/creation.ts"
-import { NoQuery, Sent, takes, takesSome } from "../public/things.ts"
-import { bodyVersion } from "./body-version.ts"
-import { deedOnThing } from "./site-deeds.ts"
-import { Listed, ListQuery, refuses, tagged } from "./tagged.ts"
+import type { ErrorCode } from "../../../domain/error.ts"
+import type { Site } from "../../../domain/site.ts"
+import { etagOf, type Versioned } from "../../../domain/version.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import type { Days } from "../../../services/definitions/annotations.ts"
+import { readDays } from "../../../services/definitions/listing.ts"
+import type { SiteThings, Terms, Viewer } from "../../../services/definitions/site-things.ts"
+import { privatePage, readPaging } from "../../../services/lists/paging.ts"
+import { readNothing } from "../../../web/body.ts"
+import type { Admitted, PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import type { creation } from "../../public/creation.ts"
+import { NoQuery, Sent, takes, takesSome } from "../../public/things.ts"
+import { bodyVersion } from "../body-version.ts"
+import { Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import { definitionEntry } from "./site-audit.ts"
 
 export interface ThingRoutesOptions {
   create: ReturnType<typeof creation>
   audit: Audit
 }
 
-/** What a removal may say besides in its query. */
+/** Additional query parameters of a deletion. */
 type Removal<Thing> = (
   things: SiteThings<Thing>,
   site: Site,
@@ -31,20 +31,20 @@ type Removal<Thing> = (
   query: Record<string, unknown>,
 ) => Promise<void>
 
-/** One kind of thing of a site. */
+/** Kind of item that users define on a site, such as goals. */
 export interface PrivateKind<Thing> {
-  /** As the path calls them, and one of them in documents and in the audit log. */
+  /** Path segment of the items, and their singular for documentation and audit log. */
   path: "goals" | "funnels" | "segments" | "annotations"
   noun: string
-  /** What a write needs; where the content decides, the least that is needed. */
+  /** Permission for writes. If it depends on the content: the minimum. */
   write: string
   things(viewer: Viewer): SiteThings<Thing>
   input: TObject
   shown: TObject
   show(thing: Thing, site: Site): object
-  /** What the audit log calls one. */
+  /** Returns the name of an item for the audit log. */
   label(thing: Thing): string
-  /** Lists that can be asked for a range of days. */
+  /** Lists that support a range of days. */
   listWithin?(viewer: Viewer, site: Site, days: Days, slice: { after: number; limit: number }): Promise<Thing[]>
   removal?: { query: TObject; remove: Removal<Thing> }
 }
@@ -54,7 +54,7 @@ const viewerOf = ({ user, permissions }: { user: { id: number }; permissions: Re
   permissions,
 })
 
-/** List, create, read, change and delete: the same rules for every kind of thing that people define on a site. */
+/** Creates the routes to list, create, get, update and delete one kind of item. All kinds follow the same rules. */
 export function privateThingRoutes<Thing extends Versioned & { id: number }>(
   router: PrivateRouter,
   { create, audit }: ThingRoutesOptions,
@@ -65,8 +65,8 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
   const find = (params: { id?: string | undefined }, { site, user, permissions }: Admitted) =>
     things(viewerOf({ user: user!, permissions: permissions! })).get(site!, params.id) // routes below a site have all of them
   const deed = (verb: string, site: Site) => (thing: Thing) =>
-    deedOnThing(`sites.${noun}.${verb}`, noun, site)({ id: thing.id, name: label(thing) })
-  const says = (verb: string) => ({
+    definitionEntry(`sites.${noun}.${verb}`, noun, site)({ id: thing.id, name: label(thing) })
+  const operation = (verb: string) => ({
     summary: `${verb} ${noun}`,
     tags: [path],
     ...(verb === "List" || verb === "Read" ? {} : refuses(...OWN_FAILURES[path])),
@@ -88,7 +88,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         const page = await privatePage(paging, read, () => countAll(things(viewer), site))
         return { ...page, data: page.data.map((thing) => versioned(thing, site)) }
       },
-      { can: "site:read", query: ListQuery, response: { 200: Listed(Shown) }, detail: says("List") },
+      { can: "site:read", query: ListQuery, response: { 200: Listed(Shown) }, detail: operation("List") },
     )
     .post(
       "",
@@ -103,7 +103,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
             body: versioned(thing, site),
           }),
         ),
-      { can: write, query: NoQuery, body: Sent, response: { 201: Shown }, detail: { ...says("Create"), ...takes(input) } },
+      { can: write, query: NoQuery, body: Sent, response: { 201: Shown }, detail: { ...operation("Create"), ...takes(input) } },
     )
     .get(
       "/:id",
@@ -111,7 +111,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         const thing = await things(viewerOf({ user, permissions })).get(site, params.id)
         return tagged(set, thing, versioned(thing, site))
       },
-      { can: "site:read", query: NoQuery, response: { 200: Shown }, detail: says("Read") },
+      { can: "site:read", query: NoQuery, response: { 200: Shown }, detail: operation("Get") },
     )
     .patch(
       "/:id",
@@ -124,7 +124,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         })
         return tagged(set, thing, versioned(thing, site))
       },
-      { can: writes, query: NoQuery, body: Sent, response: { 200: Shown }, detail: { ...says("Change"), ...takesSome(input) } },
+      { can: writes, query: NoQuery, body: Sent, response: { 200: Shown }, detail: { ...operation("Update"), ...takesSome(input) } },
     )
     .delete(
       "/:id",
@@ -135,11 +135,11 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         else await seen.remove(site, params.id, terms)
         return status(204, undefined)
       },
-      { can: { ...writes, read: async () => null }, query: removal?.query ?? NoQuery, detail: says("Delete") },
+      { can: { ...writes, read: readNothing }, query: removal?.query ?? NoQuery, detail: operation("Delete") },
     )
 }
 
-/** What only this kind of thing can refuse; any can be another version than somebody has read. */
+/** Returns the error codes of a kind of item, in addition to version conflicts. */
 const OWN_FAILURES: Readonly<Record<PrivateKind<unknown>["path"], readonly ErrorCode[]>> = {
   goals: ["goal_exists", "precondition_failed"],
   funnels: ["funnel_exists", "precondition_failed"],

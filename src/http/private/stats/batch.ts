@@ -1,27 +1,27 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { AppError, refuseFaults } from "../../domain/error.ts"
-import { QUERY } from "../../domain/limits.ts"
-import type { Log } from "../../domain/log.ts"
-import { fault, inspect, isObject } from "../../domain/shape.ts"
-import type { Site } from "../../domain/site.ts"
-import { inTurn } from "../../services/in-turn.ts"
-import type { Insights } from "../../services/insights.ts"
-import type { Asking } from "../../services/open-report.ts"
-import type { Stats } from "../../services/stats.ts"
-import { problemBody, toFailure } from "../errors.ts"
+import { AppError, refuseFaults } from "../../../domain/error.ts"
+import { QUERY } from "../../../domain/limits.ts"
+import type { Log } from "../../../domain/log.ts"
+import { fault, inspect, isObject } from "../../../domain/shape.ts"
+import type { Site } from "../../../domain/site.ts"
+import { inTurn } from "../../../services/runtime/tasks.ts"
+import type { Insights } from "../../../services/stats/insights.ts"
+import type { ReportOptions } from "../../../services/stats/open-report.ts"
+import type { Stats } from "../../../services/stats/stats.ts"
+import { baseUrlFor, problemBody, toFailure } from "../../errors.ts"
 
 export interface BatchOptions {
   stats: Stats
   insights: Insights
   baseUrl: string
   log: Log
-  /** Of all reports of a batch; that of one report unless another is given. */
+  /** Time limit of all reports of a batch, in milliseconds. Default: the limit of one report. */
   timeoutMs?: number
 }
 
-type Answer = (site: Site, given: Record<string, unknown>, asking: Asking) => Promise<object>
+type Answer = (site: Site, given: Record<string, unknown>, asking: ReportOptions) => Promise<object>
 
-/** The reports that a batch may hold, by the names of their routes. */
+/** Reports that a batch can contain, by the names of their routes. */
 const reportsOf = ({ stats, insights }: BatchOptions): Readonly<Record<string, Answer>> => ({
   summary: stats.summary,
   timeseries: stats.timeseries,
@@ -56,14 +56,14 @@ const BatchedQuery = t.Object({
   report: t.Union(REPORTS.map((report) => t.Literal(report))),
 })
 export const BatchInput = t.Object(
-  { queries: t.Array(BatchedQuery, { minItems: 1, maxItems: QUERY.batch, description: "With the arguments of each report" }) },
+  { queries: t.Array(BatchedQuery, { minItems: 1, maxItems: QUERY.batch, description: "Reports with their arguments." }) },
   { additionalProperties: false, title: "Batch" },
 )
 
 export const BatchAnswer = t.Object(
   {
     results: t.Record(t.String(), t.Object({ status: t.Integer(), data: t.Optional(t.Any()), problem: t.Optional(t.Any()) }), {
-      description: "By id: what the report's own route would answer",
+      description: "Result of each report by id, equal to the response of its own route.",
     }),
   },
   { title: "BatchAnswer" },
@@ -71,48 +71,50 @@ export const BatchAnswer = t.Object(
 
 interface Batch {
   site: Site
-  asking: Asking
+  asking: ReportOptions
   body: unknown
   set: { headers: Record<string, unknown> }
+  request: Request
 }
 
 /**
- * Reports of one batch that wait for an answer at a time: an organization has few places, and the dashboards of several people open
- * at the same moment.
+ * Maximum number of concurrent reports of one batch. An organization has few query slots, and several people can open the
+ * dashboard at the same moment.
  */
 const AT_ONCE = 4
 
-/** Each report fails alone; equal questions are asked once; all of them have the time of one report. Throws `validation_failed` for what is no list of reports. */
-export async function batchAnswer(options: BatchOptions, { site, asking, body, set }: Batch): Promise<Static<typeof BatchAnswer>> {
+/** Runs the reports of a batch. Each fails separately, equal reports run once, and all share one time limit. Throws `validation_failed` for a malformed list. */
+export async function batchAnswer(options: BatchOptions, { site, asking, body, set, request }: Batch): Promise<Static<typeof BatchAnswer>> {
   const queries = readBatch(body)
   const reports = reportsOf(options)
   const requestId = String(set.headers["x-request-id"])
+  const problems = { ...options, baseUrl: baseUrlFor(request, options.baseUrl) }
   const late = AbortSignal.timeout(options.timeoutMs ?? QUERY.timeoutMs)
   const inTime = { ...asking, signal: AbortSignal.any(asking.signal ? [asking.signal, late] : [late]) }
   const named = queries.map(({ id, ...query }) => ({ id, query, name: nameOf(query) }))
   const distinct = [...new Map(named.map(({ name, query }) => [name, query]))]
   const answers = await inTurn(distinct, AT_ONCE, async ([name, { report, given }]) => {
     const work = late.aborted ? Promise.reject(tooLate()) : reports[report]!(site, given, inTime)
-    return [name, await settled(work.catch(lateIf(late)), options, requestId)] as const
+    return [name, await settled(work.catch(lateIf(late)), problems, requestId)] as const
   })
   const byName = new Map(answers)
   return { results: Object.fromEntries(named.map(({ id, name }) => [id, byName.get(name)])) as Static<typeof BatchAnswer>["results"] }
 }
 
-/** Equal questions have one name, in whatever order their arguments come. */
+/** Returns a key that is equal for equal reports, whatever the order of their arguments. */
 const nameOf = ({ report, given }: { report: string; given: Record<string, unknown> }): string =>
   JSON.stringify([report, Object.entries(given).sort(([a], [b]) => (a < b ? -1 : 1))])
 
-const tooLate = () => new AppError("query_timeout", "The reports took too long: ask for a shorter range", { retry_after: 5 })
+const tooLate = () => new AppError("query_timeout", "The reports took too long. Choose a shorter range.", { retry_after: 5 })
 
-/** What was given up because the batch's time is over says so. */
+/** Converts the failure of a report that was cancelled at the time limit to `query_timeout`. */
 const lateIf =
   (late: AbortSignal) =>
   (thrown: unknown): never => {
     throw late.aborted && thrown instanceof AppError && thrown.code === "unavailable" ? tooLate() : thrown
   }
 
-async function settled(work: Promise<object>, { baseUrl, log }: BatchOptions, requestId: string): Promise<object> {
+async function settled(work: Promise<object>, { baseUrl, log }: Pick<BatchOptions, "baseUrl" | "log">, requestId: string): Promise<object> {
   try {
     return { status: 200, data: await work }
   } catch (thrown) {
@@ -137,7 +139,7 @@ function readBatch(body: unknown): { id: string; report: string; given: Record<s
   })
 }
 
-/** Arguments in a body. Throws `validation_failed`. */
+/** Parses the arguments of a report in a body. Throws `validation_failed`. */
 export function objectBody(body: unknown): Record<string, unknown> {
   if (!isObject(body)) refuseFaults([fault("", "invalid_type", "must be an object")])
   return body as Record<string, unknown>

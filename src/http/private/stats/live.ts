@@ -1,29 +1,31 @@
 import { Elysia } from "elysia"
-import type { Peers } from "../../plugin/guard.ts"
-import type { PrivateRouter } from "../../plugin/router.ts"
-import type { Live, LiveEvent } from "../../services/live.ts"
-import { NoQuery } from "../public/things.ts"
-import { answersFile } from "./sent-bodies.ts"
-import type { SessionWatch } from "./session-watch.ts"
+import type { Live, LiveEvent } from "../../../services/stats/live.ts"
+import type { Call, Peers } from "../../../web/guard.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery } from "../../public/things.ts"
+import { answersFile } from "../sent-bodies.ts"
+import type { SessionWatch } from "../session-watch.ts"
 
 export interface LiveRoutesOptions {
   live: Live
   sessionWatch: SessionWatch
+  /** The client's address, behind trusted proxies. */
+  addressOf(call: Pick<Call, "request" | "server">): string | undefined
 }
 
 const COMMENT_MS = 15_000
-/** Behind a reader who takes nothing for so long, the newest events are left out: they are gone when they are not read. */
+/** Buffer limit for a slow reader. Beyond it the newest events are skipped, because live events are not stored. */
 const WAITING = 1_000
 const UTF8 = new TextEncoder()
 
-/** What comes in while somebody looks, as server-sent events, until the session ends. */
-export const liveRoutes = (router: PrivateRouter, { live, sessionWatch }: LiveRoutesOptions) =>
+/** Creates the route that streams incoming events as server-sent events until the session ends. */
+export const liveRoutes = (router: PrivateRouter, { live, sessionWatch, addressOf }: LiveRoutesOptions) =>
   new Elysia({ prefix: "/api/private/sites/:site/live" }).use(router).get(
     "",
     ({ site, user, session, request, server }) => {
       const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" }
       if (request.method === "HEAD") return new Response(null, { headers })
-      // The line may be quiet for longer than usual.
+      // The connection can be idle for longer than usual.
       const peers: Peers | null = server
       peers?.timeout?.(request, 0)
       const { signal, end } = sessionWatch.whileSignedIn(request, session, site.id)
@@ -32,7 +34,7 @@ export const liveRoutes = (router: PrivateRouter, { live, sessionWatch }: LiveRo
       over.addEventListener("abort", end, { once: true })
       return new Response(
         eventStream(
-          (tell) => live.watch(site, user.id, tell, over),
+          (tell) => live.watch(site, { userId: user.id, address: addressOf({ request, server: peers }), tell }, over),
           over,
           () => left.abort(),
         ),
@@ -42,11 +44,11 @@ export const liveRoutes = (router: PrivateRouter, { live, sessionWatch }: LiveRo
     {
       can: "site:read",
       query: NoQuery,
-      detail: { summary: "What comes in, as server-sent events", tags: ["live"], ...answersFile("text/event-stream") },
+      detail: { summary: "Stream incoming events as server-sent events", tags: ["live"], ...answersFile("text/event-stream") },
     },
   )
 
-/** `watch` begins before there is an answer, so that what it refuses can be said. */
+/** Creates the stream. `watch` starts before the response, so that its errors can be returned. */
 function eventStream(watch: (tell: (event: LiveEvent) => void) => void, over: AbortSignal, leave: () => void): ReadableStream<Uint8Array> {
   const waiting = [": welcome\n\n"]
   let write = (text: string): void => void waiting.push(text)
@@ -68,7 +70,7 @@ function eventStream(watch: (tell: (event: LiveEvent) => void) => void, over: Ab
         const comments = setInterval(() => write(": still there\n\n"), COMMENT_MS)
         const close = () => {
           clearInterval(comments)
-          // A reader who left has closed it.
+          // The stream is already closed if the reader has disconnected.
           if (!isLeft) controller.close()
         }
         if (over.aborted) close()

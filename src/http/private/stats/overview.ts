@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
-import { ReportRange } from "../../domain/report.ts"
-import { Id } from "./tagged.ts"
+import { ReportRange } from "../../../domain/report.ts"
+import { Id } from "../tagged.ts"
 
 const Numbers = t.Record(t.String(), t.Number())
 
-export const OverviewShown = t.Object(
+export const OverviewResponse = t.Object(
   {
     data: t.Array(
       t.Object({
@@ -15,7 +15,7 @@ export const OverviewShown = t.Object(
         range: t.Optional(ReportRange),
         metrics: t.Optional(Numbers),
         change_percent: t.Optional(Numbers),
-        problem: t.Optional(t.String({ description: "Code of what keeps the site from answering now" })),
+        problem: t.Optional(t.String({ description: "Error code if the site has no result at the moment." })),
       }),
     ),
   },

@@ -1,4 +1,4 @@
-import { StoreFault } from "./fault.ts"
+import { StoreFault } from "../fault.ts"
 
 /**
  * One column as bytes: the difference to a base, or to the value before, in the narrowest of 1, 2, 4 or 8 bytes, bytes of

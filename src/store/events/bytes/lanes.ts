@@ -1,4 +1,4 @@
-import { RECORD_KINDS, type RecordKind } from "../../domain/record.ts"
+import { RECORD_KINDS, type RecordKind } from "../../../domain/record.ts"
 
 /** Kinds of segments whose rows are visits with their events; a record is a visit of one event. */
 export type SegmentKind = "visits" | RecordKind

@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite"
-import { CHANNELS, type DictionaryName, FIXED_NAMES } from "../../domain/dimension.ts"
-import { NEW_VALUES_PER_DAY } from "../../domain/limits.ts"
-import type { Dictionary } from "./part.ts"
+import { CHANNELS, type DictionaryName, FIXED_NAMES } from "../../../domain/dimension.ts"
+import { NEW_VALUES_PER_DAY } from "../../../domain/limits.ts"
+import type { Dictionary } from "../part.ts"
+import type { KeptValues } from "../writer.ts"
 import type { Uses } from "./uses.ts"
-import type { KeptValues } from "./writer.ts"
 
 /** What a value over its limit is stored as. */
 const OTHER = "(other)"
@@ -60,6 +60,11 @@ export class Interner {
     }
     onLimit()
     return name === "property" ? DISCARDED : this.number(siteId, name, OTHER, day, onLimit)
+  }
+
+  /** The texts of a dictionary. Changes with the next commit. */
+  texts(siteId: number, name: DictionaryName): Pick<ReadonlyMap<string, unknown>, "has" | "keys"> {
+    return this.#numbering(siteId, name).numbers
   }
 
   /** After a text was blanked: its number is not given again, the text gets a new one. */

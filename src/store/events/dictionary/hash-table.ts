@@ -1,4 +1,4 @@
-import type { Hash64 } from "./writer.ts"
+import type { Hash64 } from "../writer.ts"
 
 const WIDTH = 3
 const LOW = 1

@@ -1,4 +1,4 @@
-import type { Hash64 } from "./writer.ts"
+import type { Hash64 } from "../writer.ts"
 
 /** Ids that are sorted together; a millisecond's work. */
 const RUN = 65_536

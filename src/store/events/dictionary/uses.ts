@@ -1,4 +1,4 @@
-import type { DictionaryName } from "../../domain/dimension.ts"
+import type { DictionaryName } from "../../../domain/dimension.ts"
 
 /** What events have used of a site's texts and persons since the watch began. */
 export interface Used {

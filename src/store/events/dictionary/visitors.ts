@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite"
+import type { Hash64 } from "../writer.ts"
 import { HashTable, hashBytes } from "./hash-table.ts"
 import { PendingIds } from "./pending-ids.ts"
 import type { Uses } from "./uses.ts"
-import type { Hash64 } from "./writer.ts"
 
 /**
  * Gives visitors their ordinals: per site, in order of first sight, never again. The way from a rotating id to its

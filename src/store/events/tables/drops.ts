@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite"
-import type { Counter, DropReason } from "../../domain/event.ts"
-import type { DropSample } from "./writer.ts"
+import type { Counter, DropReason } from "../../../domain/event.ts"
+import type { DropSample } from "../writer.ts"
 
 /** Entries (hosts, pages, rules …) told apart per site, day and reason; more are counted together. */
 const ENTRIES = 100

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite"
-import type { Sql } from "../catalog/sql.ts"
+import type { Sql } from "../../sql.ts"
 
 /** Statements on the row tables of an area, inside one transaction of the writer. They do not wait for anything. */
 export interface RowStatements {

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite"
-import { translated } from "./fault.ts"
+import { translated } from "../fault.ts"
 
 /** What columnar segments of one kind of one site take. */
 export interface SegmentUsage {

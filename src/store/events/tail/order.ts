@@ -1,5 +1,5 @@
-import type { Part } from "./part.ts"
-import { atOnce, type Steps } from "./steps.ts"
+import type { Part } from "../part.ts"
+import { atOnce, type Steps } from "../steps.ts"
 
 /** Rows that are looked at before others may run: about a millisecond's work. */
 const SLICE = 32_768

@@ -1,6 +1,6 @@
+import type { EngagementColumns, PropColumns, RevenueColumns, VitalColumns } from "../part.ts"
 import { GrowingFloat64, GrowingUint32, growingColumns, type RowRuns, unmarkedRows } from "./growing.ts"
-import type { EngagementColumns, PropColumns, RevenueColumns, VitalColumns } from "./part.ts"
-import { type TailEvent, VITAL_NAMES } from "./tail-rows.ts"
+import { type TailEvent, VITAL_NAMES } from "./rows.ts"
 
 type SparseEvent = Pick<TailEvent, "props" | "revenue" | "engagement" | "vitals">
 

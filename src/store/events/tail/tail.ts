@@ -1,4 +1,3 @@
-import { GrowingRows, type RowRuns, unmarkedRows } from "./growing.ts"
 import {
   type EngagementColumns,
   EVENT_COLUMNS,
@@ -8,12 +7,13 @@ import {
   type RevenueColumns,
   type VisitColumn,
   type VitalColumns,
-} from "./part.ts"
-import { SparseTail } from "./sparse-tail.ts"
-import type { Steps } from "./steps.ts"
-import { orderOf } from "./tail-order.ts"
-import type { LogPlace, TailEvent, TailVisit } from "./tail-rows.ts"
-import { TailVisits } from "./tail-visits.ts"
+} from "../part.ts"
+import type { Steps } from "../steps.ts"
+import { GrowingRows, type RowRuns, unmarkedRows } from "./growing.ts"
+import { orderOf } from "./order.ts"
+import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
+import { SparseTail } from "./sparse.ts"
+import { TailVisits } from "./visits.ts"
 
 /**
  * A site's events that are in no segment yet, as growing columns in order of arrival. The writer and every reader keep

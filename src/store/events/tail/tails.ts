@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite"
-import { ByteReader, ByteWriter, unsealed } from "./bytes.ts"
-import { StoreFault } from "./fault.ts"
-import { type Replayer, replay } from "./log.ts"
-import { atOnce, type Steps } from "./steps.ts"
+import { ByteReader, ByteWriter, unsealed } from "../bytes/bytes.ts"
+import { StoreFault } from "../fault.ts"
+import { type Replayer, replay } from "../log.ts"
+import { atOnce, type Steps } from "../steps.ts"
 import { SiteTail } from "./tail.ts"
 
 interface LogRow {

@@ -1,7 +1,7 @@
-import { VISIT_EVENTS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../domain/visit.ts"
+import { VISIT_EVENTS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../../domain/visit.ts"
+import type { OpenVisit } from "../writer.ts"
 import { type GrowingRows, GrowingUint32 } from "./growing.ts"
 import { NumberMap } from "./number-map.ts"
-import type { OpenVisit } from "./writer.ts"
 
 /** What of a tail's visits their openness is judged by. By visit row. */
 type Visits = GrowingRows<"rotating" | "visitor" | "visitor_kind" | "eventCount" | "sealing", "id" | "start" | "activeAt" | "arrivedAt">

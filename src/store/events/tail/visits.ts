@@ -1,10 +1,10 @@
-import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../domain/dimension.ts"
-import { TRAITS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../domain/visit.ts"
+import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../../domain/dimension.ts"
+import { TRAITS, VISIT_IDLE_MS, VISITOR_KINDS } from "../../../domain/visit.ts"
+import { VISIT_COLUMNS, type VisitColumn } from "../part.ts"
+import type { OpenVisit } from "../writer.ts"
 import { GrowingRows, type RowRuns } from "./growing.ts"
-import { VISIT_COLUMNS, type VisitColumn } from "./part.ts"
-import type { LogPlace, TailEvent, TailVisit } from "./tail-rows.ts"
+import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
 import { VisitIndex } from "./visit-index.ts"
-import type { OpenVisit } from "./writer.ts"
 
 /** What only open visits need, under names that no column of reports has. `sealing` is 1 once no event may join. */
 const NARROW = [...VISIT_COLUMNS, "rotating", "eventCount", "sealing"] as const

@@ -1,10 +1,10 @@
-import { constantOf, encodeColumn, type Numbers } from "./codec.ts"
-import { type Column, columnNumber, type SegmentHeader } from "./columns.ts"
-import { EVENT_COLUMNS, type Part, VISIT_COLUMNS } from "./part.ts"
-import { sealHeader } from "./segment.ts"
-import { inTurns } from "./steps.ts"
-import { SiteTail } from "./tail.ts"
-import { orderOfChosen, type VisitOrder } from "./tail-order.ts"
+import { constantOf, encodeColumn, type Numbers } from "../bytes/codec.ts"
+import { type Column, columnNumber, type SegmentHeader } from "../bytes/columns.ts"
+import { EVENT_COLUMNS, type Part, VISIT_COLUMNS } from "../part.ts"
+import { sealHeader } from "../segment.ts"
+import { inTurns } from "../steps.ts"
+import { orderOfChosen, type VisitOrder } from "../tail/order.ts"
+import { SiteTail } from "../tail/tail.ts"
 import { orderByStart } from "./visit-order.ts"
 
 /** Events, and visits, that a segment holds at most. A visit has at most 10,000 events, so every visit fits into one. */

@@ -1,5 +1,5 @@
-import type { Journal } from "./journal.ts"
-import { writeState } from "./tails.ts"
+import type { Journal } from "../journal.ts"
+import { writeState } from "../tail/tails.ts"
 import type { Commit } from "./upkeep.ts"
 
 /** Ids that one transaction writes: a pause of some milliseconds. */

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite"
-import { laneOf, SEGMENT_KINDS, type SegmentKind } from "./lanes.ts"
-import type { Part } from "./part.ts"
-import { Tails } from "./tails.ts"
+import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
+import type { Part } from "../part.ts"
+import { Tails } from "../tail/tails.ts"
 import { openSegments } from "./upkeep.ts"
 
 /** What retention would take of a site and kind of rows. */

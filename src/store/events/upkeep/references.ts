@@ -1,7 +1,7 @@
-import type { DictionaryName } from "../../domain/dimension.ts"
-import { TRAITS } from "../../domain/visit.ts"
-import type { Part } from "./part.ts"
-import type { Steps } from "./steps.ts"
+import type { DictionaryName } from "../../../domain/dimension.ts"
+import { TRAITS } from "../../../domain/visit.ts"
+import type { Part } from "../part.ts"
+import type { Steps } from "../steps.ts"
 
 /** Numbers that are marked. */
 class Marks {

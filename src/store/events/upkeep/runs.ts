@@ -1,11 +1,12 @@
+import { lanesOf } from "../bytes/lanes.ts"
+import { isTransient } from "../dictionary/visitors.ts"
+import { type ImportedVisit, type ImportPlace, importTail } from "../import.ts"
+import type { Journal } from "../journal.ts"
+import { readState } from "../tail/tails.ts"
 import { buildSegments } from "./build.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
-import { type ImportedVisit, type ImportPlace, importTail } from "./import.ts"
-import type { Journal } from "./journal.ts"
-import { lanesOf } from "./lanes.ts"
 import { eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
 import { forgiveSweep, owedSweeps, oweSweep, owesSweep, sweep } from "./sweep.ts"
-import { readState } from "./tails.ts"
 import {
   type Choose,
   dropImport,
@@ -17,7 +18,6 @@ import {
   mergeSite,
   turnGeneration,
 } from "./upkeep.ts"
-import { isTransient } from "./visitors.ts"
 
 /** A replaced segment stays this long: longer than any report runs. */
 const RETIRED_MS = 20_000

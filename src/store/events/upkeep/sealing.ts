@@ -1,10 +1,10 @@
+import type { Journal } from "../journal.ts"
+import { type Memory, saveCounters } from "../memory.ts"
+import { inTurns } from "../steps.ts"
+import type { SiteTail } from "../tail/tail.ts"
+import { readState } from "../tail/tails.ts"
 import { flushAllIds, flushIds } from "./flush.ts"
-import type { Journal } from "./journal.ts"
-import { type Memory, saveCounters } from "./memory.ts"
 import { buildPlan, closeVisits, planSeal, type Rest, replaceLog, restOfLog, sealableRecord, trimLog } from "./seal.ts"
-import { inTurns } from "./steps.ts"
-import type { SiteTail } from "./tail.ts"
-import { readState } from "./tails.ts"
 import { type Choose, turnGeneration } from "./upkeep.ts"
 
 /** Ids that only the log knows, at most, before they go into their tables also when nothing is sealed: they take memory. */

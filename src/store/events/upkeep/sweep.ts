@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite"
-import type { DictionaryName } from "../../domain/dimension.ts"
-import type { Journal } from "./journal.ts"
-import { lanesOf } from "./lanes.ts"
+import type { DictionaryName } from "../../../domain/dimension.ts"
+import { lanesOf } from "../bytes/lanes.ts"
+import type { Journal } from "../journal.ts"
+import { inTurns } from "../steps.ts"
+import { readState, writeState } from "../tail/tails.ts"
 import { References } from "./references.ts"
-import { inTurns } from "./steps.ts"
-import { readState, writeState } from "./tails.ts"
 import { openSegments } from "./upkeep.ts"
 
 /** Rows that are looked at, and blanked where need be, in one transaction. */

@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite"
+import { columnRow } from "../bytes/columns.ts"
+import { SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
+import { ColumnCache } from "../cache.ts"
+import type { Part } from "../part.ts"
+import { FORMAT, listAllSegments, Segment } from "../segment.ts"
+import { readState, writeState } from "../tail/tails.ts"
 import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
-import { ColumnCache } from "./cache.ts"
-import { columnRow } from "./columns.ts"
-import { SEGMENT_KINDS, type SegmentKind } from "./lanes.ts"
-import type { Part } from "./part.ts"
-import { FORMAT, listAllSegments, Segment } from "./segment.ts"
-import { readState, writeState } from "./tails.ts"
 
 /** Small neighbours are joined when a site has this many of them. */
 const SMALL_SEGMENTS = 8

@@ -1,4 +1,4 @@
-/** Regions by the currency that people pay with there; others are not guessed. */
+/** Regions by their currency. No guess is made for other regions. */
 const REGIONS: Readonly<Record<string, string>> = {
   EUR: "AD AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MC ME MT NL PT SI SK SM VA XK",
   USD: "EC PR SV US",
@@ -37,7 +37,7 @@ const REGIONS: Readonly<Record<string, string>> = {
   ZAR: "ZA",
 }
 
-/** The currency of the region that the browser's languages name first; undefined where they name none, or one that is not known. */
+/** Returns the currency of the first region in the browser's languages; undefined if there is none or it is not listed. */
 export function browserCurrency(languages: readonly string[] = navigator.languages): string | undefined {
   const region = languages.map(regionOf).find((one) => one)
   return Object.keys(REGIONS).find((currency) => region !== undefined && REGIONS[currency]!.split(" ").includes(region))
@@ -47,6 +47,6 @@ function regionOf(language: string): string | undefined {
   try {
     return new Intl.Locale(language).region
   } catch {
-    return undefined // some programs name no language that there is
+    return undefined // some browsers report invalid language tags
   }
 }

@@ -1,4 +1,4 @@
-import { parseCurrency } from "../../domain/currency.ts"
+import { parseCurrency } from "../../../domain/currency.ts"
 import { SelectField } from "./fields.tsx"
 
 interface CurrencyFieldProps {
@@ -9,7 +9,7 @@ interface CurrencyFieldProps {
   error?: string | undefined
 }
 
-/** A currency that is in use, by code and name. */
+/** Select field for a currency by code and name. */
 export function CurrencyField({ label = "Currency", value, ...others }: CurrencyFieldProps) {
   const names = new Intl.DisplayNames("en", { type: "currency" })
   const codes = new Set([...Intl.supportedValuesOf("currency").filter(parseCurrency), value])

@@ -3,7 +3,7 @@ import { useId } from "preact/hooks"
 
 interface FieldProps {
   label: string
-  /** Help below the field; an error takes its place. */
+  /** Help below the field, replaced by the error if there is one. */
   note?: ComponentChildren
   error?: string | undefined
 }
@@ -14,7 +14,7 @@ interface Described {
   "aria-invalid"?: boolean
 }
 
-/** A label above, help or an error below, all tied to the control that `children` makes. */
+/** A label above and help or an error below, linked to the control that `children` renders. */
 export function Field({ label, note, error, children }: FieldProps & { children(described: Described): ComponentChildren }) {
   const id = useId()
   const noteId = `${id}-note`
@@ -38,7 +38,7 @@ export function Field({ label, note, error, children }: FieldProps & { children(
   )
 }
 
-/** What of the browser's own controls is used; all of it optional. */
+/** Optional attributes of the browser's controls. */
 interface Control {
   autocomplete?: string
   autofocus?: boolean
@@ -53,7 +53,7 @@ interface Text extends FieldProps, Control {
   onValue(value: string): void
   type?: "text" | "email" | "password" | "number" | "url" | "search" | "date" | "datetime-local"
   inputMode?: "numeric" | "decimal" | "email" | "url" | "text"
-  /** In the type face of code. */
+  /** Whether the text is shown in the code font. */
   code?: boolean
   min?: number | string
   max?: number | string
@@ -70,7 +70,7 @@ export const TextField = ({ label, note, error, onValue, code, ...input }: Text)
         class="input"
         data-code={code || undefined}
         {
-          ...(input as object) /* their type is a union by kind of input, which no variable kind fits */
+          ...(input as object) /* the type is a union by kind of input, which a variable kind can't satisfy */
         }
         {...described}
         onInput={(event) => onValue(event.currentTarget.value)}
@@ -117,7 +117,7 @@ interface ChoiceProps {
   checked: boolean
   onChange(checked: boolean): void
   disabled?: boolean
-  /** Of one among several: their common name makes them a group of radio buttons. */
+  /** Name of a group of radio buttons; without it the choice is a checkbox. */
   name?: string
 }
 

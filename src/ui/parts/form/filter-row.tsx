@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { Field } from "./fields.tsx"
 
-/** What is looked for in a list; asked when typing rests. */
+/** Search field of a list. Reports the text after a pause in typing. */
 export function SearchField({ label, value, onValue }: { label: string; value: string; onValue(value: string): void }) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
@@ -20,7 +20,7 @@ export function SearchField({ label, value, onValue }: { label: string; value: s
   )
 }
 
-/** Fields that narrow a list, in a row. */
+/** A row of filter fields above a list. */
 export const FilterRow = ({ label, children }: { label: string; children: ComponentChildren }) => (
   <div class="filter-row" role="search" aria-label={label}>
     {children}

@@ -1,20 +1,20 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import { type Fault, Problem } from "../api.ts"
-import { Countdown } from "./countdown.tsx"
-import { sentenceOf } from "./states.tsx"
+import { type Fault, Problem } from "../../api/api.ts"
+import { Countdown } from "../countdown.tsx"
+import { sentenceOf } from "../states.tsx"
 
 export interface Sent {
-  /** While the server is asked, and while it wants one to wait before the next try. */
+  /** Whether a request is running or the rate limit requires to wait. */
   busy: boolean
   problem: Error | undefined
-  /** The fault of one field, by its pointer into the body: `/name`. */
+  /** Returns the error of a field by its JSON pointer, such as `/name`. */
   errorOf(pointer: string): string | undefined
 }
 
 /**
- * A form that sends once at a time. `submit` gets nothing and returns when the server has answered; what it throws is shown:
- * faults of fields in their places, all of them together above, where the focus goes.
+ * A form that submits once at a time. Errors thrown by `submit` are shown at their fields and in a summary above the form, which
+ * gets the focus.
  */
 export function Form({ submit, children, label }: { submit(): Promise<unknown>; children(sent: Sent): ComponentChildren; label?: string }) {
   const [busy, setBusy] = useState(false)
@@ -51,7 +51,7 @@ export function Form({ submit, children, label }: { submit(): Promise<unknown>; 
           <p>
             {wait ? (
               <>
-                Too many tries.{" "}
+                Too many attempts.{" "}
                 <Countdown
                   seconds={wait}
                   onEnd={() => {
@@ -61,12 +61,12 @@ export function Form({ submit, children, label }: { submit(): Promise<unknown>; 
                 />
               </>
             ) : faults.length > 0 ? (
-              "Some entries are not right."
+              "Check the highlighted fields."
             ) : (
-              `${closedBy(problem) === "maintenance" ? "Changes wait while the instance is maintained. " : ""}${sentenceOf(problem)}`
+              `${closedBy(problem) === "maintenance" ? "The instance is in maintenance. " : ""}${sentenceOf(problem)}`
             )}
           </p>
-          {closedBy(problem) && <p class="small">Nothing was saved, and what you typed is kept: try again later.</p>}
+          {closedBy(problem) && <p class="small">Nothing was saved. Your input is kept; try again later.</p>}
           {faults.map(({ pointer, detail }) => (
             <p class="small" key={pointer}>
               {inSummary(pointer, detail)}
@@ -85,22 +85,22 @@ export function Form({ submit, children, label }: { submit(): Promise<unknown>; 
   )
 }
 
-/** A refusal of its own kind that is about one field: an address that nothing may lead to. */
+/** Returns the message of an error that has its own code but concerns one field, such as a blocked URL. */
 const aboutField = (problem: Error | undefined, pointer: string): string =>
   problem instanceof Problem && problem.members.pointer === pointer ? problem.message : ""
 
-/** Of a server that writes nothing for now: why. */
+/** Returns the code of a 503 response, the reason why the server currently accepts no changes. */
 const closedBy = (problem: Error): string | false => problem instanceof Problem && problem.status === 503 && problem.code
 
 const faultsOf = (problem: Error | undefined): readonly Fault[] => (problem instanceof Problem ? (problem.members.errors ?? []) : [])
 
-/** Seconds before the server listens again. */
+/** Returns the seconds until the rate limit allows another attempt. */
 const waitOf = (problem: Error | undefined): number | undefined =>
   problem instanceof Problem && problem.code === "rate_limited" ? problem.members.retry_after : undefined
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** A detail that does not begin with the field it is about is given its name: `/retention_days` as Retention days, `/hosts/0` as Hosts. */
+/** Prefixes an error with its field unless it starts with it: `/retention_days` becomes Retention days, `/hosts/0` becomes Hosts. */
 function inSummary(pointer: string, detail: string): string {
   const name =
     pointer

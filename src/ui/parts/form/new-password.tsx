@@ -6,13 +6,13 @@ interface NewPasswordProps {
   label?: string
   value: string
   onValue(value: string): void
-  /** Of whoever chooses it. */
+  /** Email address of the user, which must not occur in the password. */
   email?: string
   error?: string | undefined
   autofocus?: boolean
 }
 
-/** A password that is chosen now, and how good it is in words. What was refused is said until something else is typed. */
+/** Field for a new password with its strength in words. The server's error is shown until the input changes. */
 export function NewPassword({ label = "Password", value, onValue, email, error, autofocus = false }: NewPasswordProps) {
   const [refused, setRefused] = useState(value)
   useEffect(() => setRefused(value), [error])

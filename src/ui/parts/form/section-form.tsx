@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
-import { Button } from "../../parts/button.tsx"
-import { Form, type Sent } from "../../parts/form.tsx"
-import { TwoVersions } from "../../parts/two-versions.tsx"
-import { useUnsaved } from "../../parts/unsaved.tsx"
-import { currentOf } from "../../stale.ts"
-import { toast } from "../../toasts.ts"
+import { currentOf } from "../../api/conflict.ts"
+import { toast } from "../../browser/toasts.ts"
+import { Button } from "../button.tsx"
+import { Form, type Sent } from "./form.tsx"
+import { TwoVersions } from "./two-versions.tsx"
+import { useUnsaved } from "./unsaved.tsx"
 
 interface Edit<Values> extends Sent {
   values: Values
@@ -14,24 +14,24 @@ interface Edit<Values> extends Sent {
 
 interface SectionFormProps<Shown extends { version: number }, Values> {
   title: string
-  /** What it is as the server has it now. */
+  /** The current version on the server. */
   shown: Shown
-  /** What of it this section changes. */
+  /** Returns the values that this section edits. */
   pick(shown: Shown): Values
-  /** Sends it, under the version that was read. */
+  /** Sends the values with the version that was read. */
   save(values: Values, version: number): Promise<unknown>
-  /** Reads again what the server has, after it was saved. */
+  /** Refetches the server's version after saving. */
   refresh(): Promise<unknown>
-  /** The values in words, each by its name, for the case that somebody else has changed them too. */
+  /** Returns the values as texts with their names, for the comparison in a version conflict. */
   words(values: Values): readonly (readonly [name: string, text: string])[]
-  /** What the button says while something is changed. */
+  /** Returns the label of the button while there are changes. */
   act?(values: Values): string
   children(edit: Edit<Values>): ComponentChildren
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** One section of the settings: saved by itself, guarded while it is not, and never over somebody else's change unseen. */
+/** A settings section that is saved on its own. It warns about unsaved changes and never overwrites another user's change unnoticed. */
 export function SectionForm<Shown extends { version: number }, Values extends object>(props: SectionFormProps<Shown, Values>) {
   const { title, shown, pick, save, refresh, words, act, children } = props
   const stored = pick(shown)
@@ -53,7 +53,7 @@ export function SectionForm<Shown extends { version: number }, Values extends ob
     } catch (error) {
       const current = currentOf<Shown>(error)
       if (!current) throw error
-      // Another section's change is no reason to ask.
+      // A change in another section is no conflict.
       if (!isSame(pick(current), draft?.from ?? stored)) return setTheirs(current)
       await save(values, current.version)
     }
@@ -72,9 +72,9 @@ export function SectionForm<Shown extends { version: number }, Values extends ob
             })}
             <div class="row">
               <Button type="submit" kind={isDirty ? "primary" : "plain"} busy={sent.busy} disabled={!isDirty}>
-                {(isDirty && act?.(values)) || "Save"}
+                {(isDirty && act?.(values)) || "Save changes"}
               </Button>
-              {isDirty && <Button onClick={() => setDraft(undefined)}>Undo changes</Button>}
+              {isDirty && <Button onClick={() => setDraft(undefined)}>Discard changes</Button>}
             </div>
           </>
         )}

@@ -1,7 +1,7 @@
-import { visible } from "../safe-text.ts"
-import { Button } from "./button.tsx"
-import { DataTable } from "./data-table.tsx"
-import { Dialog } from "./dialog.tsx"
+import { visible } from "../../text/safe-text.ts"
+import { Button } from "../button.tsx"
+import { DataTable } from "../data-table.tsx"
+import { Dialog } from "../dialog.tsx"
 import { Form } from "./form.tsx"
 
 type Named = readonly (readonly [name: string, text: string])[]
@@ -14,14 +14,14 @@ interface TwoVersionsProps {
   onClose(): void
 }
 
-/** Somebody else saved meanwhile: both versions side by side, and the choice between them. */
+/** Dialog for a version conflict: shows both versions side by side and lets the user choose. */
 export function TwoVersions({ mine, theirs, onMine, onTheirs, onClose }: TwoVersionsProps) {
   const rows = mine
     .map(([name, text]) => ({ name, mine: text, theirs: theirs.find((one) => one[0] === name)?.[1] ?? "" }))
     .filter((row) => row.mine !== row.theirs)
   return (
-    <Dialog title="Somebody else has changed this" onClose={onClose}>
-      <p>It was saved by somebody else after you opened it. Nothing of yours is stored yet.</p>
+    <Dialog title="Someone else changed this while you were editing" onClose={onClose}>
+      <p>Your changes are not saved yet. Choose which version to keep.</p>
       <DataTable
         caption="Both versions"
         rows={rows}

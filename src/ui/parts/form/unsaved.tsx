@@ -1,13 +1,13 @@
 import { useEffect, useId, useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { createStore } from "../store.ts"
-import { Button } from "./button.tsx"
-import { Dialog } from "./dialog.tsx"
+import { createStore } from "../../browser/store.ts"
+import { Button } from "../button.tsx"
+import { Dialog } from "../dialog.tsx"
 
-/** Sections with something typed that is not saved. */
+/** Ids of the sections with unsaved changes. */
 const unsaved = createStore<ReadonlySet<string>>(new Set())
 
-/** Says of a section whether something in it is not saved, for as long as it is shown. */
+/** Registers a section as having unsaved changes while it is shown. */
 export function useUnsaved(isDirty: boolean): void {
   const id = useId()
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useUnsaved(isDirty: boolean): void {
   }, [isDirty, id])
 }
 
-/** Asks before a link, the way back or the closing of the window takes what is not saved along. */
+/** Asks for confirmation before a link, the back button or closing the window discards unsaved changes. */
 export function UnsavedGuard() {
   const isDirty = unsaved.use().size > 0
   const [wanted, setWanted] = useState<string>()
@@ -33,7 +33,7 @@ export function UnsavedGuard() {
       event.stopPropagation()
       setWanted(link.pathname + link.search)
     }
-    // The entry is left already: it comes back as a new one, and the page hears nothing of it.
+    // The history entry was already left, so it is pushed again and the event is hidden from the router.
     const onBack = (event: PopStateEvent) => {
       event.stopImmediatePropagation()
       const target = location.pathname + location.search
@@ -53,7 +53,7 @@ export function UnsavedGuard() {
   if (wanted === undefined) return null
   return (
     <Dialog title="Leave without saving?" onClose={() => setWanted(undefined)} small>
-      <p>What you changed here is not saved yet.</p>
+      <p>Your changes here aren't saved yet.</p>
       <div class="dialog-foot">
         <Button
           kind="danger"
@@ -66,7 +66,7 @@ export function UnsavedGuard() {
           Leave without saving
         </Button>
         <Button kind="primary" onClick={() => setWanted(undefined)}>
-          Stay
+          Stay on page
         </Button>
       </div>
     </Dialog>

@@ -8,10 +8,10 @@ interface ZoneFieldProps {
   error?: string | undefined
 }
 
-/** The zone that the browser is in. */
+/** Returns the browser's time zone. */
 export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** A time zone of the IANA's list; one that this browser does not know stays chosen. */
+/** Select field for an IANA time zone. A zone that the browser does not know stays selectable. */
 export function ZoneField({ label = "Time zone", value, ...others }: ZoneFieldProps) {
   const zones = [...new Set([...Intl.supportedValuesOf("timeZone"), "UTC", value])].sort()
   return (

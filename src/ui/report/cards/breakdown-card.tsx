@@ -2,38 +2,38 @@ import type { ComponentChildren } from "preact"
 import { Link } from "wouter"
 import type { ComparedBreakdown } from "../../../domain/insight.ts"
 import { comparisonArguments, type FlatArguments, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { exact } from "../../format.ts"
+import { useSite } from "../../api/site.ts"
+import { useSiteAddress } from "../../browser/address.ts"
 import { Card } from "../../parts/card.tsx"
-import { useSite } from "../../site.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { valueText } from "../../stats/value-text.ts"
+import { exact } from "../../text/format.ts"
+import { type CardTab, detailsName } from "../data/card-tabs.ts"
+import { pageAddress } from "../data/page-address.ts"
+import { filtersAfter, isRowChosen } from "../data/row-filters.ts"
+import { useStatsSource } from "../data/source.ts"
+import { rowMetrics } from "../data/strip-metrics.ts"
+import { useReport } from "../data/use-report.ts"
+import { valueText } from "../data/value-text.ts"
+import { RankedList, type RankedRow } from "../rows/ranked-list.tsx"
+import { RowMenu } from "../rows/row-menu.tsx"
 import { CardAnswer } from "./card-answer.tsx"
-import { type CardTab, detailsName } from "./card-tabs.ts"
 import { EmptyCard } from "./no-rows.tsx"
-import { pageAddress } from "./page-address.ts"
-import { RankedList, type RankedRow } from "./ranked-list.tsx"
-import { filtersAfter, isRowChosen } from "./row-filters.ts"
-import { RowMenu } from "./row-menu.tsx"
-import { rowMetrics } from "./strip-metrics.ts"
 
 export interface BreakdownCardProps {
-  /** Its name in the address. */
+  /** Name of the card in the URL. */
   card: string
   title: string
   tabs: readonly CardTab[]
-  /** Across both columns, with room for more numbers. */
+  /** Whether it spans both columns, with room for more numbers. */
   full?: boolean
-  /** Where there is another way to show a tab. */
+  /** A tab that is drawn in another form than a list, such as the map. */
   drawn?: { tab: string; draw(rows: readonly RankedRow[], addressOf: ((value: string) => string) | undefined): ComponentChildren }
 }
 
 const ROWS = 9
-/** All countries: a map needs them. */
+/** Enough for all countries on the map. */
 const MOST_ROWS = 100
 
-/** Range, filters and comparison of a tab's question. */
+/** Returns the range, filters and dimension of a tab's query. */
 export const splitArguments = (address: SiteAddress, { dimension, property, also }: CardTab): FlatArguments => ({
   ...rangeArguments(
     also && !address.filters.some((one) => JSON.stringify(one) === JSON.stringify(also))
@@ -44,7 +44,7 @@ export const splitArguments = (address: SiteAddress, { dimension, property, also
   ...(property !== undefined && { property }),
 })
 
-/** The tab that a card shows, and what it asks for it. */
+/** Returns the tab that a card shows and the arguments of its query. */
 export function askedBy({ card, tabs, drawn }: BreakdownCardProps, address: SiteAddress, seesRevenue: boolean) {
   const tab = tabs.find(({ id }) => id === address.cards[card]) ?? tabs[0]!
   const isDrawn = drawn?.tab === tab.id
@@ -54,7 +54,7 @@ export function askedBy({ card, tabs, drawn }: BreakdownCardProps, address: Site
   return { tab, isDrawn, split, metrics, report: "breakdown" as const, given }
 }
 
-/** Top values of one dimension; a click on a row filters everything by it. */
+/** The top values of one dimension. A click on a row filters the whole page by it. */
 export function BreakdownCard(props: BreakdownCardProps) {
   const { card, title, tabs, full = false, drawn } = props
   const { base, address, searchWith, go } = useSiteAddress()
@@ -85,7 +85,7 @@ export function BreakdownCard(props: BreakdownCardProps) {
             </a>
           )}
           <Versions tabs={tabs} tab={tab} onChoose={choose} />
-          {report.data && <span>{exact(report.data.total_rows)} in all</span>}
+          {report.data && <span>{exact(report.data.total_rows)} total</span>}
         </>
       }
     >
@@ -113,11 +113,11 @@ export function BreakdownCard(props: BreakdownCardProps) {
   )
 }
 
-/** Rows with their readable names. */
+/** Adds readable names to the rows. */
 const rowsOf = ({ rows }: Pick<ComparedBreakdown, "rows">, { dimension }: CardTab): RankedRow[] =>
   rows.map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
 
-/** The way to the versions of what a tab shows, and back. */
+/** Button that switches between a dimension and its versions, such as browser and browser version. */
 function Versions({ tabs, tab, onChoose }: { tabs: readonly CardTab[]; tab: CardTab; onChoose(id: string): void }) {
   const finer = tabs.find(({ under }) => under === tab.id)
   if (!finer && tab.under === undefined) return null

@@ -1,5 +1,31 @@
-import { dayText, exact, short } from "../../format.ts"
-import { addDays } from "../../stats/ranges.ts"
+import type { BusyHours as Grid } from "../../../domain/insight.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { Card } from "../../parts/card.tsx"
+import { dayText, exact, short } from "../../text/format.ts"
+import { addDays } from "../data/ranges.ts"
+import { useStatsSource } from "../data/source.ts"
+import { useReport } from "../data/use-report.ts"
+import { CardAnswer } from "./card-answer.tsx"
+import { EmptyCard } from "./no-rows.tsx"
+
+/** Card of visits by weekday and hour in the site's time zone. */
+export default function BusyHours() {
+  const { address } = useSiteAddress()
+  const { timezone } = useStatsSource()
+  const report = useReport("busy-hours", rangeArguments(address))
+  return (
+    <Card title="Busy hours" full marks={<span class="small quiet">Visits by start time ({timezone})</span>}>
+      <CardAnswer of={report} rows={8}>
+        {(data) => {
+          const { grid } = data as Grid // the report of this name
+          const most = Math.max(...grid.flat())
+          return most === 0 ? <EmptyCard /> : <HourTable grid={grid} most={most} />
+        }}
+      </CardAnswer>
+    </Card>
+  )
+}
 
 const STEPS = 5
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
@@ -9,12 +35,12 @@ const weekday = (index: number, size: "short" | "long"): string =>
 interface HourTableProps {
   /** Visits by weekday, Monday first, and hour. */
   grid: number[][]
-  /** The largest of them. */
+  /** The largest number in the grid. */
   most: number
 }
 
-/** Each cell is a number on one of five shades. */
-export default function HourTable({ grid, most }: HourTableProps) {
+/** Table of visits in which each cell has one of five shades. */
+function HourTable({ grid, most }: HourTableProps) {
   return (
     <div class="hours-wrap" tabIndex={0} role="region" aria-label="Visits by weekday and hour">
       <table class="hours">

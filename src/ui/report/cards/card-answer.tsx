@@ -1,13 +1,13 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
-import { Problem } from "../../api.ts"
-import { lazyPart } from "../../lazy-screen.ts"
+import { Problem } from "../../api/api.ts"
 import { Answer } from "../../parts/answer.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 
 const Unsupported = lazyPart(() => import("./unsupported.tsx"))
 
-/** As any answer; what cannot be asked together is said in the card, without another try. */
+/** Like `Answer`, but explains in the card which metric and dimension can't be combined, without offering another attempt. */
 export function CardAnswer<Data>({
   of,
   rows,

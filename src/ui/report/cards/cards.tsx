@@ -1,13 +1,13 @@
 import { Suspense } from "preact/compat"
-import { useSiteAddress } from "../../address.ts"
-import { lazyPart } from "../../lazy-screen.ts"
+import { useSite } from "../../api/site.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useTurns } from "../../browser/yielding.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { Skeleton } from "../../parts/states.tsx"
-import { useSite } from "../../site.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useAskedAhead } from "../../stats/use-report.ts"
-import { useTurns } from "../../turns.ts"
+import { ACT_TABS, DEVICE_TABS, PAGE_TABS, PLACE_TABS, SOURCE_TABS } from "../data/card-tabs.ts"
+import { useStatsSource } from "../data/source.ts"
+import { usePrefetchedReports } from "../data/use-report.ts"
 import { askedBy, BreakdownCard, type BreakdownCardProps } from "./breakdown-card.tsx"
-import { ACT_TABS, DEVICE_TABS, PAGE_TABS, PLACE_TABS, SOURCE_TABS } from "./card-tabs.ts"
 
 const BusyHours = lazyPart(() => import("./busy-hours.tsx"))
 const WorldMap = lazyPart(() => import("./world-map.tsx"))
@@ -21,8 +21,13 @@ const MAP: NonNullable<BreakdownCardProps["drawn"]> = {
   ),
 }
 
-/** What the site's visits are split by, in pairs; a shared view shows some of it. They are asked for at once and drawn one after the other. */
-export function BreakdownCards() {
+interface BreakdownCardsProps {
+  /** Whether to draw nothing yet, because the content above the cards does not have its final size. */
+  waits?: boolean
+}
+
+/** The breakdown cards of a page in two columns. A shared view shows some of them. They are fetched in one request and drawn one after the other. */
+export function BreakdownCards({ waits = false }: BreakdownCardsProps) {
   const { address } = useSiteAddress()
   const { shows, siteId, can } = useStatsSource()
   const { data: site } = useSite(siteId)
@@ -35,8 +40,9 @@ export function BreakdownCards() {
     { card: "acts", title: "Goals and events", tabs: ACT_TABS.filter(({ id }) => shows(id)), full: true },
   ]
   const cards = all.filter(({ card, tabs }) => (card === "acts" ? tabs.length > 0 : shows(card)))
-  useAskedAhead(cards.map((card) => askedBy(card, address, can("revenue:read"))))
-  const turns = useTurns(cards.length + 1)
+  usePrefetchedReports(cards.map((card) => askedBy(card, address, can("revenue:read"))))
+  const turns = useTurns(waits ? 0 : cards.length + 1)
+  if (waits) return null
   return (
     <div class="bands" aria-busy={turns <= cards.length}>
       {cards.slice(0, turns).map((card) => (

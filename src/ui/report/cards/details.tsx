@@ -1,25 +1,32 @@
 import { useEffect, useState } from "preact/hooks"
+import { Link } from "wouter"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { ComparedBreakdown } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
+import type { FlatMetric } from "../../../domain/metric.ts"
 import type { SiteAddress } from "../../../domain/site-address.ts"
-import { exact } from "../../format.ts"
+import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
+import { CutText } from "../../parts/cut-text.tsx"
+import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { dimensionLabel } from "../../words.ts"
+import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { dimensionLabel } from "../../text/words.ts"
+import { type CardTab, detailsTab } from "../data/card-tabs.ts"
+import { filtersAfter } from "../data/row-filters.ts"
+import { useSearchedAddress } from "../data/searched-address.ts"
+import { useStatsSource } from "../data/source.ts"
+import { detailsMetrics, rowValue } from "../data/strip-metrics.ts"
+import { useReport } from "../data/use-report.ts"
+import { isNoValue, valueText } from "../data/value-text.ts"
+import RowNote from "../rows/row-note.tsx"
 import { splitArguments } from "./breakdown-card.tsx"
 import { CardAnswer } from "./card-answer.tsx"
-import { type CardTab, detailsTab } from "./card-tabs.ts"
-import { DetailsTable } from "./details-table.tsx"
-import { useSoughtAddress } from "./sought-address.ts"
-import { detailsMetrics } from "./strip-metrics.ts"
 
 interface DetailsProps {
-  /** What of the address names them. */
+  /** Dimension as named in the URL. */
   name: string
   address: SiteAddress
   onClose(): void
@@ -28,13 +35,13 @@ interface DetailsProps {
 const A_PAGE = 100
 const WAIT_MS = 150
 
-/** All values of a dimension with all their numbers. */
+/** Dialog with all values of a dimension and all their metrics. */
 export default function Details({ name, address, onClose }: DetailsProps) {
   const tab = detailsTab(decodeURIComponent(name), FLAT_DIMENSIONS)
   if (!tab)
     return (
       <Dialog title="Details" onClose={onClose}>
-        <EmptyState>There are no details of {visible(name)}.</EmptyState>
+        <EmptyState>There is no report for {visible(name)}.</EmptyState>
       </Dialog>
     )
   return <DetailsOf tab={tab} address={address} onClose={onClose} />
@@ -54,16 +61,16 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
     return () => clearTimeout(timer)
   }, [typed])
   const metrics = detailsMetrics(address, tab.dimension, source.can("revenue:read"))
-  const sought = useSoughtAddress(address, tab, search)
+  const sought = useSearchedAddress(address, tab, search)
   const given = { ...splitArguments(sought.address, tab), metrics }
   const by = sort ?? `-${metrics[0]}`
   const ordered = { sort: by.replace("-", ""), order: by.startsWith("-") ? "desc" : "asc" }
   const report = useReport("breakdown", { ...given, ...ordered, limit: A_PAGE, offset }, { enabled: sought.isKnown })
-  const title = tab.id === "404" ? "Pages that were not found" : dimensionLabel(tab.dimension, tab.property && visible(tab.property))
+  const title = tab.id === "404" ? "Not found pages" : dimensionLabel(tab.dimension, tab.property && visible(tab.property))
   return (
     <Dialog title={title} onClose={onClose} wide>
       <div class="row spread details-tools">
-        {source.filters && ( // a search is a filter
+        {source.filters && ( // searching adds a filter
           <input
             class="input"
             type="search"
@@ -93,7 +100,7 @@ function DetailsOf({ tab, address, onClose }: { tab: CardTab } & Omit<DetailsPro
                 setSort(next)
                 setOffset(0)
               }}
-              // Of those that were sought the share would be one of another whole.
+              // A search changes the total, so shares would be misleading.
               hasShare={search === ""}
             />
             <Pager offset={offset} data={data} isCut={sought.isCut} onOffset={setOffset} />
@@ -120,9 +127,9 @@ function Pager({
   return (
     <div class="pager">
       <span class="small quiet" role="status">
-        {total === 0 ? "Nothing found" : `${exact(offset + 1)} to ${exact(offset + rows.length)} of ${exact(total)}`}
-        {hasMore && isLast && ". A search, or the CSV file, leads to the others."}
-        {isCut && ", those with most visitors. A longer text finds the others."}
+        {total === 0 ? "No matches" : `${exact(offset + 1)} to ${exact(offset + rows.length)} of ${exact(total)}`}
+        {hasMore && isLast && ". Search or download the CSV file to see the rest."}
+        {isCut && ", those with the most visitors. Type more to find others."}
       </span>
       <Button disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - A_PAGE))}>
         Previous
@@ -132,4 +139,51 @@ function Pager({
       </Button>
     </div>
   )
+}
+
+interface DetailsTableProps {
+  tab: CardTab
+  title: string
+  data: ComparedBreakdown
+  metrics: readonly FlatMetric[]
+  sort: string
+  onSort(sort: string): void
+  hasShare: boolean
+}
+
+/** A page of rows. A click on a row filters the dashboard behind the dialog by it. */
+export function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: DetailsTableProps) {
+  const { base, address, searchWith } = useSiteAddress()
+  if (data.rows.length === 0) return <EmptyState>No matches in this period.</EmptyState>
+  type Row = ComparedBreakdown["rows"][number]
+  const columns: Column<Row>[] = [
+    {
+      id: "value",
+      label: title,
+      cell: ({ value, label }) => {
+        const text = valueText(tab.dimension, value, label)
+        const link = (
+          <Link class="plain-link" href={`${base}${searchWith({ filters: filtersAfter(address.filters, tab, value) })}`}>
+            <CutText text={text} />
+          </Link>
+        )
+        if (!isNoValue(value)) return link
+        return (
+          <span class="row">
+            {link}
+            <RowNote value={value} label={text} />
+          </span>
+        )
+      },
+    },
+    ...metrics.map((metric) => ({
+      id: metric,
+      label: metricLabel(metric),
+      number: true,
+      sort: metric,
+      cell: (row: Row) => metricText(metric, rowValue(row, metric), data.revenue_currency, true),
+    })),
+    ...(hasShare ? [{ id: "share", label: "Share", number: true, cell: ({ share }: Row) => percent(share) }] : []),
+  ]
+  return <DataTable caption={title} columns={columns} rows={data.rows} keyOf={({ value }) => value} sort={sort} onSort={onSort} />
 }

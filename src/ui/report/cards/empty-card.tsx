@@ -1,32 +1,34 @@
-import { isFiltered, useSiteAddress } from "../../address.ts"
+import { isFiltered, useSiteAddress } from "../../browser/address.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { clearFilters } from "../../stats/clear-filters.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import type { CardTab } from "./card-tabs.ts"
+import type { CardTab } from "../data/card-tabs.ts"
+import { useStatsSource } from "../data/source.ts"
+import { clearFilters } from "../filters/clear-filters.ts"
 
-/** Why a card has no rows, and one step on. */
+/** Explains why a card has no rows and offers one action. */
 export default function EmptyCard({ tab }: { tab?: CardTab }) {
   const { base, address, searchWith, go } = useSiteAddress()
   const { filters: changesFilters, siteId, can } = useStatsSource()
   if (isFiltered(address))
     return (
-      <EmptyState action={changesFilters && <Button onClick={() => clearFilters({ address, go })}>Clear the filters</Button>}>
+      <EmptyState action={changesFilters && <Button onClick={() => clearFilters({ address, go })}>Clear filters</Button>}>
         No visits match the filters in this period.
       </EmptyState>
     )
   if (tab?.dimension === "goal")
     return (
       <EmptyState
-        action={siteId !== undefined && can("goals:write") && <ButtonLink href={`${base}/goals${searchWith({})}`}>Goals</ButtonLink>}
+        action={
+          siteId !== undefined && can("goals:write") && <ButtonLink href={`${base}/goals${searchWith({})}`}>Set up a goal</ButtonLink>
+        }
       >
-        No goal was reached in this period, or none is set up.
+        No conversions in this period.
       </EmptyState>
     )
-  if (tab?.also) return <EmptyState>No page was missing in this period, as far as pages told.</EmptyState>
+  if (tab?.also) return <EmptyState>No “not found” pages were reported in this period.</EmptyState>
   return (
-    <EmptyState action={address.period !== "91d" && <Button onClick={() => go({ period: "91d" })}>Try 91 days</Button>}>
-      Nothing was recorded in this period.
+    <EmptyState action={address.period !== "91d" && <Button onClick={() => go({ period: "91d" })}>Show 91 days</Button>}>
+      No data was recorded in this period.
     </EmptyState>
   )
 }

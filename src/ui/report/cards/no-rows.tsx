@@ -1,10 +1,10 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../../lazy-screen.ts"
-import type { CardTab } from "./card-tabs.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
+import type { CardTab } from "../data/card-tabs.ts"
 
 const Empty = lazyPart(() => import("./empty-card.tsx"))
 
-/** What an empty card says; most cards are not. */
+/** The text of an empty card, loaded on demand because most cards have rows. */
 export const EmptyCard = ({ tab }: { tab?: CardTab }) => (
   <Suspense fallback={null}>
     <Empty {...(tab && { tab })} />

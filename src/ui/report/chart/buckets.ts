@@ -1,10 +1,10 @@
-import { clockText, dayText } from "../../format.ts"
+import { clockText, dayText } from "../../text/format.ts"
 
-/** How a point's time reads: `time` is the first local day of the bucket, or local time with its offset for hours. */
+/** Formats the time of a point. `time` is the first local day of the bucket; for hours, the local time with its offset. */
 export function bucketText(time: string, interval: string, size: "long" | "short" = "long"): string {
   const isShort = size === "short"
   if (interval === "hour") {
-    const clock = clockText(`${time.slice(0, 16)}Z`, "UTC") // the local hour as it is, whatever its offset
+    const clock = clockText(`${time.slice(0, 16)}Z`, "UTC") // keeps the local hour regardless of its offset
     return isShort ? clock : `${dayText(time, { year: undefined })} ${clock}`
   }
   if (interval === "month") return dayText(time, { weekday: undefined, day: undefined, ...(isShort && { year: "2-digit" }) })

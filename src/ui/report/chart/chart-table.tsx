@@ -1,12 +1,12 @@
 import type { Timeseries } from "../../../domain/report.ts"
-import { metricLabel, metricText } from "../../format.ts"
 import { Change } from "../../parts/change.tsx"
-import { visible } from "../../safe-text.ts"
-import { type NoteShown, placesOf } from "../../stats/notes.ts"
-import { begunIn, partText } from "./begun.ts"
+import { metricLabel, metricText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { changeOf } from "../data/point-change.ts"
+import { figureOf } from "../data/strip-metrics.ts"
+import { type NoteShown, placesOf } from "../notes/notes.ts"
+import { partialText, startedPoints } from "./begun.ts"
 import { bucketText } from "./buckets.ts"
-import { changeOf } from "./point-change.ts"
-import { figureOf } from "./strip-metrics.ts"
 
 interface ChartTableProps {
   series: Timeseries
@@ -14,7 +14,7 @@ interface ChartTableProps {
   notes: readonly NoteShown[]
 }
 
-/** The numbers of the chart, with its notes. */
+/** Table with the numbers and notes of the chart. */
 export default function ChartTable({ series, metric, notes }: ChartTableProps) {
   const text = (point: object | undefined) => metricText(metric, point && figureOf({ ...point }, metric), series.revenue_currency, true)
   const places = placesOf(series.points, notes)
@@ -30,7 +30,7 @@ export default function ChartTable({ series, metric, notes }: ChartTableProps) {
             {series.comparison && (
               <>
                 <th scope="col" class="number">
-                  Earlier
+                  Comparison
                 </th>
                 <th scope="col" class="number">
                   Change
@@ -40,8 +40,8 @@ export default function ChartTable({ series, metric, notes }: ChartTableProps) {
           </tr>
         </thead>
         <tbody>
-          {series.points.slice(0, begunIn(series)).map((one, index) => {
-            const part = partText(series, index)
+          {series.points.slice(0, startedPoints(series)).map((one, index) => {
+            const part = partialText(series, index)
             const before = series.comparison?.points[index]
             const said = notes.filter((_, note) => places[note] === index)
             return (

@@ -1,36 +1,36 @@
 import uPlot from "uplot"
 
 export interface ChartContent {
-  /** Of the buckets that have begun; null where there is no value: the line has a gap there. */
+  /** Values of the buckets that have started. Null, which leaves a gap in the line, means no value. */
   values: readonly (number | null)[]
-  /** Of all buckets. */
+  /** Number of all buckets. */
   count: number
-  /** Aligned by index; drawn dashed. */
+  /** Values of the comparison, aligned by index and drawn dashed. */
   earlier: readonly (number | null)[] | undefined
-  /** The last bucket still runs. */
+  /** Whether the last bucket is still in progress. */
   partial: boolean
-  /** Notes at points, each with its text. */
+  /** Notes by the index of their point. */
   notes: readonly { at: number; text: string }[]
   label(index: number): string
   text(value: number): string
-  /** The point under the pointer; undefined when it left. */
+  /** Called with the point under the pointer, or undefined when the pointer leaves. */
   onPoint(index: number | undefined): void
 }
 
 export interface ChartDrawing {
-  /** Other numbers in the same drawing: nothing flickers. */
+  /** Replaces the numbers without recreating the drawing, which would flicker. */
   update(content: ChartContent): void
   pointAt(index: number): void
   remove(): void
 }
 
-/** From so few buckets on bars read better than a line. */
+/** Up to this number of buckets, bars are easier to read than a line. */
 const FEW = 24
-/** A note's text beside its line. */
+/** Maximum length of a note's text next to its line. */
 const NOTE_CHARACTERS = 22
 const FONT = "12px 'Hanken Grotesk', system-ui, sans-serif"
 
-/** Draws into the element, and again whenever its size or the theme changes. Colours are those of the style sheet. */
+/** Draws the chart into the element, and redraws it when the size or the theme changes. Colours come from the style sheet. */
 export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawing {
   let content = first
   let plot = make(element, () => content)
@@ -44,8 +44,9 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
   resized.observe(element)
   const themed = new MutationObserver(again)
   themed.observe(document.documentElement, { attributeFilter: ["data-theme"] })
-  const dark = matchMedia("(prefers-color-scheme: dark)")
-  dark.addEventListener("change", again)
+  const leavePaper = printInLight()
+  const media = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")]
+  for (const one of media) one.addEventListener("change", again)
   return {
     update(next) {
       const isSameKind = next.count === content.count
@@ -55,18 +56,36 @@ export function drawChart(element: HTMLElement, first: ChartContent): ChartDrawi
     },
     pointAt: (index) => plot.setCursor({ left: plot.valToPos(index, "x"), top: 0 }),
     remove() {
+      leavePaper()
       resized.disconnect()
       themed.disconnect()
-      dark.removeEventListener("change", again)
+      for (const one of media) one.removeEventListener("change", again)
       plot.destroy()
     },
   }
 }
 
+/** Switches the page to the light theme while it is printed, because a canvas does not follow the print style sheet. */
+function printInLight(): () => void {
+  const { dataset } = document.documentElement
+  const ends = new AbortController()
+  let { theme } = dataset
+  const begin = () => {
+    theme = dataset.theme
+    dataset.theme = "light"
+  }
+  const end = () => {
+    if (theme !== undefined) dataset.theme = theme
+  }
+  addEventListener("beforeprint", begin, { signal: ends.signal })
+  addEventListener("afterprint", end, { signal: ends.signal })
+  return () => ends.abort()
+}
+
 const isFew = ({ count }: ChartContent): boolean => count <= FEW
 const isWhole = ({ values }: ChartContent): boolean => values.every((value) => Number.isInteger(value ?? 0))
 
-/** Points, those that are sure, the running one with the step to it, and the earlier ones. A running bar is drawn by itself. */
+/** Returns the series of the plot: indexes, complete points, the running point with the line to it, and the comparison. A running bar stands alone. */
 function dataOf(content: ChartContent): uPlot.AlignedData {
   const { values, count, earlier, partial } = content
   const last = values.length - 1
@@ -90,7 +109,7 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
   const faint = `color-mix(in srgb, ${accent} 6%, transparent)`
   const axis = { stroke: colour("--ink-2"), font: FONT, ticks: { show: false } }
   const line = { stroke: accent, width: 1.75, points: dots(accent) }
-  // A bar that is alone would be as wide as it may be: the others of its row are thought beside it.
+  // A single bar would fill the chart, so its width is limited as if the row were full.
   const widest = Math.min(48, (0.6 * element.clientWidth) / count)
   const bars = few && uPlot.paths.bars ? uPlot.paths.bars({ size: [0.6, widest] }) : undefined
   const bar = bars && { ...line, paths: bars, points: { show: false } }
@@ -137,7 +156,7 @@ function make(element: HTMLElement, content: () => ChartContent): uPlot {
   )
 }
 
-/** A point between two gaps has no line to be seen by. */
+/** Marks points between two gaps, which would be invisible because no line touches them. */
 const dots = (fill: string): uPlot.Series.Points => ({
   show: false,
   size: 5,
@@ -148,7 +167,7 @@ const dots = (fill: string): uPlot.Series.Points => ({
   },
 })
 
-/** A dotted line at each note, with the beginning of its text where it fits beside the one before. */
+/** Draws a dotted line at each note, with the start of its text if it does not overlap the previous one. */
 function drawNotes(plot: uPlot, notes: ChartContent["notes"], ink: string): void {
   const { ctx, bbox } = plot
   const scale = devicePixelRatio
@@ -178,15 +197,15 @@ function drawNotes(plot: uPlot, notes: ChartContent["notes"], ink: string): void
   ctx.restore()
 }
 
-/** A little above the highest value, so that quarters of it are round; of whole figures they are whole, too. */
+/** Returns an upper bound slightly above the highest value, so that its quarters are round, and whole for whole numbers. */
 function niceTop(high: number | null, isWhole: boolean): number {
   if (!high || high <= 0) return 4
   const power = 10 ** Math.floor(Math.log10(high))
-  const fits = (step: number) => step * power >= high && (!isWhole || (step * power) % 4 === 0)
-  return power * ([1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8, 10].find(fits) ?? 12)
+  const isSuitable = (step: number) => step * power >= high && (!isWhole || (step * power) % 4 === 0)
+  return power * ([1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8, 10].find(isSuitable) ?? 12)
 }
 
-/** Four to seven labels at whole points. */
+/** Returns the positions of four to seven labels. */
 function splits(count: number, width: number): number[] {
   const wanted = Math.min(count, width < 500 ? 4 : 7)
   const step = Math.max(1, Math.ceil(count / wanted))

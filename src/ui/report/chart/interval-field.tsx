@@ -1,7 +1,7 @@
 import type { ReportRange } from "../../../domain/report.ts"
 import type { AddressInterval } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { fittingIntervals, lengthOf } from "../../stats/ranges.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { fittingIntervals, lengthOf } from "../data/ranges.ts"
 
 const WORDS: Readonly<Record<AddressInterval, string>> = {
   auto: "Automatic",
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<AddressInterval, string>> = {
   month: "By month",
 }
 
-/** Into what the period is cut; only what fits it is offered. */
+/** Select field for the interval. It offers only intervals that suit the period. */
 export function IntervalField({ range }: { range: ReportRange }) {
   const { address, go } = useSiteAddress()
   return (

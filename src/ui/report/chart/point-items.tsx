@@ -1,9 +1,9 @@
 import type { Timeseries } from "../../../domain/report.ts"
-import { useSiteAddress } from "../../address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
 import { MenuItem } from "../../parts/menu.tsx"
-import { openDialog } from "../../stats/open-dialog.ts"
-import { addDays, addMonths } from "../../stats/ranges.ts"
-import { useFirstItem } from "../../stats/use-first-item.ts"
+import { addDays, addMonths } from "../data/ranges.ts"
+import { openDialog } from "../open-dialog.ts"
+import { useFirstItem } from "../use-first-item.ts"
 
 interface PointItemsProps {
   series: Timeseries
@@ -11,7 +11,7 @@ interface PointItemsProps {
   close(): void
 }
 
-/** What can be done with a point of the chart. */
+/** Menu items for a point of the chart. */
 export default function PointItems({ series: { interval, range }, time, close }: PointItemsProps) {
   const { siteId, go } = useSiteAddress()
   const box = useFirstItem()
@@ -25,7 +25,7 @@ export default function PointItems({ series: { interval, range }, time, close }:
           go({ period: "custom", from: day, to: [to, range.to].sort()[0]! })
         }}
       >
-        {interval === "week" ? "Only this week" : interval === "month" ? "Only this month" : "Only this day"}
+        {interval === "week" ? "Show this week" : interval === "month" ? "Show this month" : "Show this day"}
       </MenuItem>
       {!Number.isNaN(siteId) && (
         <MenuItem
@@ -41,7 +41,7 @@ export default function PointItems({ series: { interval, range }, time, close }:
   )
 }
 
-/** Weeks begin on Monday; the first bucket of a range may be cut. */
+/** Returns the last day of the bucket that starts on a day. Weeks start on Monday; the first bucket of a range may be shorter. */
 function lastDayOf(day: string, interval: string): string {
   if (interval === "week") return addDays(day, (7 - new Date(`${day}T12:00:00Z`).getUTCDay()) % 7)
   return interval === "month" ? addDays(addMonths(`${day.slice(0, 8)}01`, 1), -1) : day

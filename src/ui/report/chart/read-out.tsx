@@ -1,16 +1,16 @@
 import { Suspense } from "preact/compat"
 import type { Timeseries } from "../../../domain/report.ts"
-import { metricLabel, metricText } from "../../format.ts"
-import { lazyPart } from "../../lazy-screen.ts"
 import { Change } from "../../parts/change.tsx"
 import { Icon } from "../../parts/icon.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { Popover } from "../../parts/menu.tsx"
-import { visible } from "../../safe-text.ts"
-import { type NoteShown, placesOf } from "../../stats/notes.ts"
-import { partText } from "./begun.ts"
+import { metricLabel, metricText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { changeOf } from "../data/point-change.ts"
+import { figureOf } from "../data/strip-metrics.ts"
+import { type NoteShown, placesOf } from "../notes/notes.ts"
+import { partialText } from "./begun.ts"
 import { bucketText } from "./buckets.ts"
-import { changeOf } from "./point-change.ts"
-import { figureOf } from "./strip-metrics.ts"
 
 const Items = lazyPart(() => import("./point-items.tsx"))
 
@@ -19,17 +19,17 @@ interface ReadOutProps {
   metric: string
   point: number
   notes: readonly NoteShown[]
-  /** Spoken where a key moved the point; a pointer moves it too often. */
+  /** Whether the point is announced: only when a key moved it, because a pointer moves it too often. */
   speaks: boolean
   menuSignal: number
 }
 
-/** What the chart shows at one point, at its upper edge, and what can be done with the point. */
+/** Values of the chart at one point, pinned to its upper edge, with the menu of the point. */
 export default function ReadOut({ series, metric, point, notes, speaks, menuSignal }: ReadOutProps) {
   const shown = series.points[point]
   if (!shown) return null
   const before = series.comparison?.points[point]
-  const part = partText(series, point)
+  const part = partialText(series, point)
   const value = figureOf(shown, metric)
   const text = (one: object) => metricText(metric, figureOf({ ...one }, metric), series.revenue_currency, true)
   const places = placesOf(series.points, notes)
@@ -44,7 +44,7 @@ export default function ReadOut({ series, metric, point, notes, speaks, menuSign
         </strong>
         {before && (
           <span>
-            {text(before)} {part === "so far" && !before.partial && "in all "}on {bucketText(before.time, series.interval)}{" "}
+            {text(before)} {part === "in progress" && !before.partial && "(full period) "}on {bucketText(before.time, series.interval)}{" "}
             {value !== undefined && <Change metric={metric} change={changeOf(shown, before, metric)} value={value} />}
           </span>
         )}
@@ -60,7 +60,7 @@ function PointMenu({ series, time, signal }: { series: Timeseries; time: string;
     <Popover
       iconOnly
       kind="quiet"
-      label={`Menu of ${bucketText(time, series.interval === "hour" ? "day" : series.interval)}`}
+      label={`Actions for ${bucketText(time, series.interval === "hour" ? "day" : series.interval)}`}
       button={<Icon name="more" />}
       openSignal={signal}
     >

@@ -1,22 +1,22 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Timeseries } from "../../../domain/report.ts"
-import { useSiteAddress } from "../../address.ts"
-import { metricLabel, metricText } from "../../format.ts"
-import { useKeys } from "../../keys.ts"
-import { lazyPart } from "../../lazy-screen.ts"
-import { visible } from "../../safe-text.ts"
-import { type NoteShown, placesOf } from "../../stats/notes.ts"
-import { openDialog } from "../../stats/open-dialog.ts"
-import { otherText } from "../../stats/other-text.ts"
-import { TrustMark } from "../../stats/trust-mark.tsx"
-import { useTurns } from "../../turns.ts"
-import { begunIn, partText } from "./begun.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useTurns } from "../../browser/yielding.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
+import { useKeys } from "../../parts/shortcuts.ts"
+import { metricLabel, metricText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { figureOf } from "../data/strip-metrics.ts"
+import { ExportMenu } from "../export/export-menu.tsx"
+import { type NoteShown, placesOf } from "../notes/notes.ts"
+import { openDialog } from "../open-dialog.ts"
+import { comparisonText } from "../other-text.ts"
+import { TrustMark } from "../trust-mark.tsx"
+import { partialText, startedPoints } from "./begun.ts"
 import { bucketText } from "./buckets.ts"
 import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
 import { IntervalField } from "./interval-field.tsx"
-import { figureOf } from "./strip-metrics.ts"
-import { TakeAlong } from "./take-along.tsx"
 
 const ChartTable = lazyPart(() => import("./chart-table.tsx"))
 const ReadOut = lazyPart(() => import("./read-out.tsx"))
@@ -27,12 +27,12 @@ export interface TimeChartProps {
   notes: readonly NoteShown[]
 }
 
-/** A metric over time beside that of the earlier range, with notes. The same numbers are in the table, one key away. */
+/** Chart of a metric over time with the comparison and notes. The key T shows the same numbers as a table. */
 export function TimeChart({ series, metric, notes }: TimeChartProps) {
   const { siteId } = useSiteAddress()
   const [asTable, setAsTable] = useState(false)
   useKeys({ t: () => setAsTable(!asTable) })
-  const part = partText(series, begunIn(series) - 1)
+  const part = partialText(series, startedPoints(series) - 1)
   return (
     <>
       {asTable ? (
@@ -47,14 +47,16 @@ export function TimeChart({ series, metric, notes }: TimeChartProps) {
           <span class="key-of-series">{metricLabel(metric)}</span>
           {series.comparison && (
             <span class="key-of-series" data-other>
-              {otherText(series)}
+              {comparisonText(series)}
             </span>
           )}
           {part && (
             <span class="key-of-series" data-running>
-              {part === "so far" ? (
+              {part === "in progress" ? (
                 <TrustMark mark={part}>
-                  The period is not over.{series.comparison && " It is compared with a whole one, and looks smaller until it is."}
+                  {series.comparison
+                    ? "This period isn't over yet, so the comparison will look low until it is."
+                    : "This period isn't over yet."}
                 </TrustMark>
               ) : (
                 part
@@ -72,14 +74,14 @@ export function TimeChart({ series, metric, notes }: TimeChartProps) {
           <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
             {asTable ? "Show as chart" : "Show as table"}
           </button>
-          {!Number.isNaN(siteId) && <TakeAlong />}
+          {!Number.isNaN(siteId) && <ExportMenu />}
         </span>
       </div>
     </>
   )
 }
 
-/** The picture: arrow keys move between its points, Enter opens the menu of the point. */
+/** The drawn chart. Arrow keys move between its points, Enter opens the menu of the point. */
 export function Drawing({ series, metric, notes }: TimeChartProps) {
   const canvas = useRef<HTMLDivElement>(null)
   const drawing = useRef<ChartDrawing>(undefined)
@@ -123,9 +125,9 @@ export function Drawing({ series, metric, notes }: TimeChartProps) {
 
 function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: number | undefined) => void) {
   return useMemo(() => {
-    // Points leave out what has no value: of revenue that is nothing earned, of all else nothing known.
+    // A missing value means 0 for revenue; for any other metric it means unknown.
     const numberAt = (one: Record<string, unknown>): number | null => figureOf(one, metric) ?? (metric === "revenue" ? 0 : null)
-    const values = series.points.slice(0, begunIn(series)).map(numberAt)
+    const values = series.points.slice(0, startedPoints(series)).map(numberAt)
     const places = placesOf(series.points, notes)
     const content: ChartContent = {
       values,
@@ -135,7 +137,7 @@ function useContent({ series, metric, notes }: TimeChartProps, onPoint: (index: 
       notes: notes.flatMap(({ text }, index) => (places[index] === undefined ? [] : [{ at: places[index], text: visible(text) }])),
       label: (index) => bucketText(series.points[index]?.time ?? "", series.interval, "short"),
       text: (value) => metricText(metric, value, series.revenue_currency),
-      // The point stays when the pointer leaves: what was read can be read again.
+      // The point stays selected when the pointer leaves, so that its values stay readable.
       onPoint: (index) => index !== undefined && index < values.length && onPoint(index),
     }
     return { values, content }

@@ -1,16 +1,16 @@
 import type { Dimension } from "../../../domain/dimension.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 
-/** A way in which a card splits the visits. */
+/** A breakdown that a card offers. */
 export interface CardTab {
-  /** Its name in the address. */
+  /** Name of the tab in the URL. */
   id: string
   label: string
   dimension: Dimension
   property?: string
-  /** Part of the question whatever the page is filtered by. */
+  /** A filter that always applies in addition to those of the page. */
   also?: AddressFilter
-  /** Not among the tabs: shown on demand in the place of this one. */
+  /** Id of the tab that this one replaces on demand. Such a tab is not listed itself. */
   under?: string
 }
 
@@ -28,10 +28,10 @@ export const SOURCE_TABS: readonly CardTab[] = [
 ]
 
 export const PAGE_TABS: readonly CardTab[] = [
-  { id: "top", label: "Top", dimension: "page" },
-  { id: "entry", label: "Entry", dimension: "entry_page" },
-  { id: "exit", label: "Exit", dimension: "exit_page" },
-  { id: "404", label: "404", dimension: "property", property: "path", also: NOT_FOUND },
+  { id: "top", label: "Top pages", dimension: "page" },
+  { id: "entry", label: "Entry pages", dimension: "entry_page" },
+  { id: "exit", label: "Exit pages", dimension: "exit_page" },
+  { id: "404", label: "Not found", dimension: "property", property: "path", also: NOT_FOUND },
   { id: "hostname", label: "Hostname", dimension: "hostname" },
 ]
 
@@ -57,7 +57,7 @@ export const ACT_TABS: readonly CardTab[] = [
   { id: "events", label: "Events", dimension: "event" },
 ]
 
-/** The cards of the dashboard by their names in the address. */
+/** The cards of the dashboard by their names in the URL. */
 export const CARDS: Readonly<Record<string, readonly CardTab[]>> = {
   sources: SOURCE_TABS,
   pages: PAGE_TABS,
@@ -66,13 +66,13 @@ export const CARDS: Readonly<Record<string, readonly CardTab[]>> = {
   acts: ACT_TABS,
 }
 
-/** What of the `cards` of an address there is not. */
+/** Returns the entries of the URL's `cards` that do not exist. */
 export const unknownCards = (cards: Readonly<Record<string, string>>): string[] =>
   Object.entries(cards).flatMap(([card, tab]) =>
     Object.hasOwn(CARDS, card) && CARDS[card]!.some(({ id }) => id === tab) ? [] : [`cards ${card}:${tab}`],
   )
 
-/** What a details page is about: a dimension, `property:<key>`, or `404`. Undefined when there is no such thing. */
+/** Returns the tab of a details page by its name: a dimension, `property:<key>` or `404`. Undefined if it does not exist. */
 export function detailsTab(name: string, dimensions: readonly Dimension[]): CardTab | undefined {
   if (name === "404") return PAGE_TABS.find(({ id }) => id === "404")
   const [dimension, ...key] = name.split(":")
@@ -81,6 +81,6 @@ export function detailsTab(name: string, dimensions: readonly Dimension[]): Card
   return { id: name, label: name, dimension: found, ...(key.length > 0 && { property: key.join(":") }) }
 }
 
-/** The name under which the details of a tab are found. */
+/** Returns the name of a tab's details page. */
 export const detailsName = ({ id, dimension, property }: CardTab): string =>
   id === "404" ? "404" : encodeURIComponent(property === undefined ? dimension : `${dimension}:${property}`)

@@ -1,29 +1,29 @@
-import type { Dimension } from "../../domain/dimension.ts"
-import { QUERY } from "../../domain/limits.ts"
-import { type AddressFilter, rangeArguments } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
+import type { Dimension } from "../../../domain/dimension.ts"
+import { QUERY } from "../../../domain/limits.ts"
+import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
 import { filterText, isExact } from "./filter-words.ts"
 import { useReport } from "./use-report.ts"
 
-/** Dimensions of which the browser cannot name the codes, as it can those of countries. */
+/** Dimensions whose codes only the server can name. Country codes are named by the browser. */
 const CODED = ["region", "city"] as const
 type Coded = (typeof CODED)[number]
 
 export const isCoded = (dimension: Dimension): dimension is Coded => CODED.some((one) => one === dimension)
 
-/** Names of the codes that filters hold, as far as they occurred in the period: addresses and segments have the codes alone. */
+/** Returns the names of the codes in filters, as far as they occurred in the period. URLs and segments contain only codes. */
 export function useCodeNames(filters: readonly AddressFilter[]): ReadonlyMap<string, string> {
   const [regions, cities] = [useNamesOf("region", filters), useNamesOf("city", filters)]
   return new Map([...regions, ...cities])
 }
 
-/** Filters as sentences, with the names of their codes. */
+/** Returns filters as sentences with the names of their codes. */
 export function useFilterTexts(filters: readonly AddressFilter[]): string[] {
   const names = useCodeNames(filters)
   return filters.map((filter) => filterText(filter, names))
 }
 
-/** One question for all filters; equal ones of other parts of the page are answered once. */
+/** Fetches the names with one query for all filters. Identical queries of other parts of the page share the answer. */
 function useNamesOf(dimension: Coded, filters: readonly AddressFilter[]): [code: string, name: string][] {
   const { address } = useSiteAddress()
   const exact = filters.filter((filter) => filter.dimension === dimension && isExact(filter.operator))

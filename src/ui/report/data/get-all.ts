@@ -1,8 +1,8 @@
-import { get } from "../api.ts"
+import { get } from "../../api/api.ts"
 
 const A_PAGE = 200
 
-/** All things of a list that comes in pages; `path` has its query begun. */
+/** Fetches all pages of a list. `path` must end in `?` or `&`. */
 export async function getAll<Thing>(path: string, signal: AbortSignal): Promise<Thing[]> {
   const all: Thing[] = []
   let cursor: string | null = null

@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 
 const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 
 export interface LiveLine {
-  /** While there is no line to the server: when it is tried again, epoch milliseconds. */
+  /** Time of the next connection attempt in epoch milliseconds; undefined while connected. */
   retryAt: number | undefined
   retryNow(): void
 }
 
 /**
- * Listens to what comes in for a site (`GET …/live`), by the names of the events. A line that is lost is opened again, each
- * time after twice the wait, at most 30 s. The names must not change while it is open.
+ * Subscribes to the live events of a site (`GET …/live`), with one callback per event name. Reconnects after a loss, doubling
+ * the delay up to 30 s. The event names must not change while the connection is open.
  */
 export function useLiveLine(siteId: number, hear: Readonly<Record<string, (data: unknown) => void>>, enabled = true): LiveLine {
   const [retryAt, setRetryAt] = useState<number>()
@@ -34,11 +34,11 @@ export function useLiveLine(siteId: number, hear: Readonly<Record<string, (data:
       for (const name of Object.keys(latest.current))
         line.addEventListener(name, ({ data }: MessageEvent<string>) => latest.current[name]?.(JSON.parse(data)))
       line.onerror = () => {
-        // By itself it would try again every few seconds for ever, and never after a refusal.
+        // An EventSource reconnects every few seconds without back-off, and never after an error status.
         line.close()
         setRetryAt(Date.now() + wait)
         timer = setTimeout(open, wait)
-        wait = Math.min(LONGEST_WAIT_MS, 2 * wait)
+        wait = Math.min(MAX_WAIT_MS, 2 * wait)
       }
     }
     reopen.current = open

@@ -1,9 +1,9 @@
-import { webAddress } from "../../safe-text.ts"
+import { webAddress } from "../../text/safe-text.ts"
 import type { CardTab } from "./card-tabs.ts"
 
 const PAGES = ["page", "entry_page", "exit_page"]
 
-/** The web page that a row names: a referrer's own, or one of the site on this host. Undefined where it names none. */
+/** Returns the URL of the page that a row stands for: the referrer, or a page of the site on the given host. Undefined if there is no such page. */
 export function pageAddress({ dimension, id }: CardTab, value: string, host: string | undefined): string | undefined {
   if (value === "Direct" || value.startsWith("(")) return undefined
   if (dimension === "referrer") return webAddress(value) ?? webAddress(`https://${value}`)
@@ -11,5 +11,5 @@ export function pageAddress({ dimension, id }: CardTab, value: string, host: str
   return isPage && host && !host.includes("*") && value.startsWith("/") ? webAddress(`https://${host}${value}`) : undefined
 }
 
-/** In a new tab that knows nothing of this one. */
+/** Opens a page in a new tab without opener and referrer. */
 export const openPage = (address: string): void => void open(address, "_blank", "noopener,noreferrer")

@@ -1,10 +1,10 @@
 /**
- * Ranges of local days as the period menu, the arrows beside it and the interval menu need them. Days are `YYYY-MM-DD` in the
- * site's zone, both ends included. What a period means is the server's word; the same words are read here so that a step by
- * its own length can be named before anything is asked.
+ * Ranges of local days for the period menu, its arrows and the interval menu. Days are `YYYY-MM-DD` in the site's time zone, both
+ * ends included. The server defines what a period means; the definitions are repeated here so that the previous and next period can be
+ * named without a request.
  */
-import type { AddressInterval, SiteAddress } from "../../domain/site-address.ts"
-import { kept } from "../kept.ts"
+import type { AddressInterval, SiteAddress } from "../../../domain/site-address.ts"
+import { memoize } from "../../text/memoize.ts"
 
 export interface DayRange {
   from: string
@@ -20,7 +20,7 @@ const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
 export const addDays = (day: string, days: number): string => dayOf(new Date(atNoon(day).getTime() + days * DAY_MS))
 
-/** The same day of another month, or its last one where there is none. */
+/** Returns the same day of another month, or that month's last day if it is shorter. */
 export function addMonths(day: string, months: number): string {
   const at = atNoon(day)
   const wanted = at.getUTCDate()
@@ -31,21 +31,21 @@ export function addMonths(day: string, months: number): string {
   return dayOf(at)
 }
 
-/** How many days a range has. */
+/** Returns the number of days in a range. */
 export const lengthOf = ({ from, to }: DayRange): number => Math.round((atNoon(to).getTime() - atNoon(from).getTime()) / DAY_MS) + 1
 
-const dayFormat = kept(
+const dayFormat = memoize(
   (timeZone: string) => new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }),
 )
 
-/** The local day of a zone at this moment. */
+/** Returns the current day in a time zone. */
 export function todayIn(timezone: string, now = Date.now()): string {
   const parts = dayFormat(timezone).formatToParts(now)
   const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? ""
   return `${part("year")}-${part("month")}-${part("day")}`
 }
 
-/** The days of a period; `firstDay` is where all time begins. */
+/** Returns the days of a period. `firstDay` is the start of the period `all`. */
 export function rangeOf({ period, from, to }: Ranged, today: string, firstDay = today): DayRange {
   const month = `${today.slice(0, 8)}01`
   switch (period) {
@@ -76,7 +76,7 @@ export function rangeOf({ period, from, to }: Ranged, today: string, firstDay = 
 
 const MONTHS: Readonly<Record<string, number>> = { month: 1, last_month: 1, year: 12, "6mo": 6, "12mo": 12 }
 
-/** Whole calendar months of a range; undefined when it is not made of them. */
+/** Returns the number of calendar months in a range; undefined if it does not consist of whole months. */
 function wholeMonths({ from, to }: DayRange): number | undefined {
   const after = addDays(to, 1)
   if (!from.endsWith("-01") || !after.endsWith("-01")) return undefined
@@ -84,7 +84,7 @@ function wholeMonths({ from, to }: DayRange): number | undefined {
   return (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
 }
 
-/** The period before (`-1`) or after (`1`), as long as this one; undefined where there is none. A range that has a name gets it. */
+/** Returns the previous (`-1`) or next (`1`) period of the same length, by name if it has one. Undefined if there is none. */
 export function stepped(address: Ranged, direction: -1 | 1, today: string): Step | undefined {
   if (address.period === "all") return undefined
   if (address.period === "24h") return direction === -1 ? { period: "yesterday" } : undefined
@@ -107,7 +107,7 @@ function named(range: DayRange, today: string, names: readonly SiteAddress["peri
   return period ? { period } : { period: "custom", ...range }
 }
 
-/** What a range of so many days can be cut into: at least two buckets, and no more than can be drawn. */
+/** Returns the intervals that suit a range of this many days: at least two buckets, and no more than can be drawn. */
 export function fittingIntervals(days: number): AddressInterval[] {
   const fits: Partial<Record<AddressInterval, boolean>> = {
     auto: true,

@@ -1,5 +1,5 @@
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { isFilteredBy, toggledFilter } from "../../address.ts"
+import { isFilteredBy, toggledFilter } from "../../browser/address.ts"
 import type { CardTab } from "./card-tabs.ts"
 
 type Split = Pick<CardTab, "dimension" | "property" | "also">
@@ -9,7 +9,7 @@ const keyOf = ({ dimension, property }: Split) => ({ dimension, ...(property !==
 export const isRowChosen = (filters: readonly AddressFilter[], { dimension, property }: Split, value: string): boolean =>
   isFilteredBy(filters, dimension, value, property)
 
-/** The filters after a click on a row: its value, with what the tab itself asks for, or neither when it was chosen. */
+/** Returns the filters after a click on a row. Adds its value and the filter of the tab, or removes both if the row was selected. */
 export function filtersAfter(filters: readonly AddressFilter[], tab: Split, value: string): AddressFilter[] {
   const { also } = tab
   const toggled = toggledFilter(filters, keyOf(tab), value)

@@ -1,21 +1,21 @@
 import type { Suggestions } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import { type AddressFilter, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
-import { isCoded } from "../../stats/code-names.ts"
-import { countryCodes } from "../../stats/country-codes.ts"
-import { useReport } from "../../stats/use-report.ts"
 import type { CardTab } from "./card-tabs.ts"
+import { isCoded } from "./code-names.ts"
+import { useReport } from "./use-report.ts"
+import { countryName } from "./value-text.ts"
 
 interface Sought {
   address: SiteAddress
-  /** Not yet while the server looks for names. */
+  /** False while the server is searching for names. */
   isKnown: boolean
-  /** More was found than a filter takes, or than was looked at. */
+  /** Whether more values matched than a filter accepts. */
   isCut: boolean
 }
 
-/** What is sought is one filter more; of places also their names are. */
-export function useSoughtAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): Sought {
+/** Returns the address with the search as an additional filter. Places are also searched by name. */
+export function useSearchedAddress(address: SiteAddress, { dimension, property }: CardTab, search: string): Sought {
   const { found, isKnown, isCut } = useNamedCodes(address, { dimension, search })
   if (search === "") return { address, isKnown: true, isCut: false }
   const codes = dimension === "country" ? countryCodes(search) : found.slice(0, QUERY.flatValues)
@@ -28,8 +28,8 @@ export function useSoughtAddress(address: SiteAddress, { dimension, property }: 
 }
 
 /**
- * Codes of the regions or cities that hold a text, or whose names do, most visitors first; none where no name adds any to those
- * that hold it themselves: a filter finds all of these.
+ * Fetches the codes of regions or cities whose code or name contains a text, most visitors first. Returns none if only codes match,
+ * because a `contains` filter finds those.
  */
 function useNamedCodes(address: SiteAddress, { dimension, search }: Pick<CardTab, "dimension"> & { search: string }) {
   const isAsked = search !== "" && isCoded(dimension)
@@ -40,3 +40,15 @@ function useNamedCodes(address: SiteAddress, { dimension, search }: Pick<CardTab
   const holds = (value: string) => value.toLowerCase().includes(search.toLowerCase())
   return { found: values.every(holds) ? [] : values, isKnown, isCut: values.length > QUERY.flatValues }
 }
+
+const MAX_CODES = 50
+
+/** Returns the codes of the countries whose names contain a text, at most as many as one filter accepts. */
+export function countryCodes(text: string): string[] {
+  const wanted = text.toLowerCase()
+  return CODES.filter((code) => code.toLowerCase() === wanted || countryName(code)?.toLowerCase().includes(wanted)).slice(0, MAX_CODES)
+}
+
+const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+/** All pairs of letters. Pairs that are not a country code have no name and never match. */
+const CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second))

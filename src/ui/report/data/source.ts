@@ -1,35 +1,35 @@
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
-import type { FlatArguments } from "../../domain/site-address.ts"
+import type { FlatArguments } from "../../../domain/site-address.ts"
 
-/** Where the reports of a page come from: a site for a member, or a shared view for a stranger. */
+/** The source of a page's reports: a site for members, or a shared view for visitors without an account. */
 export interface StatsSource {
-  /** Distinguishes it in the cache. */
+  /** Key in the query cache. */
   key: string
   siteId: number | undefined
   timezone: string
   currency: string
-  /** Any report of the statistics by its name, with arguments as JSON. */
+  /** Fetches a report by its name. */
   ask(report: string, given: FlatArguments, signal: AbortSignal): Promise<unknown>
-  /** Address of a file with everything that matches, where files may be taken. */
+  /** Returns the URL of a CSV file with all matching rows. Undefined if exports are not allowed. */
   exportAddress: ((report: string, given: FlatArguments) => string) | undefined
-  /** Whether the filters may be changed here. */
+  /** Whether the user can change the filters. */
   filters: boolean
-  /** Whether a part of the page (`sources`, `busy_hours` …, as shared views name them) is shown here. */
+  /** Returns whether a panel is shown, by its name in shared views (`sources`, `busy_hours` …). */
   shows(section: string): boolean
   can(permission: string): boolean
 }
 
 export const StatsSourceContext = createContext<StatsSource | undefined>(undefined)
 
-/** Throws where no page has said what its reports are about. */
+/** Returns the report source of the page. Throws outside of a `StatsSourceContext`. */
 export function useStatsSource(): StatsSource {
   const source = useContext(StatsSourceContext)
-  if (!source) throw new Error("No site's statistics are shown here")
+  if (!source) throw new Error("There is no statistics source on this page")
   return source
 }
 
-/** Arguments as a query string takes them: lists with commas, filters as JSON. */
+/** Writes arguments as a query string: lists separated by commas, filters as JSON. */
 export function asQuery(given: FlatArguments): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(given)) {
@@ -39,6 +39,6 @@ export function asQuery(given: FlatArguments): string {
   return query.toString()
 }
 
-/** The same for a file: a breakdown is taken by its dimension, and files have no comparison and no limit. */
+/** Writes the query string of a CSV export: a breakdown is named by its dimension, without comparison and limit. */
 export const asFileQuery = (report: string, { dimension, compare: _, match_weekday: __, limit: ___, ...given }: FlatArguments): string =>
   asQuery({ ...given, type: report === "breakdown" ? dimension : report, format: "csv" })

@@ -13,21 +13,21 @@ const isAboutConversions = ({ filters }: Filtered): boolean =>
 const withRevenue = (metrics: readonly FlatMetric[], seesRevenue: boolean): readonly FlatMetric[] =>
   seesRevenue ? [...metrics, "revenue"] : metrics
 
-/** The strip changes with what is filtered for: a goal asks for conversions, a page for reading. */
+/** Returns the metrics of the figure strip. A goal filter shows conversions, a page filter shows reading metrics. */
 export function stripMetrics({ filters }: Filtered, seesRevenue: boolean): readonly FlatMetric[] {
   if (isAboutConversions({ filters })) return withRevenue(OF_CONVERSIONS, seesRevenue)
   if (filters.some(({ dimension, operator }) => dimension === "page" && operator === "is")) return OF_PAGES
   return STRIP_METRICS
 }
 
-/** The columns of a card's rows: those of what is filtered for, or of what the rows are. */
+/** Returns the columns of a card, depending on its dimension and the filters. */
 export function rowMetrics({ filters }: Filtered, dimension: Dimension, seesRevenue: boolean): FlatMetric[] {
   if (dimension === "goal") return [...withRevenue(["conversions", "visitors", "conversion_rate"], seesRevenue)]
   if (dimension === "event") return [...withRevenue(["events", "visitors", "conversion_rate"], seesRevenue)]
   return isAboutConversions({ filters }) && dimension !== "property" ? ["conversions", "conversion_rate"] : ["visitors"]
 }
 
-/** The columns of a details page. Of acts no bounce and no duration can be told; a rate needs something to convert to. */
+/** Returns the columns of a details page. Goals and events have no bounce rate or duration; a conversion rate needs a goal or event filter. */
 export function detailsMetrics(filtered: Filtered, dimension: Dimension, seesRevenue: boolean): FlatMetric[] {
   if (dimension === "goal" || dimension === "event") return rowMetrics(filtered, dimension, seesRevenue)
   if (dimension === "property") return ["visitors", "events"]
@@ -37,7 +37,7 @@ export function detailsMetrics(filtered: Filtered, dimension: Dimension, seesRev
   return ["visitors", "visits", "pageviews", "bounce_rate", ...time, ...rate]
 }
 
-/** A figure among those it was asked with. A mean or a rate of nothing is answered as 0, but there is none. */
+/** Returns a figure, or undefined for a mean or rate whose divisor is 0: the server responds with 0, but the value is undefined. */
 export const figureOf = (figures: Readonly<Record<string, unknown>>, metric: string): number | undefined =>
   figures[DIVISORS[metric] ?? ""] === 0 ? undefined : (figures[metric] as number | undefined) // metrics are numbers
 
@@ -46,6 +46,6 @@ interface Row {
   [metric: string]: unknown
 }
 
-/** A number of a row. Of goals and events that earned nothing, now or before, it is not known that they could: that is no 0. */
+/** Returns a number of a row. Revenue is undefined for goals and events that never had any, because they may not carry revenue at all. */
 export const rowValue = (row: Row, metric: string): number | undefined =>
   metric === "revenue" && !row.revenue && !row.comparison?.metrics.revenue ? undefined : figureOf(row, metric)

@@ -1,8 +1,8 @@
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect } from "preact/hooks"
-import type { Breakdown, GoalReport, Summary, Timeseries } from "../../domain/report.ts"
-import type { FlatArguments } from "../../domain/site-address.ts"
-import { boot } from "../boot.ts"
+import type { Breakdown, GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
+import type { FlatArguments } from "../../../domain/site-address.ts"
+import { boot } from "../../api/boot.ts"
 import { type StatsSource, useStatsSource } from "./source.ts"
 
 interface Reports {
@@ -15,8 +15,8 @@ interface Reports {
 const FRESH_MS = 30_000
 
 /**
- * A report of the page's site. While another question is answered the old answer stays (`isPlaceholderData`); a question that
- * is overtaken is cut off. Ranges up to now are asked again every minute.
+ * Fetches a report of the page's site. The previous answer stays while a new query runs (`isPlaceholderData`), superseded queries
+ * are aborted, and reports are refetched every minute.
  */
 export function useReport<Name extends string>(
   report: Name,
@@ -25,12 +25,12 @@ export function useReport<Name extends string>(
 ): UseQueryResult<Name extends keyof Reports ? Reports[Name] : unknown, Error> {
   const source = useStatsSource()
   return useQuery({
-    ...question(source, report, given),
+    ...reportQuery(source, report, given),
     initialData: () => firstAnswer(source.siteId, report, given),
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs,
     enabled,
-  }) as UseQueryResult<Name extends keyof Reports ? Reports[Name] : unknown, Error> // each report answers its own shape
+  }) as UseQueryResult<Name extends keyof Reports ? Reports[Name] : unknown, Error> // `Reports` lists the shape of each report
 }
 
 export interface Asked {
@@ -38,22 +38,22 @@ export interface Asked {
   given: FlatArguments
 }
 
-/** Asks what parts of the page that are drawn later will ask, so that all of it goes out as one call. */
-export function useAskedAhead(all: readonly Asked[]): void {
+/** Fetches the reports of cards that are drawn later, so that all reports of a page are sent in one request. */
+export function usePrefetchedReports(all: readonly Asked[]): void {
   const client = useQueryClient()
   const source = useStatsSource()
   useEffect(() => {
-    for (const { report, given } of all) void client.prefetchQuery(question(source, report, given))
+    for (const { report, given } of all) void client.prefetchQuery(reportQuery(source, report, given))
   }, [])
 }
 
-const question = (source: StatsSource, report: string, given: FlatArguments) => ({
+const reportQuery = (source: StatsSource, report: string, given: FlatArguments) => ({
   queryKey: ["report", source.key, report, given],
   queryFn: ({ signal }: { signal: AbortSignal }) => source.ask(report, given, signal),
   staleTime: FRESH_MS,
 })
 
-/** What the page came with, once: later it would be old. */
+/** Returns the report that the server embedded in the page, unless it is outdated. */
 function firstAnswer(siteId: number | undefined, report: string, given: FlatArguments): unknown {
   if (performance.now() > FRESH_MS) return undefined
   const wanted = JSON.stringify(given)

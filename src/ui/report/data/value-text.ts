@@ -1,26 +1,26 @@
-import { locale } from "../format.ts"
-import { kept } from "../kept.ts"
+import { locale } from "../../text/format.ts"
+import { memoize } from "../../text/memoize.ts"
 
-const namesOf = kept((locale: string, type: "region" | "language") => new Intl.DisplayNames(locale, { type }))
+const namesOf = memoize((locale: string, type: "region" | "language") => new Intl.DisplayNames(locale, { type }))
 
-/** A country by its code, in the reader's language; what is no code stays as it is. */
+/** Returns a country's name in the user's locale. Undefined if the text is not a country code. */
 export const countryName = (code: string): string | undefined =>
   /^[A-Z]{2}$/.test(code) ? namesOf(locale(), "region").of(code) : undefined
 
 const DEVICES: Readonly<Record<string, string>> = { desktop: "Desktop", mobile: "Phone", tablet: "Tablet" }
 
-/** What a missing value is called in breakdowns and filters, by the server and in addresses. */
+/** The server's name for a missing value in breakdowns, filters and URLs. */
 export const MISSING = "(none)"
-/** What the values beyond a limit are counted as together, by the server. */
+/** The server's name for the group of values beyond a limit. */
 export const OTHER = "(other)"
 export const UNKNOWN = "Unknown"
-/** Whether a row is none of a value, and so needs a word about what it is. */
+/** Returns whether a row stands for missing or grouped values and needs an explanation. */
 export const isNoValue = (value: string): boolean => value === OTHER || value === MISSING
 
-/** What every visit has: where it is missing it could not be told. Of other dimensions a visit may have none. */
+/** Dimensions that every visit has, so that a missing value means unknown. Other dimensions may be absent. */
 const OF_EVERY_VISIT = /^(country|region|city|language|device|size|browser|os)/
 
-/** How a value of a dimension reads: codes get their names, `label` is that of the server. */
+/** Returns the readable text of a dimension's value. Codes are replaced by names; `label` is the server's name. */
 export function valueText(dimension: string, value: string, label?: string): string {
   if ((value === "" || value === MISSING) && OF_EVERY_VISIT.test(dimension)) return UNKNOWN
   if (dimension === "country") {

@@ -1,27 +1,27 @@
-import { rangeArguments } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
-import { dayText, exact } from "../format.ts"
-import { Answer } from "../parts/answer.tsx"
-import { DataTable } from "../parts/data-table.tsx"
-import { Dialog } from "../parts/dialog.tsx"
-import { EmptyState } from "../parts/states.tsx"
-import { visible } from "../safe-text.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { Answer } from "../../parts/answer.tsx"
+import { DataTable } from "../../parts/data-table.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { EmptyState } from "../../parts/states.tsx"
+import { dayText, exact } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { asQuery } from "../data/source.ts"
 import { REASON_WORDS } from "./drop-words.ts"
 import { useDrops } from "./drops.ts"
-import { asQuery } from "./source.ts"
 
-/** Refused events of the period, by reason and by day. */
+/** Dialog with the dropped events of the period by reason and day. */
 export default function DropsDialog({ onClose }: { onClose(): void }) {
   const { siteId, address } = useSiteAddress()
   const { filters: _, imports: __, ...range } = rangeArguments(address)
   const drops = useDrops(siteId, asQuery(range))
   return (
     <Dialog title="Dropped events" onClose={onClose} wide>
-      <p class="quiet">These were refused by a rule and are in no figure. Counts are kept for 90 days.</p>
+      <p class="quiet">These events were refused by a rule and are not counted in any report. The counts are kept for 90 days.</p>
       <Answer of={drops} rows={6}>
         {({ days, rows }) => {
           const found = rows.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total)
-          if (found.length === 0) return <EmptyState>Nothing was dropped in this period.</EmptyState>
+          if (found.length === 0) return <EmptyState>No events were dropped in this period.</EmptyState>
           const byDay = days
             .map((day, index) => ({ day, count: found.reduce((total, { counts }) => total + (counts[index] ?? 0), 0) }))
             .filter(({ count }) => count > 0)

@@ -1,14 +1,14 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
-import { get } from "../api.ts"
+import { get } from "../../api/api.ts"
 
-/** What the rules of a site kept out in a range, as `GET /api/private/sites/{site}/drops` shows it. */
+/** Dropped events of a site in a range, as returned by `GET /api/private/sites/{site}/drops`. */
 export interface DropsShown {
   days: string[]
   rows: { reason: string; total: number; counts: number[]; entries: { entry: string; count: number }[] }[]
   counters: { counter: string; total: number }[]
 }
 
-/** `range` is the query string of the range: `period=28d`, `from=…&to=…`. */
+/** Fetches the drops of a range, given as a query string: `period=28d` or `from=…&to=…`. */
 export const useDrops = (siteId: number | undefined, range: string): UseQueryResult<DropsShown, Error> =>
   useQuery({
     queryKey: ["drops", siteId, range],

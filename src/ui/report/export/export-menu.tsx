@@ -1,19 +1,19 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../../lazy-screen.ts"
 import { Icon } from "../../parts/icon.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { Popover } from "../../parts/menu.tsx"
 
-const Items = lazyPart(() => import("./take-along-items.tsx"))
+const Items = lazyPart(() => import("./export-items.tsx"))
 
-/** Everything on the page in a form that others can use. */
-export const TakeAlong = () => (
+/** The menu *Export* of the page. */
+export const ExportMenu = () => (
   <Popover
-    label="Take along"
+    label="Export"
     kind="quiet"
     button={
       <>
         <Icon name="download" />
-        Take along
+        Export
       </>
     }
   >

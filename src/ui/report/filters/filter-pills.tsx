@@ -1,21 +1,22 @@
 import { useEffect } from "preact/hooks"
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { visible } from "../../safe-text.ts"
-import { clearFilters } from "../../stats/clear-filters.ts"
-import { useFilterTexts } from "../../stats/code-names.ts"
-import { filterText } from "../../stats/filter-words.ts"
-import { openDialog } from "../../stats/open-dialog.ts"
-import { useSegments } from "../../stats/segments.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { toast } from "../../toasts.ts"
+import { visible } from "../../text/safe-text.ts"
+import { useFilterTexts } from "../data/code-names.ts"
+import { filterText } from "../data/filter-words.ts"
+import { useStatsSource } from "../data/source.ts"
+import { openDialog } from "../open-dialog.ts"
+import { clearFilters } from "./clear-filters.ts"
+import { useSegments } from "./segments.ts"
 
-/** What the page is filtered by; each part can be changed and taken away. */
-export default function FilterPills() {
+/** The active filters as pills that can be edited and removed. Calls `onShown` when drawn. */
+export default function FilterPills({ onShown }: { onShown?(): void }) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
   const { filters, segment, cohort } = address
+  useEffect(() => onShown?.(), [])
   const without = (filter: AddressFilter) => go({ filters: filters.filter((one) => one !== filter) })
   return (
     <div class="filter-bar" role="group" aria-label="Filters">
@@ -23,14 +24,14 @@ export default function FilterPills() {
       {cohort !== undefined && (
         <span class="pill">
           <span class="pill-text">In cohort {cohort}</span>
-          <IconButton icon="close" label="Remove the cohort" onClick={() => go({ cohort: undefined })} />
+          <IconButton icon="close" label="Remove cohort" onClick={() => go({ cohort: undefined })} />
         </span>
       )}
       {filters.map((filter, index) => (
         <FilterPill key={filterText(filter)} filter={filter} index={index} onRemove={() => without(filter)} />
       ))}
       <Button kind="quiet" onClick={() => clearFilters({ address, go })}>
-        Clear all
+        Clear filters
       </Button>
       {filters.length > 0 && siteId !== undefined && (
         <Button kind="quiet" onClick={() => openDialog.set({ name: "segment" })}>
@@ -45,7 +46,7 @@ function FilterPill({ filter, index, onRemove }: { filter: AddressFilter; index:
   const [text] = useFilterTexts([filter])
   return (
     <span class="pill">
-      <button type="button" title={`Change: ${text}`} onClick={() => openDialog.set({ name: "filter", index })}>
+      <button type="button" title={`Edit: ${text}`} onClick={() => openDialog.set({ name: "filter", index })}>
         {text}
       </button>
       <IconButton icon="close" label={`Remove ${text}`} onClick={onRemove} />
@@ -53,7 +54,7 @@ function FilterPill({ filter, index, onRemove }: { filter: AddressFilter; index:
   )
 }
 
-/** The segment by its name. One that is gone leaves the address, and says so. */
+/** Pill with the name of the active segment. A segment that no longer exists is removed from the URL with a toast. */
 function SegmentPill({ id }: { id: number }) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
@@ -63,7 +64,7 @@ function SegmentPill({ id }: { id: number }) {
   useEffect(() => {
     if (!isGone) return
     go({ segment: undefined }, { replace: true })
-    toast(`Left out: segment ${id}, which does not exist any more`)
+    toast(`Segment ${id} no longer exists and was removed from the filters`)
   }, [isGone])
   const name = segment ? visible(segment.name) : String(id)
   const texts = useFilterTexts(segment?.filters ?? [])
@@ -71,7 +72,7 @@ function SegmentPill({ id }: { id: number }) {
     <span class="pill">
       <button
         type="button"
-        title={segment ? `Edit its filters: ${texts.join(", ")}` : undefined}
+        title={segment ? `Edit filters: ${texts.join(", ")}` : undefined}
         onClick={() => segment && go({ segment: undefined, filters: [...address.filters, ...segment.filters].slice(0, 10) })}
       >
         Segment is {name}

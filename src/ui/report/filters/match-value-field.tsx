@@ -1,10 +1,10 @@
 import { useId } from "preact/hooks"
-import type { Suggestions } from "../../domain/insight.ts"
-import { rangeArguments } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
-import { TextField } from "../parts/fields.tsx"
-import { useRested } from "../rested.ts"
-import { useReport } from "./use-report.ts"
+import type { Suggestions } from "../../../domain/insight.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useDebouncedValue } from "../../browser/debounced.ts"
+import { TextField } from "../../parts/form/fields.tsx"
+import { useReport } from "../data/use-report.ts"
 
 interface MatchValueFieldProps {
   label: string
@@ -19,11 +19,11 @@ interface MatchValueFieldProps {
 const WAIT_MS = 150
 const ROWS = 20
 
-/** An event's name or a page, with those of the period as suggestions. */
+/** Text field for an event name or a page, with suggestions from the period. */
 export function MatchValueField({ of, value, ...others }: MatchValueFieldProps) {
   const { address } = useSiteAddress()
   const list = useId()
-  const q = useRested(value.trim(), WAIT_MS)
+  const q = useDebouncedValue(value.trim(), WAIT_MS)
   const { data } = useReport(
     "values",
     { ...rangeArguments({ ...address, filters: [] }), dimension: of, ...(q !== "" && { q }), limit: ROWS },

@@ -1,10 +1,10 @@
 import { useId } from "preact/hooks"
-import { rangeArguments } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
-import { TextField } from "../parts/fields.tsx"
-import { useReport } from "./use-report.ts"
+import { rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { TextField } from "../../parts/form/fields.tsx"
+import { useReport } from "../data/use-report.ts"
 
-/** The key of a property, with those of the period as suggestions. */
+/** Text field for a property key, with suggestions from the period. */
 export function PropertyKeyField({ value, onValue }: { value: string; onValue(key: string): void }) {
   const { address } = useSiteAddress()
   const list = useId()

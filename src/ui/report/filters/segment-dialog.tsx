@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks"
-import { useSiteAddress } from "../address.ts"
-import { post } from "../api.ts"
-import { canOnSite, useMe } from "../me.ts"
-import { Button } from "../parts/button.tsx"
-import { Dialog } from "../parts/dialog.tsx"
-import { Choice, TextField } from "../parts/fields.tsx"
-import { Form } from "../parts/form.tsx"
-import { toast } from "../toasts.ts"
-import { useFilterTexts } from "./code-names.ts"
+import { post } from "../../api/api.ts"
+import { canOnSite, useMe } from "../../api/me.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { toast } from "../../browser/toasts.ts"
+import { Button } from "../../parts/button.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { useFilterTexts } from "../data/code-names.ts"
 import { type SegmentShown, segmentsPath, useRefreshSegments } from "./segments.ts"
 
-/** Saves the filters of the page under a name, and shows the page by it. */
+/** Dialog that saves the page's filters as a segment and applies it. */
 export default function SegmentDialog({ onClose }: { onClose(): void }) {
   const { siteId, address, go } = useSiteAddress()
   const me = useMe()
@@ -39,15 +39,20 @@ export default function SegmentDialog({ onClose }: { onClose(): void }) {
             <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} maxLength={100} autocomplete="off" autofocus />
             {canOnSite(me, siteId, "segments:write") && (
               <fieldset>
-                <legend>Who sees it</legend>
-                <Choice name="scope" label="You alone" checked={scope === "personal"} onChange={() => setScope("personal")} />
-                <Choice name="scope" label="Everybody who sees the site" checked={scope === "site"} onChange={() => setScope("site")} />
+                <legend>Visible to</legend>
+                <Choice name="scope" label="Only me" checked={scope === "personal"} onChange={() => setScope("personal")} />
+                <Choice
+                  name="scope"
+                  label="Everyone with access to this site"
+                  checked={scope === "site"}
+                  onChange={() => setScope("site")}
+                />
               </fieldset>
             )}
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy} disabled={name.trim() === ""}>
-                Save
+                Save segment
               </Button>
             </div>
           </>

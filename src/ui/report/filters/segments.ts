@@ -1,8 +1,8 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { AddressFilter } from "../../domain/site-address.ts"
-import { getAll } from "./get-all.ts"
+import type { AddressFilter } from "../../../domain/site-address.ts"
+import { getAll } from "../data/get-all.ts"
 
-/** Saved filters of a site, as `GET /api/private/sites/{site}/segments` shows them. */
+/** A segment of a site, as returned by `GET /api/private/sites/{site}/segments`. */
 export interface SegmentShown {
   id: number
   name: string
@@ -24,7 +24,7 @@ export const useSegments = (siteId: number | undefined, enabled = true): UseQuer
     enabled: enabled && siteId !== undefined,
   })
 
-/** Also where the list is not shown just now: a page that is shown by a new segment looks for it in what is known. */
+/** Returns a function that refetches the segments even if no list is shown, because a page with a new segment needs its name. */
 export function useRefreshSegments(siteId: number): () => Promise<void> {
   const client = useQueryClient()
   return () => client.invalidateQueries({ queryKey: [KEY, siteId], refetchType: "all" })

@@ -1,34 +1,34 @@
 import { useId, useState } from "preact/hooks"
-import type { Dimension } from "../../domain/dimension.ts"
-import type { Operator } from "../../domain/filter.ts"
-import type { Suggestions } from "../../domain/insight.ts"
-import { type AddressFilter, rangeArguments } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
-import { short } from "../format.ts"
-import { IconButton } from "../parts/button.tsx"
-import { useRested } from "../rested.ts"
-import { visible } from "../safe-text.ts"
-import { useCodeNames } from "./code-names.ts"
-import { isExact } from "./filter-words.ts"
-import { useReport } from "./use-report.ts"
-import { valueText } from "./value-text.ts"
+import type { Dimension } from "../../../domain/dimension.ts"
+import type { Operator } from "../../../domain/filter.ts"
+import type { Suggestions } from "../../../domain/insight.ts"
+import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useDebouncedValue } from "../../browser/debounced.ts"
+import { IconButton } from "../../parts/button.tsx"
+import { short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { useCodeNames } from "../data/code-names.ts"
+import { isExact } from "../data/filter-words.ts"
+import { useReport } from "../data/use-report.ts"
+import { valueText } from "../data/value-text.ts"
 
 interface ValuePickerProps {
   dimension: Dimension
   property: string
   operator: Operator
-  /** The other filters of the page: what they exclude is not suggested. */
+  /** The page's other filters. Values that they exclude are not suggested. */
   others: AddressFilter[]
   values: readonly string[]
   onValues(values: readonly string[]): void
 }
 
-/** Values of one filter. */
-const MOST = 50
+/** Maximum number of values of one filter. */
+const MAX_VALUES = 50
 const WAIT_MS = 150
 const ROWS = 20
 
-/** Several values, chosen from those that occurred in the period or typed. Enter takes one, Backspace in the empty field gives the last one back. */
+/** Combobox for several values, picked from those of the period or typed. Enter adds a value, Backspace in the empty field removes the last one. */
 export function ValuePicker({ dimension, property, operator, others, values, onValues }: ValuePickerProps) {
   const id = useId()
   const [typed, setTyped] = useState("")
@@ -36,7 +36,7 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
   const { rows, isPending } = useSuggestions({ dimension, property, others, typed })
   const names = useCodeNames([{ dimension, operator, values: [...values] }])
   const isExactly = isExact(operator)
-  const isFull = values.length >= MOST
+  const isFull = values.length >= MAX_VALUES
   const toggle = (value: string) => {
     if (value === "") return
     onValues(values.includes(value) ? values.filter((one) => one !== value) : isFull ? values : [...values, value])
@@ -54,9 +54,9 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
   }
   return (
     <div class="field">
-      <label for={id}>{isExactly ? "Values" : "Texts"}</label>
+      <label for={id}>{isExactly ? "Value" : "Text"}</label>
       {values.length > 0 && (
-        <div class="row" role="group" aria-label="Chosen">
+        <div class="row" role="group" aria-label="Selected values">
           {values.map((value) => (
             <span class="pill" key={value}>
               <span class="pill-text">{visible(isExactly ? valueText(dimension, value, names.get(value)) : value)}</span>
@@ -98,7 +98,7 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
             role="option"
             aria-selected={values.includes(value)}
             data-active={index === active || undefined}
-            // Before the field loses the focus, which would take what was typed.
+            // Prevents the field from losing focus, which would add the typed text.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => toggle(value)}
           >
@@ -109,16 +109,16 @@ export function ValuePicker({ dimension, property, operator, others, values, onV
       </ul>
       <span class="field-note" role="status">
         {isFull
-          ? `At most ${MOST} values.`
+          ? `A filter can have at most ${MAX_VALUES} values.`
           : rows.length === 0 && !isPending
-            ? "Nothing of this kind in the period; Enter takes what you typed."
+            ? "No matches in this period. Press Enter to use what you typed."
             : ""}
       </span>
     </div>
   )
 }
 
-/** Values that hold what was typed, most visitors first; asked a moment after the last key. */
+/** Fetches the values that contain the typed text, most visitors first, shortly after the last key press. */
 function useSuggestions({
   dimension,
   property,
@@ -126,7 +126,7 @@ function useSuggestions({
   typed,
 }: Pick<ValuePickerProps, "dimension" | "property" | "others"> & { typed: string }) {
   const { address } = useSiteAddress()
-  const q = useRested(typed.trim(), WAIT_MS)
+  const q = useDebouncedValue(typed.trim(), WAIT_MS)
   const isProperty = dimension === "property"
   const { data, isFetching } = useReport(
     "values",

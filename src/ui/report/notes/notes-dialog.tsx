@@ -1,24 +1,24 @@
 import { useState } from "preact/hooks"
-import { isDay } from "../../domain/site-address.ts"
-import { useSiteAddress } from "../address.ts"
-import { Problem, patch, post, remove } from "../api.ts"
-import { dayText } from "../format.ts"
-import { canOnSite, useMe } from "../me.ts"
-import { Button, IconButton } from "../parts/button.tsx"
-import { Dialog } from "../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../parts/fields.tsx"
-import { Form } from "../parts/form.tsx"
-import { EmptyState, ErrorState } from "../parts/states.tsx"
-import { visible } from "../safe-text.ts"
-import { useSite } from "../site.ts"
-import { toast } from "../toasts.ts"
+import { isDay } from "../../../domain/site-address.ts"
+import { Problem, patch, post, remove } from "../../api/api.ts"
+import { canOnSite, useMe } from "../../api/me.ts"
+import { useSite } from "../../api/site.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { toast } from "../../browser/toasts.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { EmptyState, ErrorState } from "../../parts/states.tsx"
+import { dayText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { rangeOf, todayIn } from "../data/ranges.ts"
+import { useStatsSource } from "../data/source.ts"
 import { type NoteShown, notesPath, useNotes, useRefreshNotes } from "./notes.ts"
-import { rangeOf, todayIn } from "./ranges.ts"
-import { useStatsSource } from "./source.ts"
 
 type Editing = Pick<NoteShown, "text" | "scope"> & { day: string; note?: NoteShown }
 
-/** Notes of the period: what happened on which day. */
+/** Dialog with the notes of the period. */
 export default function NotesDialog({ day, onClose }: { day: string | undefined; onClose(): void }) {
   const { siteId, address } = useSiteAddress()
   const { timezone } = useStatsSource()
@@ -60,14 +60,14 @@ export default function NotesDialog({ day, onClose }: { day: string | undefined;
   return (
     <Dialog title="Notes" onClose={onClose}>
       {notes.error && <ErrorState error={notes.error} onRetry={() => void notes.refetch()} />}
-      {notes.data?.length === 0 && <EmptyState>No notes in this period. A note tells later why a day was different.</EmptyState>}
+      {notes.data?.length === 0 && <EmptyState>No notes in this period. Notes explain why a day was different.</EmptyState>}
       <ul class="notes">
         {notes.data?.map((note) => (
           <li key={note.id} class="row spread">
             <span class="note-text">
               <span class="quiet small">
                 {dayText(note.day)}
-                {note.scope === "personal" && " · yours alone"}
+                {note.scope === "personal" && " · only me"}
               </span>
               <br />
               {visible(note.text)}
@@ -105,7 +105,7 @@ function NoteForm({ editing: { note, ...given }, siteId, mayShare, onDone }: Not
   const [day, setDay] = useState(given.day)
   const [text, setText] = useState(given.text)
   const [scope, setScope] = useState(given.scope)
-  // The hour of a note that has one stays, unless its day is changed.
+  // A note keeps its time of day unless its day is changed.
   const at = note && day === note.day ? note.at : day
   return (
     <Dialog title={note ? "Edit note" : "Add note"} onClose={() => void onDone(false)} small>
@@ -123,7 +123,7 @@ function NoteForm({ editing: { note, ...given }, siteId, mayShare, onDone }: Not
             <TextArea label="Text" value={text} onValue={setText} error={errorOf("/text")} rows={3} autofocus />
             {mayShare && (
               <Choice
-                label="Everybody who sees the site sees the note"
+                label="Visible to everyone with access to this site"
                 checked={scope === "site"}
                 onChange={(checked) => setScope(checked ? "site" : "personal")}
               />
@@ -131,7 +131,7 @@ function NoteForm({ editing: { note, ...given }, siteId, mayShare, onDone }: Not
             <div class="dialog-foot">
               <Button onClick={() => void onDone(false)}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy} disabled={text.trim() === "" || !isDay(day)}>
-                Save
+                Save note
               </Button>
             </div>
           </>

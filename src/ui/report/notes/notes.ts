@@ -1,8 +1,8 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { getAll } from "./get-all.ts"
-import type { DayRange } from "./ranges.ts"
+import { getAll } from "../data/get-all.ts"
+import type { DayRange } from "../data/ranges.ts"
 
-/** A note to a moment, as `GET /api/private/sites/{site}/annotations` shows it. */
+/** A note, as returned by `GET /api/private/sites/{site}/annotations`. */
 export interface NoteShown {
   id: number
   /** A day of the site, or an instant in UTC. */
@@ -18,7 +18,7 @@ const KEY = "notes"
 
 export const notesPath = (siteId: number): string => `/api/private/sites/${siteId}/annotations`
 
-/** Notes of a range of days, the earliest first. */
+/** Fetches the notes of a range of days, earliest first. */
 export const useNotes = (siteId: number | undefined, range: DayRange | undefined): UseQueryResult<NoteShown[], Error> =>
   useQuery({
     queryKey: [KEY, siteId, range?.from, range?.to],
@@ -35,7 +35,7 @@ export function useRefreshNotes(siteId: number): () => Promise<void> {
   return () => client.invalidateQueries({ queryKey: [KEY, siteId] })
 }
 
-/** At which point of a series each note stands: the last one that begins no later than its day. Those before all of them have none. */
+/** Returns the point of a series that each note belongs to: the last one that starts no later than its day. Undefined for notes before the first point. */
 export function placesOf(points: readonly { time: string }[], notes: readonly Pick<NoteShown, "at" | "day">[]): (number | undefined)[] {
   return notes.map(({ at, day }) => {
     const isByHour = (points[0]?.time.length ?? 0) > 10

@@ -1,19 +1,19 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Link } from "wouter"
-import { exact, metricLabel, metricText, percent } from "../../format.ts"
-import { lazyPart } from "../../lazy-screen.ts"
 import { Change } from "../../parts/change.tsx"
 import { CutText } from "../../parts/cut-text.tsx"
 import { Icon } from "../../parts/icon.tsx"
-import { visible } from "../../safe-text.ts"
-import { isNoValue } from "../../stats/value-text.ts"
-import { openPage } from "./page-address.ts"
-import { rowValue } from "./strip-metrics.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
+import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { openPage } from "../data/page-address.ts"
+import { rowValue } from "../data/strip-metrics.ts"
+import { isNoValue } from "../data/value-text.ts"
 
 const RowNote = lazyPart(() => import("./row-note.tsx"))
 
-/** A row of a breakdown; with a comparison also what the value had before. */
+/** A row of a breakdown, with the earlier values if there is a comparison. */
 export interface RankedRow {
   value: string
   label?: string
@@ -23,22 +23,22 @@ export interface RankedRow {
 }
 
 interface RankedListProps {
-  /** Head of the first column. */
+  /** Header of the first column. */
   title: string
   rows: readonly RankedRow[]
-  /** The first one is drawn as a bar and compared. */
+  /** Metrics of the columns. The first one is also drawn as a bar and compared. */
   metrics: readonly string[]
   currency?: string | undefined
   isChosen(value: string): boolean
-  /** Where a click leads: the page, filtered by the row; undefined where filters are fixed. */
+  /** Returns the URL of the page filtered by the row. Undefined if the filters can't be changed. */
   addressOf: ((value: string) => string) | undefined
-  /** The page that a row names: opened by a click with Ctrl or ⌘, and by the arrow. */
+  /** Returns the web page of a row, which Ctrl/⌘-click and the arrow icon open. */
   pageOf?(value: string): string | undefined
-  /** At the end of the label. */
+  /** Renders the menu at the end of the label. */
   menuOf?(row: RankedRow): ComponentChildren
 }
 
-/** Values with their numbers. The bar behind the text repeats the number; its tick is the earlier value. Arrow keys move between rows. */
+/** List of values with their numbers. The bar behind the text repeats the number, its tick marks the earlier value. Arrow keys move between rows. */
 export function RankedList({ title, rows, metrics, currency, isChosen, addressOf, pageOf, menuOf }: RankedListProps) {
   const [metric = "visitors", ...others] = metrics
   const most = Math.max(1, ...rows.flatMap((row) => [numberOf(row, metric), row.comparison?.metrics[metric] ?? 0]))
@@ -104,7 +104,7 @@ export function RankedList({ title, rows, metrics, currency, isChosen, addressOf
                   </Suspense>
                 )}
                 {page && (
-                  // The menu has the same for keys.
+                  // Keyboard users find the same action in the menu.
                   <a
                     class="ranked-open"
                     href={page}

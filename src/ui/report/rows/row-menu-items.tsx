@@ -1,15 +1,15 @@
-import { useSiteAddress } from "../../address.ts"
-import { Problem, post, remove } from "../../api.ts"
-import { copyText } from "../../clipboard.ts"
+import { Problem, post, remove } from "../../api/api.ts"
+import { useSite } from "../../api/site.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { copyText } from "../../browser/clipboard.ts"
+import { toast } from "../../browser/toasts.ts"
 import { MenuItem } from "../../parts/menu.tsx"
-import { visible } from "../../safe-text.ts"
-import { useSite } from "../../site.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useFirstItem } from "../../stats/use-first-item.ts"
-import { toast } from "../../toasts.ts"
-import { type CardTab, detailsName } from "./card-tabs.ts"
-import { openPage, pageAddress } from "./page-address.ts"
-import { filtersWithout } from "./row-filters.ts"
+import { visible } from "../../text/safe-text.ts"
+import { type CardTab, detailsName } from "../data/card-tabs.ts"
+import { openPage, pageAddress } from "../data/page-address.ts"
+import { filtersWithout } from "../data/row-filters.ts"
+import { useStatsSource } from "../data/source.ts"
+import { useFirstItem } from "../use-first-item.ts"
 import type { RowMenuProps } from "./row-menu.tsx"
 
 export default function RowMenuItems({ tab, value, close }: RowMenuProps & { close(): void }) {
@@ -25,16 +25,16 @@ export default function RowMenuItems({ tab, value, close }: RowMenuProps & { clo
   return (
     <div ref={box}>
       {source.filters && tab.dimension !== "goal" && (
-        <MenuItem onSelect={after(() => go({ filters: filtersWithout(address.filters, tab, value) }))}>Is not</MenuItem>
+        <MenuItem onSelect={after(() => go({ filters: filtersWithout(address.filters, tab, value) }))}>Exclude value</MenuItem>
       )}
       <MenuItem onSelect={after(() => void copyText(value))}>Copy value</MenuItem>
       {source.siteId !== undefined && (
-        <MenuItem onSelect={after(() => go({}, { path: `${base}/details/${detailsName(tab)}` }))}>Open details</MenuItem>
+        <MenuItem onSelect={after(() => go({}, { path: `${base}/details/${detailsName(tab)}` }))}>View details</MenuItem>
       )}
-      {page && <MenuItem onSelect={after(() => openPage(page))}>Open the page itself</MenuItem>}
+      {page && <MenuItem onSelect={after(() => openPage(page))}>Open page</MenuItem>}
       {source.siteId !== undefined && isBlockable(tab, value) && source.can("site:write") && (
         <MenuItem kind="danger" onSelect={after(() => void block(siteId, tab, value))}>
-          Block this source
+          Block source
         </MenuItem>
       )}
     </div>
@@ -46,7 +46,7 @@ const isNoValue = (value: string): boolean => value === "Direct" || value.starts
 const isBlockable = ({ dimension }: CardTab, value: string): boolean =>
   (dimension === "source" || dimension === "referrer") && !isNoValue(value)
 
-/** From now on; what is recorded stays. */
+/** Creates a shield that drops new visits from the source. Recorded visits are kept. */
 async function block(siteId: number, { dimension }: CardTab, value: string): Promise<void> {
   const path = `/api/private/sites/${siteId}/shields`
   const conditions = [{ dimension, operator: "is", values: [value] }]

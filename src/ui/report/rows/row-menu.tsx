@@ -1,9 +1,9 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../../lazy-screen.ts"
 import { Icon } from "../../parts/icon.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { Popover } from "../../parts/menu.tsx"
-import { visible } from "../../safe-text.ts"
-import type { CardTab } from "./card-tabs.ts"
+import { visible } from "../../text/safe-text.ts"
+import type { CardTab } from "../data/card-tabs.ts"
 
 const Items = lazyPart(() => import("./row-menu-items.tsx"))
 
@@ -13,10 +13,10 @@ export interface RowMenuProps {
   label: string
 }
 
-/** What else can be done with a row than to filter by it. */
+/** Menu with the other actions on a row. */
 export const RowMenu = ({ tab, value, label }: RowMenuProps) => (
   <span class="ranked-menu">
-    <Popover iconOnly kind="quiet" label={`Menu of ${visible(label)}`} button={<Icon name="more" />}>
+    <Popover iconOnly kind="quiet" label={`Actions for ${visible(label)}`} button={<Icon name="more" />}>
       {(close) => (
         <Suspense fallback={<p class="menu-head">Loading</p>}>
           <Items tab={tab} value={value} label={label} close={close} />

@@ -1,11 +1,11 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useReducer } from "preact/hooks"
-import { Problem } from "../api.ts"
-import { clockText, timeText } from "../format.ts"
-import { todayIn } from "./ranges.ts"
-import { useStatsSource } from "./source.ts"
+import { Problem } from "../../api/api.ts"
+import { clockText, timeText } from "../../text/format.ts"
+import { todayIn } from "../data/ranges.ts"
+import { useStatsSource } from "../data/source.ts"
 
-/** A line at the top while a new question is answered, and a bar while the server cannot be reached. */
+/** Shows a progress line while a query runs, and a notice while the server can't be reached. */
 export function FreshnessBar() {
   const client = useQueryClient()
   const { timezone } = useStatsSource()
@@ -35,7 +35,7 @@ export function FreshnessBar() {
       {isAsking && <div class="progress-line" />}
       {isCut && (
         <p class="notice freshness" data-kind="warn" role="status">
-          The server cannot be reached.{oldest !== undefined && ` Showing data from ${momentText(oldest, timezone)}.`}
+          Can't reach the server.{oldest !== undefined && ` Showing data from ${momentText(oldest, timezone)}.`}
         </p>
       )}
     </>
@@ -45,12 +45,12 @@ export function FreshnessBar() {
 const momentText = (at: number, timezone: string): string =>
   todayIn(timezone, at) === todayIn(timezone) ? clockText(at, timezone) : timeText(at, timezone)
 
-/** `oldest`: of the answers that are shown although they cannot be asked again. */
+/** Returns the state of the visible queries. `oldest` is the time of the oldest answer that is shown but can't be refreshed. */
 function stateOf(client: QueryClient): { isAsking: boolean; isCut: boolean; oldest: number | undefined } {
   const active = client.getQueryCache().findAll({ queryKey: ["report"], type: "active" })
   const isAsking = active.some(({ state }) => state.status === "pending" && state.fetchStatus === "fetching")
   const cut = active.filter(({ state }) => !navigator.onLine || (state.error instanceof Problem && state.error.code === "offline"))
-  // How many are there now stands on every page, and is of no period.
+  // The number of current visitors is on every page and does not count as data of the period.
   const moments = cut.flatMap(({ state, queryKey }) => (queryKey.includes("realtime") ? [] : state.dataUpdatedAt || []))
   return { isAsking, isCut: cut.length > 0, oldest: moments.length > 0 ? Math.min(...moments) : undefined }
 }

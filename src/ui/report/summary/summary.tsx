@@ -1,23 +1,32 @@
+import { useEffect, useRef } from "preact/hooks"
 import type { FlatMetric } from "../../../domain/metric.ts"
 import type { ReportFacts } from "../../../domain/report.ts"
 import { moreMetrics, type SiteAddress, STRIP_METRICS, summaryArguments, timeseriesArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { useKeys } from "../../keys.ts"
-import { useSite } from "../../site.ts"
-import { useNotes } from "../../stats/notes.ts"
-import { fittingIntervals, lengthOf, rangeOf, todayIn } from "../../stats/ranges.ts"
-import { type StatsSource, useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { CardAnswer } from "./card-answer.tsx"
+import { useSite } from "../../api/site.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useKeys } from "../../parts/shortcuts.ts"
+import { Skeleton } from "../../parts/states.tsx"
+import { CardAnswer } from "../cards/card-answer.tsx"
+import { TimeChart } from "../chart/time-chart.tsx"
+import { fittingIntervals, lengthOf, rangeOf, todayIn } from "../data/ranges.ts"
+import { type StatsSource, useStatsSource } from "../data/source.ts"
+import { stripMetrics } from "../data/strip-metrics.ts"
+import { useReport } from "../data/use-report.ts"
+import { useNotes } from "../notes/notes.ts"
 import { FigureStrip } from "./figure-strip.tsx"
-import { stripMetrics } from "./strip-metrics.ts"
-import { TimeChart } from "./time-chart.tsx"
 import { TrustLine } from "./trust-line.tsx"
 
 const NO_NOTES: never[] = []
 
-/** Figures and the chart of the chosen one. */
-export function Instrument() {
+interface InstrumentProps {
+  /** Whether to show nothing yet, because the content above does not have its final size. */
+  waits: boolean
+  /** Called when the figures and the chart have their final size. The content below is drawn after that, so that it never moves. */
+  onSettled(): void
+}
+
+/** The figure strip and the chart of the selected metric. */
+export function Instrument({ waits, onSettled }: InstrumentProps) {
   const { address, go } = useSiteAddress()
   const source = useStatsSource()
   const seesRevenue = source.can("revenue:read")
@@ -26,21 +35,33 @@ export function Instrument() {
   const chosen = [...metrics, ...wanted].includes(address.metric) ? address.metric : metrics[0]!
   const interval = useInterval(address, source)
   const summary = useReport("summary", summaryArguments(address, metrics))
-  const more = useReport("summary", summaryArguments(address, moreMetrics(seesRevenue)), { enabled: wanted.length > 0 }).data
-  const present = wanted.filter((metric) => more?.metrics[metric] || more?.comparison?.metrics[metric]).slice(0, 2)
+  const further = useReport("summary", summaryArguments(address, moreMetrics(seesRevenue)), { enabled: wanted.length > 0 })
+  const more = further.data
+  const available = wanted.filter((metric) => more?.metrics[metric] || more?.comparison?.metrics[metric]).slice(0, 2)
   const series = useReport("timeseries", timeseriesArguments({ ...address, metric: chosen, interval }))
   const { data: notes = NO_NOTES } = useNotes(source.siteId, series.data?.range)
+  const isSettled = useOnce(!waits && ![summary, further, series].some(({ isLoading }) => isLoading))
+  useEffect(() => {
+    if (isSettled) onSettled()
+  }, [isSettled])
   const choose = (metric: FlatMetric) => go({ metric }, { replace: true })
   useKeys(Object.fromEntries(metrics.map((metric, index) => [String(index + 1), () => choose(metric)])))
-  // What has failed for the figures and the chart is said once, and tried again for both.
+  // If figures and chart fail with the same error, it is shown once and retried for both.
   const isOne = !summary.data && !series.data && summary.error?.message === series.error?.message && series.error !== null
   const refetch: typeof series.refetch = (options) => {
     void summary.refetch(options)
     return series.refetch(options)
   }
+  if (waits) return null
+  if (!isSettled)
+    return (
+      <section key="loading" class="instrument" aria-label="Figures over time" aria-busy="true">
+        <Skeleton rows={12} />
+      </section>
+    )
   return (
-    <section class="instrument" aria-label="Figures over time">
-      {!isOne && <FigureStrip metrics={[...metrics, ...present]} chosen={chosen} summary={summary} more={more} onChoose={choose} />}
+    <section key="loaded" class="instrument" aria-label="Figures over time">
+      {!isOne && <FigureStrip metrics={[...metrics, ...available]} chosen={chosen} summary={summary} more={more} onChoose={choose} />}
       <CardAnswer of={isOne ? { ...series, refetch } : series} rows={8}>
         {(data) => <TimeChart series={data} metric={drawn(data.points, chosen)} notes={notes} />}
       </CardAnswer>
@@ -49,13 +70,20 @@ export function Instrument() {
   )
 }
 
-/** While another metric is asked the old points stay, which hold the old one. */
+/** Returns true once a condition has been true. After the first answer the old figures stay while new ones are fetched. */
+function useOnce(holds: boolean): boolean {
+  const held = useRef(holds)
+  held.current ||= holds
+  return held.current
+}
+
+/** Returns the metric of the visible points. They still belong to the previous metric while a new one is fetched. */
 const drawn = (points: readonly object[], chosen: FlatMetric): string =>
   points.length === 0 || chosen in points[0]!
     ? chosen
     : (Object.keys(points[0]!).find((key) => key !== "time" && key !== "partial") ?? chosen)
 
-/** An interval that does not fit the period is as if none had been named. */
+/** Returns the interval of the URL, or `auto` if it does not suit the period. */
 function useInterval(address: SiteAddress, { siteId, timezone }: StatsSource): SiteAddress["interval"] {
   const { data: site } = useSite(siteId)
   if (address.interval === "auto") return "auto"

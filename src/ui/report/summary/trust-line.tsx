@@ -1,17 +1,17 @@
 import { Suspense } from "preact/compat"
 import type { ReportFacts } from "../../../domain/report.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { exact } from "../../format.ts"
-import { lazyPart } from "../../lazy-screen.ts"
-import { useDrops } from "../../stats/drops.ts"
-import { openDialog } from "../../stats/open-dialog.ts"
-import { asQuery, useStatsSource } from "../../stats/source.ts"
-import { TrustMark } from "../../stats/trust-mark.tsx"
+import { useSiteAddress } from "../../browser/address.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
+import { exact } from "../../text/format.ts"
+import { asQuery, useStatsSource } from "../data/source.ts"
+import { useDrops } from "../drops/drops.ts"
+import { openDialog } from "../open-dialog.ts"
+import { TrustMark } from "../trust-mark.tsx"
 import { WINDOWS } from "./figure-strip.tsx"
 import type { TrustWordsProps } from "./trust-words.tsx"
 
-/** What answers say about imported history, where there is any. */
+/** Fields of a report about imported history, if there is any. */
 interface ImportFacts {
   imports?: { included: boolean; message?: string; reason?: string }
   visitors_estimated?: boolean
@@ -25,7 +25,7 @@ const words = (props: TrustWordsProps) => (
   </Suspense>
 )
 
-/** What a reader must know of the figures above. */
+/** Notes on the figures above: counting window, dropped events, imports and estimates. */
 export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | undefined }) {
   const { address, go } = useSiteAddress()
   const { siteId } = useStatsSource()
@@ -35,10 +35,11 @@ export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | unde
   if (!facts) return null
   const { imports, visitors_estimated: isEstimated, notes = [], visitor_window: window } = facts
   const hasWindow = window !== undefined && window in WINDOWS
-  if (dropped === 0 && !imports && !isEstimated && !hasWindow && notes.length === 0) return null
+  // Reserves the space for the number of dropped events, which arrives later.
+  if (siteId === undefined && !imports && !isEstimated && !hasWindow && notes.length === 0) return null
   return (
     <div class="trust-line">
-      {hasWindow && <TrustMark mark="unique visitors">{words({ of: "unique", visitor_window: window })}</TrustMark>}
+      {hasWindow && <TrustMark mark={WINDOWS[window]!}>{words({ of: "unique", visitor_window: window })}</TrustMark>}
       {dropped > 0 && (
         <TrustMark mark={`${exact(dropped)} dropped`} onOpen={() => openDialog.set({ name: "drops" })}>
           {words({ of: "dropped" })}
@@ -46,11 +47,11 @@ export function TrustLine({ facts }: { facts: (ReportFacts & ImportFacts) | unde
       )}
       {imports && (
         <>
-          <TrustMark mark={imports.included ? "imported" : "imports left out"}>
+          <TrustMark mark={imports.included ? "imported" : "imports excluded"}>
             {imports.message ?? words({ of: imports.included ? "imported" : "left out" })}
           </TrustMark>
           <button type="button" class="text-button" aria-pressed={address.imports} onClick={() => go({ imports: !address.imports })}>
-            {address.imports ? "Leave imports out" : "Add imports"}
+            {address.imports ? "Exclude imports" : "Include imports"}
           </button>
         </>
       )}

@@ -2,11 +2,11 @@ import type { ComponentChildren } from "preact"
 import { useLayoutEffect } from "preact/hooks"
 import { Mark } from "../../parts/mark.tsx"
 
-/** The frame of every page before the dashboard: one column. */
+/** Renders the one-column frame of every page before the dashboard. */
 export function AccessPage({ title, children }: { title: string; children: ComponentChildren }) {
   useLayoutEffect(() => {
     document.title = `${title} · Footfall`
-    // The attribute alone works once in the life of a document.
+    // Browsers honour `autofocus` only once per document, so later pages focus their field here.
     document.querySelector<HTMLElement>("#main [autofocus]")?.focus()
   }, [title])
   return (
@@ -23,11 +23,11 @@ export function AccessPage({ title, children }: { title: string; children: Compo
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$|\.localhost$/
 
-/** What is typed here can be read on its way. */
+/** Warns that the page was not loaded over HTTPS. Renders nothing over HTTPS or on a loopback address. */
 export const InsecureNotice = () =>
   location.protocol === "https:" || LOOPBACK.test(location.hostname) ? null : (
     <div class="notice" data-kind="warn" role="note">
-      This page came over plain HTTP: others on the way can read what you type. Put https in front of Footfall first, and open it under that
-      address.
+      This page was loaded over plain HTTP, so others on the network can read what you type. Set up HTTPS in front of Footfall and open it
+      at that URL.
     </div>
   )

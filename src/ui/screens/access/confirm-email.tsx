@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks"
 import { Redirect, useLocation, useParams } from "wouter"
-import { post } from "../../api.ts"
-import { boot } from "../../boot.ts"
+import { post } from "../../api/api.ts"
+import { boot } from "../../api/boot.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
-import { Form } from "../../parts/form.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { AccessPage } from "./access-page.tsx"
 
-/** The link that went to a new address. It is good only for whoever asked for it, so it wants a session. */
+/** Confirms a new email address by the link sent to it. Only the account that requested the change can use the link, so a session is required. */
 export default function ConfirmEmail() {
   const { token = "" } = useParams<{ token: string }>()
   const [path] = useLocation()
@@ -14,16 +14,16 @@ export default function ConfirmEmail() {
   if (!boot.me) return <Redirect to={`/signin?next=${encodeURIComponent(path)}`} replace />
   if (isDone)
     return (
-      <AccessPage title="The address is confirmed">
-        <p role="status">From now on you sign in with it.</p>
+      <AccessPage title="Email address confirmed">
+        <p role="status">Use this address to sign in from now on.</p>
         <p>
-          <ButtonLink href="/account/profile">Account</ButtonLink>
+          <ButtonLink href="/account/profile">Go to your account</ButtonLink>
         </p>
       </AccessPage>
     )
   return (
-    <AccessPage title="Confirm your e-mail address">
-      <p>You are signed in as {boot.me.user.name}. The address that this link was sent to becomes the address of this account.</p>
+    <AccessPage title="Confirm your email address">
+      <p>You're signed in as {boot.me.user.name}. The address this link was sent to becomes the email address of this account.</p>
       <Form
         submit={async () => {
           await post("/api/private/me/email/confirm", { token })
@@ -33,7 +33,7 @@ export default function ConfirmEmail() {
         {({ busy }) => (
           <div class="row">
             <Button kind="primary" type="submit" busy={busy}>
-              Confirm
+              Confirm email address
             </Button>
           </div>
         )}

@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
-import { post } from "../../api.ts"
+import { post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { ErrorState, Skeleton } from "../../parts/states.tsx"
-import { useWaysIn } from "../../sign-in/ways-in.ts"
+import { useSignInMethods } from "../../sign-in/ways-in.ts"
 import { AccessPage } from "./access-page.tsx"
 
-/** Asks for a link to choose a new password. What it answers is the same for every address. */
+/** Requests a password reset link. The response is the same for every address, so it does not reveal which accounts exist. */
 export default function Forgot() {
-  const { data, error, refetch } = useWaysIn()
+  const { data, error, refetch } = useSignInMethods()
   return (
-    <AccessPage title="Forgotten password">
+    <AccessPage title="Reset your password">
       {error && !data ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : !data ? (
@@ -36,13 +36,13 @@ function ByMail() {
   if (isSent)
     return (
       <p role="status">
-        If there is an account with this address, a mail is on its way. Its link is good for one hour and for one use. Nothing came? Look
-        among unwanted mails, then ask again.
+        If an account with this address exists, we've sent it an email. The link works once and expires after one hour. If nothing arrives,
+        check your spam folder, then try again.
       </p>
     )
   return (
     <Form
-      label="Ask for a link"
+      label="Request a reset link"
       submit={async () => {
         await post("/api/private/auth/forgot", { email: email.trim() }, { isSignIn: true })
         setSent(true)
@@ -51,18 +51,18 @@ function ByMail() {
       {({ busy, errorOf }) => (
         <>
           <TextField
-            label="E-mail"
+            label="Email"
             type="email"
             autocomplete="username"
             value={email}
             onValue={setEmail}
             error={errorOf("/email")}
-            note="A link to choose a new password is sent there."
+            note="We'll send a link to choose a new password."
             autofocus
           />
           <div class="row">
             <Button kind="primary" type="submit" busy={busy}>
-              Send the link
+              Send reset link
             </Button>
           </div>
         </>
@@ -71,14 +71,14 @@ function ByMail() {
   )
 }
 
-/** Without a mail server whoever runs the instance gives a new password. */
+/** Shows the command that resets a password, for instances without a mail server. */
 function ByCommand() {
   const [email, setEmail] = useState("")
-  const command = `footfall user passwd ${email.trim() === "" ? "<e-mail>" : quoted(email.trim())}`
+  const command = `footfall user passwd ${email.trim() === "" ? "<email>" : quoted(email.trim())}`
   return (
     <div class="stack">
-      <p>This instance sends no mail. Whoever runs it can give you a new password with this command:</p>
-      <TextField label="E-mail" type="email" autocomplete="username" value={email} onValue={setEmail} />
+      <p>This instance can't send email. Its administrator can set a new password for you with this command:</p>
+      <TextField label="Email" type="email" autocomplete="username" value={email} onValue={setEmail} />
       <pre>{command}</pre>
       <div class="row">
         <CopyButton text={command} label="Copy command" />
@@ -87,5 +87,5 @@ function ByCommand() {
   )
 }
 
-/** So that a shell takes it as one word and as nothing else. */
+/** Quotes a text so that a shell reads it as a single literal word. */
 const quoted = (text: string): string => (/^[\w.+@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
-import { Problem, post, send } from "../../api.ts"
-import { boot } from "../../boot.ts"
-import { timeText } from "../../format.ts"
+import { Problem, post, send } from "../../api/api.ts"
+import { boot } from "../../api/boot.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { NewPassword } from "../../parts/new-password.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { NewPassword } from "../../parts/form/new-password.tsx"
 import { ErrorState, Skeleton } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
 import { signOut } from "../../sign-in/sign-out.ts"
+import { timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { AccessPage } from "./access-page.tsx"
 
 interface Offer {
@@ -22,7 +22,7 @@ interface Offer {
   has_account: boolean
 }
 
-/** What an invitation offers, and joining: for whoever is signed in, has an account, or makes one now. */
+/** Shows an invitation and lets the invited person accept it, signed in, with an existing account or with a new one. */
 export default function Invite() {
   const { token = "" } = useParams<{ token: string }>()
   const path = `/api/private/invitations/${encodeURIComponent(token)}`
@@ -32,10 +32,10 @@ export default function Invite() {
   })
   if (error instanceof Problem && error.code === "invitation_not_found")
     return (
-      <AccessPage title="The invitation is no longer good">
-        <p role="alert">It is unknown, was used or withdrawn, or is older than seven days. Ask whoever invited you for a new one.</p>
+      <AccessPage title="This invitation is no longer valid">
+        <p role="alert">It may have expired, been used or been withdrawn. Ask for a new one.</p>
         <p>
-          <ButtonLink href="/">Go on</ButtonLink>
+          <ButtonLink href="/">Continue</ButtonLink>
         </p>
       </AccessPage>
     )
@@ -71,9 +71,9 @@ function Offered({ offer, path, token }: { offer: Offer; path: string; token: st
             <dd>{sites.map(({ name }) => visible(name)).join(", ")}</dd>
           </>
         )}
-        <dt>For</dt>
+        <dt>Invited email</dt>
         <dd>{email}</dd>
-        <dt>Good until</dt>
+        <dt>Expires</dt>
         <dd>{timeText(expires_at)}</dd>
       </dl>
       {boot.me ? (
@@ -98,10 +98,10 @@ function AcceptHere({ onAccept, email }: AcceptProps) {
     return (
       <>
         <p role="note">
-          You are signed in as {own}, and the invitation is for {email}.
+          You're signed in as {own}, but this invitation is for {email}. Sign out to accept it with the invited account.
         </p>
         <div class="row">
-          <Button onClick={() => void signOut(location.pathname)}>Sign out and come back</Button>
+          <Button onClick={() => void signOut(location.pathname)}>Sign out</Button>
         </div>
       </>
     )
@@ -110,7 +110,7 @@ function AcceptHere({ onAccept, email }: AcceptProps) {
       {({ busy }) => (
         <div class="row">
           <Button kind="primary" type="submit" busy={busy}>
-            Join
+            Join organization
           </Button>
         </div>
       )}
@@ -120,7 +120,7 @@ function AcceptHere({ onAccept, email }: AcceptProps) {
 
 const SignInFirst = ({ token }: { token: string }) => (
   <>
-    <p>This address has an account here: sign in with it to join.</p>
+    <p>An account with this email address already exists. Sign in to join.</p>
     <p>
       <Link href={`/signin?next=${encodeURIComponent(`/invite/${token}`)}`} class="button" data-kind="primary">
         Sign in
@@ -133,15 +133,15 @@ function SignUp({ onAccept, email }: AcceptProps) {
   const [name, setName] = useState("")
   const [password, setPassword] = useState("")
   return (
-    <Form submit={() => onAccept({ name, password })} label="Make an account">
+    <Form submit={() => onAccept({ name, password })} label="Create account">
       {({ busy, errorOf }) => (
         <>
-          <TextField label="E-mail" type="email" autocomplete="username" value={email} onValue={() => {}} readOnly />
+          <TextField label="Email" type="email" autocomplete="username" value={email} onValue={() => {}} readOnly />
           <TextField label="Your name" autocomplete="name" value={name} onValue={setName} error={errorOf("/name")} autofocus />
           <NewPassword value={password} onValue={setPassword} email={email} error={errorOf("/password")} />
           <div class="row">
             <Button kind="primary" type="submit" busy={busy}>
-              Join
+              Join organization
             </Button>
           </div>
         </>

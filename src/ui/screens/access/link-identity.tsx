@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
-import { post } from "../../api.ts"
-import { boot } from "../../boot.ts"
+import { post } from "../../api/api.ts"
+import { boot } from "../../api/boot.ts"
 import { Button } from "../../parts/button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { AccessPage } from "./access-page.tsx"
 
-/** The first sign-in by a provider at an account that exists: its owner confirms once. The ticket stands behind the #. */
+/** Links an identity provider to an existing account after its owner confirmed once. The ticket is in the URL fragment. */
 export default function LinkIdentity() {
   const [ticket] = useState(() => {
     const given = location.hash.slice(1)
@@ -18,7 +18,7 @@ export default function LinkIdentity() {
   if (ticket === "")
     return (
       <AccessPage title="Nothing to link">
-        <p>This page is reached from an identity provider.</p>
+        <p>This page opens after you sign in with an identity provider. Start from the sign-in page.</p>
         <p>
           <Link href="/signin">Sign in</Link>
         </p>
@@ -31,15 +31,15 @@ export default function LinkIdentity() {
   return (
     <AccessPage title="Link your account">
       <p>
-        Your identity provider knows the e-mail address of an account here. Confirm once that the account is yours; from then on the
-        provider signs you in.
+        An account with the email address from your identity provider already exists here. Confirm once that it's yours, and you can sign in
+        with the provider from then on.
       </p>
       <Form submit={link} label="Link your account">
         {({ busy, errorOf }) => (
           <>
             <TextField
-              label="Password of the account here"
-              note={boot.me ? "Not needed if it is the account you are signed in with." : undefined}
+              label="Password of your Footfall account"
+              note={boot.me ? "Not needed if you're signed in to that account." : undefined}
               type="password"
               autocomplete="current-password"
               value={password}
@@ -49,7 +49,7 @@ export default function LinkIdentity() {
             />
             <div class="row spread">
               <Button kind="primary" type="submit" busy={busy}>
-                Link
+                Link account
               </Button>
               <Link href="/signin">Cancel</Link>
             </div>

@@ -1,9 +1,9 @@
-import type { FactorWanted } from "../../sign-in/factor-form.tsx"
+import type { FactorRequired } from "../../sign-in/factor-form.tsx"
 
-/** The ticket of a right password, between its page and that of the second factor. In memory alone: it lives five minutes. */
-let pending: FactorWanted | undefined
+/** Ticket for an accepted password, passed from the sign-in page to the second-factor page. Held in memory only; it expires after five minutes. */
+let pending: FactorRequired | undefined
 
-export const pendingFactor = (): FactorWanted | undefined => pending
-export const keepPendingFactor = (wanted: FactorWanted | undefined): void => {
+export const pendingFactor = (): FactorRequired | undefined => pending
+export const keepPendingFactor = (wanted: FactorRequired | undefined): void => {
   pending = wanted
 }

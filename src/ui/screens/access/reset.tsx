@@ -1,31 +1,31 @@
 import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
-import { Problem, post } from "../../api.ts"
+import { Problem, post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
-import { Form } from "../../parts/form.tsx"
-import { NewPassword } from "../../parts/new-password.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { NewPassword } from "../../parts/form/new-password.tsx"
 import { AccessPage } from "./access-page.tsx"
 
-/** A new password by the link of a mail. */
+/** Sets a new password by the link from a password reset email. */
 export default function Reset() {
   const { token = "" } = useParams<{ token: string }>()
   const [password, setPassword] = useState("")
-  const [isOver, setOver] = useState(false)
+  const [isInvalid, setInvalid] = useState(false)
   const reset = async () => {
     try {
       await post("/api/private/auth/reset", { token, password }, { isSignIn: true })
       location.assign("/signin?changed=true")
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "token_invalid") throw error
-      setOver(true)
+      setInvalid(true)
     }
   }
-  if (isOver)
+  if (isInvalid)
     return (
-      <AccessPage title="The link is no longer good">
-        <p role="alert">It is unknown, was used, or is older than an hour. A newer link makes older ones void.</p>
+      <AccessPage title="This link is no longer valid">
+        <p role="alert">It may have expired, been used or been replaced by a newer one. Links work once and for one hour.</p>
         <p>
-          <Link href="/forgot">Ask for a new one</Link>
+          <Link href="/forgot">Request a new link</Link>
         </p>
       </AccessPage>
     )
@@ -35,7 +35,7 @@ export default function Reset() {
         {({ busy, errorOf }) => (
           <>
             <NewPassword label="New password" value={password} onValue={setPassword} error={errorOf("/password")} />
-            <p class="small quiet">Everybody who is signed in with this account is signed out. A second factor stays.</p>
+            <p class="small quiet">All sessions of this account will be signed out. Your second factor stays active.</p>
             <div class="row">
               <Button kind="primary" type="submit" busy={busy}>
                 Change password

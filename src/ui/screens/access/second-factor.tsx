@@ -6,7 +6,7 @@ import { AccessPage } from "./access-page.tsx"
 import { nextPage, withNext } from "./next-page.ts"
 import { pendingFactor } from "./pending-factor.ts"
 
-/** After a right password. Without its ticket, which a new load of the page loses, everything begins again. */
+/** Asks for the second factor after the password was accepted. Reloading loses the ticket and leads back to the sign-in page. */
 export default function SecondFactor() {
   const search = useSearch()
   const [codesLeft, setCodesLeft] = useState<number>()
@@ -19,7 +19,7 @@ export default function SecondFactor() {
   }
   if (codesLeft !== undefined) return <CodeUsed left={codesLeft} onGo={enter} />
   return (
-    <AccessPage title="Second factor">
+    <AccessPage title="Two-step verification">
       <FactorForm wanted={wanted} onDone={onDone} />
       <p>
         <Link href={withNext("/signin", search)}>Back to sign in</Link>
@@ -31,12 +31,12 @@ export default function SecondFactor() {
 const CodeUsed = ({ left, onGo }: { left: number; onGo(): void }) => (
   <AccessPage title="Signed in">
     <p role="status">
-      The recovery code is used up. {left === 0 ? "None is" : left === 1 ? "One is" : `${left} are`} left; new ones are made under Account,
-      Security.
+      That recovery code can't be used again. {left === 0 ? "You have none" : left === 1 ? "You have one" : `You have ${left}`} left.
+      Generate new codes under Account → Security.
     </p>
     <div class="row">
       <Button kind="primary" onClick={onGo}>
-        Go on
+        Continue
       </Button>
     </div>
   </AccessPage>

@@ -1,6 +1,6 @@
 /**
- * What was typed into the set-up, for a reload of its tab. Neither the console's token nor the password is among it: what a
- * browser keeps lies on the disk, and each of them lets somebody in.
+ * The setup form's entries, stored so that they survive a reload of the tab. The setup token and the password are never stored:
+ * browsers write session storage to disk, and either of them grants access.
  */
 import type { Admin, FirstSite } from "./setup-steps.tsx"
 
@@ -23,15 +23,15 @@ export function keepDraft({ password: _, ...admin }: Admin, site: FirstSite): vo
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ admin, site } satisfies SetupDraft))
   } catch {
-    // Storage may be forbidden or full; without a reload nothing is missing.
+    // Storage may be forbidden or full. Only a reload of the tab would miss the draft.
   }
 }
 
-/** Once somebody is the first admin, whoever it was. */
+/** Removes the draft after setup is complete. */
 export function forgetDraft(): void {
   try {
     sessionStorage.removeItem(KEY)
   } catch {
-    // Where it is forbidden there is none.
+    // Storage that is forbidden holds no draft.
   }
 }

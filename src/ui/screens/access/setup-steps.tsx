@@ -1,11 +1,11 @@
 import { useRef, useState } from "preact/hooks"
-import { timeText } from "../../format.ts"
 import { Button } from "../../parts/button.tsx"
-import { CurrencyField } from "../../parts/currency-field.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { NewPassword } from "../../parts/new-password.tsx"
-import { ZoneField } from "../../parts/zone-field.tsx"
+import { CurrencyField } from "../../parts/form/currency-field.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { NewPassword } from "../../parts/form/new-password.tsx"
+import { ZoneField } from "../../parts/form/zone-field.tsx"
+import { timeText } from "../../text/format.ts"
 
 export interface Admin {
   name: string
@@ -21,12 +21,12 @@ export interface FirstSite {
   currency: string
 }
 
-/** Why the token is asked for once more: it was right and is no longer, or the page has forgotten it. */
+/** Reason for asking for the token again: it has expired, or a reload of the page lost it. */
 export type TokenAgain = "expired" | "reloaded"
 
 const AGAIN: Readonly<Record<TokenAgain, string>> = {
-  expired: "The token has expired meanwhile. Enter the latest one of the console; what you typed is kept.",
-  reloaded: "The page was loaded anew. Enter the token once more; what you typed is kept, but for the password.",
+  expired: "That token has expired. Paste the newest one from the terminal. Your entries are kept.",
+  reloaded: "The page was reloaded. Paste the token again and re-enter your password; everything else is kept.",
 }
 
 interface TokenStepProps {
@@ -44,12 +44,12 @@ export const TokenStep = ({ token, onToken, expiresAt, again, onDone }: TokenSte
         {AGAIN[again]}
       </div>
     )}
-    <Form submit={onDone} label="Token">
+    <Form submit={onDone} label="Continue setup">
       {({ busy, errorOf }) => (
         <>
           <TextField
-            label="Token from the console"
-            note={`Footfall has printed it where it was started.${expiresAt ? ` The present one is good until ${timeText(expiresAt)}.` : ""}`}
+            label="Setup token"
+            note={`Printed in the terminal where you started Footfall.${expiresAt ? ` Valid until ${timeText(expiresAt)}.` : ""}`}
             error={errorOf("/token")}
             value={token}
             onValue={(text) => onToken(text.trim())}
@@ -66,10 +66,10 @@ export const TokenStep = ({ token, onToken, expiresAt, again, onDone }: TokenSte
 
 export function AdminStep({ admin, onAdmin, onDone }: { admin: Admin; onAdmin(admin: Admin): void; onDone(): Promise<void> }) {
   const change = (field: keyof Admin) => (value: string) => onAdmin({ ...admin, [field]: value })
-  // After a reload the password alone is missing.
+  // After a reload only the password is missing.
   const [isPasswordFirst] = useState(admin.name !== "" && admin.password === "")
   return (
-    <Form submit={onDone} label="The first admin">
+    <Form submit={onDone} label="Create your account">
       {({ busy, errorOf }) => (
         <>
           <TextField
@@ -81,7 +81,7 @@ export function AdminStep({ admin, onAdmin, onDone }: { admin: Admin; onAdmin(ad
             autofocus={!isPasswordFirst}
           />
           <TextField
-            label="E-mail"
+            label="Email"
             type="email"
             autocomplete="username"
             value={admin.email}
@@ -97,7 +97,7 @@ export function AdminStep({ admin, onAdmin, onDone }: { admin: Admin; onAdmin(ad
           />
           <TextField
             label="Organization"
-            note="It owns the sites; more people can be invited to it."
+            note="Your sites belong to it. You can invite others later."
             autocomplete="organization"
             value={admin.organization}
             onValue={change("organization")}
@@ -113,23 +113,23 @@ export function AdminStep({ admin, onAdmin, onDone }: { admin: Admin; onAdmin(ad
 interface SiteStepProps {
   site: FirstSite
   onSite(site: FirstSite): void
-  /** Without a site it is skipped. */
+  /** Completes setup. `withSite` is false if the user skipped this step. */
   onDone(withSite: boolean): Promise<void>
   onBack(): void
 }
 
 export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
-  // Which button was pressed is known before anything is rendered anew.
+  // A ref, because the submit handler runs before the next render.
   const isSkipped = useRef(false)
   const change = (field: keyof FirstSite) => (value: string) => onSite({ ...site, [field]: value })
   return (
-    <Form submit={() => onDone(!isSkipped.current)} label="The first site">
+    <Form submit={() => onDone(!isSkipped.current)} label="Add your first site">
       {({ busy, errorOf }) => (
         <>
           <TextField label="Name" value={site.name} onValue={change("name")} error={errorOf("/site/name")} autocomplete="off" autofocus />
           <TextField
-            label="Host"
-            note="As in the address bar: example.com, or *.example.com with all its subdomains."
+            label="Domain"
+            note="The domain visitors see, such as example.com. Use *.example.com to include subdomains."
             inputMode="url"
             value={site.host}
             onValue={change("host")}
@@ -140,13 +140,13 @@ export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
             value={site.timezone}
             onValue={change("timezone")}
             error={errorOf("/site/timezone")}
-            note="Days begin at its midnight."
+            note="Reports use this time zone, including for past data."
           />
           <CurrencyField
             value={site.currency}
             onValue={change("currency")}
             error={errorOf("/site/revenue_currency")}
-            note="In which revenue is shown."
+            note="Revenue is shown in this currency."
           />
           <div class="row">
             <Button
@@ -157,7 +157,7 @@ export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
                 isSkipped.current = false
               }}
             >
-              Finish
+              Finish setup
             </Button>
             <Button
               type="submit"
@@ -166,7 +166,7 @@ export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
                 isSkipped.current = true
               }}
             >
-              Skip the site
+              Skip for now
             </Button>
             <Button kind="quiet" onClick={onBack} disabled={busy}>
               Back
@@ -181,7 +181,7 @@ export function SiteStep({ site, onSite, onDone, onBack }: SiteStepProps) {
 const GoOn = ({ busy }: { busy: boolean }) => (
   <div class="row">
     <Button kind="primary" type="submit" busy={busy}>
-      Go on
+      Continue
     </Button>
   </div>
 )

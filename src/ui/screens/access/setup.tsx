@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
-import { Problem, post, send } from "../../api.ts"
-import { boot } from "../../boot.ts"
-import { browserCurrency } from "../../parts/browser-currency.ts"
+import { hostFromInput } from "../../../domain/host.ts"
+import { Problem, post, send } from "../../api/api.ts"
+import { boot } from "../../api/boot.ts"
+import { browserCurrency } from "../../parts/form/browser-currency.ts"
+import { browserZone } from "../../parts/form/zone-field.tsx"
 import { ErrorState, Skeleton } from "../../parts/states.tsx"
-import { browserZone } from "../../parts/zone-field.tsx"
 import { AccessPage, InsecureNotice } from "./access-page.tsx"
 import { forgetDraft, keepDraft, keptDraft } from "./setup-draft.ts"
 import { type Admin, AdminStep, type FirstSite, SiteStep, type TokenAgain, TokenStep } from "./setup-steps.tsx"
@@ -17,9 +18,9 @@ interface SetupState {
   defaults: { timezone: string; currency: string }
 }
 
-const TITLES = ["Set up Footfall", "The first admin", "The first site"] as const
+const TITLES = ["Set up Footfall", "Create your account", "Add your first site"] as const
 
-/** Three steps, nine inputs: the console's token, the first admin with an organization, the first site. */
+/** Renders the three setup steps (nine inputs): setup token, first admin with an organization, first site. */
 export default function Setup() {
   const { data, error, refetch } = useQuery({
     queryKey: ["setup"],
@@ -43,11 +44,11 @@ export default function Setup() {
 function SetUpAlready() {
   useEffect(forgetDraft, [])
   return (
-    <AccessPage title="Footfall is set up">
-      <p>The first admin was made already; a token of the console is used once.</p>
+    <AccessPage title="Footfall is already set up">
+      <p>Setup is complete, and the setup token can't be used again.</p>
       <p>
         <a class="button" data-kind="primary" href={boot.me ? "/" : "/signin"}>
-          {boot.me ? "Go on" : "Sign in"}
+          {boot.me ? "Continue" : "Sign in"}
         </a>
       </p>
     </AccessPage>
@@ -73,8 +74,8 @@ function Steps({ state }: { state: SetupState }) {
     setSite(next)
     keepDraft(admin, next)
   }
-  /** What came to an end meanwhile leads to where it is said; anything else is for the form to show. */
-  const turn = (error: unknown): void => {
+  /** Handles a token that expired or setup that was completed meanwhile. Rethrows any other error for the form to show. */
+  const handleOutdated = (error: unknown): void => {
     if (!(error instanceof Problem) || !["already_set_up", "setup_token_invalid"].includes(error.code)) throw error
     setUsed(error.code === "already_set_up")
     if (error.code === "already_set_up") return
@@ -83,27 +84,27 @@ function Steps({ state }: { state: SetupState }) {
     setStep(0)
   }
   const showToken = async () => {
-    if (!(await faultsOf({ token }).catch(turn))) return
+    if (!(await faultsOf({ token }).catch(handleOutdated))) return
     setAgain(undefined)
     setStep(1)
   }
   const showAdmin = async () => {
-    const faults = await faultsOf({ token, ...admin }).catch(turn)
+    const faults = await faultsOf({ token, ...admin }).catch(handleOutdated)
     if (!faults) return
     refuse(faults)
     setStep(2)
   }
   const finish = async (withSite: boolean) => {
-    const first = { name: site.name, hosts: [site.host], timezone: site.timezone, revenue_currency: site.currency }
+    const first = { name: site.name, hosts: [hostFromInput(site.host)], timezone: site.timezone, revenue_currency: site.currency }
     const whole = { token, ...admin, ...(withSite && { site: first }) }
-    const faults = await faultsOf(whole).catch(turn)
+    const faults = await faultsOf(whole).catch(handleOutdated)
     if (!faults) return
     refuse(faults)
-    const made = await post<{ site?: { id: number } }>(PATH, whole, { isSignIn: true }).catch(turn)
-    if (!made) return
+    const created = await post<{ site?: { id: number } }>(PATH, whole, { isSignIn: true }).catch(handleOutdated)
+    if (!created) return
     forgetDraft()
-    // Loaded anew: from here on somebody is signed in.
-    location.assign(made.site ? `/sites/${made.site.id}` : "/sites")
+    // A full page load, because the new admin is signed in from here on.
+    location.assign(created.site ? `/sites/${created.site.id}` : "/sites")
   }
 
   return (
@@ -119,19 +120,18 @@ function Steps({ state }: { state: SetupState }) {
   )
 }
 
-/** What the program itself would take; another one was set by whoever runs it, and is no guess. */
+/** Built-in default currency. A different default was set by the administrator and takes precedence over the browser's. */
 const UNSET = "USD"
 const currencyOf = ({ currency }: SetupState["defaults"]): string => (currency === UNSET ? (browserCurrency() ?? UNSET) : currency)
 
-const TOKEN_WRONG =
-  "This is not the token that the console has printed last. Each is good for 30 minutes, and a newer one makes it void: copy the latest one."
+const TOKEN_WRONG = "That token isn't valid. Tokens last 30 minutes and a new one replaces the old one. Copy the latest from the terminal."
 
 type Faults = NonNullable<Problem["members"]["errors"]>
 
-/** What is wrong with a set-up as far as it is known; nothing is made. The token is judged before the rest. */
+/** Validates the entries so far without creating anything. The token is checked first. */
 const faultsOf = async (body: object): Promise<Faults> =>
   (await post<{ errors: Faults }>(PATH, { ...body, dry_run: true }, { isSignIn: true })).errors
 
 function refuse(faults: Faults): void {
-  if (faults.length > 0) throw new Problem(422, "validation_failed", "Some entries are not right.", { errors: faults })
+  if (faults.length > 0) throw new Problem(422, "validation_failed", "Check the highlighted fields.", { errors: faults })
 }

@@ -1,18 +1,18 @@
 import { useState } from "preact/hooks"
 import { Link, Redirect, useLocation, useSearch } from "wouter"
-import { post } from "../../api.ts"
-import { boot } from "../../boot.ts"
+import { post } from "../../api/api.ts"
+import { boot } from "../../api/boot.ts"
 import { Button } from "../../parts/button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { type FactorWanted, PasskeyForm, type SignedIn } from "../../sign-in/factor-form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { type FactorRequired, PasskeyForm, type SignedIn } from "../../sign-in/factor-form.tsx"
 import { canUsePasskeys } from "../../sign-in/passkey.ts"
-import { providerAddress, refusalWords, useWaysIn } from "../../sign-in/ways-in.ts"
+import { providerAddress, refusalWords, useSignInMethods } from "../../sign-in/ways-in.ts"
 import { AccessPage, InsecureNotice } from "./access-page.tsx"
 import { nextPage, withNext } from "./next-page.ts"
 import { keepPendingFactor } from "./pending-factor.ts"
 
-/** By password, passkey or identity provider. Afterwards the page is loaded anew, with all that is known of whoever came in. */
+/** Signs a user in by password, passkey or identity provider. Then loads the whole page again, so that the server renders the user's data into it. */
 export default function SignIn() {
   const search = useSearch()
   const asked = new URLSearchParams(search)
@@ -22,7 +22,7 @@ export default function SignIn() {
     <AccessPage title="Sign in">
       <InsecureNotice />
       <Notices asked={asked} />
-      <WaysIn search={search} />
+      <SignInMethods search={search} />
     </AccessPage>
   )
 }
@@ -38,37 +38,37 @@ function Notices({ asked }: { asked: URLSearchParams }) {
       )}
       {asked.has("changed") && (
         <div class="notice" role="status">
-          The password was changed. Sign in with the new one.
+          Your password was changed. Sign in with the new one.
         </div>
       )}
     </>
   )
 }
 
-function WaysIn({ search }: { search: string }) {
+function SignInMethods({ search }: { search: string }) {
   const [, navigate] = useLocation()
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
-  // Asked when the field is left: an address may belong to an organization with a provider of its own.
+  // Set when the field loses focus: the address may belong to an organization with its own identity provider.
   const [whole, setWhole] = useState("")
   const next = nextPage(search)
   const enter = () => location.assign(next)
-  const providers = useWaysIn(whole).data?.data ?? []
+  const providers = useSignInMethods(whole).data?.data ?? []
   const byPassword = async () => {
     setWhole(email.trim())
-    const answer = await post<SignedIn | FactorWanted>("/api/private/auth/login", { email: email.trim(), password }, { isSignIn: true })
+    const answer = await post<SignedIn | FactorRequired>("/api/private/auth/login", { email: email.trim(), password }, { isSignIn: true })
     if (!("mfa_required" in answer)) return enter()
     keepPendingFactor(answer)
     navigate(withNext("/signin/second-factor", search))
   }
   return (
     <>
-      <Form submit={byPassword} label="Sign in by password">
+      <Form submit={byPassword} label="Sign in with a password">
         {({ busy, errorOf }) => (
           <>
             <div onFocusOut={() => setWhole(email.includes("@") ? email.trim() : "")}>
               <TextField
-                label="E-mail"
+                label="Email"
                 type="email"
                 autocomplete="username"
                 value={email}
@@ -89,7 +89,7 @@ function WaysIn({ search }: { search: string }) {
               <Button kind="primary" type="submit" busy={busy}>
                 Sign in
               </Button>
-              <Link href="/forgot">Forgotten password</Link>
+              <Link href="/forgot">Forgot password?</Link>
             </div>
           </>
         )}
@@ -100,7 +100,7 @@ function WaysIn({ search }: { search: string }) {
           {providers.map(({ id, name }) => (
             <li key={id}>
               <a class="button" href={providerAddress(id, { next })}>
-                Sign in by {name}
+                Sign in with {name}
               </a>
             </li>
           ))}
@@ -110,9 +110,9 @@ function WaysIn({ search }: { search: string }) {
   )
 }
 
-/** Where the window of an identity provider ends that the proof dialog has opened. */
+/** Renders the last page of the identity provider's window that the proof dialog opened. */
 const Proved = ({ refusal }: { refusal: string | undefined }) => (
-  <AccessPage title={refusal ? "Not confirmed" : "Confirmed"}>
-    <p>{refusal ?? "It is confirmed that it is you."} Close this window and go on where you were.</p>
+  <AccessPage title={refusal ? "Identity not confirmed" : "Identity confirmed"}>
+    <p>{refusal ?? "Thanks, your identity is confirmed."} Close this window to continue where you left off.</p>
   </AccessPage>
 )

@@ -1,34 +1,34 @@
 import { useState } from "preact/hooks"
 import { useParams } from "wouter"
-import { post } from "../../api.ts"
+import { post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
-import { Form } from "../../parts/form.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { AccessPage } from "./access-page.tsx"
 
-/** The link of the warning that went to the old address. */
+/** Undoes an email change by the link in the warning sent to the previous address. */
 export default function UndoEmail() {
   const { token = "" } = useParams<{ token: string }>()
   const [isDone, setDone] = useState(false)
   if (isDone)
     return (
-      <AccessPage title="The change is taken back">
+      <AccessPage title="Email change undone">
         <p role="status">
-          The account has its address again, and everybody was signed out. If the change was not yours, choose another password now:
-          somebody knows the present one.
+          The account has its previous email address again, and all sessions were signed out. If you didn't request the change, choose a new
+          password now: someone else may know the current one.
         </p>
         <div class="row">
           <a class="button" href="/signin">
             Sign in
           </a>
           <a class="button" href="/forgot">
-            Choose another password
+            Choose a new password
           </a>
         </div>
       </AccessPage>
     )
   return (
-    <AccessPage title="Take the change back">
-      <p>The account keeps, or gets back, the address that this link was sent to. Everybody who is signed in with it is signed out.</p>
+    <AccessPage title="Undo the email change">
+      <p>The account keeps, or gets back, the email address this link was sent to. All its sessions will be signed out.</p>
       <Form
         submit={async () => {
           await post("/api/private/auth/email/undo", { token }, { isSignIn: true })
@@ -38,7 +38,7 @@ export default function UndoEmail() {
         {({ busy }) => (
           <div class="row">
             <Button kind="primary" type="submit" busy={busy}>
-              Take it back
+              Undo change
             </Button>
           </div>
         )}

@@ -1,25 +1,27 @@
+import type { ComponentType } from "preact"
 import { Link, Redirect, useParams } from "wouter"
-import { boot } from "../../boot.ts"
-import { useMe } from "../../me.ts"
+import type { ACCOUNT_SECTIONS } from "../../../domain/dashboard-path.ts"
+import { boot, type Me } from "../../api/boot.ts"
+import { useMe } from "../../api/me.ts"
 import { Page } from "../../parts/page.tsx"
+import { NotFound } from "../../parts/system-pages.tsx"
 import { PlainShell } from "../../shell/plain-shell.tsx"
-import { NotFound } from "../../shell/system-pages.tsx"
 import { Preferences } from "./preferences.tsx"
 import { Profile } from "./profile.tsx"
 import { Security } from "./security.tsx"
 import { SessionList } from "./session-list.tsx"
 
-const SECTIONS = {
+type SectionId = (typeof ACCOUNT_SECTIONS)[number]
+const SECTIONS: Readonly<Record<SectionId, { label: string; Section: ComponentType<{ me: Me }> }>> = {
   profile: { label: "Profile", Section: Profile },
   security: { label: "Security", Section: Security },
   sessions: { label: "Sessions", Section: SessionList },
   preferences: { label: "Preferences", Section: Preferences },
-} as const
-type SectionId = keyof typeof SECTIONS
+}
 
 const isSection = (id: string): id is SectionId => id in SECTIONS
 
-/** The own account, one section at a time. */
+/** Renders one section of the user's own account. */
 export default function Account() {
   const { section } = useParams<{ section?: string }>()
   const me = useMe()
@@ -45,12 +47,12 @@ export default function Account() {
   )
 }
 
-/** Why nothing else opens. */
+/** Explains why only the account pages open. */
 const FactorMissing = () => (
   <div class="notice" data-kind="warn" role="note">
-    This instance or your organization asks for a second factor. Until you add an authenticator app or a passkey under Security, only your
-    account is open.
+    Your organization or this instance requires two-step verification. Add an authenticator app or a passkey under Security to open anything
+    other than your account.
   </div>
 )
 
-const NotYours = () => <p class="quiet">You look at the instance as somebody else. Their account is theirs alone.</p>
+const NotYours = () => <p class="quiet">You're impersonating another user. Their account settings aren't available.</p>

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks"
-import { post } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { useRefreshMe } from "../../me.ts"
+import { post } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { useRefreshMe } from "../../api/me.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { toast } from "../../toasts.ts"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { Part } from "./section.tsx"
 
 interface Started {
@@ -23,7 +23,7 @@ interface AuthenticatorAppProps {
   onCodes(codes: readonly string[]): void
 }
 
-/** Codes of an app beside the password. */
+/** Adds or removes an authenticator app as a second factor. */
 export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
   const refresh = useRefreshMe()
   const [started, setStarted] = useState<Started>()
@@ -32,12 +32,14 @@ export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
   return (
     <Part title="Authenticator app">
       <p class="quiet">
-        {totp ? "Signing in by password asks for its code." : "A code of an app on your phone, asked for beside the password."}
+        {totp
+          ? "You're asked for a code from the app when you sign in with your password."
+          : "Ask for a code from an app as well as the password."}
       </p>
       {totp ? (
         <div class="row">
           <Button kind="danger" onClick={() => setRemoving(true)}>
-            Remove the app
+            Remove authenticator app{" "}
           </Button>
         </div>
       ) : (
@@ -45,7 +47,7 @@ export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
           {({ busy }) => (
             <div class="row">
               <Button type="submit" busy={busy}>
-                Add an app
+                Add authenticator app
               </Button>
             </div>
           )}
@@ -64,16 +66,19 @@ export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
       )}
       {isRemoving && (
         <Confirm
-          title="Remove the authenticator app"
-          act="Remove the app"
+          title="Remove authenticator app?"
+          act="Remove authenticator app"
           onClose={() => setRemoving(false)}
           onConfirm={async () => {
             await post("/api/private/me/totp/disable", undefined)
             await refresh()
-            toast("The app was removed. All other sessions have ended.")
+            toast("Authenticator app removed. All other sessions were signed out.")
           }}
         >
-          <p>Without a passkey, the password alone signs in from then on, and your recovery codes are void. All other sessions end.</p>
+          <p>
+            Unless you have a passkey, your password alone will be enough to sign in, and your recovery codes stop working. All other
+            sessions will be signed out.
+          </p>
         </Confirm>
       )}
     </Part>
@@ -94,13 +99,13 @@ function Enrolment({ started: { secret, qr_svg, ticket }, onClose, onDone }: Enr
     await onDone(recovery_codes)
   }
   return (
-    <Dialog title="Add an authenticator app" onClose={onClose}>
-      <Form submit={confirm} label="Add an authenticator app">
+    <Dialog title="Add authenticator app" onClose={onClose}>
+      <Form submit={confirm} label="Add authenticator app">
         {({ busy, errorOf }) => (
           <>
-            <p>Read the picture with the app, or type the key into it. Then enter the code that it shows.</p>
-            {/* A picture from a data address runs nothing, whatever is in it. */}
-            <img class="qr" src={`data:image/svg+xml,${encodeURIComponent(qr_svg)}`} alt="The key as a QR code" width="200" height="200" />
+            <p>Scan the QR code with the app or enter the key by hand. Then enter the code the app shows.</p>
+            {/* An image from a data URL executes no script, whatever it contains. */}
+            <img class="qr" src={`data:image/svg+xml,${encodeURIComponent(qr_svg)}`} alt="QR code with the key" width="200" height="200" />
             <div class="row">
               <code class="key-text">{secret.match(/.{1,4}/g)?.join(" ")}</code>
               <CopyButton text={secret} label="Copy key" />
@@ -118,7 +123,7 @@ function Enrolment({ started: { secret, qr_svg, ticket }, onClose, onDone }: Enr
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                Add the app
+                Add app
               </Button>
             </div>
           </>

@@ -1,4 +1,4 @@
-/** Ways to write numbers and dates that differ from one another; a person's own choice is offered beside them. */
+/** Locales that differ in how they write numbers and dates. The user's own choice is offered in addition. */
 const OFFERED = [
   "en-GB",
   "en-US",
@@ -36,10 +36,10 @@ const OFFERED = [
 
 const EXAMPLE = 12_345.6
 
-/** Each with an example; the empty value is the browser's own. */
+/** Returns the locales as options, each with an example. The empty value means the browser's locale. */
 export function localeOptions(chosen: string | null): { value: string; label: string }[] {
   const names = new Intl.DisplayNames("en", { type: "language" })
   const tags = [...new Set<string>([...OFFERED, ...(chosen === null ? [] : [chosen])])]
   const own = tags.map((value) => ({ value, label: `${names.of(value)}: ${EXAMPLE.toLocaleString(value)}` }))
-  return [{ value: "", label: `As the browser: ${EXAMPLE.toLocaleString()}` }, ...own.sort((a, b) => a.label.localeCompare(b.label, "en"))]
+  return [{ value: "", label: `Match browser: ${EXAMPLE.toLocaleString()}` }, ...own.sort((a, b) => a.label.localeCompare(b.label, "en"))]
 }

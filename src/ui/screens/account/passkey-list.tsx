@@ -1,19 +1,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { get, patch, post, remove } from "../../api.ts"
-import { timeText } from "../../format.ts"
-import { useRefreshMe } from "../../me.ts"
+import { get, patch, post, remove } from "../../api/api.ts"
+import { useRefreshMe } from "../../api/me.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { Moment } from "../../parts/moment.tsx"
-import { visible } from "../../safe-text.ts"
 import { canUsePasskeys, makePasskey } from "../../sign-in/passkey.ts"
-import { toast } from "../../toasts.ts"
+import { timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { Part } from "./section.tsx"
 
 interface Passkey {
@@ -34,7 +34,7 @@ function useRefreshed(): () => Promise<void> {
   return async () => void (await Promise.all([client.invalidateQueries({ queryKey: KEY }), refreshMe()]))
 }
 
-/** Devices that sign in without a password. */
+/** Lists the user's passkeys and adds, renames or removes them. */
 export function PasskeyList({ onAdded }: { onAdded(): void }) {
   const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Passkey[] }>(PATH, signal) })
   const refresh = useRefreshed()
@@ -42,7 +42,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
   const [removing, setRemoving] = useState<Passkey>()
   return (
     <Part title="Passkeys">
-      <p class="quiet">A device or key ring that knows you by finger, face or number. It signs in alone, and counts as two factors.</p>
+      <p class="quiet">Sign in with your fingerprint, face or PIN. No password or second step needed.</p>
       <Answer of={list} rows={1}>
         {({ data }) => (
           <div class="stack">
@@ -52,11 +52,11 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
             {canUsePasskeys() ? (
               <div class="row">
                 <Button icon="plus" onClick={() => setNaming("new")}>
-                  Add a passkey
+                  Add passkey{" "}
                 </Button>
               </div>
             ) : (
-              <p class="quiet">This browser knows no passkeys, or the page did not come over https.</p>
+              <p class="quiet">Passkeys aren't available: this browser doesn't support them, or the page wasn't loaded over HTTPS.</p>
             )}
           </div>
         )}
@@ -73,16 +73,19 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
       )}
       {removing && (
         <Confirm
-          title={`Remove ${visible(removing.name)}`}
+          title={`Remove ${visible(removing.name)}?`}
           act="Remove passkey"
           onClose={() => setRemoving(undefined)}
           onConfirm={async () => {
             await remove(`${PATH}/${removing.id}`)
             await refresh()
-            toast("The passkey was removed. All other sessions have ended.")
+            toast("Passkey removed. All other sessions were signed out.")
           }}
         >
-          <p>It no longer signs in. The device may still offer it: delete it there too. All other sessions end.</p>
+          <p>
+            You can't sign in with it any more. Your device may still offer it, so delete it there too. All other sessions will be signed
+            out.
+          </p>
         </Confirm>
       )}
     </Part>
@@ -90,7 +93,7 @@ export function PasskeyList({ onAdded }: { onAdded(): void }) {
 }
 
 interface NamingProps {
-  /** Without one a new passkey is made. */
+  /** The passkey to rename, or undefined to add a new one. */
   passkey: Passkey | undefined
   onClose(): void
   onDone(): Promise<void>
@@ -105,13 +108,13 @@ function Naming({ passkey, onClose, onDone }: NamingProps) {
     onClose()
   }
   return (
-    <Dialog title={passkey ? "Rename the passkey" : "Add a passkey"} onClose={onClose} small>
-      <Form submit={save} label={passkey ? "Rename the passkey" : "Add a passkey"}>
+    <Dialog title={passkey ? "Rename passkey" : "Add passkey"} onClose={onClose} small>
+      <Form submit={save} label={passkey ? "Rename passkey" : "Add passkey"}>
         {({ busy, errorOf }) => (
           <>
             <TextField
               label="Name"
-              note="By which you know the device again."
+              note="Helps you recognize the device, such as “Work laptop”."
               value={name}
               onValue={setName}
               error={errorOf("/name")}
@@ -121,7 +124,7 @@ function Naming({ passkey, onClose, onDone }: NamingProps) {
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                {passkey ? "Rename" : "Add"}
+                {passkey ? "Rename passkey" : "Add passkey"}
               </Button>
             </div>
           </>
@@ -133,12 +136,12 @@ function Naming({ passkey, onClose, onDone }: NamingProps) {
 
 const columnsOf = (onRename: (passkey: Passkey) => void, onRemove: (passkey: Passkey) => void): Column<Passkey>[] => [
   { id: "name", label: "Name", cell: ({ name }) => visible(name) },
-  { id: "kept", label: "Kept", cell: ({ backed_up }) => (backed_up ? "in a key ring" : "on one device") },
+  { id: "kept", label: "Stored", cell: ({ backed_up }) => (backed_up ? "synced" : "on one device") },
   { id: "used", label: "Last used", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
   { id: "added", label: "Added", cell: ({ created_at }) => timeText(created_at) },
   {
     id: "change",
-    label: "Change",
+    label: "Actions",
     cell: (passkey) => (
       <span class="row">
         <IconButton icon="pencil" label={`Rename ${visible(passkey.name)}`} onClick={() => onRename(passkey)} />

@@ -1,23 +1,23 @@
 import { useState } from "preact/hooks"
-import { Problem, post } from "../../api.ts"
-import type { Me } from "../../boot.ts"
+import { Problem, post } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { NewPassword } from "../../parts/new-password.tsx"
-import { toast } from "../../toasts.ts"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { NewPassword } from "../../parts/form/new-password.tsx"
 import { Part } from "./section.tsx"
 
 export function PasswordChange({ me: { user } }: { me: Me }) {
   const [current, setCurrent] = useState("")
   const [password, setPassword] = useState("")
   const submit = async () => {
-    // The password that is typed here is proof enough: nobody is asked for it twice.
+    // The password typed here also confirms the user's identity, so that they aren't asked for it twice.
     if (current !== "") await post("/api/private/auth/reauth", { password: current }, { isSignIn: true }).catch(sayWhich)
     await post("/api/private/me/password", { ...(current !== "" && { current }), password }).catch(sayWhich)
     setCurrent("")
     setPassword("")
-    toast("The password was changed. All other sessions have ended.")
+    toast("Password changed. All other sessions were signed out.")
   }
   return (
     <Part title="Password">
@@ -34,8 +34,8 @@ export function PasswordChange({ me: { user } }: { me: Me }) {
               aria-hidden="true"
             />
             <TextField
-              label="Present password"
-              note="Empty if you have none yet."
+              label="Current password"
+              note="Leave empty if you don't have one."
               type="password"
               autocomplete="current-password"
               value={current}
@@ -57,6 +57,6 @@ export function PasswordChange({ me: { user } }: { me: Me }) {
 
 function sayWhich(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== "invalid_credentials") throw error
-  const detail = "The present password is not right."
+  const detail = "The current password is incorrect."
   throw new Problem(error.status, error.code, detail, { errors: [{ pointer: "/current", code: error.code, detail }] })
 }

@@ -1,18 +1,18 @@
 import { useState } from "preact/hooks"
-import { patch } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { useRefreshMe } from "../../me.ts"
+import { patch } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { useRefreshMe } from "../../api/me.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
-import { Choice, SelectField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { Choice, SelectField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import { visible } from "../../text/safe-text.ts"
 import { Part } from "./section.tsx"
 import { useSaveProfile } from "./use-profile.ts"
 
 const THEMES = [
-  { id: "auto", label: "As the system has it" },
+  { id: "auto", label: "System" },
   { id: "light", label: "Light" },
   { id: "dark", label: "Dark" },
 ]
@@ -23,7 +23,7 @@ export function Preferences({ me }: { me: Me }) {
   const [theme, setTheme] = useState(me.user.theme ?? "auto")
   const [shortcuts, setShortcuts] = useState(me.user.shortcuts)
   const [startPage, setStartPage] = useState(me.user.start_page ?? "")
-  // Seen and kept at once; without a version, so that one arrow key after another is no conflict.
+  // Applied and saved at once. Sent without a version, so that several changes in quick succession don't conflict.
   const choose = async (wanted: string) => {
     setTheme(wanted)
     document.documentElement.dataset.theme = wanted
@@ -31,7 +31,7 @@ export function Preferences({ me }: { me: Me }) {
       await patch("/api/private/me", { theme: wanted })
       await refresh()
     } catch (error) {
-      toast(`The theme was not saved. ${sentenceOf(error as Error)}`)
+      toast(`The theme couldn't be saved. ${sentenceOf(error as Error)}`)
     }
   }
   return (
@@ -46,20 +46,20 @@ export function Preferences({ me }: { me: Me }) {
         label="Preferences"
         submit={async () => {
           await save({ shortcuts, start_page: startPage || null })
-          toast("Saved")
+          toast("Preferences saved")
         }}
       >
         {({ busy, errorOf }) => (
           <>
             <Choice
-              label="Keys"
-              note="Single letters choose periods, open pages and more. Press ? on a site's page to see them."
+              label="Keyboard shortcuts"
+              note="Single letters choose a period, open a page and more. Press ? on a site's page to see them all."
               checked={shortcuts}
               onChange={setShortcuts}
             />
             <SelectField
               label="Start page"
-              note="Opened after signing in."
+              note="Opens after you sign in."
               value={startPage}
               onValue={setStartPage}
               options={startPages(me)}
@@ -67,7 +67,7 @@ export function Preferences({ me }: { me: Me }) {
             />
             <div class="row">
               <Button kind="primary" type="submit" busy={busy}>
-                Save
+                Save changes
               </Button>
             </div>
           </>
@@ -79,7 +79,7 @@ export function Preferences({ me }: { me: Me }) {
 
 function startPages({ sites, user }: Me): { value: string; label: string }[] {
   const known = [
-    { value: "", label: "All sites, or the only one" },
+    { value: "", label: "All sites, or the site if there is only one" },
     { value: "/sites", label: "All sites" },
     ...sites.map(({ id, name }) => ({ value: `/sites/${id}`, label: visible(name) })),
   ]

@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks"
-import { post, remove } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { useRefreshMe } from "../../me.ts"
+import { post, remove } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { useRefreshMe } from "../../api/me.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { visible } from "../../safe-text.ts"
-import { useWaysIn } from "../../sign-in/ways-in.ts"
-import { toast } from "../../toasts.ts"
+import { SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { useSignInMethods } from "../../sign-in/ways-in.ts"
+import { visible } from "../../text/safe-text.ts"
 import { localeOptions } from "./locales.ts"
 import { Part } from "./section.tsx"
 import { useSaveProfile } from "./use-profile.ts"
 
-/** Name, address, formats, and the ways out. */
+/** Renders name, formats, email address, organizations and account deletion. */
 export const Profile = ({ me }: { me: Me }) => (
   <>
     <NameAndFormats me={me} />
@@ -24,7 +24,7 @@ export const Profile = ({ me }: { me: Me }) => (
 )
 
 const TIME_FORMATS = [
-  { value: "", label: "As the language has it" },
+  { value: "", label: "Match language" },
   { value: "24h", label: "24 hours: 17:30" },
   { value: "12h", label: "12 hours: 5:30 pm" },
 ]
@@ -36,10 +36,10 @@ function NameAndFormats({ me }: { me: Me }) {
   const [timeFormat, setTimeFormat] = useState(me.user.time_format ?? "")
   const submit = async () => {
     await save({ name, locale: locale || null, time_format: timeFormat || null })
-    // Formats are read when the page is loaded.
+    // Formats are applied when the page loads.
     const isShownOtherwise = locale !== (me.user.locale ?? "") || timeFormat !== (me.user.time_format ?? "")
     if (isShownOtherwise) location.reload()
-    else toast("Saved")
+    else toast("Profile saved")
   }
   return (
     <Part title="Profile">
@@ -49,7 +49,7 @@ function NameAndFormats({ me }: { me: Me }) {
             <TextField label="Name" autocomplete="name" value={name} onValue={setName} error={errorOf("/name")} />
             <SelectField
               label="Numbers and dates"
-              note="How they are written; the words stay English."
+              note="Format of numbers and dates. The interface stays in English."
               value={locale}
               onValue={setLocale}
               options={localeOptions(me.user.locale)}
@@ -64,7 +64,7 @@ function NameAndFormats({ me }: { me: Me }) {
             />
             <div class="row">
               <Button kind="primary" type="submit" busy={busy}>
-                Save
+                Save changes
               </Button>
             </div>
           </>
@@ -75,7 +75,7 @@ function NameAndFormats({ me }: { me: Me }) {
 }
 
 function Address({ me: { user } }: { me: Me }) {
-  const { data } = useWaysIn()
+  const { data } = useSignInMethods()
   const [email, setEmail] = useState("")
   const [askedFor, setAskedFor] = useState<string>()
   const ask = async (wanted: string) => {
@@ -84,44 +84,44 @@ function Address({ me: { user } }: { me: Me }) {
     setEmail("")
   }
   return (
-    <Part title="E-mail">
+    <Part title="Email">
       <p>
         {user.email} <span class="quiet">{user.email_verified ? "confirmed" : "not confirmed yet"}</span>
       </p>
       {askedFor !== undefined && (
         <div class="notice" role="status">
-          A mail to {askedFor} has a link to confirm it. Until then the address stays as it is.
+          We've sent a confirmation link to {askedFor}. Your email address stays the same until you open it.
         </div>
       )}
-      {data && !data.mail && <p class="quiet">This instance sends no mail, so an address cannot be confirmed or changed here.</p>}
+      {data && !data.mail && <p class="quiet">This instance can't send email, so you can't confirm or change your address here.</p>}
       {data?.mail && (
         <>
           {!user.email_verified && (
-            <Form submit={() => ask(user.email)} label="Confirm the address">
+            <Form submit={() => ask(user.email)} label="Confirm email address">
               {({ busy }) => (
                 <div class="row">
                   <Button type="submit" busy={busy}>
-                    Confirm this address
+                    Confirm email address
                   </Button>
                 </div>
               )}
             </Form>
           )}
-          <Form submit={() => ask(email.trim())} label="Change the address">
+          <Form submit={() => ask(email.trim())} label="Change email address">
             {({ busy, errorOf }) => (
               <>
                 <TextField
-                  label="New e-mail"
+                  label="New email"
                   type="email"
                   autocomplete="email"
                   value={email}
                   onValue={setEmail}
                   error={errorOf("/email")}
-                  note="It changes once the new address is confirmed. The present one is told, and can take it back for 72 hours."
+                  note="Takes effect once you confirm the new address. We'll notify the current address, which can undo the change for 72 hours."
                 />
                 <div class="row">
                   <Button type="submit" busy={busy} disabled={email.trim() === ""}>
-                    Change e-mail
+                    Change email address
                   </Button>
                 </div>
               </>
@@ -138,7 +138,9 @@ function Organizations({ me }: { me: Me }) {
   const [leaving, setLeaving] = useState<Me["organizations"][number]>()
   return (
     <Part title="Organizations">
-      {me.organizations.length === 0 && <p class="quiet">You are a member of none. Ask somebody to invite you.</p>}
+      {me.organizations.length === 0 && (
+        <p class="quiet">You aren't a member of any organization. Ask an organization admin for an invitation.</p>
+      )}
       <ul class="stack">
         {me.organizations.map((organization) => (
           <li key={organization.id} class="row spread">
@@ -146,22 +148,22 @@ function Organizations({ me }: { me: Me }) {
               {visible(organization.name)} <span class="quiet">{organization.role}</span>
             </span>
             <Button kind="danger" onClick={() => setLeaving(organization)}>
-              Leave
+              Leave organization
             </Button>
           </li>
         ))}
       </ul>
       {leaving && (
         <Confirm
-          title={`Leave ${visible(leaving.name)}`}
-          act="Leave"
+          title={`Leave ${visible(leaving.name)}?`}
+          act="Leave organization"
           onClose={() => setLeaving(undefined)}
           onConfirm={async () => {
             await post("/api/private/me/leave", { organization_id: leaving.id })
             await refresh()
           }}
         >
-          <p>You lose sight of its sites, and API keys that belong to you there stop working. Only an invitation brings you back.</p>
+          <p>You lose access to its sites, and your API keys there stop working. You need a new invitation to rejoin.</p>
         </Confirm>
       )}
     </Part>
@@ -171,17 +173,17 @@ function Organizations({ me }: { me: Me }) {
 function Leaving({ me: { user } }: { me: Me }) {
   const [isAsking, setAsking] = useState(false)
   return (
-    <Part title="Delete the account">
-      <p class="quiet">What you made for others stays with them; what is yours alone is deleted.</p>
+    <Part title="Delete account">
+      <p class="quiet">What you shared with others is kept; what only you can see is deleted.</p>
       <div class="row">
         <Button kind="danger" onClick={() => setAsking(true)}>
-          Delete my account
+          Delete account
         </Button>
       </div>
       {isAsking && (
         <Confirm
-          title="Delete your account"
-          act="Delete my account"
+          title="Delete your account?"
+          act="Delete account"
           name={user.email}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
@@ -189,7 +191,7 @@ function Leaving({ me: { user } }: { me: Me }) {
             location.assign("/signin")
           }}
         >
-          <p>Your memberships end, private dashboards are deleted, and everybody who is signed in with this account is signed out.</p>
+          <p>Your memberships end, your private dashboards are deleted, and all sessions are signed out. This can't be undone.</p>
         </Confirm>
       )}
     </Part>

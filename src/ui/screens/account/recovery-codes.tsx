@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks"
-import { post } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { useRefreshMe } from "../../me.ts"
+import { post } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { useRefreshMe } from "../../api/me.ts"
+import { saveFile } from "../../browser/save-file.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { saveFile } from "../../save-file.ts"
 import { Part } from "./section.tsx"
 
 interface RecoveryCodesProps {
@@ -14,7 +14,7 @@ interface RecoveryCodesProps {
   onCodes(codes: readonly string[]): void
 }
 
-/** How many are left, and a new set. */
+/** Shows how many recovery codes are left and generates a new set. */
 export function RecoveryCodes({ me, onCodes }: RecoveryCodesProps) {
   const refresh = useRefreshMe()
   const [isAsking, setAsking] = useState(false)
@@ -22,16 +22,16 @@ export function RecoveryCodes({ me, onCodes }: RecoveryCodesProps) {
   return (
     <Part title="Recovery codes">
       <p class="quiet">
-        They stand in for a second factor that is lost, each once.{" "}
-        {left === 0 ? "You have none." : left === 1 ? "One is left." : `${left} are left.`}
+        Use one if you lose your second factor. Each code works once.{" "}
+        {left === 0 ? "You have none left." : left === 1 ? "You have 1 left." : `You have ${left} left.`}
       </p>
       <div class="row">
-        <Button onClick={() => setAsking(true)}>Make new codes</Button>
+        <Button onClick={() => setAsking(true)}>Generate new codes</Button>
       </div>
       {isAsking && (
         <Confirm
-          title="Make new recovery codes"
-          act="Make ten codes"
+          title="Generate new recovery codes?"
+          act="Generate new codes"
           onClose={() => setAsking(false)}
           onConfirm={async () => {
             const { recovery_codes } = await post<{ recovery_codes: string[] }>("/api/private/me/recovery-codes", undefined)
@@ -39,7 +39,7 @@ export function RecoveryCodes({ me, onCodes }: RecoveryCodesProps) {
             await refresh()
           }}
         >
-          <p>Those you have are void from then on, and all other sessions end.</p>
+          <p>Your existing codes stop working, and all other sessions will be signed out.</p>
         </Confirm>
       )}
     </Part>
@@ -52,13 +52,13 @@ interface CodesShownProps {
   onClose(): void
 }
 
-/** The only time they are seen: they are kept as hashes. */
+/** Shows new recovery codes. They can't be shown again, because only their hashes are stored. */
 export function CodesShown({ codes, email, onClose }: CodesShownProps) {
   const text = codes.join("\n")
   return (
     <Dialog title="Your recovery codes" onClose={onClose}>
       <div class="stack">
-        <p>Keep them where you find them without your phone. They are shown this once, and each signs in once.</p>
+        <p>Store them where you can reach them without your phone. They're shown only now, and each works once.</p>
         <pre class="codes">{text}</pre>
         <div class="row">
           <Button
@@ -70,13 +70,13 @@ export function CodesShown({ codes, email, onClose }: CodesShownProps) {
               )
             }
           >
-            Download
+            Download codes
           </Button>
           <CopyButton text={text} />
         </div>
         <div class="dialog-foot">
           <Button kind="primary" onClick={onClose}>
-            I have kept them
+            I've saved them
           </Button>
         </div>
       </div>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 
-/** A part of a section with a heading of its own. */
+/** Renders a part of an account section under its own heading. */
 export function Part({ title, children }: { title: string; children: ComponentChildren }) {
   const id = useId()
   return (

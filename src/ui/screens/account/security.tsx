@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks"
-import { boot, type Me } from "../../boot.ts"
+import { boot, type Me } from "../../api/boot.ts"
 import { AuthenticatorApp } from "./authenticator-app.tsx"
 import { PasskeyList } from "./passkey-list.tsx"
 import { PasswordChange } from "./password-change.tsx"
 import { CodesShown, RecoveryCodes } from "./recovery-codes.tsx"
 
-/** Password, second factor, recovery codes, passkeys. Codes that were just made are shown once, over everything. */
+/** Renders password, authenticator app, passkeys and recovery codes. New recovery codes are shown once in a dialog. */
 export function Security({ me }: { me: Me }) {
   const [codes, setCodes] = useState<readonly string[]>()
   const { totp, passkeys } = me.user.mfa
@@ -14,7 +14,7 @@ export function Security({ me }: { me: Me }) {
     <>
       <PasswordChange me={me} />
       <AuthenticatorApp me={me} onCodes={setCodes} />
-      <PasskeyList onAdded={goOn} />
+      <PasskeyList onAdded={reloadIfUnlocked} />
       {hasFactor && <RecoveryCodes me={me} onCodes={setCodes} />}
       {codes && (
         <CodesShown
@@ -22,7 +22,7 @@ export function Security({ me }: { me: Me }) {
           email={me.user.email}
           onClose={() => {
             setCodes(undefined)
-            goOn()
+            reloadIfUnlocked()
           }}
         />
       )}
@@ -30,7 +30,7 @@ export function Security({ me }: { me: Me }) {
   )
 }
 
-/** Once the factor that a policy asked for is there, everything else opens with a new load. */
-function goOn(): void {
+/** Reloads once the required second factor exists, because everything else opens only then. */
+function reloadIfUnlocked(): void {
   if (boot.factor_missing) location.assign("/")
 }

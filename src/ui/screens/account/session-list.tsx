@@ -1,15 +1,15 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { get, post, remove } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { timeText } from "../../format.ts"
+import { get, post, remove } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Moment } from "../../parts/moment.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import { timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { Part } from "./section.tsx"
 
 interface Session {
@@ -28,11 +28,11 @@ const METHODS: Readonly<Record<string, string>> = {
   password: "password",
   passkey: "passkey",
   oidc: "identity provider",
-  setup: "set-up",
+  setup: "setup",
   invitation: "invitation",
 }
 
-/** Where the account is signed in. */
+/** Lists the user's sessions and ends them. */
 export function SessionList(_: { me: Me }) {
   const client = useQueryClient()
   const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<{ data: Session[] }>("/api/private/me/sessions", signal) })
@@ -40,7 +40,7 @@ export function SessionList(_: { me: Me }) {
   const refresh = () => client.invalidateQueries({ queryKey: KEY })
   return (
     <Part title="Sessions">
-      <p class="quiet">A session ends after seven days without use. One you do not know: end it, and choose another password.</p>
+      <p class="quiet">Sessions expire after seven days of inactivity. Don't recognize one? End it and change your password.</p>
       <Answer of={list} rows={3}>
         {({ data }) => (
           <div class="stack">
@@ -48,7 +48,7 @@ export function SessionList(_: { me: Me }) {
             {data.length > 1 && (
               <div class="row">
                 <Button kind="danger" onClick={() => setEnding("others")}>
-                  End all others
+                  End other sessions
                 </Button>
               </div>
             )}
@@ -57,17 +57,17 @@ export function SessionList(_: { me: Me }) {
       </Answer>
       {ending && (
         <Confirm
-          title={ending === "others" ? "End all other sessions" : "End this session"}
-          act={ending === "others" ? "End all others" : "End session"}
+          title={ending === "others" ? "End all other sessions?" : "End this session?"}
+          act={ending === "others" ? "End other sessions" : "End session"}
           onClose={() => setEnding(undefined)}
           onConfirm={async () => {
             if (ending === "others") await post("/api/private/me/sessions/revoke-others", undefined)
             else await remove(`/api/private/me/sessions/${ending.id}`)
             await refresh()
-            toast(ending === "others" ? "All other sessions have ended" : "The session has ended")
+            toast(ending === "others" ? "All other sessions ended" : "Session ended")
           }}
         >
-          <p>{ending === "others" ? "You stay signed in here, and nowhere else." : `${visible(ending.device)} has to sign in again.`}</p>
+          <p>{ending === "others" ? "You stay signed in on this device only." : `${visible(ending.device)} will have to sign in again.`}</p>
         </Confirm>
       )}
     </Part>
@@ -77,12 +77,12 @@ export function SessionList(_: { me: Me }) {
 const columnsOf = (onEnd: (session: Session) => void): Column<Session>[] => [
   {
     id: "device",
-    label: "Device and place",
+    label: "Device and location",
     cell: ({ device, current, place, ip_prefix }) => (
       <>
-        <span class="whole">{visible(device)}</span> {current && <span class="badge">this one</span>}
+        <span class="whole">{visible(device)}</span> {current && <span class="badge">this device</span>}
         <br />
-        <span class="small quiet whole">{visible([place, ip_prefix].filter(Boolean).join(", ") || "unknown place")}</span>
+        <span class="small quiet whole">{visible([place, ip_prefix].filter(Boolean).join(", ") || "unknown location")}</span>
       </>
     ),
   },
@@ -94,17 +94,17 @@ const columnsOf = (onEnd: (session: Session) => void): Column<Session>[] => [
       <>
         <time dateTime={created_at}>{timeText(created_at)}</time>
         <br />
-        <span class="small quiet whole">by {METHODS[method] ?? method}</span>
+        <span class="small quiet whole">with {METHODS[method] ?? method}</span>
       </>
     ),
   },
   {
     id: "end",
-    label: "End it",
+    label: "Actions",
     cell: (session) =>
       session.current ? null : (
         <Button kind="danger" aria-label={`End the session of ${session.device}`} onClick={() => onEnd(session)}>
-          End
+          End session
         </Button>
       ),
   },

@@ -1,11 +1,11 @@
-import { patch } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { useRefreshMe } from "../../me.ts"
+import { patch } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { useRefreshMe } from "../../api/me.ts"
 
 type User = Me["user"]
 export type ProfileChanges = Partial<Pick<User, "name" | "locale" | "time_format" | "theme" | "shortcuts" | "start_page">>
 
-/** Saves changes of the own account on top of the version they were made from; a newer one elsewhere is refused. */
+/** Returns a function that saves changes to the user's account. It fails if the account was changed elsewhere since it was loaded. */
 export function useSaveProfile({ user }: Me): (changes: ProfileChanges) => Promise<void> {
   const refresh = useRefreshMe()
   return async (changes) => {

@@ -1,7 +1,7 @@
 import type { CampaignMatrix } from "../../../domain/insight.ts"
 import { QUERY } from "../../../domain/limits.ts"
 
-/** All rows of the matrix, most visitors first; `ask` gives those of a page. One page is enough for nearly every site. */
+/** Fetches all rows of the campaign matrix, most visitors first. `ask` fetches one page. */
 export async function allCampaigns(
   ask: (page: { limit: number; offset: number }) => Promise<CampaignMatrix>,
 ): Promise<CampaignMatrix["rows"]> {

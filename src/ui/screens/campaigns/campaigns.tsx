@@ -1,18 +1,18 @@
 import type { Dimension } from "../../../domain/dimension.ts"
 import { comparisonArguments, type FlatArguments, rangeArguments, type SiteAddress } from "../../../domain/site-address.ts"
-import { isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
-import { exact } from "../../format.ts"
-import { usePageChoices } from "../../page-choices.ts"
+import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
+import { usePageChoices } from "../../browser/remembered-choices.ts"
 import { Card } from "../../parts/card.tsx"
 import { Page } from "../../parts/page.tsx"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { MISSING } from "../../stats/value-text.ts"
-import { CardAnswer } from "../dashboard/card-answer.tsx"
-import EmptyCard from "../dashboard/empty-card.tsx"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
-import { RankedList, type RankedRow } from "../dashboard/ranked-list.tsx"
+import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import EmptyCard from "../../report/cards/empty-card.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { MISSING } from "../../report/data/value-text.ts"
+import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
+import { exact } from "../../text/format.ts"
 import { LinkBuilder } from "./link-builder.tsx"
 import { Matrix } from "./matrix.tsx"
 
@@ -26,21 +26,21 @@ const NAMES: readonly TagTab[] = [
   { id: "term", label: "Term", dimension: "utm_term" },
   { id: "content", label: "Content", dimension: "utm_content" },
 ]
-const WAYS: readonly TagTab[] = [
+const SOURCES: readonly TagTab[] = [
   { id: "source", label: "Source", dimension: "utm_source" },
   { id: "medium", label: "Medium", dimension: "utm_medium" },
 ]
 
-/** What tagged links brought, and the tool that tags them. */
+/** Shows the results of tagged links and the link builder. */
 export default function CampaignsScreen() {
   return (
     <Page title="Campaigns">
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <div class="bands">
         <Matrix />
         <TagCard card="names" title="Campaigns" tabs={NAMES} />
-        <TagCard card="ways" title="Ways" tabs={WAYS} />
+        <TagCard card="ways" title="Source and medium" tabs={SOURCES} />
         <LinkBuilder />
       </div>
     </Page>
@@ -50,13 +50,13 @@ export default function CampaignsScreen() {
 const ROWS = 9
 const METRICS = ["visitors", "conversions"]
 
-/** Visits that have the tag: those without are most of them, and come from no campaign. */
+/** Limits a report to visits that have the tag. */
 const tagged = (address: SiteAddress, dimension: Dimension): FlatArguments => {
   const filters = [...address.filters, { dimension, operator: "is_not" as const, values: [MISSING] }]
   return { ...rangeArguments({ ...address, filters }), dimension }
 }
 
-/** Top values of one tag. */
+/** Shows the top values of a tag. */
 function TagCard({ card, title, tabs }: { card: string; title: string; tabs: readonly TagTab[] }) {
   const { siteId, address, searchWith } = useSiteAddress()
   const { of, choose } = usePageChoices()
@@ -76,7 +76,7 @@ function TagCard({ card, title, tabs }: { card: string; title: string; tabs: rea
               CSV
             </a>
           )}
-          {report.data && <span>{exact(report.data.total_rows)} in all</span>}
+          {report.data && <span>{exact(report.data.total_rows)} total</span>}
         </>
       }
     >

@@ -1,47 +1,47 @@
 import { useId, useState } from "preact/hooks"
 import type { Suggestions } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
+import { useSite } from "../../api/site.ts"
+import { useSiteAddress } from "../../browser/address.ts"
 import { Card } from "../../parts/card.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { visible } from "../../safe-text.ts"
-import { useSite } from "../../site.ts"
-import { useReport } from "../../stats/use-report.ts"
+import { TextField } from "../../parts/form/fields.tsx"
+import { useReport } from "../../report/data/use-report.ts"
+import { visible } from "../../text/safe-text.ts"
 import { examplePage } from "../sites/snippets.ts"
-import { TAGS, type Tags, taggedAddress } from "./tagged-address.ts"
+import { TAGS, type Tags, taggedUrl } from "./tagged-address.ts"
 
-/** Makes the address that a campaign links to; it changes with every letter. */
+/** Builds a URL with campaign tags as the user types. */
 export function LinkBuilder() {
   const { siteId } = useSiteAddress()
   const { data: site } = useSite(siteId)
   const [page, setPage] = useState<string>()
   const [tags, setTags] = useState<Tags>({})
   const shown = page ?? (site ? examplePage(site) : "")
-  const address = taggedAddress(shown, tags)
+  const address = taggedUrl(shown, tags)
   const missing = TAGS.find((tag) => "isNeeded" in tag && !tags[tag.id]?.trim())
   return (
     <Card title="Link builder" full>
       <div class="link-builder">
         <TextField
-          label="Page"
+          label="Page URL"
           type="url"
           value={shown}
           onValue={setPage}
           autocomplete="off"
-          {...(shown !== "" && !address && { error: "This is no web address. One looks like https://shop.example/sale." })}
+          {...(shown !== "" && !address && { error: "Enter a full URL, such as https://shop.example/sale." })}
         />
         {TAGS.map((tag) => (
           <TagField key={tag.id} tag={tag} value={tags[tag.id] ?? ""} onValue={(value) => setTags({ ...tags, [tag.id]: value })} />
         ))}
       </div>
       <div class="stack link-made">
-        <output class="link-made-text" aria-label="Address with tags">
+        <output class="link-made-text" aria-label="Tagged URL">
           {address === undefined ? "–" : visible(address)}
         </output>
         <div class="row">
-          {address !== undefined && !missing && <CopyButton text={address} label="Copy address" />}
-          {missing && <span class="small quiet">A source is needed: without it nobody can tell where visits come from.</span>}
+          {address !== undefined && !missing && <CopyButton text={address} label="Copy URL" />}
+          {missing && <span class="small quiet">Add a source so visits can be attributed.</span>}
         </div>
       </div>
     </Card>
@@ -54,7 +54,7 @@ interface TagFieldProps {
   onValue(value: string): void
 }
 
-/** With the values of the period as suggestions: a tag that is spelled in two ways is two campaigns. */
+/** Renders a tag field with recorded values as suggestions, because different spellings count as different campaigns. */
 function TagField({ tag: { id, label, example }, value, onValue }: TagFieldProps) {
   const { address } = useSiteAddress()
   const list = useId()

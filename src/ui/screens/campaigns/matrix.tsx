@@ -3,19 +3,19 @@ import { Link } from "wouter"
 import type { Dimension } from "../../../domain/dimension.ts"
 import type { CampaignMatrix } from "../../../domain/insight.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
-import { isFiltered, isFilteredBy, useSiteAddress } from "../../address.ts"
-import { csvText } from "../../csv.ts"
-import { exact, metricText, short } from "../../format.ts"
+import { isFiltered, isFilteredBy, useSiteAddress } from "../../browser/address.ts"
+import { csvText } from "../../browser/csv.ts"
+import { saveFile } from "../../browser/save-file.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Card } from "../../parts/card.tsx"
 import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { EmptyState, sentenceOf } from "../../parts/states.tsx"
-import { saveFile } from "../../save-file.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { toast } from "../../toasts.ts"
-import { CardAnswer } from "../dashboard/card-answer.tsx"
-import EmptyCard from "../dashboard/empty-card.tsx"
+import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import EmptyCard from "../../report/cards/empty-card.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { exact, metricText, short } from "../../text/format.ts"
 import { allCampaigns } from "./all-campaigns.ts"
 
 type Row = CampaignMatrix["rows"][number]
@@ -26,7 +26,7 @@ const TAGS = [
 ] as const satisfies readonly (readonly [Dimension, keyof Row])[]
 const ROWS = 100
 
-/** Source, medium and campaign together; a click on a row filters by all three. */
+/** Shows source, medium and campaign together. A click on a row filters by all three. */
 export function Matrix() {
   const { address } = useSiteAddress()
   const report = useReport("campaigns", { ...rangeArguments(address), limit: ROWS })
@@ -34,7 +34,7 @@ export function Matrix() {
     <Card title="Source, medium and campaign" full foot={<Foot report={report.data as CampaignMatrix | undefined} />}>
       <CardAnswer of={report} rows={6}>
         {(data) => {
-          const { rows } = data as CampaignMatrix // the report of this name
+          const { rows } = data as CampaignMatrix // the result of the campaigns report
           if (rows.length > 0)
             return (
               <DataTable
@@ -46,7 +46,9 @@ export function Matrix() {
             )
           if (isFiltered(address)) return <EmptyCard />
           return (
-            <EmptyState>No visit of this period came through a tagged link. Make one below and use it in the next campaign.</EmptyState>
+            <EmptyState>
+              No visits through tagged links in this period. Create a tagged link below and use it in your next campaign.
+            </EmptyState>
           )
         }}
       </CardAnswer>
@@ -58,7 +60,7 @@ const Foot = ({ report }: { report: CampaignMatrix | undefined }) =>
   report === undefined ? null : (
     <>
       {report.total_rows > 0 && <MatrixFile />}
-      <span>{exact(report.total_rows)} in all</span>
+      <span>{exact(report.total_rows)} total</span>
       {report.notes?.map((note) => (
         <span key={note}>{note}</span>
       ))}
@@ -67,7 +69,7 @@ const Foot = ({ report }: { report: CampaignMatrix | undefined }) =>
 
 const FIELDS = ["source", "medium", "campaign", "visitors", "conversions", "conversion_rate"] as const
 
-/** All that matches, as a file; the server makes none of this report, so it is made here. */
+/** Exports all matching rows. The file is created here, because the server has no export of this report. */
 function MatrixFile() {
   const { address } = useSiteAddress()
   const { ask, exportAddress } = useStatsSource()
@@ -78,11 +80,11 @@ function MatrixFile() {
     try {
       const { signal } = new AbortController()
       const rows = await allCampaigns(
-        (page) => ask("campaigns", { ...rangeArguments(address), ...page }, signal) as Promise<CampaignMatrix>, // the report of this name
+        (page) => ask("campaigns", { ...rangeArguments(address), ...page }, signal) as Promise<CampaignMatrix>, // the result of the campaigns report
       )
       saveFile("campaigns.csv", new Blob([csvText(FIELDS, rows)], { type: "text/csv" }))
     } catch (error) {
-      toast(`The file was not made. ${sentenceOf(error as Error)}`)
+      toast(`The export failed. ${sentenceOf(error as Error)}`)
     } finally {
       setBusy(false)
     }

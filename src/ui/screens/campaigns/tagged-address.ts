@@ -1,4 +1,4 @@
-/** The address of a page with campaign tags. */
+/** Campaign tags of a URL. */
 export const TAGS = [
   { id: "utm_source", label: "Source", example: "newsletter", isNeeded: true },
   { id: "utm_medium", label: "Medium", example: "email" },
@@ -10,10 +10,9 @@ export type TagId = (typeof TAGS)[number]["id"]
 export type Tags = Partial<Record<TagId, string>>
 
 /**
- * The page with the tags in place of those it has; other parts of its address stay. An address without a scheme is taken as
- * `https`. Undefined when it is no web address.
+ * Returns the URL with its campaign tags replaced. A URL without a scheme is taken as `https`. Undefined if it is not a web URL.
  */
-export function taggedAddress(page: string, tags: Tags): string | undefined {
+export function taggedUrl(page: string, tags: Tags): string | undefined {
   const text = page.trim()
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `https://${text}`)
   if (text === "" || !url || !/^https?:$/.test(url.protocol) || !url.hostname.includes(".")) return undefined

@@ -1,23 +1,23 @@
 import { Suspense } from "preact/compat"
-import { useEffect } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { useLocation, useParams } from "wouter"
-import { lastPeriod, useSiteAddress } from "../../address.ts"
-import { lazyPart } from "../../lazy-screen.ts"
-import { useMe } from "../../me.ts"
+import { useMe } from "../../api/me.ts"
+import { useSite } from "../../api/site.ts"
+import { lastPeriod, useSiteAddress } from "../../browser/address.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { Page } from "../../parts/page.tsx"
 import { Skeleton } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useSite } from "../../site.ts"
-import { BreakdownCards } from "./cards.tsx"
-import { FilterBar } from "./filter-bar.tsx"
-import { Instrument } from "./instrument.tsx"
-import { LeftOut } from "./left-out.tsx"
+import { BreakdownCards } from "../../report/cards/cards.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { FilterBar, useFilterBar } from "../../report/filters/filter-bar.tsx"
+import { Instrument } from "../../report/summary/summary.tsx"
+import { visible } from "../../text/safe-text.ts"
 import { Panels } from "./panels.tsx"
 
 const NewSite = lazyPart(() => import("./new-site.tsx"))
-const Details = lazyPart(() => import("./details.tsx"))
+const Details = lazyPart(() => import("../../report/cards/details.tsx"))
 
-/** The page that answers the daily questions without a click. */
+/** Renders the overview page of a site. */
 export function Dashboard() {
   const { siteId, base, address, searchWith } = useSiteAddress()
   const { dimension } = useParams<{ dimension?: string }>()
@@ -26,21 +26,26 @@ export function Dashboard() {
   const name = visible(me?.sites.find(({ id }) => id === siteId)?.name ?? "Site")
   const isKnown = usePeriod()
   const { data: site } = useSite(siteId)
+  const [hasFilterBar, onFilterBar] = useFilterBar()
+  const [isSettled, setSettled] = useState(false)
+  useEffect(preloadOnInteraction, [])
   return (
     <Page title={name} hideTitle>
       {isKnown ? (
         <>
-          <FilterBar />
-          <LeftOut />
-          <Instrument />
+          <FilterBar onShown={onFilterBar} />
+          <IgnoredAddressParts />
+          <Instrument waits={!hasFilterBar} onSettled={() => setSettled(true)} />
           {site && !site.first_event_at ? (
-            <Suspense fallback={<Skeleton />}>
-              <NewSite siteId={siteId} />
-            </Suspense>
+            isSettled && (
+              <Suspense fallback={<Skeleton />}>
+                <NewSite siteId={siteId} />
+              </Suspense>
+            )
           ) : (
             <>
-              <BreakdownCards />
-              <Panels />
+              <BreakdownCards waits={!isSettled} />
+              {isSettled && <Panels />}
             </>
           )}
         </>
@@ -56,11 +61,22 @@ export function Dashboard() {
   )
 }
 
+/** Preloads the filter pills and empty cards on the first interaction, so that they also work if the server becomes unreachable. */
+function preloadOnInteraction(): () => void {
+  const loaded = new AbortController()
+  const load = () => {
+    loaded.abort()
+    for (const part of [import("../../report/filters/filter-pills.tsx"), import("../../report/cards/empty-card.tsx")]) part.catch(() => {})
+  }
+  for (const type of ["pointerdown", "keydown"]) addEventListener(type, load, { capture: true, signal: loaded.signal })
+  return () => loaded.abort()
+}
+
 const TWO_DAYS_MS = 2 * 86_400_000
 
 /**
- * Whether the period is settled. An address without one gets that which was looked at last, today where there are less than
- * two days of data, else the usual one: from then on the address alone says what is shown.
+ * Returns whether the URL names a period. If it doesn't, adds one: the last period used on this site, *today* if there are less
+ * than two days of data, else the default.
  */
 function usePeriod(): boolean {
   const { siteId, address, namesPeriod, go } = useSiteAddress()

@@ -1,12 +1,12 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../../lazy-screen.ts"
-import { useMe } from "../../me.ts"
-import { panels } from "../../plugin-pages.ts"
-import { useStatsSource } from "../../stats/source.ts"
+import { useMe } from "../../api/me.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
+import { useStatsSource } from "../../report/data/source.ts"
+import { panels } from "../../shell/plugin-pages.ts"
 
 const PANELS = panels().map(({ plugin, panel }) => ({ plugin, panel, Panel: lazyPart(panel.load) }))
 
-/** Cards of the plugins that are switched on and that the person may read. */
+/** Renders the cards of enabled plugins that the user may read. */
 export function Panels() {
   const features = useMe()?.features ?? []
   const { can } = useStatsSource()

@@ -1,24 +1,24 @@
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
-import { isFiltered, isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
-import { copyText } from "../../clipboard.ts"
-import { exact } from "../../format.ts"
-import { lazyPart } from "../../lazy-screen.ts"
-import { usePageChoices } from "../../page-choices.ts"
+import { isFiltered, isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
+import { copyText } from "../../browser/clipboard.ts"
+import { usePageChoices } from "../../browser/remembered-choices.ts"
 import { Card } from "../../parts/card.tsx"
 import { Icon } from "../../parts/icon.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
 import { Page } from "../../parts/page.tsx"
-import { visible } from "../../safe-text.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { OTHER } from "../../stats/value-text.ts"
-import { CardAnswer } from "../dashboard/card-answer.tsx"
-import EmptyCard from "../dashboard/empty-card.tsx"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
-import { RankedList, type RankedRow } from "../dashboard/ranked-list.tsx"
+import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import EmptyCard from "../../report/cards/empty-card.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { OTHER } from "../../report/data/value-text.ts"
+import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
+import { exact } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { PropertyExplorer } from "./property-explorer.tsx"
 import { SendExample } from "./send-example.tsx"
 
@@ -26,7 +26,7 @@ const GoalDialog = lazyPart(() => import("../goals/goal-dialog.tsx"))
 const ROWS = 100
 const METRICS = ["events", "visitors", "conversion_rate"]
 
-/** Events beside views, with totals and properties. */
+/** Shows custom events with totals and properties. */
 export default function EventsScreen() {
   const { siteId, address } = useSiteAddress()
   const { of, choose } = usePageChoices()
@@ -43,7 +43,7 @@ export default function EventsScreen() {
   return (
     <Page title="Events">
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <div class="bands">
         <EventList report={report} onGoal={setGoalFor} onExplore={(event) => choose({ event })} />
         {isEmpty && !isFiltered(address) ? (
@@ -81,7 +81,7 @@ function EventList({ report, onGoal, onExplore }: EventListProps) {
               CSV
             </a>
           )}
-          {report.data && <span>{exact(report.data.total_rows)} in all</span>}
+          {report.data && <span>{exact(report.data.total_rows)} total</span>}
         </>
       }
     >
@@ -116,17 +116,17 @@ function EventMenu({ event, onGoal, onExplore }: { event: string } & Pick<EventL
   }
   return (
     <span class="ranked-menu">
-      <Popover iconOnly kind="quiet" label={`Menu of ${visible(event)}`} button={<Icon name="more" />}>
+      <Popover iconOnly kind="quiet" label={`Actions for ${visible(event)}`} button={<Icon name="more" />}>
         {(close) => (
           <>
-            <MenuItem onSelect={after(close, () => onExplore(event))}>Show its properties</MenuItem>
-            {can("goals:write") && event !== OTHER && <MenuItem onSelect={after(close, () => onGoal(event))}>Make a goal</MenuItem>}
+            <MenuItem onSelect={after(close, () => onExplore(event))}>Show properties</MenuItem>
+            {can("goals:write") && event !== OTHER && <MenuItem onSelect={after(close, () => onGoal(event))}>Create goal</MenuItem>}
             <MenuItem
               onSelect={after(close, () =>
                 go({ filters: toggledFilter(address.filters, { dimension: "event", operator: "is_not" }, event) }),
               )}
             >
-              Is not
+              Exclude value
             </MenuItem>
             <MenuItem onSelect={after(close, () => void copyText(event))}>Copy value</MenuItem>
           </>

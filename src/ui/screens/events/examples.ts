@@ -1,4 +1,4 @@
-/** Ways to send an event, as text to copy. */
+/** Code that sends an event, to copy. */
 import { collectOrigin, examplePage, type SnippetSite } from "../sites/snippets.ts"
 
 export const EXAMPLE_TABS = [
@@ -9,9 +9,9 @@ export const EXAMPLE_TABS = [
 export type ExampleTab = (typeof EXAMPLE_TABS)[number]["id"]
 
 export const EXAMPLE_NOTES: Readonly<Record<ExampleTab, string>> = {
-  html: "On the element that is clicked, or on a form. The tracker of the page does the rest.",
-  js: "Anywhere on a page that has the tracker. Properties and revenue may be left out.",
-  server: "For events that a server knows of. It needs an API key with the scope events:write.",
+  html: "Add the attributes to a clickable element or form. The tracker sends the event.",
+  js: "Call it anywhere on a page with the tracker. Properties and revenue are optional.",
+  server: "For events recorded by your server. Needs an API key with the events:write scope.",
 }
 
 export function exampleText(tab: ExampleTab, site: SnippetSite): string {

@@ -1,21 +1,20 @@
 import type { Properties } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
-import { counted } from "../../counted.ts"
-import { exact } from "../../format.ts"
+import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Card } from "../../parts/card.tsx"
-import { SelectField } from "../../parts/fields.tsx"
+import { SelectField } from "../../parts/form/fields.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { CardAnswer } from "../dashboard/card-answer.tsx"
-import { RankedList, type RankedRow } from "../dashboard/ranked-list.tsx"
+import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
+import { counted, exact } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 
 interface PropertyExplorerProps {
-  /** Names to choose from. */
+  /** Event names to choose from. */
   events: readonly string[]
-  /** Undefined: of all events. */
+  /** Chosen event, or undefined for all events. */
   event: string | undefined
   onEvent(event: string | undefined): void
 }
@@ -23,7 +22,7 @@ interface PropertyExplorerProps {
 const KEYS = 20
 const ALL = ""
 
-/** Properties of an event, each with its most frequent values; a click on a value filters everything by it. */
+/** Shows the properties of an event with their most frequent values. A click on a value filters by it. */
 export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerProps) {
   const { address } = useSiteAddress()
   const report = useReport("properties", { ...rangeArguments(address), ...(event !== undefined && { event }), limit: KEYS })
@@ -40,11 +39,11 @@ export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerPro
       </div>
       <CardAnswer of={report}>
         {(data) => {
-          const { data: keys, total_properties } = data as Properties // the report of this name
+          const { data: keys, total_properties } = data as Properties // the result of the properties report
           if (keys.length === 0)
             return (
               <EmptyState>
-                {event === undefined ? "No event of this period" : `No ${visible(event)} of this period`} carries a property.
+                {event === undefined ? "No events with properties" : `No ${visible(event)} events with properties`} in this period.
               </EmptyState>
             )
           return (
@@ -55,7 +54,7 @@ export function PropertyExplorer({ events, event, onEvent }: PropertyExplorerPro
                 ))}
               </div>
               {total_properties > keys.length && (
-                <p class="small quiet">{exact(total_properties - keys.length)} more properties are not listed.</p>
+                <p class="small quiet">{exact(total_properties - keys.length)} more properties aren't shown.</p>
               )}
             </div>
           )
@@ -86,7 +85,7 @@ function PropertyValues({ found: { property, events, values, total_values } }: {
             : undefined
         }
       />
-      {total_values > values.length && <p class="small quiet">{counted(total_values - values.length, "more value")}</p>}
+      {total_values > values.length && <p class="small quiet">{counted(total_values - values.length, "more value")} not shown</p>}
     </section>
   )
 }

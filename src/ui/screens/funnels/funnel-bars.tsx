@@ -1,19 +1,18 @@
 import type { FunnelInsight } from "../../../domain/insight.ts"
-import { counted } from "../../counted.ts"
-import { duration, exact, NOTHING, percent, short } from "../../format.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { visible } from "../../safe-text.ts"
+import { counted, duration, exact, NOTHING, percent, short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 
 type Step = FunnelInsight["steps"][number]
 interface Stage extends Step {
-  /** The same step in the earlier range. */
+  /** The same step in the comparison period. */
   before: Step | undefined
 }
 
 const stagesOf = ({ steps, comparison }: FunnelInsight): Stage[] =>
   steps.map((step, index) => ({ ...step, before: comparison?.steps[index] }))
 
-/** Steps as bars, the first one full; the tick is the earlier period's share, so that unlike crowds can be compared. */
+/** Draws the steps as bars relative to the first. A tick marks the share in the comparison period, so that periods with different traffic can be compared. */
 export function FunnelBars({ funnel }: { funnel: FunnelInsight }) {
   const earlier = funnel.comparison?.entered
   return (
@@ -44,33 +43,32 @@ export function FunnelBars({ funnel }: { funnel: FunnelInsight }) {
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : (part / whole) * 100)
 
 function factsOf({ step, conversion_rate, step_conversion_rate, dropoff, median_seconds, before }: Stage): string[] {
-  const earlier = before ? [`before ${percent(before.conversion_rate)}`] : []
-  if (step === 1) return ["entered", ...(before ? [`before ${counted(before.visitors, "visitor")}`] : [])]
+  const was = before ? ` (was ${percent(before.conversion_rate)})` : ""
+  if (step === 1) return ["entered", ...(before ? [`was ${counted(before.visitors, "visitor")}`] : [])]
   return [
-    `${percent(conversion_rate)} of the first step`,
-    ...earlier,
-    `${percent(step_conversion_rate)} of the one before`,
-    `${exact(dropoff)} left`,
-    ...(median_seconds === undefined ? [] : [`${duration(median_seconds)} median`]),
+    `${percent(conversion_rate)} of step 1${was}`,
+    ...(step > 2 ? [`${percent(step_conversion_rate)} of step ${step - 1}`] : []),
+    `${exact(dropoff)} dropped off`,
+    ...(median_seconds === undefined ? [] : [`median ${duration(median_seconds)}`]),
   ]
 }
 
 const text = (id: string, label: string, cell: (stage: Stage) => string): Column<Stage> => ({ id, label, number: true, cell })
 
-/** The same numbers. */
+/** Shows the numbers of the bars as a table. */
 export function FunnelTable({ funnel }: { funnel: FunnelInsight }) {
   const hasBefore = funnel.comparison !== undefined
   const columns: Column<Stage>[] = [
     { id: "step", label: "Step", cell: ({ step, name }) => `${step}. ${visible(name)}` },
     text("visitors", "Visitors", ({ visitors }) => exact(visitors)),
-    text("first", "Of the first", ({ conversion_rate }) => percent(conversion_rate)),
-    text("previous", "Of the one before", ({ step_conversion_rate }) => percent(step_conversion_rate)),
-    text("left", "Left", ({ dropoff }) => exact(dropoff)),
+    text("first", "Of first step", ({ conversion_rate }) => percent(conversion_rate)),
+    text("previous", "Of previous step", ({ step_conversion_rate }) => percent(step_conversion_rate)),
+    text("left", "Dropped off", ({ dropoff }) => exact(dropoff)),
     text("median", "Median time", ({ median_seconds }) => (median_seconds === undefined ? NOTHING : duration(median_seconds))),
     ...(hasBefore
       ? [
-          text("visitors-before", "Visitors before", ({ before }) => exact(before?.visitors)),
-          text("first-before", "Of the first before", ({ before }) => percent(before?.conversion_rate)),
+          text("visitors-before", "Visitors, comparison", ({ before }) => exact(before?.visitors)),
+          text("first-before", "Of first step, comparison", ({ before }) => percent(before?.conversion_rate)),
         ]
       : []),
   ]

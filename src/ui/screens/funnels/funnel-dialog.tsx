@@ -1,29 +1,29 @@
 import { useId, useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { useSiteAddress } from "../../address.ts"
-import { patch, post } from "../../api.ts"
+import { patch, post } from "../../api/api.ts"
+import { currentOf } from "../../api/conflict.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { TwoVersions } from "../../parts/two-versions.tsx"
-import { visible } from "../../safe-text.ts"
-import { currentOf } from "../../stale.ts"
-import { toast } from "../../toasts.ts"
+import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { TwoVersions } from "../../parts/form/two-versions.tsx"
+import { visible } from "../../text/safe-text.ts"
 import { draftOf, emptyDraft, type FunnelDraft, type FunnelShown, inputOf, reasonAgainst } from "./funnel-draft.ts"
 import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
 import { StepList } from "./step-list.tsx"
 import { useStepCounts } from "./use-step-counts.ts"
 
 interface FunnelDialogProps {
-  /** The funnel that is changed; a new one without it. */
+  /** Funnel to edit, or undefined for a new one. */
   funnel?: FunnelShown
-  /** What a new one begins with. */
+  /** Initial values of a new funnel. */
   draft?: FunnelDraft
   onClose(): void
 }
 
-/** Makes or changes a funnel; each step says how many came so far. */
+/** Adds or edits a funnel. Each step shows how many visitors reached it. */
 export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDialogProps) {
   const { siteId, searchWith } = useSiteAddress()
   const [, navigate] = useLocation()
@@ -55,7 +55,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
       />
     )
   return (
-    <Dialog title={funnel ? "Edit funnel" : "Add a funnel"} onClose={onClose} wide>
+    <Dialog title={funnel ? "Edit funnel" : "Add funnel"} onClose={onClose} wide>
       <Form
         submit={() =>
           save().catch((error) => {
@@ -78,7 +78,7 @@ export default function FunnelDialog({ funnel, draft: given, onClose }: FunnelDi
             />
             <StepList steps={draft.steps} onSteps={(steps) => setDraft({ ...draft, steps })} counts={counts} errorOf={errorOf} />
             <Conditions draft={draft} onDraft={setDraft} error={errorOf("/window_hours")} />
-            <SaveRow reason={reasonAgainst(draft)} busy={busy} act={funnel ? "Save" : "Add funnel"} onClose={onClose} />
+            <SaveRow reason={reasonAgainst(draft)} busy={busy} act={funnel ? "Save changes" : "Add funnel"} onClose={onClose} />
           </div>
         )}
       </Form>
@@ -91,12 +91,12 @@ const facts = ({ name, steps, order = "sequential", window_hours }: ReturnType<t
     ["Name", visible(name)],
     ["Steps", steps.map(({ name: own, value }) => visible(own ?? value)).join(" → ")],
     ["Order", ORDER_WORDS[order]],
-    ["Longest time", window_hours === null || window_hours === undefined ? "the whole period" : `${window_hours} h`],
+    ["Time limit", window_hours === null || window_hours === undefined ? "the whole period" : `${window_hours} h`],
   ] as const
 
 export const ORDER_WORDS: Readonly<Record<FunnelDraft["order"], string>> = {
-  sequential: "Other activity may lie between two steps",
-  strict: "No other activity between two steps",
+  sequential: "Any order of other pages in between",
+  strict: "Steps directly after one another",
 }
 
 interface ConditionsProps {
@@ -120,14 +120,14 @@ const Conditions = ({ draft, onDraft, error }: ConditionsProps) => (
       ))}
     </fieldset>
     <TextField
-      label="Longest time from first to last step, in hours"
+      label="Time limit from first to last step (hours)"
       type="number"
       min={1}
       max={720}
       value={draft.windowHours}
       onValue={(windowHours) => onDraft({ ...draft, windowHours })}
       error={error}
-      note="Left empty, it is the whole period."
+      note="Leave empty for no limit within the period."
     />
   </>
 )

@@ -1,10 +1,10 @@
-/** A funnel as it stands in the form, and what of it is sent. */
+/** Form entries of a funnel and its request body. */
 import type { FunnelInput } from "../../../domain/funnel.ts"
 import { THINGS } from "../../../domain/limits.ts"
 
 type Step = FunnelInput["steps"][number]
 
-/** A funnel as `GET /api/private/sites/{site}/funnels` shows it. */
+/** Funnel as `GET /api/private/sites/{site}/funnels` returns it. */
 export interface FunnelShown {
   id: number
   name: string
@@ -15,12 +15,12 @@ export interface FunnelShown {
 }
 
 export interface DraftStep {
-  /** Stays with the step when it is moved. */
+  /** Identity of the step, unchanged when it is moved. */
   key: number
   type: Step["type"]
   match: NonNullable<Step["match"]>
   value: string
-  /** Empty: named after its value. */
+  /** Empty to use the value as the name. */
   name: string
 }
 
@@ -28,7 +28,7 @@ export interface FunnelDraft {
   name: string
   steps: readonly DraftStep[]
   order: FunnelShown["order"]
-  /** As it is typed; empty: the whole period. */
+  /** As typed. Empty for no limit within the period. */
   windowHours: string
 }
 
@@ -44,13 +44,13 @@ export const emptyDraft = (): FunnelDraft => ({ name: "", steps: [newStep(), new
 
 export const draftOf = ({ name, steps, order, window_hours }: FunnelShown): FunnelDraft => ({
   name,
-  // A name that repeats the value was not chosen: it goes when the value does.
+  // A name equal to the value was not chosen, so it must follow changes of the value.
   steps: steps.map((step) => newStep({ ...step, name: step.name === step.value ? "" : step.name })),
   order,
   windowHours: window_hours === null ? "" : String(window_hours),
 })
 
-/** The steps that say what they are. */
+/** Returns the steps that have a value. */
 const completeSteps = ({ steps }: Pick<FunnelDraft, "steps">): DraftStep[] => steps.filter(({ value }) => value !== "")
 
 export const inputOf = (draft: FunnelDraft): FunnelInput => ({
@@ -70,24 +70,24 @@ const stepInput = ({ type, match, value, name }: DraftStep): Step => ({
 const windowOf = ({ windowHours }: Pick<FunnelDraft, "windowHours">): number | null =>
   windowHours.trim() === "" ? null : Number(windowHours)
 
-/** What is asked to count the steps while they are written: those up to the first that says nothing. Undefined when that is the first one. */
+/** Returns the query that counts the steps during editing: those before the first empty one. Undefined if the first step is empty. */
 export function countedInput(draft: FunnelDraft): Pick<FunnelInput, "steps" | "order" | "window_hours"> | undefined {
   const first = draft.steps.findIndex(({ value }) => value === "")
-  const said = draft.steps.slice(0, first === -1 ? undefined : first).map(({ type, match, value }) => ({ type, match, value }))
-  if (said.length === 0) return undefined
-  // A funnel has at least two steps: a single one is asked for twice, and only the first of the two is read.
-  return { steps: said.length === 1 ? [said[0]!, said[0]!] : said, order: draft.order, window_hours: windowOf(draft) }
+  const filled = draft.steps.slice(0, first === -1 ? undefined : first).map(({ type, match, value }) => ({ type, match, value }))
+  if (filled.length === 0) return undefined
+  // A query needs at least two steps, so a single step is sent twice and only its first count is read.
+  return { steps: filled.length === 1 ? [filled[0]!, filled[0]!] : filled, order: draft.order, window_hours: windowOf(draft) }
 }
 
-/** Why it cannot be saved yet; undefined when it can. */
+/** Returns why the funnel can't be saved yet, or undefined. */
 export function reasonAgainst(draft: FunnelDraft): string | undefined {
   const complete = completeSteps(draft).length
-  if (complete < STEPS.min) return `A funnel has at least ${STEPS.min} steps; ${complete === 0 ? "none" : "one"} is complete.`
-  if (complete < draft.steps.length) return "A step is empty. Fill it in or remove it."
-  return draft.name.trim() === "" ? "The funnel has no name yet." : undefined
+  if (complete < STEPS.min) return "Fill in at least two steps."
+  if (complete < draft.steps.length) return "Fill in or remove the empty step."
+  return draft.name.trim() === "" ? "Enter a name for the funnel." : undefined
 }
 
-/** The list with one item at another place. */
+/** Returns the list with one item moved. */
 export function moved<Item>(items: readonly Item[], from: number, to: number): Item[] {
   const others = items.filter((_, index) => index !== from)
   const item = items[from]

@@ -2,29 +2,29 @@ import { useState } from "preact/hooks"
 import { Link, useLocation } from "wouter"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { remove } from "../../api.ts"
-import { exact, percent } from "../../format.ts"
-import { usePageChoices } from "../../page-choices.ts"
+import { remove } from "../../api/api.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { usePageChoices } from "../../browser/remembered-choices.ts"
 import { Button } from "../../parts/button.tsx"
 import { Card } from "../../parts/card.tsx"
 import { Change } from "../../parts/change.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { CardAnswer } from "../dashboard/card-answer.tsx"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
+import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { exact, percent } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { FunnelBars, FunnelTable } from "./funnel-bars.tsx"
 import FunnelDialog, { ORDER_WORDS } from "./funnel-dialog.tsx"
 import type { FunnelShown } from "./funnel-draft.ts"
 import { FunnelSplit, SplitField, splitOf } from "./funnel-split.tsx"
 import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
 
-/** A saved funnel: its steps, compared and split. */
+/** Shows a saved funnel: its steps, comparison and breakdown. */
 export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
   const { siteId, searchWith } = useSiteAddress()
   const { can } = useStatsSource()
@@ -37,10 +37,10 @@ export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
         can("funnels:write") && (
           <>
             <Button icon="pencil" onClick={() => setOpen("edit")}>
-              Edit
+              Edit funnel
             </Button>
             <Button kind="danger" icon="trash" onClick={() => setOpen("delete")}>
-              Delete
+              Delete funnel
             </Button>
           </>
         )
@@ -50,7 +50,7 @@ export function FunnelPage({ funnel }: { funnel: FunnelShown }) {
         <Link href={`/sites/${siteId}/funnels${searchWith({ cards: {} })}`}>All funnels</Link>
       </p>
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <Report funnel={funnel} />
       {open === "edit" && <FunnelDialog funnel={funnel} onClose={close} />}
       {open === "delete" && <DeleteFunnel funnel={funnel} onClose={close} />}
@@ -77,7 +77,7 @@ function Report({ funnel }: { funnel: FunnelShown }) {
         marks={
           <span class="small quiet">
             {ORDER_WORDS[funnel.order]}
-            {funnel.window_hours !== null && `, within ${funnel.window_hours} h`}
+            {funnel.window_hours !== null && `, within ${funnel.window_hours} hours`}
           </span>
         }
         foot={
@@ -93,25 +93,25 @@ function Report({ funnel }: { funnel: FunnelShown }) {
       >
         <CardAnswer of={report} rows={6}>
           {(data) => {
-            const found = data as FunnelInsight // the report of this name
+            const found = data as FunnelInsight // the result of the funnel report
             return (
               <>
                 <Result funnel={found} />
-                {found.entered === 0 && <EmptyState>Nobody took the first step in this period.</EmptyState>}
+                {found.entered === 0 && <EmptyState>No visitors reached step 1 in this period.</EmptyState>}
                 {asTable ? <FunnelTable funnel={found} /> : <FunnelBars funnel={found} />}
               </>
             )
           }}
         </CardAnswer>
       </Card>
-      <Card title="Split" full>
+      <Card title="Breakdown" full>
         <div class="split-field">
           <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension })} />
         </div>
         {split && (
           <CardAnswer of={report} rows={4}>
             {(data) => {
-              const { breakdown } = data as FunnelInsight // the report of this name
+              const { breakdown } = data as FunnelInsight // the result of the funnel report
               return breakdown?.dimension === split ? <FunnelSplit split={breakdown} dimension={split} /> : null
             }}
           </CardAnswer>
@@ -121,14 +121,14 @@ function Report({ funnel }: { funnel: FunnelShown }) {
   )
 }
 
-/** 1,204 entered, 87 completed: 7.2%. */
+/** Shows the overall result, such as *1,204 entered, 87 completed: 7.2%*. */
 const Result = ({ funnel: { entered, completed, conversion_rate, comparison } }: { funnel: FunnelInsight }) => (
   <p class="row funnel-result">
     <span>
       {exact(entered)} entered, {exact(completed)} completed: <strong>{percent(conversion_rate)}</strong>
     </span>
     {comparison && <Change metric="conversion_rate" change={comparison.change_percent.conversion_rate} value={conversion_rate} />}
-    {comparison && <span class="small quiet">before {percent(comparison.conversion_rate)}</span>}
+    {comparison && <span class="small quiet">was {percent(comparison.conversion_rate)}</span>}
   </p>
 )
 
@@ -138,8 +138,8 @@ function DeleteFunnel({ funnel, onClose }: { funnel: FunnelShown; onClose(): voi
   const refresh = useRefreshFunnels(siteId)
   return (
     <Confirm
-      title="Delete this funnel"
-      act="Delete the funnel"
+      title="Delete this funnel?"
+      act="Delete funnel"
       name={visible(funnel.name)}
       onConfirm={async () => {
         await remove(`${funnelsPath(siteId)}/${funnel.id}`)
@@ -148,7 +148,7 @@ function DeleteFunnel({ funnel, onClose }: { funnel: FunnelShown; onClose(): voi
       }}
       onClose={onClose}
     >
-      <p>What was recorded stays. Cards of saved dashboards that show this funnel will have nothing to show.</p>
+      <p>Recorded data is kept. Dashboard widgets that show this funnel will be empty. This can't be undone.</p>
     </Confirm>
   )
 }

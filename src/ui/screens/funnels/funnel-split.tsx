@@ -1,14 +1,14 @@
 import { type Dimension, dimensionFacts, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
 import type { FunnelInsight } from "../../../domain/insight.ts"
-import { exact, percent } from "../../format.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { SelectField } from "../../parts/fields.tsx"
+import { SelectField } from "../../parts/form/fields.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { valueText } from "../../stats/value-text.ts"
-import { dimensionLabel } from "../../words.ts"
+import { valueText } from "../../report/data/value-text.ts"
+import { exact, percent } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { dimensionLabel } from "../../text/words.ts"
 
-/** A visit has one value of these. */
+/** Dimensions of which a visit has exactly one value. */
 const SPLITS: readonly Dimension[] = FLAT_DIMENSIONS.filter((name) => dimensionFacts(name).level === "visit")
 
 export const splitOf = (text: string | undefined): Dimension | undefined => SPLITS.find((name) => name === text)
@@ -20,9 +20,9 @@ interface SplitFieldProps {
 
 export const SplitField = ({ dimension, onDimension }: SplitFieldProps) => (
   <SelectField
-    label="Split by"
+    label="Break down by"
     value={dimension ?? ""}
-    options={[{ value: "", label: "Nothing" }, ...SPLITS.map((name) => ({ value: name, label: dimensionLabel(name) }))]}
+    options={[{ value: "", label: "None" }, ...SPLITS.map((name) => ({ value: name, label: dimensionLabel(name) }))]}
     onValue={(name) => onDimension(splitOf(name))}
   />
 )
@@ -30,9 +30,9 @@ export const SplitField = ({ dimension, onDimension }: SplitFieldProps) => (
 type Split = NonNullable<FunnelInsight["breakdown"]>
 type Row = Split["rows"][number]
 
-/** One funnel for each of the values that most visitors entered with. */
+/** Shows the funnel for each of the most frequent values. */
 export function FunnelSplit({ split, dimension }: { split: Split; dimension: Dimension }) {
-  if (split.rows.length === 0) return <EmptyState>Nobody took the first step in this period.</EmptyState>
+  if (split.rows.length === 0) return <EmptyState>No visitors reached step 1 in this period.</EmptyState>
   const steps = split.rows[0]?.steps ?? []
   const columns: Column<Row>[] = [
     { id: "value", label: dimensionLabel(dimension), cell: ({ value, label }) => visible(valueText(dimension, value, label)) },
@@ -55,7 +55,9 @@ export function FunnelSplit({ split, dimension }: { split: Split; dimension: Dim
         rows={split.rows}
         keyOf={({ value }) => value}
       />
-      {split.total_rows > split.rows.length && <p class="small quiet">{exact(split.total_rows - split.rows.length)} more values</p>}
+      {split.total_rows > split.rows.length && (
+        <p class="small quiet">{exact(split.total_rows - split.rows.length)} more values aren't shown.</p>
+      )}
     </div>
   )
 }

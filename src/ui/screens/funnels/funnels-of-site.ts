@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { getAll } from "../../stats/get-all.ts"
+import { getAll } from "../../report/data/get-all.ts"
 import type { FunnelShown } from "./funnel-draft.ts"
 
 export const funnelsPath = (siteId: number): string => `/api/private/sites/${siteId}/funnels`
@@ -11,7 +11,7 @@ export const useFunnels = (siteId: number): UseQueryResult<FunnelShown[], Error>
     staleTime: 60_000,
   })
 
-/** With the list go the reports of funnels. */
+/** Returns a function that reloads the funnels and the reports. */
 export function useRefreshFunnels(siteId: number): () => Promise<void> {
   const client = useQueryClient()
   return async () => {

@@ -2,26 +2,26 @@ import { useState } from "preact/hooks"
 import { Link, useParams } from "wouter"
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { exact, NOTHING, percent } from "../../format.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { useInView } from "../../browser/in-view.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { CutText } from "../../parts/cut-text.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useSeen } from "../../seen.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { exact, NOTHING, percent } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import FunnelDialog from "./funnel-dialog.tsx"
 import type { FunnelShown } from "./funnel-draft.ts"
 import { FunnelPage } from "./funnel-page.tsx"
 import { useFunnels } from "./funnels-of-site.ts"
 
-/** The funnels of the site, or the one that the address names. */
+/** Lists the funnels of the site or shows the one that the URL names. */
 export default function FunnelsScreen() {
   const { siteId, searchWith } = useSiteAddress()
   const { funnel: wanted } = useParams<{ funnel?: string }>()
@@ -34,7 +34,7 @@ export default function FunnelsScreen() {
       <Answer of={funnels} rows={6}>
         {() => (
           <EmptyState action={<ButtonLink href={`/sites/${siteId}/funnels${searchWith({ cards: {} })}`}>All funnels</ButtonLink>}>
-            The site has no such funnel. It may have been deleted.
+            This funnel doesn't exist or was deleted.
           </EmptyState>
         )}
       </Answer>
@@ -52,13 +52,13 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
       actions={
         mayWrite && (
           <Button kind="primary" icon="plus" onClick={() => setOpen(true)}>
-            Add a funnel
+            Add funnel
           </Button>
         )
       }
     >
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <Answer of={funnels} rows={6}>
         {(list) =>
           list.length === 0 ? (
@@ -66,12 +66,12 @@ function FunnelList({ funnels }: { funnels: ReturnType<typeof useFunnels> }) {
               action={
                 mayWrite && (
                   <Button icon="plus" onClick={() => setOpen(true)}>
-                    Add the first funnel
+                    Add funnel
                   </Button>
                 )
               }
             >
-              There are no funnels yet. A funnel says at which step people leave the way to a goal.
+              No funnels yet. Funnels show where people drop off on the way to a goal.
             </EmptyState>
           ) : (
             <FunnelTable funnels={list} />
@@ -116,10 +116,10 @@ function FunnelTable({ funnels }: { funnels: readonly FunnelShown[] }) {
   )
 }
 
-/** Asked once for all cells of a row, when it comes in sight. */
+/** Renders one figure of a funnel. The report is fetched once per row, when the row becomes visible. */
 function Result({ id, text }: { id: number; text(funnel: FunnelInsight): string }) {
   const { address } = useSiteAddress()
-  const { place, seen } = useSeen<HTMLSpanElement>()
+  const { place, seen } = useInView<HTMLSpanElement>()
   const { data, error, isPlaceholderData } = useReport("funnel", { funnel_id: id, ...rangeArguments(address) }, { enabled: seen })
   return (
     <span ref={place} aria-busy={seen && !error && (data === undefined || isPlaceholderData)} title={error?.message}>

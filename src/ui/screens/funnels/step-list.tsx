@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { exact, NOTHING } from "../../format.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { MatchValueField } from "../../stats/match-value-field.tsx"
+import { SelectField, TextField } from "../../parts/form/fields.tsx"
+import { MatchValueField } from "../../report/filters/match-value-field.tsx"
+import { exact, NOTHING } from "../../text/format.ts"
 import { MATCH_WORDS } from "../goals/goal-rule.ts"
 import { type DraftStep, moved, newStep, STEPS } from "./funnel-draft.ts"
 import type { StepCounts } from "./use-step-counts.ts"
@@ -14,12 +14,12 @@ interface StepListProps {
   errorOf(pointer: string): string | undefined
 }
 
-/** Steps in their order. They are moved by dragging, by buttons, and by arrow keys on their handle; the focus moves along. */
+/** Renders the steps in order. They are moved by dragging, by buttons or by arrow keys on their handle, and keep the focus. */
 export function StepList({ steps, onSteps, counts, errorOf }: StepListProps) {
   const list = useRef<HTMLOListElement>(null)
   const dragged = useRef<number>(undefined)
   const [focus, setFocus] = useState<{ key: number; part: string }>()
-  const [said, setSaid] = useState("")
+  const [announcement, setAnnouncement] = useState("")
   useLayoutEffect(() => {
     if (focus) list.current?.querySelector<HTMLElement>(`[data-step="${focus.key}"] [data-part="${focus.part}"]`)?.focus()
   }, [focus])
@@ -27,7 +27,7 @@ export function StepList({ steps, onSteps, counts, errorOf }: StepListProps) {
     if (to < 0 || to >= steps.length || from === to) return
     onSteps(moved(steps, from, to))
     setFocus({ key: steps[from]!.key, part })
-    setSaid(`Step moved to place ${to + 1} of ${steps.length}`)
+    setAnnouncement(`Step moved to position ${to + 1} of ${steps.length}`)
   }
   return (
     <div class="stack">
@@ -67,12 +67,12 @@ export function StepList({ steps, onSteps, counts, errorOf }: StepListProps) {
         ))}
       </ol>
       <span class="visually-hidden" role="status">
-        {said}
+        {announcement}
       </span>
       {steps.length < STEPS.max && (
         <div>
           <Button icon="plus" onClick={() => onSteps([...steps, newStep()])}>
-            Add a step
+            Add step
           </Button>
         </div>
       )}
@@ -99,10 +99,10 @@ function StepMoves({ index, count, onMove, onDrag, onRemove }: StepMovesProps) {
         data-icon
         data-part="handle"
         draggable
-        aria-label={`Place of ${name}, arrow keys move it`}
-        title="Drag, or move with the arrow keys"
+        aria-label={`Position of ${name}. Use the arrow keys to move it.`}
+        title="Drag or use the arrow keys to move"
         onDragStart={(event) => {
-          event.dataTransfer?.setData("text/plain", name) // without it some browsers drag nothing
+          event.dataTransfer?.setData("text/plain", name) // some browsers don't drag without data
           onDrag(true)
         }}
         onDragEnd={() => onDrag(false)}
@@ -141,7 +141,7 @@ function StepFields({ step, index, onStep, error }: StepFieldsProps) {
   return (
     <div class="step-fields">
       <SelectField
-        label={`Kind ${of}`}
+        label={`Type ${of}`}
         value={step.type}
         options={[
           { value: "page", label: "Page" },
@@ -150,7 +150,7 @@ function StepFields({ step, index, onStep, error }: StepFieldsProps) {
         onValue={(type) => set({ type: type as DraftStep["type"] })}
       />
       <SelectField
-        label={`Comparison ${of}`}
+        label={`Match ${of}`}
         value={step.match}
         options={Object.entries(MATCH_WORDS).map(([value, label]) => ({ value, label }))}
         onValue={(match) => set({ match: match as DraftStep["match"] })}

@@ -1,9 +1,9 @@
 import { Button, IconButton } from "../../parts/button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { PropertyKeyField } from "../../stats/property-key-field.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { PropertyKeyField } from "../../report/filters/property-key-field.tsx"
 import type { GoalDraft } from "./goal-rule.ts"
 
-const MOST = 3
+const MAX_CONDITIONS = 3
 
 interface ConditionRowsProps {
   props: GoalDraft["props"]
@@ -11,13 +11,13 @@ interface ConditionRowsProps {
   error?: string | undefined
 }
 
-/** Properties that must all have these values. */
+/** Renders the properties that must all have the given values. */
 export function ConditionRows({ props, onProps, error }: ConditionRowsProps) {
   const set = (index: number, change: Partial<GoalDraft["props"][number]>) =>
     onProps(props.map((one, at) => (at === index ? { ...one, ...change } : one)))
   return (
     <fieldset class="stack">
-      <legend>Only with these properties</legend>
+      <legend>Only if properties match</legend>
       {props.map((one, index) => (
         <div class="condition-row" key={index}>
           <PropertyKeyField value={one.key} onValue={(key) => set(index, { key })} />
@@ -26,10 +26,10 @@ export function ConditionRows({ props, onProps, error }: ConditionRowsProps) {
         </div>
       ))}
       {error && <p class="field-error">{error}</p>}
-      {props.length < MOST && (
+      {props.length < MAX_CONDITIONS && (
         <div>
           <Button icon="plus" onClick={() => onProps([...props, { key: "", value: "" }])}>
-            Add a condition
+            Add condition
           </Button>
         </div>
       )}

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks"
-import { Problem, patch, post } from "../../api.ts"
+import { Problem, patch, post } from "../../api/api.ts"
+import { currentOf } from "../../api/conflict.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Form } from "../../parts/form.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { TwoVersions } from "../../parts/form/two-versions.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { TwoVersions } from "../../parts/two-versions.tsx"
-import { visible } from "../../safe-text.ts"
-import { currentOf } from "../../stale.ts"
-import { toast } from "../../toasts.ts"
+import { visible } from "../../text/safe-text.ts"
 import { GoalFields } from "./goal-fields.tsx"
 import { draftOf, EMPTY_DRAFT, type GoalDraft, type GoalShown, inputOf, PRESETS, ruleText } from "./goal-rule.ts"
 import { trialText, tryGoal } from "./goal-trial.tsx"
@@ -15,14 +15,14 @@ import { goalsPath, useRefreshGoals } from "./goals-of-site.ts"
 
 interface GoalDialogProps {
   siteId: number
-  /** The goal that is changed; a new one without it. */
+  /** Goal to edit, or undefined for a new one. */
   goal?: GoalShown
-  /** What a new one begins with. */
+  /** Initial values of a new goal. */
   draft?: Partial<GoalDraft>
   onClose(): void
 }
 
-/** Makes or changes a goal; before that it can be tested on the past. */
+/** Adds or edits a goal. It can be tested on past data before it is saved. */
 export default function GoalDialog({ siteId, goal, draft: given, onClose }: GoalDialogProps) {
   const refresh = useRefreshGoals(siteId)
   const [draft, setDraft] = useState<GoalDraft>(goal ? draftOf(goal) : { ...EMPTY_DRAFT, ...given })
@@ -50,7 +50,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
       />
     )
   return (
-    <Dialog title={goal ? "Edit goal" : "Add a goal"} onClose={onClose}>
+    <Dialog title={goal ? "Edit goal" : "Add goal"} onClose={onClose}>
       <Form
         submit={() =>
           save().catch((error) => {
@@ -68,7 +68,7 @@ export default function GoalDialog({ siteId, goal, draft: given, onClose }: Goal
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy} disabled={draft.value === ""}>
-                {goal ? "Save" : "Add goal"}
+                {goal ? "Save changes" : "Add goal"}
               </Button>
             </div>
           </>
@@ -85,8 +85,8 @@ const facts = (goal: GoalShown) =>
   ] as const
 
 const Presets = ({ onDraft }: { onDraft(draft: GoalDraft): void }) => (
-  <div class="row" role="group" aria-label="Begin with">
-    <span class="small quiet">Begin with</span>
+  <div class="row" role="group" aria-label="Start from">
+    <span class="small quiet">Start from</span>
     {PRESETS.map(({ id, label, draft }) => (
       <Button key={id} onClick={() => onDraft(draft)}>
         {label}
@@ -95,7 +95,7 @@ const Presets = ({ onDraft }: { onDraft(draft: GoalDraft): void }) => (
   </div>
 )
 
-/** What the rule would have counted; of another rule it says nothing. */
+/** Tests the rule on past data. The result is hidden as soon as the rule changes. */
 function Trial({ siteId, draft }: { siteId: number; draft: GoalDraft }) {
   const [result, setResult] = useState<{ of: GoalDraft; text: string }>()
   const [busy, setBusy] = useState(false)
@@ -112,7 +112,7 @@ function Trial({ siteId, draft }: { siteId: number; draft: GoalDraft }) {
   return (
     <div class="row">
       <Button busy={busy} disabled={draft.value === ""} onClick={() => void test()}>
-        Test
+        Test goal
       </Button>
       <span role="status" class="small">
         {result?.of === draft ? result.text : ""}

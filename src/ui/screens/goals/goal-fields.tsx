@@ -1,18 +1,18 @@
-import { Choice, SelectField, TextField } from "../../parts/fields.tsx"
-import type { Sent } from "../../parts/form.tsx"
-import { MatchValueField } from "../../stats/match-value-field.tsx"
+import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import type { Sent } from "../../parts/form/form.tsx"
+import { MatchValueField } from "../../report/filters/match-value-field.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { type GoalDraft, KIND_WORDS, MATCH_WORDS } from "./goal-rule.ts"
 
 interface GoalFieldsProps {
-  /** A goal that is there keeps its name when none is given. */
+  /** Whether the goal is new. An existing goal keeps its name if the field is empty. */
   isNew: boolean
   draft: GoalDraft
   onDraft(draft: GoalDraft): void
   errorOf: Sent["errorOf"]
 }
 
-/** What a goal counts, and its name. */
+/** Renders the fields of a goal's rule and name. */
 export function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) {
   const set = (change: Partial<GoalDraft>) => onDraft({ ...draft, ...change })
   const { kind, match, value, name, threshold, props } = draft
@@ -20,7 +20,7 @@ export function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) 
   return (
     <>
       <fieldset>
-        <legend>What it counts</legend>
+        <legend>Goal type</legend>
         <div class="row">
           {(Object.keys(KIND_WORDS) as GoalDraft["kind"][]).map((one) => (
             <Choice key={one} name="kind" label={KIND_WORDS[one]} checked={kind === one} onChange={() => set({ kind: one })} />
@@ -28,7 +28,7 @@ export function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) 
         </div>
       </fieldset>
       <SelectField
-        label={isEvent ? "The event's name" : "The page"}
+        label={"Match"}
         value={match}
         options={Object.entries(MATCH_WORDS).map(([id, label]) => ({ value: id, label }))}
         onValue={(chosen) => set({ match: chosen as GoalDraft["match"] })}
@@ -40,11 +40,11 @@ export function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) 
         value={value}
         onValue={(typed) => set({ value: typed })}
         error={errorOf("/value")}
-        {...(!isEvent && { note: "Begins with /, as in /thanks." })}
+        {...(!isEvent && { note: "Starts with /, e.g. /thanks." })}
       />
       {kind === "scroll" && (
         <TextField
-          label="Depth in percent"
+          label="Scroll depth (%)"
           type="number"
           min={1}
           max={100}
@@ -61,7 +61,7 @@ export function GoalFields({ isNew, draft, onDraft, errorOf }: GoalFieldsProps) 
         error={errorOf("/name")}
         maxLength={120}
         autocomplete="off"
-        note={isNew ? "Left empty, it is named after what it counts." : "Left empty, it keeps its name."}
+        note={isNew ? "Leave empty to use the event name or page path." : "Leave empty to keep the current name."}
       />
     </>
   )

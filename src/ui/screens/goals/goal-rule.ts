@@ -1,8 +1,8 @@
-/** A goal's rule: what of it people write, its words, and what is sent. */
+/** Rule of a goal: form entries, texts and request body. */
 import type { GoalInput } from "../../../domain/goal.ts"
-import { visible } from "../../safe-text.ts"
+import { visible } from "../../text/safe-text.ts"
 
-/** A goal as `GET /api/private/sites/{site}/goals` shows it. */
+/** Goal as `GET /api/private/sites/{site}/goals` returns it. */
 export interface GoalShown {
   id: number
   kind: GoalInput["kind"]
@@ -14,12 +14,12 @@ export interface GoalShown {
   version: number
 }
 
-/** As it stands in the form: every field there, numbers as they are typed. */
+/** Goal as entered in the form, with every field set and numbers as typed. */
 export interface GoalDraft {
   kind: GoalShown["kind"]
   match: GoalShown["match"]
   value: string
-  /** Empty: named after what it counts. */
+  /** Empty to name the goal after its event or page. */
   name: string
   threshold: string
   props: readonly { key: string; value: string }[]
@@ -36,7 +36,7 @@ export const draftOf = ({ kind, match, value, name, threshold, props = {} }: Omi
   props: Object.entries(props).map(([key, value]) => ({ key, value })),
 })
 
-/** What is sent. Properties of no key are not meant; those that the kind does not have are left out. */
+/** Converts the entries to the request body, without properties that have no key and fields that the kind does not have. */
 export function inputOf({ kind, match, value, name, threshold, props }: GoalDraft): GoalInput {
   const given = props.filter(({ key }) => key !== "")
   return {
@@ -48,7 +48,7 @@ export function inputOf({ kind, match, value, name, threshold, props }: GoalDraf
   }
 }
 
-/** Goals that most sites want, of events that the tracker sends by itself. */
+/** Presets for events that the tracker sends automatically. */
 export const PRESETS: readonly { id: string; label: string; draft: GoalDraft }[] = [
   { id: "outbound", label: "Outbound link", draft: { ...EMPTY_DRAFT, value: "Outbound Link: Click", name: "Outbound link" } },
   { id: "download", label: "Download", draft: { ...EMPTY_DRAFT, value: "File Download", name: "Download" } },
@@ -56,16 +56,16 @@ export const PRESETS: readonly { id: string; label: string; draft: GoalDraft }[]
   { id: "404", label: "404", draft: { ...EMPTY_DRAFT, value: "404", name: "Missing page" } },
 ]
 
-export const KIND_WORDS: Readonly<Record<GoalShown["kind"], string>> = { event: "Event", page: "Page", scroll: "Scrolling on a page" }
+export const KIND_WORDS: Readonly<Record<GoalShown["kind"], string>> = { event: "Event", page: "Page", scroll: "Scroll depth" }
 export const MATCH_WORDS: Readonly<Record<GoalShown["match"], string>> = {
   exact: "is",
   prefix: "starts with",
   contains: "contains",
-  wildcard: "matches, * is any text",
+  wildcard: "matches (* is a wildcard)",
 }
 const RULE_WORDS: Readonly<Record<GoalShown["match"], string>> = { ...MATCH_WORDS, wildcard: "matches" }
 
-/** Event is signup, plan is team. */
+/** Returns the rule in words, such as *Event is signup, plan is team*. */
 export function ruleText({
   kind,
   match,

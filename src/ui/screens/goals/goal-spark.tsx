@@ -1,11 +1,11 @@
-import { NOTHING } from "../../format.ts"
+import { useInView } from "../../browser/in-view.ts"
 import { Spark } from "../../parts/spark.tsx"
-import { useSeen } from "../../seen.ts"
-import { useReport } from "../../stats/use-report.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { NOTHING } from "../../text/format.ts"
 
-/** Conversions of a goal in the last 28 days; asked for when the row comes in sight, since there may be 200. */
+/** Draws the conversions of a goal in the last 28 days. Fetches them only when the row becomes visible, because there may be 200 rows. */
 export function GoalSpark({ name }: { name: string }) {
-  const { place, seen } = useSeen<HTMLSpanElement>()
+  const { place, seen } = useInView<HTMLSpanElement>()
   const { data, error } = useReport(
     "timeseries",
     { period: "28d", metrics: ["conversions"], interval: "day", filters: [{ dimension: "goal", operator: "is", values: [name] }] },
@@ -13,7 +13,11 @@ export function GoalSpark({ name }: { name: string }) {
   )
   return (
     <span ref={place} class="goal-spark">
-      {data ? <Spark values={data.points.map((point) => Number(point.conversions ?? 0))} label="28 days" /> : error ? NOTHING : null}
+      {data ? (
+        <Spark values={data.points.map((point) => Number(point.conversions ?? 0))} label="Conversions in the last 28 days" />
+      ) : error ? (
+        NOTHING
+      ) : null}
     </span>
   )
 }

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query"
-import { get, post } from "../../api.ts"
-import { exact } from "../../format.ts"
+import { get, post } from "../../api/api.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
 import { Card } from "../../parts/card.tsx"
 import { CutText } from "../../parts/cut-text.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
-import { Form } from "../../parts/form.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import { exact } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { goalsPath, useRefreshGoals } from "./goals-of-site.ts"
 
 interface Suggestion {
@@ -23,7 +23,7 @@ interface Suggestion {
 
 const SHOWN = 4
 
-/** Events that came in and that no goal is about, one click each. */
+/** Suggests goals for recorded events that no goal counts yet, one click each. */
 export function GoalSuggestions({ siteId }: { siteId: number }) {
   const refresh = useRefreshGoals(siteId)
   const suggestions = useQuery({
@@ -36,11 +36,11 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
     toast(`Goal ${visible(name)} saved`)
   }
   return (
-    <Card title="Suggestions" marks={<span class="small quiet">events of the last 30 days</span>}>
+    <Card title="Suggestions" marks={<span class="small quiet">events in the last 30 days</span>}>
       <Answer of={suggestions} rows={SHOWN}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState>No event came in that could be a goal. Pages can be goals too.</EmptyState>
+            <EmptyState>No custom events yet. You can also use a page as a goal.</EmptyState>
           ) : (
             <DataTable
               caption="Suggested goals"
@@ -50,7 +50,7 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
                 { id: "name", label: "Event", cell: ({ name }) => <CutText text={name} /> },
                 { id: "visitors", label: "Visitors", number: true, cell: ({ visitors_30d }) => exact(visitors_30d) },
                 { id: "events", label: "Events", number: true, cell: ({ events_30d }) => exact(events_30d) },
-                { id: "add", label: "Make it a goal", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
+                { id: "add", label: "Actions", cell: (one) => <Add suggestion={one} onAdd={() => add(one)} /> },
               ]}
             />
           )
@@ -63,8 +63,8 @@ export function GoalSuggestions({ siteId }: { siteId: number }) {
 const Add = ({ suggestion: { name }, onAdd }: { suggestion: Suggestion; onAdd(): Promise<void> }) => (
   <Form submit={onAdd}>
     {({ busy }) => (
-      <Button type="submit" icon="plus" busy={busy} aria-label={`Make ${visible(name)} a goal`}>
-        Add
+      <Button type="submit" icon="plus" busy={busy} aria-label={`Add ${visible(name)} as a goal`}>
+        Add goal
       </Button>
     )}
   </Form>

@@ -1,9 +1,9 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { post, remove } from "../../api.ts"
+import { post, remove } from "../../api/api.ts"
+import { toast } from "../../browser/toasts.ts"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
-import { toast } from "../../toasts.ts"
+import { getAll } from "../../report/data/get-all.ts"
+import { visible } from "../../text/safe-text.ts"
 import { draftOf, type GoalShown, inputOf } from "./goal-rule.ts"
 
 export const goalsPath = (siteId: number): string => `/api/private/sites/${siteId}/goals`
@@ -15,7 +15,7 @@ export const useGoals = (siteId: number): UseQueryResult<GoalShown[], Error> =>
     staleTime: 60_000,
   })
 
-/** A goal counts the past too: with the list every report may be another one. */
+/** Returns a function that reloads the goals and all reports, because a goal applies to past data, too. */
 export function useRefreshGoals(siteId: number): () => Promise<void> {
   const client = useQueryClient()
   return async () => {
@@ -27,7 +27,7 @@ export function useRefreshGoals(siteId: number): () => Promise<void> {
   }
 }
 
-/** Deletes a goal. Nothing that was recorded goes with it, so that it can be made again as it was. */
+/** Returns a function that deletes a goal and offers *Undo*. Recorded events stay, so that the goal can be created again unchanged. */
 export function useDeleteGoal(siteId: number): (goal: GoalShown) => Promise<void> {
   const refresh = useRefreshGoals(siteId)
   return async (goal) => {

@@ -2,19 +2,19 @@ import { useState } from "preact/hooks"
 import { Link } from "wouter"
 import type { GoalReport } from "../../../domain/report.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { toggledFilter, useSiteAddress } from "../../address.ts"
-import { exact, metricText, NOTHING, short } from "../../format.ts"
+import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState, ErrorState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { exact, metricText, NOTHING, short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import GoalDialog from "./goal-dialog.tsx"
 import { draftOf, type GoalShown, inputOf, ruleText } from "./goal-rule.ts"
 import { GoalSpark } from "./goal-spark.tsx"
@@ -25,11 +25,11 @@ import { useDeleteGoal, useGoals } from "./goals-of-site.ts"
 type Counts = GoalReport["goals"][number]
 interface GoalRow {
   goal: GoalShown
-  /** Until the report is there, and of a goal it does not know yet. */
+  /** Undefined until the report is loaded, and for a goal it does not contain yet. */
   counts: Counts | undefined
 }
 
-/** The goals of the site with what they brought in the period. */
+/** Lists the goals of the site with their conversions in the period. */
 export default function GoalsScreen() {
   const { siteId, address } = useSiteAddress()
   const { can } = useStatsSource()
@@ -44,20 +44,18 @@ export default function GoalsScreen() {
       actions={
         mayWrite && (
           <Button kind="primary" icon="plus" onClick={() => setOpen({})}>
-            Add a goal
+            Add goal
           </Button>
         )
       }
     >
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <Answer of={goals} rows={6}>
         {(list) =>
           list.length === 0 ? (
             <div class="stack">
-              <EmptyState>
-                {mayWrite ? "There are no goals yet. A goal says what of all visits was worth it." : "There are no goals yet."}
-              </EmptyState>
+              <EmptyState>{mayWrite ? "No goals yet. Goals count the visits that matter, such as sign-ups." : "No goals yet."}</EmptyState>
               {mayWrite && <GoalSuggestions siteId={siteId} />}
             </div>
           ) : (
@@ -82,7 +80,7 @@ export default function GoalsScreen() {
 interface GoalTableProps {
   rows: readonly GoalRow[]
   currency: string | undefined
-  /** Undefined for those who may only look. */
+  /** Undefined if the user may not edit goals. */
   onEdit: ((goal: GoalShown) => void) | undefined
 }
 
@@ -114,13 +112,13 @@ function GoalTable({ rows, currency, onEdit }: GoalTableProps) {
     ...(hasRevenue ? [number("revenue", "Revenue", ({ revenue }) => metricText("revenue", revenue, currency))] : []),
     { id: "spark", label: "28 days", cell: ({ goal }) => <GoalSpark name={goal.name} /> },
     ...(onEdit
-      ? [{ id: "acts", label: "Change", cell: ({ goal }: GoalRow) => <Acts goal={goal} onEdit={onEdit} onDelete={deleteGoal} /> }]
+      ? [{ id: "actions", label: "Actions", cell: ({ goal }: GoalRow) => <Actions goal={goal} onEdit={onEdit} onDelete={deleteGoal} /> }]
       : []),
   ]
   return <DataTable caption="Goals" columns={columns} rows={rows} keyOf={({ goal }) => goal.id} />
 }
 
-/** The name leads to the dashboard, filtered by the goal. */
+/** Links the name to the dashboard filtered by the goal. */
 function NameCell({ goal, counts }: GoalRow) {
   const { siteId, base, address, searchWith } = useSiteAddress()
   const filters = toggledFilter(
@@ -139,13 +137,13 @@ function NameCell({ goal, counts }: GoalRow) {
   )
 }
 
-interface ActsProps {
+interface ActionsProps {
   goal: GoalShown
   onEdit(goal: GoalShown): void
   onDelete(goal: GoalShown): Promise<void>
 }
 
-function Acts({ goal, onEdit, onDelete }: ActsProps) {
+function Actions({ goal, onEdit, onDelete }: ActionsProps) {
   const [problem, setProblem] = useState<Error>()
   return (
     <div class="goal-acts">

@@ -1,7 +1,7 @@
 import { Link } from "wouter"
-import { canInOrganization, useMe } from "../../me.ts"
-import { exampleRequest } from "../organization/examples.ts"
-import { SCOPE_WORDS } from "../organization/scopes.ts"
+import { canInOrganization, useMe } from "../../api/me.ts"
+import { exampleRequest } from "../organization/keys/examples.ts"
+import { SCOPE_WORDS } from "../organization/keys/scopes.ts"
 import { CodeBlock } from "./code-block.tsx"
 
 export function Api() {
@@ -13,25 +13,25 @@ export function Api() {
         <h2>Reference</h2>
         <ul>
           <li>
-            <a href="/api/public/v1/docs">For people</a>: every operation with its fields and answers
+            <a href="/api/public/v1/docs">API reference</a>: every operation with its fields and responses
           </li>
           <li>
-            <a href="/api/public/v1/openapi.json">For programs</a>: the same as OpenAPI 3.1
+            <a href="/api/public/v1/openapi.json">OpenAPI 3.1 document</a>: the same for programs
           </li>
         </ul>
-        <p>A request carries its key in the header Authorization; keys in addresses are not read.</p>
-        <CodeBlock text={exampleRequest({ scopes: ["stats:read"], site_ids: null, key: "ff_…" })} label="Copy the request" />
+        <p>Send the key in the Authorization header. Keys in URLs are ignored.</p>
+        <CodeBlock text={exampleRequest({ scopes: ["stats:read"], site_ids: null, key: "ff_…" })} label="Copy request" />
       </section>
       <section class="stack">
-        <h2>Keys</h2>
+        <h2>API keys</h2>
         <p>
           {own ? (
-            <Link href={`/org/${own.id}/keys`}>Make a key in your organization.</Link>
+            <Link href={`/org/${own.id}/keys`}>Create an API key in your organization.</Link>
           ) : (
-            "Owners and admins of an organization make keys."
+            "Organization owners and admins can create API keys."
           )}{" "}
-          A key reaches all sites of its organization or chosen ones; with no site chosen it reaches nothing. It is shown once. Rotating
-          gives it a new secret, and the old one works for a while more.
+          A key gives access to all sites of its organization or to selected ones. It is shown once. Rotating a key creates a new secret;
+          the old one can stay valid for a while.
         </p>
         <dl class="facts">
           {Object.entries(SCOPE_WORDS).map(([scope, words]) => (
@@ -48,16 +48,16 @@ export function Api() {
         <h2>Good to know</h2>
         <ul>
           <li>
-            What fails says why: a code, a sentence, and the faults of each field (<code>application/problem+json</code>).
+            Errors have a code, a message and the problems of each field (<code>application/problem+json</code>).
           </li>
           <li>
-            A request that makes something can be sent again with the same <code>Idempotency-Key</code> and makes it once.
+            Requests that create something can be retried safely with the same <code>Idempotency-Key</code>.
           </li>
           <li>
-            Over the limit of requests the answer is 429 with <code>Retry-After</code>.
+            Above the rate limit the response is 429 with <code>Retry-After</code>.
           </li>
           <li>
-            Clients for Plausible’s stats API v2 work when their base address is changed: <code>POST /api/v2/query</code>.
+            Clients for Plausible’s stats API v2 work with a changed base URL: <code>POST /api/v2/query</code>.
           </li>
         </ul>
       </section>

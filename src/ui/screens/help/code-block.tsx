@@ -1,6 +1,6 @@
 import { CopyButton } from "../../parts/copy-button.tsx"
 
-/** Text to copy into a page, a program or a terminal. */
+/** Renders code with a copy button. */
 export const CodeBlock = ({ text, label }: { text: string; label: string }) => (
   <div class="stack">
     <pre>{text}</pre>

@@ -7,41 +7,41 @@ const ATTRIBUTE = `<button data-footfall-event="signup" data-footfall-prop-plan=
 export const EventsAndGoals = () => (
   <>
     <section class="stack">
-      <h2>Events of your own</h2>
-      <p>One call, with properties if you like:</p>
-      <CodeBlock text={CALL} label="Copy the call" />
-      <p>Or an attribute, without any script:</p>
-      <CodeBlock text={ATTRIBUTE} label="Copy the attribute" />
+      <h2>Custom events</h2>
+      <p>Call a function, with optional properties:</p>
+      <CodeBlock text={CALL} label="Copy code" />
+      <p>Or use attributes, without any script:</p>
+      <CodeBlock text={ATTRIBUTE} label="Copy attributes" />
       <ul>
-        <li>A name has 1 to 120 characters and is kept as it is; upper and lower case differ.</li>
-        <li>An event has at most 30 properties. Their values are stored as text.</li>
+        <li>Event names have 1 to 120 characters and are case-sensitive.</li>
+        <li>An event can have up to 30 properties. Values are stored as text.</li>
         <li>
-          With <code>interactive: false</code> an event is counted, and a visit with nothing else stays a bounce.
+          With <code>interactive: false</code> an event is counted without ending a bounce.
         </li>
         <li>
-          Servers send theirs to <code>POST /api/public/v1/sites/:id/events</code> with a key that may send events.
+          Servers send events to <code>POST /api/public/v1/sites/:id/events</code> with an API key that has the events:write scope.
         </li>
       </ul>
     </section>
     <section class="stack">
       <h2>Goals</h2>
-      <p>A goal names something worth counting:</p>
+      <p>Goals count the visits that matter. A goal can be:</p>
       <ul>
-        <li>an event, by its name;</li>
-        <li>a page, by its path: exactly, by its beginning, by a part of it, or by a pattern in which * is any text;</li>
+        <li>an event, by name;</li>
+        <li>a page, by path: an exact path, its start, a part of it or a pattern with * as a wildcard;</li>
         <li>a scroll depth on a page.</li>
       </ul>
       <p>
-        Goals look at what is stored: a new one counts the past too, and a changed one counts it anew. <em>Conversions</em> are all
-        completions, however often one visitor does it; <em>unique conversions</em> are the visitors who did. The conversion rate is
-        converting visitors out of all visitors of the period.
+        Goals apply to past data, too: a new or changed goal counts all recorded events. <em>Conversions</em> count every completion,{" "}
+        <em>unique conversions</em> count the visitors who completed the goal. The conversion rate is the share of all visitors in the
+        period who converted.
       </p>
     </section>
     <section class="stack">
       <h2>Funnels</h2>
       <p>
-        Two to ten steps, pages or events, which a visitor takes in this order. What is between two steps does not matter, unless the funnel
-        is strict.
+        A funnel has two to ten steps, pages or events, that visitors take in this order. Other pages in between don't matter unless the
+        steps must follow directly.
       </p>
     </section>
   </>

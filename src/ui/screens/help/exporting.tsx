@@ -4,31 +4,30 @@ export const Exporting = () => (
       <h2>From a page</h2>
       <ul>
         <li>
-          <strong>CSV</strong> below a card holds everything that matches the filters, not only the rows that are shown.
+          <strong>CSV</strong> below a card contains all rows that match the filters, not only those shown.
         </li>
         <li>
-          <strong>PNG</strong> is the chart as a picture.
+          <strong>PNG</strong> is the chart as an image.
         </li>
         <li>
-          <strong>Copy as API call</strong> is the same question for a program; <strong>Copy as MCP prompt</strong> is the same question for
-          an assistant.
+          <strong>Copy as API call</strong> copies the same query for a program, <strong>Copy as MCP prompt</strong> for an assistant.
         </li>
-        <li>The address of the page is a link to what it shows, for everybody who may see the site.</li>
+        <li>The page's URL is a link to what it shows, for everyone with access to the site.</li>
       </ul>
-      <p>It takes the permission to download, which a site can take away from viewers.</p>
+      <p>Exports need the download permission, which can be removed from viewers of a site.</p>
     </section>
     <section class="stack">
-      <h2>By program</h2>
+      <h2>With the API</h2>
       <p>
-        <code>GET /api/public/v1/sites/:id/export</code> answers reports and raw rows as CSV, JSON or NDJSON, with a key that may download
-        raw data. Rows name a visitor by a pseudonym that means nothing elsewhere.
+        <code>GET /api/public/v1/sites/:id/export</code> returns reports and raw rows as CSV, JSON or NDJSON. It needs an API key with the
+        export:read scope. Visitors are identified by a pseudonym that has no meaning elsewhere.
       </p>
     </section>
     <section class="stack">
-      <h2>Everything</h2>
+      <h2>The whole instance</h2>
       <p>
-        One folder holds the whole instance. Backups are made and verified in the admin console and by <code>footfall backup</code>; they
-        hold no salts.
+        One folder contains the whole instance. Create and verify backups in the admin console or with <code>footfall backup</code>. Backups
+        don't contain salts.
       </p>
     </section>
   </>

@@ -7,32 +7,32 @@ export const Filters = () => (
     <section class="stack">
       <h2>Filtering</h2>
       <p>
-        A click on a row filters by it; the same click again takes the filter away. A filter holds for every card and for the figures above.
-        Values of one filter are alternatives, several filters must all hold.
+        Click a row to filter by it, and click it again to remove the filter. Filters apply to all cards and to the figures above. A filter
+        with several values matches any of them; several filters must all match.
       </p>
       <ul>
         <li>
-          <em>matches</em> compares the whole value with a pattern in which * is any text, slashes included. There are no regular
-          expressions.
+          <em>matches</em> compares the whole value with a pattern in which * stands for any text, including slashes. Regular expressions
+          aren't supported.
         </li>
         <li>
-          A value that is missing is <code>(none)</code>, on pages <em>Unknown</em> where every visit has one; it passes <em>is not</em>{" "}
-          unless it is named.
+          A missing value is <code>(none)</code>, shown as <em>Unknown</em> where every visit should have one. It matches <em>is not</em>{" "}
+          unless it is one of the values.
         </li>
         <li>
-          Conditions on page, event, goal and property must be met by the same event: <em>page is /pricing</em> and <em>event is signup</em>{" "}
-          are sign-ups on that page.
+          Filters by page, event, goal and property must match the same event: <em>page is /pricing</em> and <em>event is signup</em>{" "}
+          together match sign-ups on that page.
         </li>
-        <li>Filters that are needed often can be saved as a segment, for yourself or for all.</li>
+        <li>Save filters you use often as a segment, for yourself or for everyone with access to the site.</li>
       </ul>
     </section>
     <section class="stack">
-      <h2>The address is the state</h2>
+      <h2>The URL</h2>
       <p>
-        Whatever a page shows stands in its address: bookmark it, send it, go back and forward. At most 10 filters with 50 values each fit
-        in.
+        The URL contains everything a page shows, so you can bookmark it, share it and go back and forward. It can hold up to 10 filters
+        with 50 values each.
       </p>
-      <CodeBlock text={EXAMPLE} label="Copy the example" />
+      <CodeBlock text={EXAMPLE} label="Copy example" />
       <dl class="facts">
         <dt>
           <code>period</code>
@@ -45,7 +45,7 @@ export const Filters = () => (
         <dt>
           <code>match</code>
         </dt>
-        <dd>weekday: the earlier period begins on the same weekday; date</dd>
+        <dd>weekday: the comparison period starts on the same day of the week; date: it doesn't</dd>
         <dt>
           <code>interval</code>
         </dt>
@@ -53,22 +53,19 @@ export const Filters = () => (
         <dt>
           <code>f</code>
         </dt>
-        <dd>
-          dimension:operator:value, with | between values; may come several times. In a value, %, : and | are written as %25, %3A and %7C
-          first
-        </dd>
+        <dd>dimension:operator:value, with | between values. Can be repeated. Encode %, : and | in values as %25, %3A and %7C</dd>
         <dt>
           <code>segment</code>, <code>cohort</code>
         </dt>
-        <dd>the id of a saved one</dd>
+        <dd>the ID of a saved segment or cohort</dd>
       </dl>
-      <p>A part that does not exist is left out, and the page says which.</p>
+      <p>Unknown parts are ignored, and the page lists them.</p>
     </section>
     <section class="stack">
-      <h2>Days and zones</h2>
+      <h2>Days and time zones</h2>
       <p>
-        Days are the days of the site’s time zone, which stands beside the period. Periods of N days end today; what is not over yet is
-        drawn dashed, called <em>so far</em>, and compared with a whole one.
+        Days are in the site’s time zone, which is shown next to the period. Periods of N days end today. A day that isn’t over yet is drawn
+        dashed, marked <em>in progress</em> and compared with a full day.
       </p>
     </section>
   </>

@@ -1,9 +1,10 @@
 import type { ComponentType } from "preact"
 import { Redirect, useParams } from "wouter"
+import type { HELP_TOPICS } from "../../../domain/dashboard-path.ts"
 import type { IconName } from "../../parts/icon.tsx"
 import { Page } from "../../parts/page.tsx"
+import { NotFound } from "../../parts/system-pages.tsx"
 import { SectionsShell } from "../../shell/sections-shell.tsx"
-import { NotFound } from "../../shell/system-pages.tsx"
 import { Api } from "./api.tsx"
 import { Begin } from "./begin.tsx"
 import { EventsAndGoals } from "./events-and-goals.tsx"
@@ -13,19 +14,19 @@ import { Keyboard } from "./keyboard.tsx"
 import { McpHelp } from "./mcp.tsx"
 import { Visitors } from "./visitors.tsx"
 
-const TOPICS: readonly { id: string; label: string; icon: IconName; group: string; Content: ComponentType }[] = [
-  { id: "begin", label: "Begin", icon: "check", group: "Count", Content: Begin },
-  { id: "events", label: "Events and goals", icon: "goals", group: "Count", Content: EventsAndGoals },
-  { id: "visitors", label: "What is a visitor", icon: "people", group: "Read", Content: Visitors },
-  { id: "filters", label: "Filters and the address", icon: "filter", group: "Read", Content: Filters },
-  { id: "keyboard", label: "Keyboard", icon: "pencil", group: "Read", Content: Keyboard },
-  { id: "exporting", label: "Exporting", icon: "download", group: "Take along", Content: Exporting },
-  { id: "api", label: "API and keys", icon: "key", group: "Take along", Content: Api },
-  { id: "mcp", label: "MCP", icon: "integrations", group: "Take along", Content: McpHelp },
+const TOPICS: readonly { id: (typeof HELP_TOPICS)[number]; label: string; icon: IconName; group: string; Content: ComponentType }[] = [
+  { id: "begin", label: "Getting started", icon: "check", group: "Tracking", Content: Begin },
+  { id: "events", label: "Events and goals", icon: "goals", group: "Tracking", Content: EventsAndGoals },
+  { id: "visitors", label: "Visitors and visits", icon: "people", group: "Reports", Content: Visitors },
+  { id: "filters", label: "Filters and URLs", icon: "filter", group: "Reports", Content: Filters },
+  { id: "keyboard", label: "Keyboard shortcuts", icon: "pencil", group: "Reports", Content: Keyboard },
+  { id: "exporting", label: "Exporting", icon: "download", group: "Export", Content: Exporting },
+  { id: "api", label: "API and keys", icon: "key", group: "Export", Content: Api },
+  { id: "mcp", label: "MCP", icon: "integrations", group: "Export", Content: McpHelp },
 ]
-const GROUPS = ["Count", "Read", "Take along"]
+const GROUPS = ["Tracking", "Reports", "Export"]
 
-/** Short documentation, inside the program: what is needed to begin, and what the figures mean. */
+/** Renders the built-in documentation. */
 export default function Help() {
   const { topic } = useParams<{ topic?: string }>()
   if (topic === undefined) return <Redirect to={`/help/${TOPICS[0]?.id}`} replace />

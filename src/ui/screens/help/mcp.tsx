@@ -1,14 +1,14 @@
 import { Link } from "wouter"
-import { useMe } from "../../me.ts"
-import { McpBlocks } from "../organization/mcp-blocks.tsx"
+import { useMe } from "../../api/me.ts"
+import { McpBlocks } from "../organization/keys/mcp-blocks.tsx"
 
-const TOOLS: readonly (readonly [name: string, says: string])[] = [
-  ["list_sites", "the sites that the key reaches"],
-  ["get_summary", "totals of a period, and their change"],
+const TOOLS: readonly (readonly [name: string, description: string])[] = [
+  ["list_sites", "the sites that the key can access"],
+  ["get_summary", "totals of a period and how they changed"],
   ["get_timeseries", "figures by hour, day, week or month"],
   ["get_breakdown", "top pages, sources, countries and so on"],
-  ["get_realtime", "visitors of the last five minutes"],
-  ["list_goals", "goals with their conversions, and saved funnels"],
+  ["get_realtime", "visitors in the last five minutes"],
+  ["list_goals", "goals with their conversions and saved funnels"],
   ["run_funnel", "a funnel, step by step"],
 ]
 
@@ -17,18 +17,18 @@ export function McpHelp() {
   return (
     <>
       <section class="stack">
-        <h2>What it is</h2>
+        <h2>Connect an assistant</h2>
         <p>
-          An assistant that speaks MCP asks this instance by itself. It has seven tools, all of which only read, and sees what its key
-          reaches: give it a key with the scope <code>stats:read</code> on chosen sites.
+          Assistants that support MCP can query this instance with seven read-only tools. They need an API key with the{" "}
+          <code>stats:read</code> scope, ideally for selected sites only.
         </p>
         <dl class="facts">
-          {TOOLS.map(([name, says]) => (
+          {TOOLS.map(([name, description]) => (
             <>
               <dt>
                 <code>{name}</code>
               </dt>
-              <dd>{says}</dd>
+              <dd>{description}</dd>
             </>
           ))}
         </dl>
@@ -38,7 +38,8 @@ export function McpHelp() {
         <McpBlocks secret="ff_…" />
         {own && (
           <p>
-            Under <Link href={`/org/${own.id}/mcp`}>MCP</Link> of your organization a key is tested and put into these blocks.
+            Under <Link href={`/org/${own.id}/mcp`}>MCP</Link> in your organization you can test a key and get these blocks with the key
+            filled in.
           </p>
         )}
       </section>
@@ -46,13 +47,11 @@ export function McpHelp() {
         <h2>Good to know</h2>
         <ul>
           <li>
-            One address, one POST, protocol version 2025-06-18. There is no OAuth: the key is the header <code>Authorization</code>.
+            The endpoint accepts POST requests with protocol version 2025-06-18. OAuth isn't supported; send the key in the{" "}
+            <code>Authorization</code> header.
           </li>
-          <li>Pages that run in a browser elsewhere are refused, unless their origin is listed in FOOTFALL_MCP_ALLOWED_ORIGINS.</li>
-          <li>
-            Titles, paths and referrers are written by visitors: an assistant should read them as data, never as instructions, and is told
-            so.
-          </li>
+          <li>Requests from other web pages are rejected unless their origin is listed in FOOTFALL_MCP_ALLOWED_ORIGINS.</li>
+          <li>Titles, paths and referrers come from visitors. Assistants are instructed to treat them as data, never as instructions.</li>
         </ul>
       </section>
     </>

@@ -1,9 +1,9 @@
-const MODES: readonly (readonly [mode: string, known: string, stored: string])[] = [
-  ["Daily (usual)", "one local day", "nothing"],
-  ["Weekly", "one week from Monday on", "nothing"],
+const MODES: readonly (readonly [mode: string, recognizedFor: string, stored: string])[] = [
+  ["Daily (default)", "one local day", "nothing"],
+  ["Weekly", "one week, Monday to Sunday", "nothing"],
   ["Monthly", "one calendar month", "nothing"],
-  ["Identified", "whoever your pages name by identify(): as long as data is kept; others one day", "nothing"],
-  ["Persistent", "after consent until the id expires, 180 days unless set otherwise; others one day", "a random id, after consent"],
+  ["Identified", "users named with identify(): as long as data is kept; everyone else: one day", "nothing"],
+  ["Persistent", "after consent: until the ID expires (180 days by default); everyone else: one day", "a random ID, after consent"],
 ]
 
 export const Visitors = () => (
@@ -11,12 +11,13 @@ export const Visitors = () => (
     <section class="stack">
       <h2>Visitor</h2>
       <p>
-        A visitor is a keyed hash of site, address and browser with a random salt. The salt belongs to one site and one day and is destroyed
-        afterwards: from then on nobody, you included, can say who a visitor was or join two days. The address itself is never stored.
+        A visitor is a keyed hash of site, IP address and browser with a random salt. The salt is specific to one site and one day and is
+        destroyed afterwards. From then on no one, including you, can identify a visitor or link two days. The IP address itself is never
+        stored.
       </p>
       <p>
-        Over several days visitors are therefore the sum of the days’ visitors: somebody who comes on three days counts three times. The
-        figure says so: <em>unique per day</em>.
+        Over several days, the number of visitors is therefore the sum of each day’s visitors: someone who visits on three days counts three
+        times. The figure is marked <em>counted per day</em>.
       </p>
     </section>
     <section class="stack">
@@ -28,15 +29,15 @@ export const Visitors = () => (
           <thead>
             <tr>
               <th scope="col">Mode</th>
-              <th scope="col">Known for</th>
+              <th scope="col">Recognized for</th>
               <th scope="col">Stored on the device</th>
             </tr>
           </thead>
           <tbody>
-            {MODES.map(([mode, known, stored]) => (
+            {MODES.map(([mode, recognizedFor, stored]) => (
               <tr key={mode}>
                 <th scope="row">{mode}</th>
-                <td>{known}</td>
+                <td>{recognizedFor}</td>
                 <td>{stored}</td>
               </tr>
             ))}
@@ -44,33 +45,33 @@ export const Visitors = () => (
         </table>
       </div>
       <p>
-        Retention, cohorts and power users need a longer identity than a day; they say so instead of showing a wrong 0%. Browsers that send
-        Global Privacy Control or Do Not Track are counted without any lasting id.
+        Retention, cohorts and power users need an identity that lasts longer than a day. Otherwise they say so instead of showing a wrong
+        0%. Browsers that send Global Privacy Control or Do Not Track are counted without a persistent ID.
       </p>
     </section>
     <section class="stack">
       <h2>Visit</h2>
       <p>
-        A visit ends after more than 30 minutes without an event, at the latest after 24 hours. It counts in the period in which it began.
-        Another referrer or campaign does not begin a new one.
+        A visit ends after more than 30 minutes without an event, at the latest after 24 hours. It counts in the period in which it started.
+        A different referrer or campaign doesn't start a new visit.
       </p>
       <ul>
         <li>
-          <strong>Bounce rate:</strong> visits with at most one page view and no interactive event of your own, out of all visits.
+          <strong>Bounce rate:</strong> visits with at most one page view and no interactive custom event, as a share of all visits.
         </li>
         <li>
-          <strong>Visit duration:</strong> from the first to the last page view or event; a visit of one event counts 0 s.
+          <strong>Visit duration:</strong> from the first to the last page view or event; a visit with one event counts as 0 s.
         </li>
         <li>
-          <strong>Engaged time:</strong> time in which a page was really in use, as the tracker reports it.
+          <strong>Engaged time:</strong> time in which a page was actively used, as reported by the tracker.
         </li>
         <li>
-          <strong>Visitors now:</strong> visitors with any event in the last five minutes.
+          <strong>Current visitors:</strong> visitors with any event in the last five minutes.
         </li>
       </ul>
       <p>
-        Every figure is computed from the events themselves: nothing is sampled. What is an estimate, such as imported daily totals over
-        several days, carries ≈.
+        Every figure is computed from all events, without sampling. Estimates, such as imported daily totals over several days, are marked
+        ≈.
       </p>
     </section>
   </>

@@ -1,12 +1,12 @@
-/** Where the boxes and bands of a journey lie. Pure: numbers in, numbers out. */
+/** Layout of a journey's boxes and bands: pure functions of numbers. */
 import type { Journeys } from "../../../domain/insight.ts"
 
 export const COLUMN_WIDTH = 176
 const GAP_WIDTH = 56
-/** A box can be touched, however few visits it stands for. */
-const LEAST_HEIGHT = 44
+/** Minimum height of a box, so that it can be tapped. */
+const MIN_HEIGHT = 44
 const GAP = 6
-/** Height that all visits of the anchor get. */
+/** Height of the column with the most visits. */
 const VISITS_HEIGHT = 260
 
 export interface Box {
@@ -15,7 +15,7 @@ export interface Box {
   x: number
   y: number
   height: number
-  /** As high as its visits; the bands end on it. */
+  /** Height in proportion to the visits. Bands end on it. */
   bar: number
 }
 export interface Band {
@@ -32,7 +32,7 @@ export interface Layout {
   height: number
 }
 
-/** The chosen column stands left in start mode; in end mode everything is mirrored, so that time goes to the right. */
+/** Lays out columns from left to right in the order of time: in end mode the chosen page is in the rightmost column. */
 export function flowLayout({ columns, edges, mode }: Pick<Journeys, "columns" | "edges" | "mode">): Layout {
   const most = Math.max(1, ...columns.map((nodes) => nodes.reduce((total, { visits }) => total + visits, 0)))
   const place = (column: number) => (mode === "start" ? column : columns.length - 1 - column)
@@ -40,7 +40,7 @@ export function flowLayout({ columns, edges, mode }: Pick<Journeys, "columns" | 
     let y = 0
     return nodes.map(({ visits }, row): Box => {
       const bar = (visits / most) * VISITS_HEIGHT
-      const box = { column, row, x: place(column) * (COLUMN_WIDTH + GAP_WIDTH), y, height: Math.max(LEAST_HEIGHT, bar), bar }
+      const box = { column, row, x: place(column) * (COLUMN_WIDTH + GAP_WIDTH), y, height: Math.max(MIN_HEIGHT, bar), bar }
       y += box.height + GAP
       return box
     })
@@ -51,11 +51,11 @@ export function flowLayout({ columns, edges, mode }: Pick<Journeys, "columns" | 
     boxes,
     bands,
     width: columns.length * COLUMN_WIDTH + (columns.length - 1) * GAP_WIDTH,
-    height: Math.max(LEAST_HEIGHT, ...lowest),
+    height: Math.max(MIN_HEIGHT, ...lowest),
   }
 }
 
-/** Bands leave a box one below the other, in the order of where they go. */
+/** Returns the bands. They leave a box one below the other, in the order of their targets. */
 function bandsOf(boxes: readonly Box[][], edges: Journeys["edges"], scale: number, mode: Journeys["mode"]): Band[] {
   const used = new Map<string, number>()
   const port = (side: "out" | "in", box: Box, width: number): number => {
@@ -76,7 +76,7 @@ function bandsOf(boxes: readonly Box[][], edges: Journeys["edges"], scale: numbe
   })
 }
 
-/** Equally high all along: an area, because a line as broad as that would bulge beside the boxes. */
+/** Returns the path of a band of constant height. It is an area, because a thick line would overlap the boxes. */
 function ribbon(x1: number, y1: number, x2: number, y2: number, height: number): string {
   const middle = r((x1 + x2) / 2)
   const [top1, top2, bottom1, bottom2] = [r(y1), r(y2), r(y1 + height), r(y2 + height)]
@@ -85,7 +85,7 @@ function ribbon(x1: number, y1: number, x2: number, y2: number, height: number):
 
 const r = (value: number): number => Math.round(value * 10) / 10
 
-/** The box that an arrow key leads to: to the side the one at the nearest height, up and down the next one. Undefined at the edge. */
+/** Returns the box that an arrow key leads to: left and right the one at the nearest height, up and down the next one. Undefined at the edge. */
 export function boxAfter(
   { boxes }: Pick<Layout, "boxes">,
   here: Pick<Box, "column" | "row">,
@@ -100,8 +100,8 @@ export function boxAfter(
   if (key === "Home") return column[0]
   if (key === "End") return column.at(-1)
   if (key !== "ArrowLeft" && key !== "ArrowRight") return undefined
-  const isOnward = (key === "ArrowRight") === (mode === "start")
-  const beside = boxes[here.column + (isOnward ? 1 : -1)] ?? []
+  const isNextColumn = (key === "ArrowRight") === (mode === "start")
+  const neighbours = boxes[here.column + (isNextColumn ? 1 : -1)] ?? []
   const middle = ({ y, height }: Box): number => y + height / 2
-  return [...beside].sort((a, b) => Math.abs(middle(a) - middle(box)) - Math.abs(middle(b) - middle(box)))[0]
+  return [...neighbours].sort((a, b) => Math.abs(middle(a) - middle(box)) - Math.abs(middle(b) - middle(box)))[0]
 }

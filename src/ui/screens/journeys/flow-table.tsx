@@ -1,6 +1,6 @@
 import type { Journeys } from "../../../domain/insight.ts"
-import { exact, NOTHING } from "../../format.ts"
 import { DataTable } from "../../parts/data-table.tsx"
+import { exact, NOTHING } from "../../text/format.ts"
 import { columnName, nodeName } from "./flow.tsx"
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
   visits: number | undefined
 }
 
-/** The same as text: who went from where to where, and who ended there. In end mode `from` is where they came to. */
+/** Shows the journeys as a table of transitions and exits. In end mode `from` is the page that visits arrived at. */
 export function FlowTable({ journeys }: { journeys: Journeys }) {
   const { mode } = journeys
   const isStart = mode === "start"
@@ -56,7 +56,7 @@ function rowsOf({ columns, edges, dropped, mode }: Journeys): Row[] {
                 key: `${column} ${node} end`,
                 step: columnName(column + 1, mode),
                 from: name(column, node),
-                to: mode === "start" ? "Left the site" : "Came to the site",
+                to: mode === "start" ? "Left the site" : "Entered the site",
                 visits,
               },
             },

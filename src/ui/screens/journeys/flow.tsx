@@ -1,35 +1,33 @@
 import type { ComponentChildren } from "preact"
 import { useMemo, useRef, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
-import { counted } from "../../counted.ts"
-import { percent, short } from "../../format.ts"
 import { CutText } from "../../parts/cut-text.tsx"
-import { visible } from "../../safe-text.ts"
+import { counted, percent, short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
-import type { JourneyNode, JourneyQuestion } from "./journey-question.ts"
-import { itemOfNode, itemText } from "./journey-question.ts"
+import { itemOfNode, itemText, type JourneyNode, type JourneyQuestion } from "./journey-question.ts"
 
 interface FlowProps {
   journeys: Journeys
   pins: JourneyQuestion["pins"]
-  /** Enter or a click on a node. */
+  /** Called on Enter or a click on a node. */
   onNode(node: JourneyNode, column: number): void
 }
 
-/** How a column is called: the chosen page, then so many steps after or before it. */
+/** Returns the name of a column: the chosen page, or the number of steps from it. */
 export const columnName = (column: number, mode: Journeys["mode"]): string =>
   column === 0
     ? mode === "start"
       ? "Start"
       : "End"
-    : `${column} ${column === 1 ? "step" : "steps"} ${mode === "start" ? "later" : "before"}`
+    : `${column} ${column === 1 ? "step" : "steps"} ${mode === "start" ? "later" : "earlier"}`
 
 export const nodeName = ({ kind, page }: JourneyNode): string =>
-  kind === "other" ? "Other pages" : kind === "exit" ? "Left the site" : kind === "entry" ? "Came to the site" : visible(page)
+  kind === "other" ? "Other pages" : kind === "exit" ? "Left the site" : kind === "entry" ? "Entered the site" : visible(page)
 
 /**
- * The journey as a tree grid: a row for each rank, a cell for each step. One stop of the Tab key, arrows move between the
- * nodes. The bands between them are decoration; the table beside says the same.
+ * Renders the journeys as a tree grid: a row for each rank, a cell for each step. It is one tab stop; arrow keys move between the
+ * nodes. The bands are decoration; the table view has the same data.
  */
 export function Flow({ journeys, pins, onNode }: FlowProps) {
   const { columns, mode } = journeys
@@ -38,7 +36,7 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
   const grid = useRef<HTMLDivElement>(null)
   const current = layout.boxes[here.column]?.[here.row] ? here : { column: 0, row: 0 }
   const rows = Array.from({ length: Math.max(...columns.map((nodes) => nodes.length)) }, (_, row) => row)
-  // As they stand on the screen, from left to right.
+  // Columns from left to right on the screen.
   const order = columns.map((_, column) => column)
   if (mode === "end") order.reverse()
   const move = (event: KeyboardEvent) => {
@@ -114,7 +112,7 @@ export function Flow({ journeys, pins, onNode }: FlowProps) {
   )
 }
 
-/** What the picture says by its place. */
+/** Hides text visually that the layout already conveys. */
 const Unseen = ({ children }: { children: ComponentChildren }) => <span class="visually-hidden">{children}</span>
 
 const HEAD = 28

@@ -1,7 +1,7 @@
-/** What a journey page asks, as it stands in the address (`cards=start:%2Fpricing,steps:5`). */
+/** Query of the journeys page, stored in the URL (`cards=start:%2Fpricing,steps:5`). */
 import type { JourneyInput, JourneyItem, Journeys } from "../../../domain/insight.ts"
 import { THINGS } from "../../../domain/limits.ts"
-import type { PageChoices } from "../../page-choices.ts"
+import type { PageChoices } from "../../browser/remembered-choices.ts"
 import { type DraftStep, newStep } from "../funnels/funnel-draft.ts"
 
 export const STEPS = THINGS.journeySteps
@@ -20,13 +20,13 @@ export interface JourneyQuestion {
   pins: readonly Pin[]
 }
 
-/** An item as one text: pages are written as they are, events after a colon. */
+/** Formats an item as one text: a page as it is, an event after a colon. */
 const textOf = ({ page, event }: JourneyItem): string => (event === undefined ? (page ?? "") : `:${event}`)
 const itemOf = (text: string): JourneyItem => (text.startsWith(":") ? { event: text.slice(1) } : { page: text })
 
 const COLUMNS = Array.from({ length: STEPS.max - 1 }, (_, index) => index + 1)
 
-/** Parts that are malformed are as if they were not there; without an anchor journeys start at the front page. */
+/** Reads the query from the URL. Malformed parts are ignored; the default start is the home page. */
 export function readQuestion({ of }: Pick<PageChoices, "of">): JourneyQuestion {
   const end = of("end")
   const given = Number(of("steps"))
@@ -48,7 +48,7 @@ export function readQuestion({ of }: Pick<PageChoices, "of">): JourneyQuestion {
   }
 }
 
-/** The same as it is written; what is as usual is not. */
+/** Returns the query as URL parts, without defaults. */
 export function writtenQuestion({
   mode,
   anchor,
@@ -86,13 +86,13 @@ export const inputOf = ({ mode, anchor, steps, collapse, directories, events, pi
 
 export type JourneyNode = Journeys["columns"][number][number]
 
-/** The item that a node stands for; of what is no single item undefined. */
+/** Returns the page or event of a node, or undefined if it is neither. */
 export const itemOfNode = ({ kind, page }: JourneyNode): JourneyItem | undefined =>
   kind === "page" ? { page } : kind === "event" ? { event: page } : undefined
 
 export const itemText = ({ page, event }: JourneyItem): string => page ?? event ?? ""
 
-/** With the pin, or without when it was there. */
+/** Adds the pin, or removes it if it was there. */
 export function pinned(question: JourneyQuestion, pin: Pin): JourneyQuestion {
   const others = question.pins.filter(({ column }) => column !== pin.column)
   const same = question.pins.find(({ column }) => column === pin.column)
@@ -100,7 +100,7 @@ export function pinned(question: JourneyQuestion, pin: Pin): JourneyQuestion {
   return { ...question, pins: isThere ? others : [...others, pin].sort((a, b) => a.column - b.column) }
 }
 
-/** Anchor and pins in the order of time, as steps of a funnel. Directories are written `/blog/*`, which is a wildcard. */
+/** Returns anchor and pins in the order of time as funnel steps. A directory such as `/blog/*` becomes a wildcard. */
 export function funnelSteps({ mode, anchor, pins }: JourneyQuestion): DraftStep[] {
   const path: JourneyItem[] = [anchor, ...pins]
   return (mode === "start" ? path : path.reverse()).map(({ page, event }) => {

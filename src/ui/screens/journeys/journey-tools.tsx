@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
 import { Button } from "../../parts/button.tsx"
-import { Choice, SelectField } from "../../parts/fields.tsx"
-import { MatchValueField } from "../../stats/match-value-field.tsx"
+import { Choice, SelectField } from "../../parts/form/fields.tsx"
+import { MatchValueField } from "../../report/filters/match-value-field.tsx"
 import { itemText, type JourneyQuestion, STEPS } from "./journey-question.ts"
 
 interface JourneyToolsProps {
@@ -11,13 +11,13 @@ interface JourneyToolsProps {
 
 const COUNTS = Array.from({ length: STEPS.max - STEPS.min + 1 }, (_, index) => String(STEPS.min + index))
 
-/** From or to where journeys are shown, how deep, and what counts as the same page. */
+/** Renders the choices of direction, page, depth and grouping. */
 export function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
   const { mode, anchor, steps, collapse, directories, events } = question
   const [typed, setTyped] = useState(itemText(anchor))
   useEffect(() => setTyped(itemText(anchor)), [itemText(anchor)])
   const isEvent = anchor.event !== undefined
-  // What was pinned was pinned on another path.
+  // Pins belong to the previous path, so they are removed.
   const set = (change: Partial<JourneyQuestion>) => onQuestion({ ...question, pins: [], ...change })
   return (
     <form
@@ -32,8 +32,8 @@ export function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
         label="Direction"
         value={mode}
         options={[
-          { value: "start", label: "Onward from" },
-          { value: "end", label: "On the way to" },
+          { value: "start", label: "Paths starting at" },
+          { value: "end", label: "Paths ending at" },
         ]}
         onValue={(chosen) => set({ mode: chosen as JourneyQuestion["mode"] })}
       />
@@ -46,12 +46,12 @@ export function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
           onQuestion({ ...question, steps: Number(count), pins: question.pins.filter(({ column }) => column < Number(count)) })
         }
       />
-      <Button type="submit">Show</Button>
+      <Button type="submit">Show paths</Button>
       <div class="row journey-choices">
-        <Choice label="Leave out parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
-        <Choice label="By directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
+        <Choice label="Ignore query parameters" checked={collapse} onChange={(checked) => set({ collapse: checked })} />
+        <Choice label="Group by directory" checked={directories} onChange={(checked) => set({ directories: checked })} />
         <Choice
-          label="With events"
+          label="Include custom events"
           checked={events}
           onChange={(checked) => set({ events: checked, ...(!checked && isEvent && { anchor: { page: "/" } }) })}
         />

@@ -2,20 +2,20 @@ import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../address.ts"
-import { exact } from "../../format.ts"
-import { lazyPart } from "../../lazy-screen.ts"
-import { usePageChoices } from "../../page-choices.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { usePageChoices } from "../../browser/remembered-choices.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Card } from "../../parts/card.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { useStatsSource } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { CardAnswer } from "../dashboard/card-answer.tsx"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
+import { CardAnswer } from "../../report/cards/card-answer.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { FilterBar } from "../../report/filters/filter-bar.tsx"
+import { exact } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { emptyDraft } from "../funnels/funnel-draft.ts"
 import { columnName, Flow } from "./flow.tsx"
 import { FlowTable } from "./flow-table.tsx"
@@ -34,7 +34,7 @@ import { NodeDialog } from "./node-dialog.tsx"
 
 const FunnelDialog = lazyPart(() => import("../funnels/funnel-dialog.tsx"))
 
-/** The pages that visitors really took. */
+/** Shows the paths that visitors took. */
 export default function JourneysScreen() {
   const { address } = useSiteAddress()
   const choices = usePageChoices()
@@ -46,11 +46,11 @@ export default function JourneysScreen() {
   return (
     <Page title="Journeys">
       <FilterBar />
-      <LeftOut ownCards />
+      <IgnoredAddressParts ownCards />
       <JourneyTools question={question} onQuestion={ask} />
       {question.pins.length > 0 && <PinnedPath question={question} onQuestion={ask} />}
       <Card
-        title={`${question.mode === "start" ? "Onward from" : "On the way to"} ${visible(itemText(question.anchor))}`}
+        title={`${question.mode === "start" ? "Paths starting at" : "Paths ending at"} ${visible(itemText(question.anchor))}`}
         full
         foot={
           <>
@@ -60,7 +60,7 @@ export default function JourneysScreen() {
               aria-pressed={asTable}
               onClick={() => choices.choose({ view: asTable ? undefined : "table" }, { replace: true })}
             >
-              {asTable ? "Show as bands" : "Show as table"}
+              {asTable ? "Show as diagram" : "Show as table"}
             </button>
             {report.data !== undefined && <span>{exact((report.data as Journeys).sample_visits)} visits</span>}
           </>
@@ -68,8 +68,8 @@ export default function JourneysScreen() {
       >
         <CardAnswer of={report}>
           {(data) => {
-            const journeys = data as Journeys // the report of this name
-            if (journeys.sample_visits === 0) return <EmptyState>No visit of this period has it.</EmptyState>
+            const journeys = data as Journeys // the result of the journeys report
+            if (journeys.sample_visits === 0) return <EmptyState>No visits match in this period.</EmptyState>
             return (
               <>
                 {journeys.sparse && <Sparse visits={journeys.sample_visits} />}
@@ -92,8 +92,8 @@ function Sparse({ visits }: { visits: number }) {
   const { address, go } = useSiteAddress()
   return (
     <div class="notice" data-kind="warn">
-      <span>{`Only ${exact(visits)} ${visits === 1 ? "visit" : "visits"}. Widen the period.`}</span>
-      {address.period !== "91d" && <Button onClick={() => go({ period: "91d" })}>Try 91 days</Button>}
+      <span>{`Only ${exact(visits)} ${visits === 1 ? "visit" : "visits"} in this period. Choose a longer period.`}</span>
+      {address.period !== "91d" && <Button onClick={() => go({ period: "91d" })}>Show 91 days</Button>}
     </div>
   )
 }
@@ -103,7 +103,7 @@ interface PinnedPathProps {
   onQuestion(question: JourneyQuestion): void
 }
 
-/** What journeys are narrowed to, and the way to a funnel of it. */
+/** Shows the pins that narrow the journeys and creates a funnel from them. */
 function PinnedPath({ question, onQuestion }: PinnedPathProps) {
   const { can } = useStatsSource()
   const [isOpen, setOpen] = useState(false)
@@ -114,14 +114,14 @@ function PinnedPath({ question, onQuestion }: PinnedPathProps) {
           <span class="pill-text">{`${columnName(pin.column, question.mode)}: ${visible(itemText(pin))}`}</span>
           <IconButton
             icon="close"
-            label={`Take away the pin on ${visible(itemText(pin))}`}
+            label={`Remove the pin on ${visible(itemText(pin))}`}
             onClick={() => onQuestion(pinned(question, pin))}
           />
         </span>
       ))}
       {can("funnels:write") && (
         <Button icon="funnels" onClick={() => setOpen(true)}>
-          Make a funnel of the path
+          Create funnel from path
         </Button>
       )}
       {isOpen && (

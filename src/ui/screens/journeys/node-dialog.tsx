@@ -1,9 +1,8 @@
 import type { Journeys } from "../../../domain/insight.ts"
-import { toggledFilter, useSiteAddress } from "../../address.ts"
-import { counted } from "../../counted.ts"
-import { percent } from "../../format.ts"
+import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
+import { counted, percent } from "../../text/format.ts"
 import { columnName, nodeName } from "./flow.tsx"
 import { itemOfNode, itemText, type JourneyNode, type JourneyQuestion, pinned } from "./journey-question.ts"
 
@@ -16,7 +15,7 @@ interface NodeDialogProps {
   onClose(): void
 }
 
-/** What can be done with a node of the journey. */
+/** Offers the actions for a node of the journey. */
 export function NodeDialog({ node, column, mode, question, onQuestion, onClose }: NodeDialogProps) {
   const { base, address, go } = useSiteAddress()
   const item = itemOfNode(node)
@@ -29,18 +28,18 @@ export function NodeDialog({ node, column, mode, question, onQuestion, onClose }
     <Dialog title={nodeName(node)} onClose={onClose} small>
       <div class="stack">
         <p>
-          {`${counted(node.visits, "visit")}, ${percent(node.conversion_rate)} of those ${mode === "start" ? "from the start" : "to the end"}. ${columnName(column, mode)}.`}
+          {`${counted(node.visits, "visit")}, ${percent(node.conversion_rate)} of visits ${mode === "start" ? "from the start" : "to the end"}. ${columnName(column, mode)}.`}
         </p>
-        {node.kind === "other" && <p class="quiet">Pages that fewer visits took than those listed.</p>}
+        {node.kind === "other" && <p class="quiet">All pages with fewer visits than those listed.</p>}
         {item && (
           <div class="stack">
             {column > 0 && (
               <Button icon="pin" onClick={() => change(pinned(question, { column, ...item }))}>
-                {isPinned ? "Take the pin away" : "Pin: only visits that came through here"}
+                {isPinned ? "Remove pin" : "Show only visits through here"}
               </Button>
             )}
-            <Button onClick={() => change({ ...question, mode: "start", anchor: item, pins: [] })}>Onward from here</Button>
-            <Button onClick={() => change({ ...question, mode: "end", anchor: item, pins: [] })}>On the way to here</Button>
+            <Button onClick={() => change({ ...question, mode: "start", anchor: item, pins: [] })}>Show paths starting here</Button>
+            <Button onClick={() => change({ ...question, mode: "end", anchor: item, pins: [] })}>Show paths ending here</Button>
             <Button
               icon="filter"
               onClick={() => {
@@ -50,7 +49,7 @@ export function NodeDialog({ node, column, mode, question, onQuestion, onClose }
                 go({ filters: toggledFilter(others, { dimension, operator }, itemText(item)), cards: {} }, { path: base })
               }}
             >
-              Filter the overview by it
+              Filter overview by this
             </Button>
           </div>
         )}

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { post } from "../../api.ts"
-import { useRefreshMe } from "../../me.ts"
+import { post } from "../../api/api.ts"
+import { useRefreshMe } from "../../api/me.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 
-/** Whoever makes it is its first owner. */
+/** Creates an organization. The user becomes its first owner. */
 export default function NewOrganization({ onClose }: { onClose(): void }) {
   const [name, setName] = useState("")
   const refresh = useRefreshMe()
@@ -29,13 +29,13 @@ export default function NewOrganization({ onClose }: { onClose(): void }) {
               value={name}
               onValue={setName}
               error={errorOf("/name")}
-              note="You are its owner. Sites, members and keys of organizations are kept apart."
+              note="You'll be its owner. Sites, members and API keys belong to one organization only."
               autofocus
             />
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                Make it
+                Create organization
               </Button>
             </div>
           </>

@@ -1,24 +1,24 @@
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { Redirect, useParams } from "wouter"
-import { lazyPart } from "../../lazy-screen.ts"
-import { useMe } from "../../me.ts"
+import { useMe } from "../../api/me.ts"
 import { Button } from "../../parts/button.tsx"
+import { UnsavedGuard } from "../../parts/form/unsaved.tsx"
 import { Icon } from "../../parts/icon.tsx"
+import { lazyPart } from "../../parts/lazy-screen.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { UnsavedGuard } from "../../parts/unsaved.tsx"
-import { visible } from "../../safe-text.ts"
+import { Forbidden, NotFound } from "../../parts/system-pages.tsx"
 import { PlainShell } from "../../shell/plain-shell.tsx"
 import { SectionsShell } from "../../shell/sections-shell.tsx"
-import { Forbidden, NotFound } from "../../shell/system-pages.tsx"
+import { visible } from "../../text/safe-text.ts"
 import type { OwnOrganization } from "./own-organization.ts"
 import { GROUPS, openSections, SECTIONS } from "./sections.ts"
 
 const NewOrganization = lazyPart(() => import("./new-organization.tsx"))
 
-/** An organization, one section at a time. Without one in the address it is the first of the person. */
+/** Renders one section of an organization. If the URL names no organization, opens the user's first. */
 export default function Organization() {
   const params = useParams<{ organization?: string; section?: string }>()
   const me = useMe()
@@ -55,13 +55,13 @@ const ToFirstSection = ({ organization }: { organization: OwnOrganization }) => 
   <Redirect to={`/org/${organization.id}/${openSections(organization)[0]?.id}`} replace />
 )
 
-/** The organization's name, and the way to others. */
+/** Shows the name of the organization and a menu of the user's other organizations. */
 function OrganizationSwitcher({ organization, own }: { organization: OwnOrganization; own: readonly OwnOrganization[] }) {
   const me = useMe()
   const [isNew, setNew] = useState(false)
   const name = visible(organization.name)
-  const makes = me?.makes_organizations ?? false
-  if (own.length === 1 && !makes) return <strong class="site-name">{name}</strong>
+  const canCreate = me?.makes_organizations ?? false
+  if (own.length === 1 && !canCreate) return <strong class="site-name">{name}</strong>
   return (
     <>
       <Popover
@@ -81,7 +81,7 @@ function OrganizationSwitcher({ organization, own }: { organization: OwnOrganiza
                 {visible(other)}
               </MenuItem>
             ))}
-            {makes && (
+            {canCreate && (
               <>
                 <hr class="menu-line" />
                 <MenuItem
@@ -107,13 +107,13 @@ function OrganizationSwitcher({ organization, own }: { organization: OwnOrganiza
 }
 
 function NoOrganization() {
-  const makes = useMe()?.makes_organizations ?? false
+  const canCreate = useMe()?.makes_organizations ?? false
   const [isNew, setNew] = useState(false)
   return (
     <PlainShell>
       <Page title="Organization">
-        <EmptyState action={makes && <Button onClick={() => setNew(true)}>Make an organization</Button>}>
-          You belong to no organization. Somebody who does can invite you{makes ? ", or you make one of your own" : ""}.
+        <EmptyState action={canCreate && <Button onClick={() => setNew(true)}>Create organization</Button>}>
+          You aren't a member of any organization. Ask for an invitation{canCreate ? " or create your own organization" : ""}.
         </EmptyState>
       </Page>
       {isNew && (

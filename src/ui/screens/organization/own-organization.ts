@@ -1,13 +1,13 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { OrganizationPolicy, Role } from "../../../domain/organization.ts"
-import { get } from "../../api.ts"
-import type { Me } from "../../boot.ts"
-import { useMe } from "../../me.ts"
-import { getAll } from "../../stats/get-all.ts"
+import { get } from "../../api/api.ts"
+import type { Me } from "../../api/boot.ts"
+import { useMe } from "../../api/me.ts"
+import { getAll } from "../../report/data/get-all.ts"
 
 export type OwnOrganization = Me["organizations"][number]
 
-/** What every section is given: the organization as the person stands to it. */
+/** Properties of every section: the organization and the user's role in it. */
 export interface SectionProps {
   organization: OwnOrganization
   me: Me
@@ -30,7 +30,7 @@ export const may = ({ permissions }: OwnOrganization, permission: string): boole
 export const useOrganization = (id: number): UseQueryResult<OrganizationShown, Error> =>
   useQuery({ queryKey: ["organization", id], queryFn: ({ signal }) => get<OrganizationShown>(organizationPath(id), signal) })
 
-/** Reads a list of the organization again, and all that counts its things. */
+/** Returns a function that reloads lists of the organization and its counts. */
 export function useRefresh(id: number): (...lists: readonly string[]) => Promise<void> {
   const client = useQueryClient()
   return async (...lists) => {
@@ -40,13 +40,13 @@ export function useRefresh(id: number): (...lists: readonly string[]) => Promise
 
 export type OwnSite = Me["sites"][number]
 
-/** Sites of the organization that the person sees, by name. */
+/** Returns the sites of the organization that the user can see, by name. */
 export function useOwnSites(organizationId: number): readonly OwnSite[] {
   const sites = useMe()?.sites ?? []
   return sites.filter((site) => site.organization_id === organizationId).toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-/** A row of `GET …/members`. */
+/** Row of `GET …/members`. */
 export interface Member {
   user: { id: number; name: string; email: string }
   role: string
@@ -59,7 +59,7 @@ export interface Member {
   version: number
 }
 
-/** Everybody in the organization; the list is short enough to be whole. */
+/** Fetches all members of the organization. */
 export const useMembers = (organizationId: number, enabled = true) =>
   useQuery({
     queryKey: ["members", organizationId],

@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query"
 import type { OrganizationPolicy } from "../../../domain/organization.ts"
-import { patch } from "../../api.ts"
-import { useRefreshMe } from "../../me.ts"
+import { patch } from "../../api/api.ts"
+import { useRefreshMe } from "../../api/me.ts"
 import { Answer } from "../../parts/answer.tsx"
-import { Choice, SelectField, TextField } from "../../parts/fields.tsx"
+import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
+import { SectionForm } from "../../parts/form/section-form.tsx"
 import { Page } from "../../parts/page.tsx"
-import { visible } from "../../safe-text.ts"
-import { SectionForm } from "../site-settings/section-form.tsx"
+import { visible } from "../../text/safe-text.ts"
 import { type OrganizationShown, organizationPath, type SectionProps, useMembers, useOrganization } from "./own-organization.ts"
 
-/** Name, and what the organization demands of its members. */
+/** Renders the name and policies of the organization. */
 export function Settings({ organization }: SectionProps) {
   const shown = useOrganization(organization.id)
   return (
@@ -28,7 +28,7 @@ export function Settings({ organization }: SectionProps) {
   )
 }
 
-/** Stored under the version that was read; then read again, here and in what the rights of the person come from. */
+/** Returns functions that save changes on top of the loaded version and reload the organization and the user's permissions. */
 function useSaving({ id }: OrganizationShown) {
   const client = useQueryClient()
   const refreshMe = useRefreshMe()
@@ -59,7 +59,7 @@ function Name({ shown }: { shown: OrganizationShown }) {
 }
 
 type Policy = Pick<OrganizationPolicy, "require_mfa" | "sso_only" | "break_glass_user_ids" | "session_idle_days" | "session_absolute_days">
-const asInstance = (days: number | null): string => (days === null ? "as the instance has it" : `${days} days`)
+const asInstance = (days: number | null): string => (days === null ? "instance default" : `${days} days`)
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
 function SignIn({ shown }: { shown: OrganizationShown }) {
@@ -68,7 +68,7 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
   const nameOf = (id: number) => owners.find(({ user }) => user.id === id)?.user.name ?? `user ${id}`
   return (
     <SectionForm<OrganizationShown, Policy>
-      title="Signing in"
+      title="Sign-in"
       shown={shown}
       pick={({ policy: { require_mfa, sso_only, break_glass_user_ids, session_idle_days, session_absolute_days } }) => ({
         require_mfa,
@@ -80,31 +80,31 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
       save={(policy, version) => save({ policy }, version)}
       refresh={refresh}
       words={(policy) => [
-        ["Second factor for everybody", yesNo(policy.require_mfa)],
-        ["Identity provider alone", yesNo(policy.sso_only)],
-        ["Owners who may use a password", policy.break_glass_user_ids.map(nameOf).join(", ")],
-        ["Days without use", asInstance(policy.session_idle_days)],
-        ["Days in all", asInstance(policy.session_absolute_days)],
+        ["Require two-step verification", yesNo(policy.require_mfa)],
+        ["Require single sign-on", yesNo(policy.sso_only)],
+        ["Owners who can use a password", policy.break_glass_user_ids.map(nameOf).join(", ")],
+        ["Sessions expire after (days of inactivity)", asInstance(policy.session_idle_days)],
+        ["Sessions expire after (days)", asInstance(policy.session_absolute_days)],
       ]}
     >
       {({ values, set, errorOf }) => (
         <>
           <Choice
-            label="Everybody needs a second factor"
-            note="Members without one reach only their own account until they add one."
+            label="Require two-step verification"
+            note="Members without a second factor can only open their account until they add one."
             checked={values.require_mfa}
             onChange={(require_mfa) => set({ require_mfa })}
           />
           <Choice
-            label="Sign in through the identity provider alone"
-            note="A password then opens nothing of this organization. It takes a provider that is switched on, here or on the instance."
+            label="Require single sign-on"
+            note="Members must use single sign-on. Needs an active identity provider."
             checked={values.sso_only}
             onChange={(sso_only) => set({ sso_only })}
           />
           {values.sso_only && (
             <fieldset>
-              <legend>Owners who may use a password all the same</legend>
-              <p class="field-note">For the day on which the provider is out of order.</p>
+              <legend>Owners who can still use a password</legend>
+              <p class="field-note">For emergencies when the identity provider is unavailable.</p>
               {owners.map(({ user }) => (
                 <Choice
                   key={user.id}
@@ -122,17 +122,17 @@ function SignIn({ shown }: { shown: OrganizationShown }) {
             </fieldset>
           )}
           <DaysField
-            label="Days without use until a session ends"
+            label="Sessions expire after (days of inactivity)"
             value={values.session_idle_days}
             onValue={(session_idle_days) => set({ session_idle_days })}
-            note="Empty: as the instance has it, 7 unless its admin chose otherwise."
+            note="Leave empty to use the instance default, usually 7 days."
             error={errorOf("/policy/session_idle_days")}
           />
           <DaysField
-            label="Days until every session ends"
+            label="Sessions expire after (days)"
             value={values.session_absolute_days}
             onValue={(session_absolute_days) => set({ session_absolute_days })}
-            note="Empty: as the instance has it, 30 unless its admin chose otherwise."
+            note="Leave empty to use the instance default, usually 30 days."
             error={errorOf("/policy/session_absolute_days")}
           />
         </>
@@ -151,24 +151,24 @@ function Keys({ shown }: { shown: OrganizationShown }) {
       save={(policy, version) => save({ policy }, version)}
       refresh={refresh}
       words={(policy) => [
-        ["Days unless chosen otherwise", String(policy.key_default_days)],
-        ["Days at most", policy.key_max_days === null ? "without end" : String(policy.key_max_days)],
+        ["Default validity of new keys (days)", String(policy.key_default_days)],
+        ["Maximum validity (days)", policy.key_max_days === null ? "no limit" : String(policy.key_max_days)],
       ]}
     >
       {({ values, set, errorOf }) => (
         <>
           <DaysField
-            label="Days that a new key works"
+            label="Default validity of new keys (days)"
             value={values.key_default_days}
             onValue={(days) => set({ key_default_days: days ?? 0 })}
-            note="Unless something else is chosen for a key."
+            note="Can be changed for each key."
             error={errorOf("/policy/key_default_days")}
           />
           <DaysField
-            label="Days that a key may work at most"
+            label="Maximum validity (days)"
             value={values.key_max_days}
             onValue={(key_max_days) => set({ key_max_days })}
-            note="Empty: they may work without end. Keys that there are keep theirs."
+            note="Leave empty for no limit. Existing keys are not affected."
             error={errorOf("/policy/key_max_days")}
           />
         </>
@@ -180,7 +180,7 @@ function Keys({ shown }: { shown: OrganizationShown }) {
 const LINK_WORDS = {
   allowed: "Allowed",
   password_required: "Only with a password",
-  off: "Off: links that there are stop working",
+  off: "Off (existing links stop working)",
 } as const
 
 function Links({ shown }: { shown: OrganizationShown }) {
@@ -196,11 +196,11 @@ function Links({ shown }: { shown: OrganizationShown }) {
     >
       {({ values, set, errorOf }) => (
         <SelectField
-          label="Sites and dashboards shared with everybody who has a link"
+          label="Sharing of sites and dashboards by public link"
           value={values.public_links}
           onValue={(value) => set({ public_links: value as OrganizationPolicy["public_links"] })}
           options={Object.entries(LINK_WORDS).map(([value, label]) => ({ value, label }))}
-          note="The instance may be stricter."
+          note="The instance may have stricter limits."
           error={errorOf("/policy/public_links")}
         />
       )}
@@ -216,7 +216,7 @@ interface DaysFieldProps {
   error: string | undefined
 }
 
-/** A number of days; empty is null. */
+/** Renders a field for a number of days. An empty field is null. */
 const DaysField = ({ value, onValue, ...field }: DaysFieldProps) => (
   <TextField
     type="number"

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
-import { Choice, TextField } from "../../parts/fields.tsx"
-import { visible } from "../../safe-text.ts"
+import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { visible } from "../../text/safe-text.ts"
 import type { OwnSite } from "./own-organization.ts"
 
 interface SiteChoicesProps {
@@ -8,15 +8,15 @@ interface SiteChoicesProps {
   sites: readonly OwnSite[]
   chosen: readonly number[]
   onChosen(ids: readonly number[]): void
-  /** Said below while nothing is chosen. */
+  /** Note shown while no site is chosen. */
   emptyNote: string
   error?: string | undefined
 }
 
-/** From more sites than this on, a field to search them. */
+/** Number of sites above which a search field is shown. */
 const MANY = 8
 
-/** Some of the organization's sites. */
+/** Lets the user choose some of the organization's sites. */
 export function SiteChoices({ legend, sites, chosen, onChosen, emptyNote, error }: SiteChoicesProps) {
   const [wanted, setWanted] = useState("")
   const shown = sites.filter(({ name }) => name.toLowerCase().includes(wanted.trim().toLowerCase()))
@@ -38,7 +38,7 @@ export function SiteChoices({ legend, sites, chosen, onChosen, emptyNote, error 
         <p class="field-error">{error}</p>
       ) : (
         <p class="field-note" aria-live="polite">
-          {chosen.length === 0 ? emptyNote : `${chosen.length} of ${sites.length} chosen.`}
+          {chosen.length === 0 ? emptyNote : `${chosen.length} of ${sites.length} selected.`}
         </p>
       )}
     </fieldset>

@@ -1,6 +1,6 @@
-import { writesOf } from "./scopes.ts"
+import { writesOf } from "./keys/scopes.ts"
 
-/** `GET …/api-keys/{id}/usage`: days are those of UTC. */
+/** Response of `GET …/api-keys/{id}/usage`. Days are in UTC. */
 export interface UsageShown {
   from: string
   to: string
@@ -10,18 +10,18 @@ export interface UsageShown {
 interface RouteUse {
   route: string
   requests: number
-  refused: number
+  rejected: number
   lastDay: string
 }
 
-/** What a key was used for, route by route, most used first. */
+/** Sums the requests of a key by route, most used first. */
 export function byRoute(rows: UsageShown["data"]): RouteUse[] {
   const routes = Map.groupBy(rows, ({ route }) => route)
   return [...routes]
     .map(([route, own]) => ({
       route,
       requests: sum(own),
-      refused: sum(own.filter(({ status }) => status === "4xx")),
+      rejected: sum(own.filter(({ status }) => status === "4xx")),
       lastDay:
         own
           .map(({ day }) => day)
@@ -33,7 +33,7 @@ export function byRoute(rows: UsageShown["data"]): RouteUse[] {
 
 export const sum = (rows: readonly { requests: number }[]): number => rows.reduce((total, { requests }) => total + requests, 0)
 
-/** Scopes that change things, of a key that was used, but for reading alone: it could do with less. */
+/** Returns the write scopes of a key that was used for reading only. */
 export function unusedWrites(scopes: readonly string[], rows: UsageShown["data"]): readonly string[] {
   const wrote = rows.some(
     ({ route }) => /^(PUT|PATCH|DELETE) /.test(route) || /^POST .*\/(sites|goals|funnels|events|annotations)$/.test(route),

@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query"
 import { API, ORGANIZATION } from "../../../domain/limits.ts"
-import { get } from "../../api.ts"
-import { exact, timeText } from "../../format.ts"
+import { get } from "../../api/api.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { type ApiKey, keysPath, useApiKeys } from "./api-keys.tsx"
+import { exact, timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { type ApiKey, keysPath, useApiKeys } from "./keys/keys.ts"
 import { may, type OwnOrganization, type SectionProps, useOrganization } from "./own-organization.ts"
 import { sum, type UsageShown } from "./usage-rows.ts"
 
-/** How large the organization is, and what its keys were used for. */
+/** Shows the size of the organization and the requests of its API keys. */
 export function Usage({ organization }: SectionProps) {
   const shown = useOrganization(organization.id)
   return (
     <Page title="Usage">
       <section class="card stack" aria-labelledby="size">
-        <h2 id="size">Size</h2>
+        <h2 id="size">Limits</h2>
         <Answer of={shown} rows={3}>
           {({ counts }) => (
             <dl class="facts">
@@ -25,11 +25,11 @@ export function Usage({ organization }: SectionProps) {
               <dd>{exact(counts.sites)}</dd>
               <dt>Members</dt>
               <dd>
-                {exact(counts.members)} of at most {exact(ORGANIZATION.members)}
+                {exact(counts.members)} of {exact(ORGANIZATION.members)}
               </dd>
-              <dt>API keys that work</dt>
+              <dt>Active API keys</dt>
               <dd>
-                {exact(counts.keys)} of at most {exact(API.keysPerOrganization)}
+                {exact(counts.keys)} of {exact(API.keysPerOrganization)}
               </dd>
             </dl>
           )}
@@ -43,19 +43,19 @@ export function Usage({ organization }: SectionProps) {
 interface KeyRequests {
   key: ApiKey
   requests: number
-  refused: number
+  rejected: number
   mcp: number
 }
 
-/** One call each: so many of those used last are asked for. */
-const ASKED = 30
+/** Maximum number of keys shown. Each needs one request, so only the most recently used are fetched. */
+const MAX_KEYS = 30
 
 function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
   const keys = useApiKeys(organization.id, "")
   const used = (keys.data ?? [])
     .filter(({ last_used_at }) => last_used_at !== null)
     .toSorted((a, b) => (b.last_used_at ?? "").localeCompare(a.last_used_at ?? ""))
-  const asked = used.slice(0, ASKED)
+  const asked = used.slice(0, MAX_KEYS)
   const requests = useQuery({
     queryKey: ["key-usage", organization.id, "all", asked.map(({ id }) => id)],
     queryFn: async ({ signal }) => {
@@ -67,7 +67,7 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
   })
   return (
     <section class="card stack" aria-labelledby="requests">
-      <h2 id="requests">Requests by key, last 30 days</h2>
+      <h2 id="requests">API requests by key in the last 30 days</h2>
       {keys.data === undefined ? (
         <Answer of={keys} rows={3}>
           {() => null}
@@ -76,7 +76,7 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
         <Answer of={requests} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
-              <EmptyState>No key has been used yet.</EmptyState>
+              <EmptyState>No API requests in the last 30 days.</EmptyState>
             ) : (
               <>
                 <DataTable
@@ -84,16 +84,16 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
                   rows={rows}
                   keyOf={({ key }) => key.id}
                   columns={[
-                    { id: "name", label: "Key", cell: ({ key }) => visible(key.name) },
+                    { id: "name", label: "API key", cell: ({ key }) => visible(key.name) },
                     { id: "requests", label: "Requests", number: true, cell: (row) => exact(row.requests) },
-                    { id: "refused", label: "Refused", number: true, cell: (row) => exact(row.refused) },
+                    { id: "rejected", label: "Rejected", number: true, cell: (row) => exact(row.rejected) },
                     { id: "mcp", label: "Through MCP", number: true, cell: (row) => exact(row.mcp) },
                     { id: "last", label: "Last used", cell: ({ key }) => key.last_used_at && timeText(key.last_used_at) },
                   ]}
                 />
-                {used.length > ASKED && (
+                {used.length > MAX_KEYS && (
                   <p class="small quiet">
-                    The {ASKED} keys that were used last, of {used.length}.
+                    Shows the {MAX_KEYS} most recently used keys of {used.length}.
                   </p>
                 )}
               </>
@@ -108,6 +108,6 @@ function RequestsOfKeys({ organization }: { organization: OwnOrganization }) {
 const requestsOf = (key: ApiKey, { data }: UsageShown): KeyRequests => ({
   key,
   requests: sum(data),
-  refused: sum(data.filter(({ status }) => status === "4xx")),
+  rejected: sum(data.filter(({ status }) => status === "4xx")),
   mcp: sum(data.filter(({ route }) => route.endsWith("/mcp"))),
 })

@@ -1,12 +1,12 @@
 import type { RealtimePanel } from "../../../domain/insight.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { clockText } from "../../format.ts"
 import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible, webAddress } from "../../safe-text.ts"
-import { MISSING, UNKNOWN, valueText } from "../../stats/value-text.ts"
+import { MISSING, UNKNOWN, valueText } from "../../report/data/value-text.ts"
+import { clockText } from "../../text/format.ts"
+import { visible, webAddress } from "../../text/safe-text.ts"
 
 export type FeedEvent = RealtimePanel["events"][number]
 
@@ -20,25 +20,23 @@ const FIELDS: Readonly<Record<string, keyof FeedEvent>> = {
   browser: "browser",
 }
 
-/** Whether the feed can say if an event meets the filter. */
+/** Returns whether the feed can evaluate the filter. */
 export const narrowsFeed = ({ dimension, operator }: AddressFilter): boolean => dimension in FIELDS && operator === "is"
 
-/** Events that meet all filters that the feed can tell about. It leaves empty what is missing. */
+/** Returns the events that match all filters the feed can evaluate. Missing values are empty in the feed. */
 export const narrowed = (events: readonly FeedEvent[], filters: readonly AddressFilter[]): FeedEvent[] =>
   events.filter((event) =>
     filters.filter(narrowsFeed).every(({ dimension, values }) => values.includes(event[FIELDS[dimension]!] || MISSING)),
   )
 
-/** The last events, newest first, without anything that tells visitors apart. Not announced: it would never be quiet. */
+/** Shows the latest events without anything that identifies visitors. It is not a live region, because it would announce constantly. */
 export function EventFeed({ events, timezone, isFiltered }: { events: readonly FeedEvent[]; timezone: string; isFiltered: boolean }) {
   if (events.length === 0)
-    return (
-      <EmptyState>{isFiltered ? "None of the last events matches the filters." : "Nothing came in during the last 30 minutes."}</EmptyState>
-    )
+    return <EmptyState>{isFiltered ? "None of the latest events match the filters." : "No events in the last 30 minutes."}</EmptyState>
   return <DataTable caption="Views and events, newest first" columns={columns(timezone)} rows={events} keyOf={keys(events)} />
 }
 
-/** Events of one moment that look alike are told apart by their order. */
+/** Returns a function that gives each event a key. Identical events of the same moment are numbered. */
 function keys(events: readonly FeedEvent[]): (event: FeedEvent) => string {
   const seen = new Map<string, number>()
   const byEvent = new Map<FeedEvent, string>()
@@ -76,7 +74,7 @@ function PageCell({ event: { page, hostname } }: { event: FeedEvent }) {
           target="_blank"
           rel="noreferrer noopener"
           aria-label={`Open ${visible(page)}`}
-          title="Open the page"
+          title="Open page"
         >
           <Icon name="open" />
         </a>

@@ -1,11 +1,11 @@
-import { useSiteAddress } from "../../address.ts"
+import { useSiteAddress } from "../../browser/address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { clearFilters } from "../../stats/clear-filters.ts"
-import { useFilterTexts } from "../../stats/code-names.ts"
-import { filterText } from "../../stats/filter-words.ts"
+import { useFilterTexts } from "../../report/data/code-names.ts"
+import { filterText } from "../../report/data/filter-words.ts"
+import { clearFilters } from "../../report/filters/clear-filters.ts"
 import { narrowsFeed } from "./event-feed.tsx"
 
-/** By what the list of events is narrowed. The counts know no filter. */
+/** Shows the filters of the event list. The counts are never filtered. */
 export function FeedFilters() {
   const { address, go } = useSiteAddress()
   const { filters } = address
@@ -24,12 +24,12 @@ export function FeedFilters() {
         </span>
       ))}
       <Button kind="quiet" onClick={() => clearFilters({ address, go })}>
-        Clear all
+        Clear filters
       </Button>
       <span class="small quiet">
         {filters.every(narrowsFeed)
-          ? "The list of events is narrowed; the counts are those of the whole site."
-          : "Only values of page, source, country and event narrow the list of events; the counts are those of the whole site."}
+          ? "The event list is filtered. The counts are for the whole site."
+          : "Only filters by page, source, country and event apply to the event list. The counts are for the whole site."}
       </span>
     </div>
   )

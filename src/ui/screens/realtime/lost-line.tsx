@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
 import { Button } from "../../parts/button.tsx"
 
-/** The line to the server is lost: until when it rests, counting down without a word to assistive technology. */
+/** Says that the live connection is lost and counts down to the next attempt. The countdown is hidden from assistive technology. */
 export function LostLine({ retryAt, onRetry }: { retryAt: number; onRetry(): void }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -10,11 +10,11 @@ export function LostLine({ retryAt, onRetry }: { retryAt: number; onRetry(): voi
   }, [])
   return (
     <div class="notice" data-kind="warn">
-      <span role="status">The live line is lost. Figures are asked for every 15 seconds until it is back.</span>
+      <span role="status">Live connection lost. Figures are updated every 15 seconds until it is restored.</span>
       <span class="quiet small" aria-hidden="true">
-        Next try in {Math.max(0, Math.ceil((retryAt - now) / 1_000))} s
+        Retrying in {Math.max(0, Math.ceil((retryAt - now) / 1_000))} s
       </span>
-      <Button onClick={onRetry}>Try now</Button>
+      <Button onClick={onRetry}>Retry now</Button>
     </div>
   )
 }

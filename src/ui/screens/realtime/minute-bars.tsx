@@ -1,20 +1,19 @@
 import { useState } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
-import { counted } from "../../counted.ts"
-import { clockText, exact } from "../../format.ts"
 import { DataTable } from "../../parts/data-table.tsx"
+import { clockText, counted, exact } from "../../text/format.ts"
 
 type Minutes = RealtimePanel["minutes"]
 const HEIGHT = 120
 
-/** Visitors of the last thirty minutes, one bar each; the same numbers as a table. */
+/** Shows the visitors of the last 30 minutes as bars or as a table. */
 export function MinuteBars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
   const [asTable, setAsTable] = useState(false)
   return (
     <>
       {asTable ? <MinuteTable minutes={minutes} timezone={timezone} /> : <Bars minutes={minutes} timezone={timezone} />}
       <p class="row spread small quiet">
-        <span>Visitors by minute, last 30 minutes</span>
+        <span>Visitors per minute, last 30 minutes</span>
         <button type="button" class="text-button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {asTable ? "Show as chart" : "Show as table"}
         </button>
@@ -24,13 +23,13 @@ export function MinuteBars({ minutes, timezone }: { minutes: Minutes; timezone: 
 }
 
 function Bars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
-  const most = Math.max(1, ...minutes.map(({ visitors }) => visitors))
-  const label = `Visitors by minute, at most ${exact(most)}, in the running minute ${exact(minutes.at(-1)?.visitors)}`
+  const peak = Math.max(1, ...minutes.map(({ visitors }) => visitors))
+  const label = `Visitors per minute, peak ${exact(peak)}, current minute ${exact(minutes.at(-1)?.visitors)}`
   return (
     <div class="minutes">
       <svg viewBox={`0 0 ${minutes.length * 10} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {minutes.map(({ time, visitors }, index) => {
-          const height = (visitors / most) * (HEIGHT - 2)
+          const height = (visitors / peak) * (HEIGHT - 2)
           return (
             <rect
               key={time}
@@ -48,7 +47,7 @@ function Bars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
       </svg>
       <p class="row spread small quiet" aria-hidden="true">
         <span>{clockText(minutes[0]?.time ?? 0, timezone)}</span>
-        <span>most {exact(most)}</span>
+        <span>peak {exact(peak)}</span>
         <span>now</span>
       </p>
     </div>
@@ -58,7 +57,7 @@ function Bars({ minutes, timezone }: { minutes: Minutes; timezone: string }) {
 const MinuteTable = ({ minutes, timezone }: { minutes: Minutes; timezone: string }) => (
   <div class="minutes-table">
     <DataTable
-      caption="Visitors and views by minute"
+      caption="Visitors and views per minute"
       rows={minutes.toReversed()}
       keyOf={({ time }) => time}
       columns={[

@@ -1,49 +1,48 @@
 import { useState } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
-import { isFilteredBy, toggledFilter, useSiteAddress } from "../../address.ts"
-import { agoText } from "../../ago.ts"
-import { counted } from "../../counted.ts"
-import { exact } from "../../format.ts"
+import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
 import { Card } from "../../parts/card.tsx"
 import { Page } from "../../parts/page.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { useStatsSource } from "../../stats/source.ts"
-import { valueText } from "../../stats/value-text.ts"
-import { RankedList, type RankedRow } from "../dashboard/ranked-list.tsx"
+import { useStatsSource } from "../../report/data/source.ts"
+import { valueText } from "../../report/data/value-text.ts"
+import { RankedList, type RankedRow } from "../../report/rows/ranked-list.tsx"
+import { agoText } from "../../text/ago.ts"
+import { counted, exact } from "../../text/format.ts"
 import { EventFeed, narrowed, narrowsFeed } from "./event-feed.tsx"
 import { FeedFilters } from "./feed-filters.tsx"
 import { LostLine } from "./lost-line.tsx"
 import { MinuteBars } from "./minute-bars.tsx"
+import { useAnnouncement } from "./use-announcement.ts"
 import { useLastEvent, useRealtime } from "./use-realtime.ts"
-import { useSpoken } from "./use-spoken.ts"
 
-/** What happens on the site now. */
+/** Renders the realtime page of a site. */
 export default function RealtimeScreen() {
   const { siteId, address } = useSiteAddress()
   const { timezone } = useStatsSource()
   const [paused, setPaused] = useState(false)
   const { report, retryAt, retryNow } = useRealtime(siteId, paused)
   const visitors = report.data?.visitors
-  const spoken = useSpoken(visitors === undefined || paused ? "" : `${counted(visitors, "visitor")} now`)
+  const announcement = useAnnouncement(visitors === undefined || paused ? "" : `${counted(visitors, "visitor")} online`)
   const filters = address.filters.filter(narrowsFeed)
   return (
     <Page
       title="Realtime"
       actions={
         <Button icon={paused ? "right" : "pause"} aria-pressed={paused} onClick={() => setPaused(!paused)}>
-          {paused ? "Go on" : "Pause"}
+          {paused ? "Resume" : "Pause"}
         </Button>
       }
     >
       <span class="visually-hidden" role="status">
-        {spoken}
+        {announcement}
       </span>
       {retryAt !== undefined && !paused && <LostLine retryAt={retryAt} onRetry={retryNow} />}
       <FeedFilters />
       <div class="bands">
-        <Card title="Visitors now" full marks={<span class="small quiet">last 5 minutes</span>}>
+        <Card title="Current visitors" full marks={<span class="small quiet">last 5 minutes</span>}>
           <Answer of={report} rows={6}>
             {(panel) => (
               <div class="now">
@@ -60,7 +59,7 @@ export default function RealtimeScreen() {
           <TopCard title="Sources" head="Source" dimension="source" report={report} of="sources" />
           <TopCard title="Countries" head="Country" dimension="country" report={report} of="countries" />
         </div>
-        <Card title="Last events" full marks={<span class="small quiet">{timezone}</span>}>
+        <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
           <Answer of={report} rows={9}>
             {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
           </Answer>
@@ -70,7 +69,7 @@ export default function RealtimeScreen() {
   )
 }
 
-/** The count, or when it was not 0. */
+/** Shows the number of current visitors, or when the last one was seen. */
 function Now({ panel, siteId }: { panel: RealtimePanel; siteId: number }) {
   const recent = panel.events[0]?.at
   const isQuiet = panel.visitors === 0
@@ -85,7 +84,7 @@ function Now({ panel, siteId }: { panel: RealtimePanel; siteId: number }) {
           : last
             ? `Last visitor ${agoText(last, Date.parse(panel.at))}`
             : last === null
-              ? "Nobody came yet"
+              ? "No visitors yet"
               : ""}
       </p>
     </div>
@@ -95,14 +94,14 @@ function Now({ panel, siteId }: { panel: RealtimePanel; siteId: number }) {
 type Dimension = "page" | "source" | "country"
 interface TopCardProps {
   title: string
-  /** Of the column of values. */
+  /** Header of the value column. */
   head: string
   dimension: Dimension
   report: ReturnType<typeof useRealtime>["report"]
   of: "pages" | "sources" | "countries"
 }
 
-/** Where the visitors of now are; a click on a row narrows the list of events. */
+/** Shows the top values among current visitors. A click on a row filters the event list. */
 function TopCard({ title, head, dimension, report, of }: TopCardProps) {
   const { base, address, searchWith } = useSiteAddress()
   return (
@@ -111,7 +110,7 @@ function TopCard({ title, head, dimension, report, of }: TopCardProps) {
         {(panel) => {
           const rows = panel[of].map((row) => ({ ...row, label: valueText(dimension, row.value, row.label) }) as RankedRow)
           return rows.length === 0 ? (
-            <EmptyState>Nobody is here now.</EmptyState>
+            <EmptyState>No one online</EmptyState>
           ) : (
             <RankedList
               title={head}

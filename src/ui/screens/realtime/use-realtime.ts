@@ -1,29 +1,29 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { useEffect, useRef } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
-import { getAll } from "../../stats/get-all.ts"
-import { type LiveLine, useLiveLine } from "../../stats/live-line.ts"
-import { useReport } from "../../stats/use-report.ts"
+import { getAll } from "../../report/data/get-all.ts"
+import { type LiveLine, useLiveLine } from "../../report/data/live-line.ts"
+import { useReport } from "../../report/data/use-report.ts"
 
-/** However much comes in, the figures are asked for once in so many milliseconds; minutes go by without any event, too. */
-const AT_MOST_EVERY_MS = 2_000
-const AT_LEAST_EVERY_MS = 15_000
+/** Minimum and maximum interval between requests, in milliseconds. Without events the minutes still advance. */
+const MIN_INTERVAL_MS = 2_000
+const MAX_INTERVAL_MS = 15_000
 const ROWS = 10
 
 export interface RealtimeFeed extends LiveLine {
   report: UseQueryResult<RealtimePanel, Error>
 }
 
-/** What happens now: asked again whenever something comes in. Nothing is asked while it is paused. */
+/** Fetches the realtime report again whenever an event arrives, unless paused. */
 export function useRealtime(siteId: number, paused: boolean): RealtimeFeed {
-  const refetchMs = paused ? false : AT_LEAST_EVERY_MS
-  const report = useReport("realtime", { limit: ROWS }, { enabled: !paused, refetchMs }) as UseQueryResult<RealtimePanel, Error> // the report of this name
-  const ask = useThrottled(() => void report.refetch(), AT_MOST_EVERY_MS)
+  const refetchMs = paused ? false : MAX_INTERVAL_MS
+  const report = useReport("realtime", { limit: ROWS }, { enabled: !paused, refetchMs }) as UseQueryResult<RealtimePanel, Error> // the result of the realtime report
+  const ask = useThrottled(() => void report.refetch(), MIN_INTERVAL_MS)
   const line = useLiveLine(siteId, { event: ask, current_visitors: ask }, !paused)
   return { ...line, report }
 }
 
-/** Calls at once, and while calls go on coming once in so many milliseconds. */
+/** Returns a function that calls `act` at once and then at most once per interval. */
 function useThrottled(act: () => void, everyMs: number): () => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const last = useRef(Number.NEGATIVE_INFINITY)
@@ -43,7 +43,7 @@ function useThrottled(act: () => void, everyMs: number): () => void {
   }
 }
 
-/** When the site's last event came, however long ago; asked only where it is wanted. Null when none ever came. */
+/** Returns when the site's last event arrived, or null if there is none. */
 export function useLastEvent(siteId: number, enabled: boolean): string | null | undefined {
   const { data } = useQuery({
     queryKey: ["sites", "names"],

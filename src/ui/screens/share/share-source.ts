@@ -1,8 +1,8 @@
 import { DEFAULT_ADDRESS, type FlatArguments, type SiteAddress } from "../../../domain/site-address.ts"
-import { get, Problem } from "../../api.ts"
-import { asFileQuery, asQuery, type StatsSource } from "../../stats/source.ts"
+import { get, Problem } from "../../api/api.ts"
+import { asFileQuery, asQuery, type StatsSource } from "../../report/data/source.ts"
 
-/** A shared view as `GET /api/share/s/{slug}` tells it to strangers. */
+/** Shared view as `GET /api/share/s/{slug}` returns it to anyone with the link. */
 export interface SharedView {
   password_required: false
   name: string
@@ -16,13 +16,13 @@ export type ShareAnswer = SharedView | { password_required: true }
 
 const RANGE = ["period", "from", "to", "timezone", "compare", "compare_from", "compare_to", "match_weekday"]
 
-/** What may be asked of the view: where its range or its filters are fixed, the server refuses to hear of any. */
+/** Removes arguments that the view does not allow. The server rejects them if the period or filters are fixed. */
 export function allowedArguments({ allow_range, allow_filters }: SharedView, given: FlatArguments): FlatArguments {
-  const refused = [...(allow_range ? [] : RANGE), ...(allow_filters ? [] : ["filters"])]
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !refused.includes(name)))
+  const forbidden = [...(allow_range ? [] : RANGE), ...(allow_filters ? [] : ["filters"])]
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !forbidden.includes(name)))
 }
 
-/** What of an address holds at the view. A segment may hold anything, so no view is narrowed by one. */
+/** Removes the parts of the URL that the view does not allow. Segments are never allowed, because they can contain any filter. */
 export function allowedAddress({ allow_range, allow_filters }: SharedView, address: SiteAddress): SiteAddress {
   const { segment: _, cohort: __, from, to, compareFrom, compareTo, ...plain } = address
   const { period, compare, match } = DEFAULT_ADDRESS
@@ -34,7 +34,7 @@ export function allowedAddress({ allow_range, allow_filters }: SharedView, addre
   }
 }
 
-/** The reports of a shared view, as its owner has limited them. `onLocked`: the password that was given holds no longer. */
+/** Creates the report source of a shared view. Calls `onLocked` when the entered password is no longer accepted. */
 export function sharedSource(slug: string, view: SharedView, onLocked: () => void): StatsSource {
   const base = `/api/share/s/${encodeURIComponent(slug)}`
   const allowed = (given: FlatArguments) => allowedArguments(view, given)

@@ -3,27 +3,27 @@ import { useEffect, useMemo, useState } from "preact/hooks"
 import { useParams } from "wouter"
 import type { Realtime, Summary } from "../../../domain/report.ts"
 import { type SiteAddress, summaryArguments } from "../../../domain/site-address.ts"
-import { AddressPlaceContext, useSiteAddress } from "../../address.ts"
-import { get, Problem, post } from "../../api.ts"
-import { rangeText, short } from "../../format.ts"
+import { get, Problem, post } from "../../api/api.ts"
+import { AddressPlaceContext, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { Mark } from "../../parts/mark.tsx"
 import { Page } from "../../parts/page.tsx"
 import { ErrorState, SystemPage } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
+import { BreakdownCards } from "../../report/cards/cards.tsx"
+import { IgnoredAddressParts } from "../../report/cards/left-out.tsx"
+import { StatsSourceContext, useStatsSource } from "../../report/data/source.ts"
+import { useReport } from "../../report/data/use-report.ts"
+import { FilterBar, useFilterBar } from "../../report/filters/filter-bar.tsx"
+import { FreshnessBar } from "../../report/summary/freshness.tsx"
+import { Instrument } from "../../report/summary/summary.tsx"
 import { RangeTools } from "../../shell/range-tools.tsx"
-import { FreshnessBar } from "../../stats/freshness.tsx"
-import { StatsSourceContext } from "../../stats/source.ts"
-import { useReport } from "../../stats/use-report.ts"
-import { BreakdownCards } from "../dashboard/cards.tsx"
-import { FilterBar } from "../dashboard/filter-bar.tsx"
-import { Instrument } from "../dashboard/instrument.tsx"
-import { LeftOut } from "../dashboard/left-out.tsx"
+import { rangeText, short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { allowedAddress, type ShareAnswer, type SharedView, sharedSource } from "./share-source.ts"
 
-/** A view of a site for strangers: only what its owner shows and allows. */
+/** Renders a shared view of a site for anyone with the link. */
 export default function SharedViewPage() {
   const { slug = "" } = useParams<{ slug: string }>()
   const { data, error, refetch } = useQuery({
@@ -34,7 +34,7 @@ export default function SharedViewPage() {
   if (error instanceof Problem && error.status === 404) return <NothingShared />
   if (error && !data)
     return (
-      <SystemPage title="The view cannot be shown now">
+      <SystemPage title="This view can't be shown right now">
         <ErrorState error={error} onRetry={() => void refetch()} />
       </SystemPage>
     )
@@ -42,7 +42,7 @@ export default function SharedViewPage() {
   return data.password_required ? <Locked slug={slug} /> : <Shown slug={slug} view={data} />
 }
 
-/** Whoever set a theme here set it for their own pages. */
+/** Uses the system's theme while a shared view is open. A theme chosen in the preferences applies to the user's own pages only. */
 function useSystemTheme(): void {
   useEffect(() => {
     const root = document.documentElement
@@ -54,14 +54,14 @@ function useSystemTheme(): void {
   }, [])
 }
 
-/** The same for what never was, what has ended and what was taken back. */
+/** Renders the same page for shared views that never existed, expired or were revoked. */
 function NothingShared() {
   useEffect(() => {
-    document.title = "Nothing is here · Footfall"
+    document.title = "Page not found · Footfall"
   }, [])
   return (
-    <SystemPage title="Nothing is here">
-      <p>There is no shared view at this address, or there is none any more. Whoever gave you the address can tell.</p>
+    <SystemPage title="Page not found">
+      <p>This shared view doesn't exist or was removed.</p>
     </SystemPage>
   )
 }
@@ -77,14 +77,14 @@ function Locked({ slug }: { slug: string }) {
     document.title = "Shared view · Footfall"
   }, [])
   return (
-    <SystemPage title="This view has a password">
+    <SystemPage title="Enter the password">
       <Form submit={unlock}>
         {({ busy }) => (
           <>
             <TextField label="Password" type="password" value={password} onValue={setPassword} autocomplete="off" autofocus required />
             <div>
               <Button kind="primary" type="submit" busy={busy}>
-                Open the view
+                Open shared view
               </Button>
             </div>
           </>
@@ -94,7 +94,7 @@ function Locked({ slug }: { slug: string }) {
   )
 }
 
-/** In a page of somebody else the view has no frame of its own. */
+/** Returns whether the view is embedded in another page. Then it has no frame of its own. */
 const isEmbedded = (): boolean => window.self !== window.top
 
 function Shown({ slug, view }: { slug: string; view: SharedView }) {
@@ -132,11 +132,7 @@ function Shown({ slug, view }: { slug: string; view: SharedView }) {
           {view.allow_range && <RangeTools place="narrow" />}
           <FreshnessBar />
           <Page title={visible(view.name)}>
-            {!view.allow_range && shows("summary") && <FixedRange />}
-            {view.allow_filters && <FilterBar />}
-            <LeftOut />
-            {shows("summary") && <Instrument />}
-            <BreakdownCards />
+            <Overview view={view} />
           </Page>
         </div>
       </StatsSourceContext.Provider>
@@ -144,12 +140,28 @@ function Shown({ slug, view }: { slug: string; view: SharedView }) {
   )
 }
 
-/** Which days the owner has chosen: the answer says it. */
+/** Renders the content of the view. A component of its own, because it needs the contexts above. */
+function Overview({ view }: { view: SharedView }) {
+  const { shows } = useStatsSource()
+  const [hasFilterBar, onFilterBar] = useFilterBar()
+  const [hasFigures, setFigures] = useState(!shows("summary"))
+  return (
+    <>
+      {!view.allow_range && shows("summary") && <FixedRange />}
+      {view.allow_filters && <FilterBar onShown={onFilterBar} />}
+      <IgnoredAddressParts />
+      {shows("summary") && <Instrument waits={!hasFilterBar} onSettled={() => setFigures(true)} />}
+      <BreakdownCards waits={!hasFilterBar || !hasFigures} />
+    </>
+  )
+}
+
+/** Shows the fixed period of the view, as the response reports it. */
 function FixedRange() {
   const { address } = useSiteAddress()
   const { data } = useReport("summary", summaryArguments(address))
   const range = (data as Summary | undefined)?.range
-  return <p class="quiet">{range ? `${rangeText(range.from, range.to)} · ${range.timezone}` : " "}</p>
+  return <p class="quiet fixed-range">{range ? `${rangeText(range.from, range.to)} · ${range.timezone}` : "\u00a0"}</p>
 }
 
 function Now() {
@@ -158,7 +170,7 @@ function Now() {
   return (
     <span class="row small quiet">
       <span class="dot" data-state={visitors ? "on" : "quiet"} />
-      {visitors === undefined ? "–" : short(visitors)} now
+      {visitors === undefined ? "–" : short(visitors)} online
     </span>
   )
 }

@@ -1,30 +1,30 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { put, remove } from "../../api.ts"
-import { canInOrganization, useMe } from "../../me.ts"
+import { put, remove } from "../../api/api.ts"
+import { canInOrganization, useMe } from "../../api/me.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { SelectField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { Person } from "../../parts/person.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
+import { getAll } from "../../report/data/get-all.ts"
+import { visible } from "../../text/safe-text.ts"
 import { type Member, useMembers } from "../organization/own-organization.ts"
 import { sitePath, type WholeSite } from "./settings.ts"
 
 type SiteMember = Pick<Member, "user" | "role">
 
 const ROLES = [
-  { value: "viewer", label: "Viewer: sees reports" },
-  { value: "editor", label: "Editor: also goals, funnels, notes" },
-  { value: "admin", label: "Admin: also settings and access" },
+  { value: "viewer", label: "Viewer: views reports" },
+  { value: "editor", label: "Editor: also edits goals, funnels and notes" },
+  { value: "admin", label: "Admin: also manages settings and access" },
 ] as const
 const roleText = (role: string): string => role.charAt(0).toUpperCase() + role.slice(1)
 
-/** Roles on this site alone, where they differ from those in the organization. */
+/** Lists site-specific roles, which replace the organization role on this site, and assigns or removes them. */
 export function Access({ site }: { site: WholeSite }) {
   const path = `${sitePath(site.id)}/members`
   const client = useQueryClient()
@@ -37,33 +37,33 @@ export function Access({ site }: { site: WholeSite }) {
   return (
     <>
       <section class="card stack" aria-labelledby="access">
-        <h2 id="access">Roles on this site</h2>
+        <h2 id="access">Site-specific roles</h2>
         <p class="quiet">
-          Members of {visible(site.organization.name)} have their role there. A role here raises or limits it on this site; guests see only
-          the sites they have a role on. Owners and admins keep theirs.
+          By default, members have their role in {visible(site.organization.name)}. A site-specific role replaces it on this site. Guests
+          only see sites they have a role on. Owners and admins always keep their role.
         </p>
         <Answer of={members} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
-              <EmptyState>Nobody has a role of their own on this site.</EmptyState>
+              <EmptyState>No one has a site-specific role.</EmptyState>
             ) : (
               <DataTable
-                caption="People with a role on this site"
+                caption="Members with a site-specific role"
                 rows={rows}
                 keyOf={({ user }) => user.id}
                 columns={[
-                  { id: "user", label: "Person", cell: ({ user }) => <Person {...user} /> },
+                  { id: "user", label: "Member", cell: ({ user }) => <Person {...user} /> },
                   { id: "role", label: "Role", cell: ({ role }) => roleText(role) },
                   {
                     id: "acts",
-                    label: "Acts",
+                    label: "Actions",
                     cell: (member) => (
                       <Button
                         kind="danger"
                         onClick={() => setRemoved(member)}
-                        aria-label={`Take away the role of ${visible(member.user.name)}`}
+                        aria-label={`Remove the role of ${visible(member.user.name)}`}
                       >
-                        Take away
+                        Remove role
                       </Button>
                     ),
                   },
@@ -74,41 +74,41 @@ export function Access({ site }: { site: WholeSite }) {
         </Answer>
         {seesOrganization && (
           <p>
-            <ButtonLink href={`/org/${site.organization.id}/members`}>Members of the organization</ButtonLink>
+            <ButtonLink href={`/org/${site.organization.id}/members`}>View organization members</ButtonLink>
           </p>
         )}
       </section>
-      {seesOrganization && <GiveRole site={site} path={path} onDone={refresh} />}
+      {seesOrganization && <AssignRole site={site} path={path} onDone={refresh} />}
       {removed && (
         <Confirm
-          title="Take the role away"
-          act="Take the role away"
+          title="Remove site-specific role?"
+          act="Remove role"
           onConfirm={async () => {
             await remove(`${path}/${removed.user.id}`)
             await refresh()
           }}
           onClose={() => setRemoved(undefined)}
         >
-          {visible(removed.user.name)} then has what their role in the organization gives; as a guest they no longer see the site.
+          {visible(removed.user.name)} will have their organization role on this site. Guests lose access to it.
         </Confirm>
       )}
     </>
   )
 }
 
-function GiveRole({ site, path, onDone }: { site: WholeSite; path: string; onDone(): Promise<unknown> }) {
+function AssignRole({ site, path, onDone }: { site: WholeSite; path: string; onDone(): Promise<unknown> }) {
   const people = useMembers(site.organization.id)
   const [user, setUser] = useState("")
   const [role, setRole] = useState("viewer")
   const own = people.data?.filter((member) => member.role !== "owner" && member.role !== "admin") ?? []
   const chosen = user || String(own[0]?.user.id ?? "")
   return (
-    <section class="card stack" aria-labelledby="give-role">
-      <h2 id="give-role">Give a role</h2>
+    <section class="card stack" aria-labelledby="assign-role">
+      <h2 id="assign-role">Assign a role</h2>
       <Answer of={people} rows={2}>
         {() =>
           own.length === 0 ? (
-            <EmptyState>Everybody in the organization is an owner or an admin, who reach every site.</EmptyState>
+            <EmptyState>All members are owners or admins, who already have access to every site.</EmptyState>
           ) : (
             <Form
               submit={async () => {
@@ -130,7 +130,7 @@ function GiveRole({ site, path, onDone }: { site: WholeSite; path: string; onDon
                   <SelectField label="Role on this site" value={role} onValue={setRole} options={ROLES} error={errorOf("/role")} />
                   <div>
                     <Button type="submit" busy={busy}>
-                      Give the role
+                      Assign role
                     </Button>
                   </div>
                 </>

@@ -2,36 +2,36 @@ import type { Dimension } from "../../../domain/dimension.ts"
 import { OPERATORS, type Operator } from "../../../domain/filter.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { visible } from "../../safe-text.ts"
-import { dimensionLabel, operatorText } from "../../words.ts"
+import { SelectField, TextField } from "../../parts/form/fields.tsx"
+import { visible } from "../../text/safe-text.ts"
+import { dimensionLabel, operatorText } from "../../text/words.ts"
 
-/** A condition while it is written: its values as one text. */
+/** Condition as entered in the form, with its values as one text. */
 export interface DraftCondition {
   dimension: Dimension
   property: string
   operator: Operator
-  /** Parted by commas. */
+  /** Separated by commas. */
   values: string
 }
 
-/** What answers say of a condition; an operator that is left out is `is`. */
-export interface KeptCondition {
+/** Condition as the server returns it. The default operator is `is`. */
+export interface StoredCondition {
   dimension: string
   property?: string
   operator?: string
   values: readonly (string | number)[]
 }
 
-export const draftsOf = (conditions: readonly KeptCondition[]): DraftCondition[] =>
+export const draftsOf = (conditions: readonly StoredCondition[]): DraftCondition[] =>
   conditions.map(({ dimension, property = "", operator = "is", values }) => ({
-    dimension: dimension as Dimension, // the server's answer
+    dimension: dimension as Dimension, // from the server's response
     property,
     operator: operator as Operator,
     values: values.join(", "),
   }))
 
-/** As the server takes them. */
+/** Converts the entries to the filters that the server expects. */
 export const conditionsOf = (drafts: readonly DraftCondition[]): AddressFilter[] =>
   drafts.map(({ dimension, property, operator, values }) => ({
     dimension,
@@ -43,10 +43,10 @@ export const conditionsOf = (drafts: readonly DraftCondition[]): AddressFilter[]
       .filter((value) => value !== ""),
   }))
 
-export const conditionsText = (conditions: readonly KeptCondition[]): string =>
+export const conditionsText = (conditions: readonly StoredCondition[]): string =>
   conditions
     .map(({ dimension, property, operator = "is", values }) => {
-      const label = dimensionLabel(dimension as Dimension, property) // the server's answer
+      const label = dimensionLabel(dimension as Dimension, property) // from the server's response
       return `${label} ${operatorText(operator as Operator)} ${values.map((value) => visible(String(value))).join(" or ")}`
     })
     .join(" and ")
@@ -55,14 +55,14 @@ interface ConditionRowsProps {
   label: string
   note: string
   dimensions: readonly Dimension[]
-  most: number
+  maximum: number
   drafts: readonly DraftCondition[]
   onDrafts(drafts: DraftCondition[]): void
   error?: string | undefined
 }
 
-/** Conditions that all hold, one below the other. */
-export function ConditionRows({ label, note, dimensions, most, drafts, onDrafts, error }: ConditionRowsProps) {
+/** Renders conditions that must all match, one below the other. */
+export function ConditionRows({ label, note, dimensions, maximum, drafts, onDrafts, error }: ConditionRowsProps) {
   const change = (index: number, changes: Partial<DraftCondition>) =>
     onDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...changes } : draft)))
   return (
@@ -72,7 +72,7 @@ export function ConditionRows({ label, note, dimensions, most, drafts, onDrafts,
       {drafts.map((draft, index) => (
         <div class="fields-row" key={index}>
           <SelectField
-            label="What"
+            label="Filter by"
             value={draft.dimension}
             onValue={(dimension) => change(index, { dimension: dimension as Dimension })}
             options={dimensions.map((dimension) => ({ value: dimension, label: dimensionLabel(dimension) }))}
@@ -81,12 +81,17 @@ export function ConditionRows({ label, note, dimensions, most, drafts, onDrafts,
             <TextField label="Key" value={draft.property} onValue={(property) => change(index, { property })} />
           )}
           <SelectField
-            label="How"
+            label="Condition"
             value={draft.operator}
             onValue={(operator) => change(index, { operator: operator as Operator })}
             options={OPERATORS.map((operator) => ({ value: operator, label: operatorText(operator) }))}
           />
-          <TextField label="Values" value={draft.values} onValue={(values) => change(index, { values })} note="Several with commas" />
+          <TextField
+            label="Value"
+            value={draft.values}
+            onValue={(values) => change(index, { values })}
+            note="Separate values with commas."
+          />
           <IconButton
             icon="trash"
             label={`Remove condition ${index + 1}`}
@@ -94,10 +99,10 @@ export function ConditionRows({ label, note, dimensions, most, drafts, onDrafts,
           />
         </div>
       ))}
-      {drafts.length < most && (
+      {drafts.length < maximum && (
         <div>
           <Button icon="plus" onClick={() => onDrafts([...drafts, { dimension: "page", property: "", operator: "is", values: "" }])}>
-            Add a condition
+            Add condition
           </Button>
         </div>
       )}

@@ -1,21 +1,21 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { post, remove } from "../../api.ts"
-import { canOnSite, useMe, useRefreshMe } from "../../me.ts"
+import { post, remove } from "../../api/api.ts"
+import { canOnSite, useMe, useRefreshMe } from "../../api/me.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { SelectField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import { visible } from "../../text/safe-text.ts"
 import { Erase } from "./erase.tsx"
 import { sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
 import { Takeout } from "./takeout.tsx"
 import { useWork, WorkState } from "./work.tsx"
 
-/** What cannot simply be taken back, the least of it first. */
+/** Renders actions that are hard or impossible to undo, least destructive first. */
 export function Danger({ site }: { site: WholeSite }) {
   const me = useMe()
   const can = (permission: string) => canOnSite(me, site.id, permission)
@@ -41,20 +41,22 @@ function Transfer({ site, targets }: { site: WholeSite; targets: readonly { id: 
   const name = visible(targets.find(({ id }) => String(id) === target)?.name ?? "")
   return (
     <section class="card stack" aria-labelledby="transfer">
-      <h2 id="transfer">Transfer</h2>
-      <p class="quiet">Gives the site with all its data to another organization that you own. Keys and members of this one lose it.</p>
-      <Form submit={async () => setAsked(true)} label="Transfer">
+      <h2 id="transfer">Transfer site</h2>
+      <p class="quiet">
+        Moves the site and all its data to another organization you own. API keys and members of the current organization lose access.
+      </p>
+      <Form submit={async () => setAsked(true)} label="Transfer site">
         {() => (
           <>
             <SelectField
-              label="To"
+              label="New organization"
               value={target}
               onValue={setTarget}
               options={targets.map((one) => ({ value: String(one.id), label: visible(one.name) }))}
             />
             <div>
               <Button type="submit" kind="danger">
-                Transfer the site
+                Transfer site
               </Button>
             </div>
           </>
@@ -62,17 +64,17 @@ function Transfer({ site, targets }: { site: WholeSite; targets: readonly { id: 
       </Form>
       {isAsked && (
         <Confirm
-          title={`Transfer to ${name}`}
-          act="Transfer the site"
+          title={`Transfer to ${name}?`}
+          act="Transfer site"
           name={site.name}
           onConfirm={async () => {
             await post(`${sitePath(site.id)}/transfer`, { organization_id: Number(target) })
             await Promise.all([refreshMe(), refreshSite()])
-            toast(`The site belongs to ${name}`)
+            toast(`Site transferred to ${name}`)
           }}
           onClose={() => setAsked(false)}
         >
-          Keys and members of {visible(site.organization.name)} lose the site at once.
+          API keys and members of {visible(site.organization.name)} lose access immediately.
         </Confirm>
       )}
     </section>
@@ -84,23 +86,23 @@ function Reset({ site }: { site: WholeSite }) {
   const { work, follow } = useWork(`${sitePath(site.id)}/erase`)
   return (
     <section class="card stack" aria-labelledby="reset">
-      <h2 id="reset">Reset figures</h2>
-      <p class="quiet">Removes all events and imports. Settings, goals and funnels stay.</p>
+      <h2 id="reset">Reset statistics</h2>
+      <p class="quiet">Deletes all events and imports. Settings, goals and funnels are kept.</p>
       <div>
         <Button kind="danger" onClick={() => setAsked(true)}>
-          Reset all figures
+          Reset statistics
         </Button>
       </div>
-      <WorkState work={work} done="All figures are gone." />
+      <WorkState work={work} done="All events and imports were deleted." />
       {isAsked && (
         <Confirm
-          title="Reset figures"
-          act="Remove all events"
+          title="Reset statistics?"
+          act="Delete all events"
           name={site.name}
           onConfirm={async () => follow(await post(`${sitePath(site.id)}/reset`, { confirm: site.name }))}
           onClose={() => setAsked(false)}
         >
-          All events and imports of {visible(site.name)} are removed. Nobody can bring them back.
+          All events and imports of {visible(site.name)} will be deleted. This can't be undone.
         </Confirm>
       )}
     </section>
@@ -123,29 +125,27 @@ function Delete({ site }: { site: WholeSite }) {
   }
   return (
     <section class="card stack" aria-labelledby="delete">
-      <h2 id="delete">Delete the site</h2>
-      <p class="quiet">
-        Its pages are counted no longer, and nobody sees it. It can be brought back for 30 days; then its data is removed.
-      </p>
+      <h2 id="delete">Delete site</h2>
+      <p class="quiet">Stops tracking and hides the site. You can restore it for 30 days.</p>
       <div>
         <Button kind="danger" onClick={() => setAsked(true)}>
-          Delete the site
+          Delete site
         </Button>
       </div>
       {isAsked && (
         <Confirm
-          title={`Delete ${visible(site.name)}`}
-          act="Delete the site"
+          title={`Delete ${visible(site.name)}?`}
+          act="Delete site"
           name={site.hosts[0] ?? site.name}
           onConfirm={async () => {
             await remove(sitePath(site.id))
             navigate("/sites")
             await refresh()
-            toast(`${visible(site.name)} is deleted`, () => void restore())
+            toast(`${visible(site.name)} deleted`, () => void restore())
           }}
           onClose={() => setAsked(false)}
         >
-          From now on its events are refused. It can be brought back for 30 days.
+          New events will be rejected. You can restore the site for 30 days; then its data is deleted.
         </Confirm>
       )}
     </section>

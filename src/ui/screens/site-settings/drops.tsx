@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query"
-import { get } from "../../api.ts"
-import { dayText, exact, timeText } from "../../format.ts"
+import { get } from "../../api/api.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { REASON_WORDS } from "../../stats/drop-words.ts"
-import { type DropsShown, useDrops } from "../../stats/drops.ts"
+import { REASON_WORDS } from "../../report/drops/drop-words.ts"
+import { type DropsShown, useDrops } from "../../report/drops/drops.ts"
+import { dayText, exact, timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { sitePath } from "./settings.ts"
 
 interface Sample {
@@ -22,7 +22,7 @@ type Row = DropsShown["rows"][number]
 
 const reasonText = (reason: string): string => REASON_WORDS[reason] ?? reason
 
-/** What was dropped in the last seven days, by reason and day, and the last of it one by one. */
+/** Shows the events dropped in the last seven days by reason and day, and the latest of them individually. */
 export function Drops({ siteId }: { siteId: number }) {
   const drops = useDrops(siteId, "period=7d")
   const samples = useQuery({
@@ -36,7 +36,7 @@ export function Drops({ siteId }: { siteId: number }) {
         <Answer of={drops} rows={4}>
           {({ days, rows }) => {
             const found = rows.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total)
-            if (found.length === 0) return <EmptyState>Nothing was dropped.</EmptyState>
+            if (found.length === 0) return <EmptyState>No events were dropped in the last 7 days.</EmptyState>
             return (
               <DataTable caption="Dropped events by reason and day" rows={found} keyOf={({ reason }) => reason} columns={columnsOf(days)} />
             )
@@ -44,10 +44,10 @@ export function Drops({ siteId }: { siteId: number }) {
         </Answer>
       </section>
       <section class="card stack" aria-labelledby="last-dropped">
-        <h2 id="last-dropped">Last dropped events</h2>
-        <p class="quiet">Without addresses, and without anything that tells one visitor from another.</p>
+        <h2 id="last-dropped">Latest dropped events</h2>
+        <p class="quiet">Shown without IP addresses or anything that identifies a visitor.</p>
         <Answer of={samples} rows={4}>
-          {({ data }) => (data.length === 0 ? <EmptyState>There are none.</EmptyState> : <Samples rows={data} />)}
+          {({ data }) => (data.length === 0 ? <EmptyState>No dropped events to show.</EmptyState> : <Samples rows={data} />)}
         </Answer>
       </section>
     </>
@@ -72,7 +72,7 @@ const columnsOf = (days: readonly string[]): Column<Row>[] => [
       </>
     ),
   },
-  { id: "total", label: "All", number: true, cell: ({ total }) => exact(total) },
+  { id: "total", label: "Total", number: true, cell: ({ total }) => exact(total) },
   ...days.map((day, index) => ({
     id: day,
     label: dayText(day, { weekday: "short", year: undefined }),
@@ -83,7 +83,7 @@ const columnsOf = (days: readonly string[]): Column<Row>[] => [
 
 const Samples = ({ rows }: { rows: readonly Sample[] }) => (
   <DataTable
-    caption="Dropped events, one by one"
+    caption="Dropped events, newest first"
     rows={rows.map((sample, index) => ({ ...sample, index }))}
     keyOf={({ index }) => index}
     columns={[

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks"
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
-import { post } from "../../api.ts"
-import { counted } from "../../counted.ts"
-import { rangeText } from "../../format.ts"
+import { post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { counted, rangeText } from "../../text/format.ts"
 import { ConditionRows, conditionsOf, conditionsText, type DraftCondition } from "./condition-rows.tsx"
 import { sitePath } from "./settings.ts"
 import { useWork, WorkState } from "./work.tsx"
@@ -18,9 +17,9 @@ interface Preview {
   confirm: string
 }
 
-const MOST_FILTERS = 10
+const MAX_FILTERS = 10
 
-/** Whole visits that match, counted first and then erased. */
+/** Deletes the visits that match, after a preview of how many there are. */
 export function Erase({ siteId }: { siteId: number }) {
   const path = `${sitePath(siteId)}/erase`
   const { work, follow } = useWork(path)
@@ -36,44 +35,53 @@ export function Erase({ siteId }: { siteId: number }) {
   const found = preview?.found
   return (
     <section class="card stack" aria-labelledby="erase">
-      <h2 id="erase">Erase a part</h2>
-      <p class="quiet">Takes away whole visits that begin in the range and have an event that fits. First they are counted.</p>
-      <Form submit={count} label="Erase a part">
+      <h2 id="erase">Delete some data</h2>
+      <p class="quiet">
+        Deletes visits that start in this range and contain a matching event. You'll see how many before anything is deleted.
+      </p>
+      <Form submit={count} label="Delete some data">
         {({ busy, errorOf }) => (
           <>
             <div class="fields-row">
-              <TextField label="From" type="date" value={from} onValue={setFrom} error={errorOf("/from")} note="Both empty: all days" />
+              <TextField
+                label="From"
+                type="date"
+                value={from}
+                onValue={setFrom}
+                error={errorOf("/from")}
+                note="Leave both empty for all time."
+              />
               <TextField label="To" type="date" value={to} onValue={setTo} error={errorOf("/to")} />
             </div>
             <ConditionRows
               label="Visits with an event where"
-              note="None: every visit of the range."
+              note="Without conditions, every visit in the range matches."
               dimensions={FLAT_DIMENSIONS}
-              most={MOST_FILTERS}
+              maximum={MAX_FILTERS}
               drafts={drafts}
               onDrafts={setDrafts}
               error={errorOf("/filters")}
             />
             <div>
               <Button type="submit" busy={busy}>
-                Count what would go
+                Preview deletion
               </Button>
             </div>
           </>
         )}
       </Form>
-      <WorkState work={work} done="It is erased." />
+      <WorkState work={work} done="The data was deleted." />
       {preview && found && (
         <Confirm
-          title="Erase for good"
-          act={`Erase ${counted(found.events, "event")}`}
-          name="erase"
+          title="Delete this data?"
+          act={`Delete ${counted(found.events, "event")}`}
+          name="delete"
           onConfirm={async () => follow(await post(path, { ...preview.asked, confirm: found.confirm }))}
           onClose={() => setPreview(undefined)}
         >
           <p>
             {counted(found.visits, "visit")} with {counted(found.events, "event")}, {rangeText(found.range.from, found.range.to)}
-            {drafts.length > 0 && `, where ${conditionsText(conditionsOf(drafts))}`}. Nobody can bring them back. The count holds for 10
+            {drafts.length > 0 && `, where ${conditionsText(conditionsOf(drafts))}`}. This can't be undone. The preview is valid for 10
             minutes.
           </p>
         </Confirm>

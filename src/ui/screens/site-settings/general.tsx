@@ -1,15 +1,16 @@
-import { patch } from "../../api.ts"
-import { useRefreshMe } from "../../me.ts"
+import { patch } from "../../api/api.ts"
+import { useRefreshMe } from "../../api/me.ts"
 import { ButtonLink } from "../../parts/button.tsx"
-import { CurrencyField } from "../../parts/currency-field.tsx"
-import { ZoneField } from "../../parts/zone-field.tsx"
+import { CurrencyField } from "../../parts/form/currency-field.tsx"
+import { SectionForm } from "../../parts/form/section-form.tsx"
+import { ZoneField } from "../../parts/form/zone-field.tsx"
 import { hostsOf, NameAndHostsFields } from "../sites/site-fields.tsx"
 import { SnippetTabs } from "../sites/snippet-tabs.tsx"
-import { SectionForm } from "./section-form.tsx"
-import { type SettingsShown, sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
+import { HostDisputes } from "./host-disputes.tsx"
+import { type SettingsResponse, sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
 
-/** What a site is called, where it lives, and how its pages find this instance. */
-export function General({ site, settings }: { site: WholeSite; settings: SettingsShown }) {
+/** Renders the name, hosts, time zone, currency and snippet of a site. */
+export function General({ site, settings }: { site: WholeSite; settings: SettingsResponse }) {
   const refreshSite = useRefreshSite(site.id)
   const refreshMe = useRefreshMe()
   return (
@@ -27,6 +28,7 @@ export function General({ site, settings }: { site: WholeSite; settings: Setting
       >
         {({ values, set, errorOf }) => <NameAndHostsFields value={values} onValue={set} errorOf={errorOf} />}
       </SectionForm>
+      <HostDisputes siteId={site.id} disputes={settings.host_disputes} />
       <SectionForm
         title="Time zone and currency"
         shown={settings}
@@ -44,32 +46,32 @@ export function General({ site, settings }: { site: WholeSite; settings: Setting
               value={values.timezone}
               onValue={(timezone) => set({ timezone })}
               error={errorOf("/timezone")}
-              note="Reports count days in this zone, those of the past too."
+              note="Reports use this time zone, including for past data."
             />
             <CurrencyField
               value={values.revenue_currency}
               onValue={(revenue_currency) => set({ revenue_currency })}
               error={errorOf("/revenue_currency")}
-              note="Of amounts that come without one, and of the total. Amounts that are recorded keep theirs."
+              note="Used for totals and for amounts sent without a currency. Recorded amounts keep their currency."
             />
           </>
         )}
       </SectionForm>
       <section class="card stack" aria-labelledby="tracking-id">
-        <h2 id="tracking-id">Tracking id and snippet</h2>
+        <h2 id="tracking-id">Tracking ID and snippet</h2>
         <dl class="facts">
-          <dt>Tracking id</dt>
+          <dt>Tracking ID</dt>
           <dd>
             <code>{site.tracking_id}</code>
           </dd>
-          <dt>Id in the API</dt>
+          <dt>Site ID in the API</dt>
           <dd>
             <code>{site.id}</code>
           </dd>
         </dl>
         <SnippetTabs site={site} />
         <p>
-          <ButtonLink href={`/sites/new?site=${site.id}`}>Open the live check</ButtonLink>
+          <ButtonLink href={`/sites/new?site=${site.id}`}>Check installation</ButtonLink>
         </p>
       </section>
     </>

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks"
-import { post } from "../../api.ts"
+import { post } from "../../api/api.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import { visible } from "../../text/safe-text.ts"
 import { examplePage } from "../sites/snippets.ts"
 import type { WholeSite } from "./settings.ts"
 
-/** Ways to leave out one's own visits: a mark in this browser for each host, or a shield for this address. */
+/** Excludes the user's own visits: by a link per host for this browser, or by a shield for their IP address. */
 export function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: string; onAdded(): Promise<unknown> }) {
   const [busy, setBusy] = useState(false)
   const exclude = async () => {
@@ -15,7 +15,7 @@ export function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: stri
     try {
       const value = await ownAddress(site)
       await post(path, { kind: "ip", value, note: "Own visits" })
-      toast(`Events from ${visible(value)} are dropped from now on`)
+      toast(`Events from ${visible(value)} are no longer counted`)
       await onAdded()
     } catch (error) {
       toast(sentenceOf(error as Error))
@@ -25,11 +25,8 @@ export function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: stri
   }
   return (
     <section class="card stack" aria-labelledby="own-visits">
-      <h2 id="own-visits">Leave out my own visits</h2>
-      <p class="quiet">
-        In this browser: open a page of the site by its link here. The page says that it is left out from now on; the same link counts it
-        again.
-      </p>
+      <h2 id="own-visits">Exclude my own visits</h2>
+      <p class="quiet">Open this link once to exclude this browser. Open it again to be counted.</p>
       <ul class="switches">
         {site.hosts.map((host) => {
           const address = `${examplePage({ hosts: [host] })}#footfall-ignore`
@@ -42,17 +39,17 @@ export function OwnVisits({ site, path, onAdded }: { site: WholeSite; path: stri
           )
         })}
       </ul>
-      <p class="quiet">From this connection, in all browsers, as long as it keeps its address:</p>
+      <p class="quiet">Exclude all browsers on your connection, for as long as its IP address stays the same:</p>
       <div>
         <Button onClick={exclude} busy={busy}>
-          Exclude my address
+          Exclude my IP address
         </Button>
       </div>
     </section>
   )
 }
 
-/** The address that the collect door sees of this connection; nothing is stored by the question. */
+/** Returns the IP address of this connection as the collect route sees it. The request stores nothing. */
 async function ownAddress(site: WholeSite): Promise<string> {
   const answer = await fetch("/api/event", {
     method: "POST",
@@ -60,6 +57,6 @@ async function ownAddress(site: WholeSite): Promise<string> {
     body: JSON.stringify({ n: "pageview", d: site.tracking_id, u: examplePage(site) }),
   })
   const address = (await answer.text()).trim()
-  if (!answer.ok || address === "") throw new Error("The server did not tell the address of this connection")
+  if (!answer.ok || address === "") throw new Error("Your IP address couldn't be determined. Try again.")
   return address
 }

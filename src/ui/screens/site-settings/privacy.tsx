@@ -1,15 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { get, patch } from "../../api.ts"
-import { counted } from "../../counted.ts"
-import { dayText } from "../../format.ts"
-import { Choice, TextField } from "../../parts/fields.tsx"
-import { useRested } from "../../rested.ts"
-import { SectionForm } from "./section-form.tsx"
-import { type SettingsShown, sitePath, useRefreshSite } from "./settings.ts"
+import { get, patch } from "../../api/api.ts"
+import { useDebouncedValue } from "../../browser/debounced.ts"
+import { Choice, TextField } from "../../parts/form/fields.tsx"
+import { SectionForm } from "../../parts/form/section-form.tsx"
+import { counted, dayText } from "../../text/format.ts"
+import { type SettingsResponse, sitePath, useRefreshSite } from "./settings.ts"
 
-/** How visitors are told apart, and for how long events are kept. */
-export function Privacy({ siteId, settings }: { siteId: number; settings: SettingsShown }) {
+/** Renders how visitors are recognized and how long events are kept. */
+export function Privacy({ siteId, settings }: { siteId: number; settings: SettingsResponse }) {
   const shared = {
     shown: settings,
     save: (values: object, version: number) => patch(`${sitePath(siteId)}/settings`, { ...values, version }),
@@ -24,28 +23,24 @@ export function Privacy({ siteId, settings }: { siteId: number; settings: Settin
 }
 
 interface Shared {
-  shown: SettingsShown
+  shown: SettingsResponse
   save(values: object, version: number): Promise<unknown>
   refresh(): Promise<unknown>
 }
 
 const MODES = [
-  [
-    "daily",
-    "For a day",
-    "Nothing is stored on the device. Who comes back tomorrow is a new visitor, so visitors of several days are a sum of days.",
-  ],
-  ["weekly", "For a week", "Nothing is stored on the device. Visitors are known within a week, Monday to Sunday."],
-  ["monthly", "For a month", "Nothing is stored on the device. Visitors are known within a calendar month."],
+  ["daily", "For one day", "Nothing is stored on the device. Someone who returns tomorrow counts as a new visitor."],
+  ["weekly", "For one week", "Nothing is stored on the device. Visitors are recognized within a week, Monday to Sunday."],
+  ["monthly", "For one month", "Nothing is stored on the device. Visitors are recognized within a calendar month."],
   [
     "identified",
-    "People you name",
-    "As for a day; who is signed in with you and named by identify() is known for as long as data is kept. Tell them so.",
+    "Signed-in users",
+    "Users you name with identify() are recognized for as long as data is kept; everyone else for one day. Tell them in your privacy policy.",
   ],
   [
     "persistent",
-    "A lasting id, after consent",
-    'A cookie or an entry of local storage, written only after consent("granted"). In most countries this needs a consent dialog.',
+    "Persistent ID, after consent",
+    'Stores a cookie or local storage entry, only after consent("granted"). Most countries require a consent banner for this.',
   ],
 ] as const
 
@@ -54,7 +49,7 @@ const modeLabel = (mode: string): string => MODES.find(([id]) => id === mode)?.[
 const Identity = ({ save, ...shared }: Shared) => (
   <SectionForm
     {...shared}
-    title="How visitors are told apart"
+    title="How visitors are recognized"
     pick={({ identity_mode, persistent_days, store_user_ids, consent_default }) => ({
       identity_mode,
       days: String(persistent_days),
@@ -63,16 +58,16 @@ const Identity = ({ save, ...shared }: Shared) => (
     })}
     save={({ days, ...values }, version) => save({ ...values, persistent_days: Number(days) }, version)}
     words={(values) => [
-      ["Visitors are known", modeLabel(values.identity_mode)],
-      ["Days of the lasting id", values.days],
-      ["User ids are stored", values.store_user_ids ? "yes" : "no"],
-      ["Consent before anything is said", values.consent_default],
+      ["Visitors are recognized", modeLabel(values.identity_mode)],
+      ["Persistent ID expires after (days)", values.days],
+      ["User IDs are stored", values.store_user_ids ? "yes" : "no"],
+      ["Default consent", values.consent_default],
     ]}
   >
     {({ values, set, errorOf }) => (
       <>
         <fieldset class="switches">
-          <legend class="visually-hidden">Visitors are known</legend>
+          <legend class="visually-hidden">Visitors are recognized</legend>
           {MODES.map(([mode, label, note]) => (
             <Choice
               key={mode}
@@ -86,13 +81,13 @@ const Identity = ({ save, ...shared }: Shared) => (
         </fieldset>
         {values.identity_mode !== shared.shown.identity_mode && (
           <p class="notice" data-kind="warn" role="status">
-            What is recorded stays as it was counted. Reports over the change say that visitors were counted in two ways.
+            Recorded data isn't recounted. Reports that span this change note that visitors were counted in two ways.
           </p>
         )}
         {values.identity_mode === "persistent" && (
           <>
             <TextField
-              label="Days until the lasting id expires"
+              label="Persistent ID expires after (days)"
               type="number"
               min={1}
               max={395}
@@ -101,8 +96,8 @@ const Identity = ({ save, ...shared }: Shared) => (
               error={errorOf("/persistent_days")}
             />
             <Choice
-              label="Consent counts as given until it is denied"
-              note="Only where the law lets you: nobody is asked first."
+              label="Assume consent until it is denied"
+              note="Visitors aren't asked first. Use this only where the law allows it."
               checked={values.consent_default === "granted"}
               onChange={(checked) => set({ consent_default: checked ? "granted" : "denied" })}
             />
@@ -110,8 +105,8 @@ const Identity = ({ save, ...shared }: Shared) => (
         )}
         {(values.identity_mode === "persistent" || values.identity_mode === "identified") && (
           <Choice
-            label="Store the user ids themselves"
-            note="So that people can be found by the id you gave them. Without this only a key made from it is kept."
+            label="Store user IDs"
+            note="Lets you find people by the ID you gave them. Otherwise only a key derived from it is stored."
             checked={values.store_user_ids}
             onChange={(store_user_ids) => set({ store_user_ids })}
           />
@@ -130,33 +125,35 @@ interface Preview {
 
 const WAIT_MS = 300
 
-/** The consequence of a number of days, asked when it has rested for a moment. */
+/** Fetches what a retention of `days` would delete, a moment after the last change. */
 function usePreview(siteId: number, days: number | null) {
-  const rested = useRested(days, WAIT_MS)
+  const rested = useDebouncedValue(days, WAIT_MS)
   const { data, error } = useQuery({
     queryKey: ["site", siteId, "retention-preview", rested],
     queryFn: ({ signal }) => get<Preview>(`${sitePath(siteId)}/retention-preview?days=${rested}`, signal),
-    enabled: rested !== null && rested >= 1 && rested <= MOST_DAYS,
+    enabled: rested !== null && rested >= 1 && rested <= MAX_DAYS,
     staleTime: 60_000,
   })
   return { preview: rested === days ? data : undefined, error }
 }
 
-const MOST_DAYS = 3_650
-const USUAL_DAYS = "365"
+const MAX_DAYS = 3_650
+const DEFAULT_DAYS = "365"
 
 function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
-  const pick = ({ retention_days }: SettingsShown) => ({ days: retention_days === null ? "" : String(retention_days) })
+  const pick = ({ retention_days }: SettingsResponse) => ({ days: retention_days === null ? "" : String(retention_days) })
   const [wanted, setWanted] = useState(shared.shown.retention_days)
   const { preview, error } = usePreview(siteId, wanted)
   return (
     <SectionForm
       {...shared}
-      title="How long events are kept"
+      title="Data retention"
       pick={pick}
       save={({ days }, version) => save({ retention_days: days === "" ? null : Number(days) }, version)}
-      words={({ days }) => [["Days", days === "" ? "no limit of its own" : days]]}
-      act={({ days }) => (days !== "" && preview && preview.events > 0 ? `Save and delete ${counted(preview.events, "event")}` : "Save")}
+      words={({ days }) => [["Days", days === "" ? "instance default" : days]]}
+      act={({ days }) =>
+        days !== "" && preview && preview.events > 0 ? `Save and delete ${counted(preview.events, "event")}` : "Save changes"
+      }
     >
       {({ values: { days }, set, errorOf }) => {
         const change = (next: string) => {
@@ -166,24 +163,29 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
         return (
           <>
             <fieldset class="switches">
-              <legend class="visually-hidden">Events are kept</legend>
+              <legend class="visually-hidden">Retention</legend>
               <Choice
                 name="retention"
-                label="As long as the instance keeps them"
-                note="For ever, unless its admin has set a limit."
+                label="Use the instance default"
+                note="Events are kept forever unless the instance admin has set a limit."
                 checked={days === ""}
                 onChange={() => change("")}
               />
-              <Choice name="retention" label="For a number of days" checked={days !== ""} onChange={() => change(USUAL_DAYS)} />
+              <Choice
+                name="retention"
+                label="Delete events after a number of days"
+                checked={days !== ""}
+                onChange={() => change(DEFAULT_DAYS)}
+              />
             </fieldset>
             {days !== "" && (
               <>
                 <input
                   class="range-input"
                   type="range"
-                  aria-label="Days, as a slider"
+                  aria-label="Days (slider)"
                   min={1}
-                  max={MOST_DAYS}
+                  max={MAX_DAYS}
                   value={days}
                   onInput={(event) => change(event.currentTarget.value)}
                 />
@@ -191,12 +193,12 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
                   label="Days"
                   type="number"
                   min={1}
-                  max={MOST_DAYS}
+                  max={MAX_DAYS}
                   value={days}
                   onValue={(next) => change(next === "" ? "0" : next)}
                   error={errorOf("/retention_days")}
                 />
-                <p role="status">{error ? "What it would delete cannot be counted now." : preview ? consequence(preview) : " "}</p>
+                <p role="status">{error ? "Can't preview what would be deleted right now." : preview ? consequence(preview) : " "}</p>
               </>
             )}
           </>
@@ -208,5 +210,5 @@ function Retention({ siteId, save, ...shared }: Shared & { siteId: number }) {
 
 const consequence = ({ events, visits, cutoff_day, first_run_at }: Preview): string =>
   events === 0
-    ? `Deletes nothing now: there are no visits before ${dayText(cutoff_day)}.`
-    : `Deletes ${counted(events, "event")} of ${counted(visits, "visit")} on ${dayText(first_run_at)}: all before ${dayText(cutoff_day)}.`
+    ? `Deletes nothing for now: there are no visits before ${dayText(cutoff_day)}.`
+    : `${counted(events, "event")} from ${counted(visits, "visit")} before ${dayText(cutoff_day)} will be deleted on ${dayText(first_run_at)}.`

@@ -1,9 +1,9 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { get } from "../../api.ts"
-import type { SiteShown } from "../../site.ts"
+import { get } from "../../api/api.ts"
+import type { SiteShown } from "../../api/site.ts"
 
 /** `GET /api/private/sites/{site}/settings`. */
-export interface SettingsShown {
+export interface SettingsResponse {
   timezone: string
   retention_days: number | null
   revenue_currency: string
@@ -24,10 +24,20 @@ export interface SettingsShown {
   hash_routing: boolean
   compat_ids: { plausible: string[]; umami: string[]; goatcounter: string[] }
   public: boolean
+  host_disputes: HostDispute[]
   version: number
 }
 
-/** The site as settings need it, beside what most pages need. */
+/** Host that sites of other organizations also claim. */
+export interface HostDispute {
+  host: string
+  belongs_to: "this_organization" | "another_organization" | null
+  reason: "decided" | "proved" | "listed_first" | null
+  /** Host to prove by a DNS record. Null if the DNS cannot hold a record for it. */
+  provable_host: string | null
+}
+
+/** Site with the fields that only its settings need. */
 export interface WholeSite extends SiteShown {
   tracking_id: string
   snippet: string
@@ -36,21 +46,21 @@ export interface WholeSite extends SiteShown {
 
 export const sitePath = (siteId: number): string => `/api/private/sites/${siteId}`
 
-/** Below the key of the site: whatever changes the site changes the version of its settings. */
-export const useSettings = (siteId: number): UseQueryResult<SettingsShown, Error> =>
+/** Fetches the settings of a site. The query key is below that of the site, because a change of the site changes the version of its settings. */
+export const useSettings = (siteId: number): UseQueryResult<SettingsResponse, Error> =>
   useQuery({
     queryKey: ["site", siteId, "settings"],
-    queryFn: ({ signal }) => get<SettingsShown>(`${sitePath(siteId)}/settings`, signal),
+    queryFn: ({ signal }) => get<SettingsResponse>(`${sitePath(siteId)}/settings`, signal),
     staleTime: 60_000,
   })
 
-/** Reads the site and its settings again, after a change. */
+/** Returns a function that reloads the site and its settings after a change. */
 export function useRefreshSite(siteId: number): () => Promise<void> {
   const client = useQueryClient()
   return () => client.invalidateQueries({ queryKey: ["site", siteId] })
 }
 
-/** Lines as a list: blank ones and blanks around them do not count. */
+/** Returns the trimmed, non-empty lines of a text. */
 export const linesOf = (text: string): string[] =>
   text
     .split("\n")

@@ -3,9 +3,9 @@ import { conditionsOf, draftsOf } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
 import { SECTION_WORDS, type ShareShown } from "./share.ts"
 
-const USUAL = Object.keys(SECTION_WORDS).filter((section) => section !== "revenue")
+const DEFAULT_SECTIONS = Object.keys(SECTION_WORDS).filter((section) => section !== "revenue")
 
-/** What somebody has entered of a shared view, as its fields hold it. */
+/** Entries of the form for a shared view. */
 export type ShareDraft = ReturnType<typeof useShareDraft>["draft"]
 
 export function useShareDraft(share: ShareShown | undefined) {
@@ -15,7 +15,7 @@ export function useShareDraft(share: ShareShown | undefined) {
     hasPassword: share?.has_password ?? false,
     expires: localText(share?.expires_at ?? null),
     filters: draftsOf(share?.locked_filters ?? []),
-    sections: share?.sections ?? USUAL,
+    sections: share?.sections ?? DEFAULT_SECTIONS,
     range: share?.allow_range ?? true,
     mayFilter: share?.allow_filters ?? true,
     mayExport: share?.allow_export ?? false,
@@ -24,7 +24,7 @@ export function useShareDraft(share: ShareShown | undefined) {
   return { draft, set: (changes: Partial<typeof draft>) => setDraft((now) => ({ ...now, ...changes })) }
 }
 
-/** What is sent of it. */
+/** Converts the entries to the request body. */
 export const bodyOf = (draft: ShareDraft, before: ShareShown | undefined) => ({
   name: draft.name,
   ...passwordOf(draft, before?.has_password ?? false),
@@ -37,14 +37,14 @@ export const bodyOf = (draft: ShareDraft, before: ShareShown | undefined) => ({
   embed_origins: linesOf(draft.origins),
 })
 
-/** `datetime-local` has the browser's zone and no mark of it. */
+/** Formats an instant for a `datetime-local` field, which uses the browser's time zone implicitly. */
 const localText = (instant: string | null): string => {
   if (instant === null) return ""
   const at = new Date(instant)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** A password that is not typed stays what it is; one that is switched off goes. */
+/** Returns the password to send: unchanged if the field is empty, removed if it was switched off. */
 function passwordOf({ hasPassword, password }: { hasPassword: boolean; password: string }, before: boolean): { password?: string | null } {
   if (!hasPassword) return before ? { password: null } : {}
   return password === "" && before ? {} : { password }

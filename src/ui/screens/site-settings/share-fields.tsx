@@ -1,12 +1,12 @@
 import { FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
-import { Choice, TextArea, TextField } from "../../parts/fields.tsx"
-import type { Sent } from "../../parts/form.tsx"
+import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
+import type { Sent } from "../../parts/form/form.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { linesOf } from "./settings.ts"
 import { SECTION_WORDS } from "./share.ts"
 import type { ShareDraft } from "./share-draft.ts"
 
-const MOST_FILTERS = 10
+const MAX_FILTERS = 10
 
 interface DraftProps {
   draft: ShareDraft
@@ -15,20 +15,20 @@ interface DraftProps {
 }
 
 interface PasswordProps extends DraftProps {
-  /** The organization wants one on every view. */
+  /** Whether the organization requires a password on every view. */
   needsPassword: boolean
-  /** It has one already. */
+  /** Whether the view already has a password. */
   hasPassword: boolean
 }
 
-/** The fields of a shared view: who gets in, what they see, and what they may do. */
+/** Renders the fields of a shared view: access, content and what viewers can do. */
 export function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordProps) {
   const { draft, set, errorOf } = fields
   return (
     <>
       <TextField
         label="Name"
-        note="Strangers see it."
+        note="Visible to anyone with the link."
         value={draft.name}
         onValue={(name) => set({ name })}
         error={errorOf("/name")}
@@ -37,32 +37,32 @@ export function ShareFields({ needsPassword, hasPassword, ...fields }: PasswordP
       />
       <PasswordFields {...fields} needsPassword={needsPassword} hasPassword={hasPassword} />
       <TextField
-        label="Ends at"
+        label="Expires"
         type="datetime-local"
-        note="In the time of this browser; empty for never."
+        note="In your browser's time zone. Leave empty to never expire."
         value={draft.expires}
         onValue={(expires) => set({ expires })}
         error={errorOf("/expires_at")}
       />
       <ConditionRows
         label="Locked filters"
-        note="Hold in every number of the view. Nobody can lift them there."
+        note="Always applied. Viewers cannot remove them."
         dimensions={FLAT_DIMENSIONS}
-        most={MOST_FILTERS}
+        maximum={MAX_FILTERS}
         drafts={draft.filters}
         onDrafts={(filters) => set({ filters })}
         error={errorOf("/locked_filters") ?? errorOf("/locked_filters/0/values")}
       />
       <SectionChoices {...fields} />
       <fieldset class="switches">
-        <legend>What may be done</legend>
-        <Choice label="Choose the period" checked={draft.range} onChange={(range) => set({ range })} />
-        <Choice label="Filter" checked={draft.mayFilter} onChange={(mayFilter) => set({ mayFilter })} />
-        <Choice label="Take CSV files" checked={draft.mayExport} onChange={(mayExport) => set({ mayExport })} />
+        <legend>Viewers can</legend>
+        <Choice label="Change the period" checked={draft.range} onChange={(range) => set({ range })} />
+        <Choice label="Filter the view" checked={draft.mayFilter} onChange={(mayFilter) => set({ mayFilter })} />
+        <Choice label="Export CSV files" checked={draft.mayExport} onChange={(mayExport) => set({ mayExport })} />
       </fieldset>
       <TextArea
-        label="Pages that may embed it"
-        note="Origins, one to a line, such as https://www.example.com. A view with a password cannot be embedded."
+        label="Pages that can embed this view"
+        note="One origin per line, e.g. https://www.example.com. Views with a password can't be embedded."
         value={draft.origins}
         onValue={(origins) => set({ origins })}
         error={linesOf(draft.origins).flatMap((_, index) => errorOf(`/embed_origins/${index}`) ?? [])[0]}
@@ -76,8 +76,8 @@ function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: Pas
   return (
     <>
       <Choice
-        label="It has a password"
-        note={needsPassword ? "Your organization asks for one." : undefined}
+        label="Require a password"
+        note={needsPassword ? "Your organization requires a password." : undefined}
         checked={draft.hasPassword}
         onChange={(wanted) => set({ hasPassword: wanted })}
       />
@@ -85,7 +85,7 @@ function PasswordFields({ draft, set, errorOf, needsPassword, hasPassword }: Pas
         <TextField
           label="Password"
           type="password"
-          note={hasPassword ? "Left empty it stays what it is." : "At least 8 characters."}
+          note={hasPassword ? "Leave empty to keep the current password." : "At least 8 characters."}
           value={draft.password}
           onValue={(password) => set({ password })}
           error={errorOf("/password")}
@@ -101,7 +101,7 @@ function SectionChoices({ draft, set, errorOf }: DraftProps) {
     set({ sections: Object.keys(SECTION_WORDS).filter((one) => (one === section ? checked : draft.sections.includes(one))) })
   return (
     <fieldset class="switches">
-      <legend>What is shown</legend>
+      <legend>Sections</legend>
       {errorOf("/sections") && <span class="field-error">{errorOf("/sections")}</span>}
       {Object.entries(SECTION_WORDS).map(([section, label]) => (
         <Choice key={section} label={label} checked={draft.sections.includes(section)} onChange={(checked) => toggle(section, checked)} />

@@ -1,26 +1,26 @@
 import { useState } from "preact/hooks"
-import { patch, post } from "../../api.ts"
+import { patch, post } from "../../api/api.ts"
+import { currentOf } from "../../api/conflict.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { Form } from "../../parts/form.tsx"
-import { TwoVersions } from "../../parts/two-versions.tsx"
-import { currentOf } from "../../stale.ts"
+import { Form } from "../../parts/form/form.tsx"
+import { TwoVersions } from "../../parts/form/two-versions.tsx"
 import { type ShareShown, wordsOf } from "./share.ts"
 import { bodyOf, useShareDraft } from "./share-draft.ts"
 import { ShareFields } from "./share-fields.tsx"
 
 interface ShareFormProps {
-  /** Of the site's shared views. */
+  /** API path of the site's shared views. */
   path: string
-  /** Undefined: a new one. */
+  /** View to edit, or undefined for a new one. */
   share: ShareShown | undefined
-  /** The organization wants one on every view. */
+  /** Whether the organization requires a password on every view. */
   needsPassword: boolean
   onDone(): Promise<unknown>
   onClose(): void
 }
 
-/** What a stranger sees by this address, and what they may do there. */
+/** Creates or edits a shared view. */
 export function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
   const { draft, set } = useShareDraft(share)
   const body = () => bodyOf(draft, share)
@@ -30,7 +30,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
     onClose()
   }
   const change = async (version: number) => {
-    await patch(`${path}/${share!.id}`, { ...body(), version }) // only a view that is there is changed
+    await patch(`${path}/${share!.id}`, { ...body(), version }) // `change` is called for an existing view only
     await done()
   }
   const submit = async () => {
@@ -45,7 +45,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
     }
   }
   return (
-    <Dialog title={share ? "Change the shared view" : "Share a view"} onClose={onClose}>
+    <Dialog title={share ? "Edit shared view" : "New shared view"} onClose={onClose}>
       <Form submit={submit}>
         {({ busy, errorOf }) => (
           <>
@@ -59,7 +59,7 @@ export function ShareForm({ path, share, needsPassword, onDone, onClose }: Share
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                {share ? "Save" : "Share the view"}
+                {share ? "Save changes" : "Create shared view"}
               </Button>
             </div>
           </>

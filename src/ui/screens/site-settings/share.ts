@@ -1,20 +1,20 @@
-import { timeText } from "../../format.ts"
-import { conditionsText, type KeptCondition } from "./condition-rows.tsx"
+import { timeText } from "../../text/format.ts"
+import { conditionsText, type StoredCondition } from "./condition-rows.tsx"
 
-/** A shared view, as `GET /api/private/sites/{site}/shares` shows it. */
+/** Shared view as `GET /api/private/sites/{site}/shares` returns it. */
 export interface ShareShown {
   id: number
   name: string
   url: string
   has_password: boolean
   expires_at: string | null
-  locked_filters: KeptCondition[]
+  locked_filters: StoredCondition[]
   sections: string[]
   allow_range: boolean
   allow_filters: boolean
   allow_export: boolean
   embed_origins: string[]
-  /** Made by the site's switch. */
+  /** Whether the view was created by the *Public site* setting. */
   is_public: boolean
   version: number
 }
@@ -28,21 +28,21 @@ export const SECTION_WORDS: Readonly<Record<string, string>> = {
   events: "Events",
   goals: "Goals",
   busy_hours: "Busy hours",
-  realtime: "Visitors now",
+  realtime: "Current visitors",
   revenue: "Revenue",
 }
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
-/** What two versions of it differ in, for people. */
+/** Returns the fields of a shared view in words, to compare two versions. */
 export const wordsOf = (share: Omit<ShareShown, "id" | "url" | "is_public" | "version">) =>
   [
     ["Name", share.name],
     ["Password", yesNo(share.has_password)],
-    ["Ends at", share.expires_at === null ? "never" : timeText(share.expires_at)],
+    ["Expires", share.expires_at === null ? "never" : timeText(share.expires_at)],
     ["Locked filters", conditionsText(share.locked_filters)],
-    ["Shown", share.sections.map((section) => SECTION_WORDS[section] ?? section).join(", ")],
-    ["Period may be chosen", yesNo(share.allow_range)],
-    ["Filters may be chosen", yesNo(share.allow_filters)],
-    ["CSV files", yesNo(share.allow_export)],
-    ["Pages that may embed it", share.embed_origins.join(", ")],
+    ["Sections", share.sections.map((section) => SECTION_WORDS[section] ?? section).join(", ")],
+    ["Viewers can change the period", yesNo(share.allow_range)],
+    ["Viewers can filter", yesNo(share.allow_filters)],
+    ["Viewers can export CSV files", yesNo(share.allow_export)],
+    ["Pages that can embed this view", share.embed_origins.join(", ")],
   ] as const

@@ -1,24 +1,24 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { patch, remove } from "../../api.ts"
-import { timeText } from "../../format.ts"
-import { canOnSite, useMe } from "../../me.ts"
+import { patch, remove } from "../../api/api.ts"
+import { canOnSite, useMe } from "../../api/me.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
-import { Choice } from "../../parts/fields.tsx"
+import { Choice } from "../../parts/form/fields.tsx"
+import { SectionForm } from "../../parts/form/section-form.tsx"
 import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
+import { getAll } from "../../report/data/get-all.ts"
+import { timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { conditionsText } from "./condition-rows.tsx"
-import { SectionForm } from "./section-form.tsx"
-import { type SettingsShown, sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
+import { type SettingsResponse, sitePath, useRefreshSite, type WholeSite } from "./settings.ts"
 import { SECTION_WORDS, type ShareShown } from "./share.ts"
 import { ShareForm } from "./share-form.tsx"
 
-/** Views of the site for whoever has their address. */
-export function Sharing({ site, settings }: { site: WholeSite; settings: SettingsShown }) {
+/** Manages the views of a site that anyone with their link can see. */
+export function Sharing({ site, settings }: { site: WholeSite; settings: SettingsResponse }) {
   const path = `${sitePath(site.id)}/shares`
   const client = useQueryClient()
   const me = useMe()
@@ -33,21 +33,21 @@ export function Sharing({ site, settings }: { site: WholeSite; settings: Setting
     <>
       {policy === "off" && (
         <p class="notice" data-kind="warn">
-          Sharing is off in {visible(site.organization.name)}. Its owners and admins can allow it.
+          Sharing is turned off in {visible(site.organization.name)}. An owner or admin can turn it on.
         </p>
       )}
       <section class="card stack" aria-labelledby="shared-views">
         <div class="row spread">
           <h2 id="shared-views">Shared views</h2>
           <Button icon="plus" onClick={() => setEdited({ share: undefined })} disabled={policy === "off"}>
-            Share a view
+            New shared view
           </Button>
         </div>
-        <p class="quiet">Whoever has the address sees the view, without an account. Small groups of people are left out.</p>
+        <p class="quiet">Anyone with the link can see it, without an account. Small groups are hidden.</p>
         <Answer of={shares} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
-              <EmptyState>Nothing of this site is shared.</EmptyState>
+              <EmptyState>No shared views yet. Shared views let people without an account see this site.</EmptyState>
             ) : (
               <ul class="stack">
                 {rows.map((share) => (
@@ -69,8 +69,8 @@ export function Sharing({ site, settings }: { site: WholeSite; settings: Setting
         >
           {({ values, set }) => (
             <Choice
-              label="Everybody may see this site"
-              note="Makes a shared view with a random address, and takes it away again when it is switched off."
+              label="Make this site public"
+              note="Creates a shared view with a random link, and revokes it when you turn this off."
               checked={values.public}
               onChange={(checked) => set({ public: checked })}
             />
@@ -88,15 +88,15 @@ export function Sharing({ site, settings }: { site: WholeSite; settings: Setting
       )}
       {removed && (
         <Confirm
-          title="Take the shared view away"
-          act="Take it away"
+          title="Revoke this link?"
+          act="Revoke link"
           onConfirm={async () => {
             await remove(`${path}/${removed.id}`)
             await refresh()
           }}
           onClose={() => setRemoved(undefined)}
         >
-          The address of {visible(removed.name)} leads nowhere from now on. A new view has another address.
+          The link to {visible(removed.name)} stops working. A new shared view gets a different link.
         </Confirm>
       )}
     </>
@@ -105,14 +105,14 @@ export function Sharing({ site, settings }: { site: WholeSite; settings: Setting
 
 function ShareEntry({ share, onEdit, onRemove }: { share: ShareShown; onEdit(): void; onRemove(): void }) {
   const { name, url, has_password, expires_at, locked_filters, sections, allow_range, allow_filters, allow_export, embed_origins } = share
-  const isOver = expires_at !== null && Date.parse(expires_at) <= Date.now()
+  const isExpired = expires_at !== null && Date.parse(expires_at) <= Date.now()
   const facts = [
-    share.is_public ? "made by the switch for a public site" : "",
-    has_password ? "with a password" : "",
-    expires_at === null ? "" : `${isOver ? "ended" : "ends"} ${timeText(expires_at)}`,
+    share.is_public ? "created by Public site" : "",
+    has_password ? "password required" : "",
+    expires_at === null ? "" : `${isExpired ? "expired" : "expires"} ${timeText(expires_at)}`,
     allow_range ? "" : "fixed period",
-    allow_filters ? "" : "fixed filters",
-    allow_export ? "CSV" : "",
+    allow_filters ? "" : "no filters",
+    allow_export ? "CSV export" : "",
     locked_filters.length > 0 ? `only ${conditionsText(locked_filters)}` : "",
     sections.length < Object.keys(SECTION_WORDS).length - 1 ? sections.map((section) => SECTION_WORDS[section] ?? section).join(", ") : "",
   ].filter((fact) => fact !== "")
@@ -121,12 +121,12 @@ function ShareEntry({ share, onEdit, onRemove }: { share: ShareShown; onEdit(): 
       <div class="row spread">
         <h3>{visible(name)}</h3>
         <span class="row">
-          <Button onClick={onEdit} aria-label={`Change ${visible(name)}`}>
-            Change
+          <Button onClick={onEdit} aria-label={`Edit ${visible(name)}`}>
+            Edit
           </Button>
           {!share.is_public && (
-            <Button kind="danger" onClick={onRemove} aria-label={`Take away ${visible(name)}`}>
-              Take away
+            <Button kind="danger" onClick={onRemove} aria-label={`Revoke the link to ${visible(name)}`}>
+              Revoke link
             </Button>
           )}
         </span>
@@ -136,7 +136,7 @@ function ShareEntry({ share, onEdit, onRemove }: { share: ShareShown; onEdit(): 
         <a class="share-address" href={url} target="_blank" rel="noreferrer noopener">
           {url}
         </a>
-        <CopyButton text={url} label="Copy address" />
+        <CopyButton text={url} label="Copy link" />
       </div>
       {embed_origins.length > 0 && (
         <div class="row">

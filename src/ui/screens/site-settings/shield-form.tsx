@@ -1,48 +1,48 @@
 import { useState } from "preact/hooks"
 import { RULE_DIMENSIONS, type ShieldKind } from "../../../domain/shield.ts"
-import { patch, post } from "../../api.ts"
+import { patch, post } from "../../api/api.ts"
+import { currentOf } from "../../api/conflict.ts"
 import { Button } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { TwoVersions } from "../../parts/two-versions.tsx"
-import { currentOf } from "../../stale.ts"
-import { ConditionRows, conditionsOf, conditionsText, draftsOf, type KeptCondition } from "./condition-rows.tsx"
+import { SelectField, TextField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { TwoVersions } from "../../parts/form/two-versions.tsx"
+import { ConditionRows, conditionsOf, conditionsText, draftsOf, type StoredCondition } from "./condition-rows.tsx"
 
-/** A rule for drops, as `GET /api/private/sites/{site}/shields` shows it. */
+/** Rule for dropping events, as `GET /api/private/sites/{site}/shields` returns it. */
 export interface ShieldShown {
   id: number
   kind: ShieldKind
   value: string
-  conditions?: KeptCondition[]
+  conditions?: StoredCondition[]
   note: string
   enabled: boolean
-  /** Events it has stopped in the last seven days. */
+  /** Events dropped in the last seven days. */
   hits_7d: number
   version: number
 }
 
 export const KIND_WORDS: Readonly<Record<ShieldKind, { label: string; value: string; note: string }>> = {
-  ip: { label: "Address", value: "Address or range", note: "203.0.113.7 or 203.0.113.0/24; of version 6, too." },
-  country: { label: "Country", value: "Country", note: "A code of two letters, such as DE." },
-  page: { label: "Page", value: "Path", note: "/admin, or /admin/* with everything below it." },
+  ip: { label: "IP address", value: "IP address or range", note: "203.0.113.7 or 203.0.113.0/24. IPv6 works, too." },
+  country: { label: "Country", value: "Country", note: "Two-letter code, such as DE." },
+  page: { label: "Page", value: "Path", note: "/admin, or /admin/* for everything below it." },
   hostname: { label: "Hostname", value: "Hostname", note: "staging.example.com, or *.example.com." },
-  referrer: { label: "Referrer", value: "Referrer", note: "A host, or a part of it with *." },
-  rule: { label: "Rule", value: "Name", note: "Under which its drops are counted." },
+  referrer: { label: "Referrer", value: "Referrer", note: "A host. Use * as a wildcard." },
+  rule: { label: "Rule", value: "Name", note: "Dropped events are counted under this name." },
 }
 
-const MOST_CONDITIONS = 5
+const MAX_CONDITIONS = 5
 
 interface ShieldFormProps {
-  /** Of the site's shields. */
+  /** API path of the site's shields. */
   path: string
-  /** Undefined: a new one. */
+  /** Shield to edit, or undefined for a new one. */
   shield: ShieldShown | undefined
   onDone(): Promise<unknown>
   onClose(): void
 }
 
-/** A new shield, or the change of one. */
+/** Adds or edits a shield. */
 export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
   const [kind, setKind] = useState<ShieldKind>(shield?.kind ?? "ip")
   const [value, setValue] = useState(shield?.value ?? "")
@@ -56,7 +56,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
     onClose()
   }
   const change = async (version: number) => {
-    await patch(`${path}/${shield!.id}`, { ...body, version }) // only a shield that is there is changed
+    await patch(`${path}/${shield!.id}`, { ...body, version }) // `change` is called for an existing shield only
     await done()
   }
   const submit = async () => {
@@ -71,12 +71,12 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
     }
   }
   return (
-    <Dialog title={shield ? "Change the shield" : "Add a shield"} onClose={onClose}>
+    <Dialog title={shield ? "Edit shield" : "Add shield"} onClose={onClose}>
       <Form submit={submit}>
         {({ busy, errorOf }) => (
           <>
             <SelectField
-              label="Kind"
+              label="Type"
               value={kind}
               onValue={(next) => setKind(next as ShieldKind)}
               options={Object.entries(KIND_WORDS).map(([id, { label }]) => ({ value: id, label }))}
@@ -93,9 +93,9 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
             {kind === "rule" && (
               <ConditionRows
                 label="Conditions"
-                note="An event is dropped when all of them hold."
+                note="Events that match all conditions are dropped."
                 dimensions={RULE_DIMENSIONS}
-                most={MOST_CONDITIONS}
+                maximum={MAX_CONDITIONS}
                 drafts={drafts}
                 onDrafts={setDrafts}
                 error={errorOf("/conditions")}
@@ -105,7 +105,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                {shield ? "Save" : "Add the shield"}
+                {shield ? "Save changes" : "Add shield"}
               </Button>
             </div>
           </>
@@ -126,7 +126,7 @@ export function ShieldForm({ path, shield, onDone, onClose }: ShieldFormProps) {
 
 const wordsOf = ({ kind, value, conditions = [], note }: Pick<ShieldShown, "kind" | "value" | "conditions" | "note">) =>
   [
-    ["Kind", KIND_WORDS[kind].label],
+    ["Type", KIND_WORDS[kind].label],
     ["Value", value],
     ["Conditions", conditionsText(conditions)],
     ["Note", note],

@@ -1,21 +1,21 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { patch, post, remove } from "../../api.ts"
-import { exact } from "../../format.ts"
+import { patch, post, remove } from "../../api/api.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Answer } from "../../parts/answer.tsx"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { DataTable } from "../../parts/data-table.tsx"
 import { EmptyState, sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
-import { toast } from "../../toasts.ts"
+import { getAll } from "../../report/data/get-all.ts"
+import { exact } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { conditionsText } from "./condition-rows.tsx"
 import { Drops } from "./drops.tsx"
 import { OwnVisits } from "./own-visits.tsx"
 import { sitePath, type WholeSite } from "./settings.ts"
 import { KIND_WORDS, ShieldForm, type ShieldShown } from "./shield-form.tsx"
 
-/** What a site keeps out by rules of its own, and what was kept out. */
+/** Manages the shields of a site and shows the dropped events. */
 export function Shields({ site }: { site: WholeSite }) {
   const path = `${sitePath(site.id)}/shields`
   const client = useQueryClient()
@@ -31,7 +31,7 @@ export function Shields({ site }: { site: WholeSite }) {
     }
     await refresh()
   }
-  const drop = (shield: ShieldShown) =>
+  const deleteShield = (shield: ShieldShown) =>
     attempt(async () => {
       await remove(`${path}/${shield.id}`)
       const { id: _, hits_7d: __, version: ___, ...again } = shield
@@ -44,16 +44,16 @@ export function Shields({ site }: { site: WholeSite }) {
         <div class="row spread">
           <h2 id="shields">Shields</h2>
           <Button icon="plus" onClick={() => setEdited({ shield: undefined })}>
-            Add a shield
+            Add shield
           </Button>
         </div>
-        <p class="quiet">Events that match are dropped when they arrive. What is recorded already stays.</p>
+        <p class="quiet">New events that match a shield are dropped. Recorded events are not affected.</p>
         <Answer of={shields} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
-              <EmptyState>No shields yet. Nothing is kept out by rules of your own.</EmptyState>
+              <EmptyState>No shields yet. Shields drop events by IP address, country, page and more.</EmptyState>
             ) : (
-              <ShieldTable rows={rows} onEdit={(shield) => setEdited({ shield })} onToggle={toggle} onDelete={drop} />
+              <ShieldTable rows={rows} onEdit={(shield) => setEdited({ shield })} onToggle={toggle} onDelete={deleteShield} />
             )
           }
         </Answer>
@@ -80,7 +80,7 @@ const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => 
     columns={[
       {
         id: "value",
-        label: "What",
+        label: "Shield",
         cell: ({ value, conditions, note }) => (
           <>
             <div>{visible(value)}</div>
@@ -89,22 +89,22 @@ const ShieldTable = ({ rows, onEdit, onToggle, onDelete }: ShieldTableProps) => 
           </>
         ),
       },
-      { id: "kind", label: "Kind", cell: ({ kind }) => KIND_WORDS[kind].label },
+      { id: "kind", label: "Type", cell: ({ kind }) => KIND_WORDS[kind].label },
       { id: "hits", label: "Dropped in 7 days", number: true, cell: ({ hits_7d }) => exact(hits_7d) },
       {
         id: "state",
-        label: "State",
+        label: "Status",
         cell: ({ enabled }) => (enabled ? "On" : "Off"),
       },
       {
         id: "acts",
-        label: "Acts",
+        label: "Actions",
         cell: (shield) => (
           <span class="row">
             <Button onClick={() => void onToggle(shield)} aria-label={`${shield.enabled ? "Disable" : "Enable"} ${visible(shield.value)}`}>
               {shield.enabled ? "Disable" : "Enable"}
             </Button>
-            <IconButton icon="pencil" label={`Change ${visible(shield.value)}`} onClick={() => onEdit(shield)} />
+            <IconButton icon="pencil" label={`Edit ${visible(shield.value)}`} onClick={() => onEdit(shield)} />
             <IconButton icon="trash" label={`Delete ${visible(shield.value)}`} onClick={() => void onDelete(shield)} />
           </span>
         ),

@@ -1,23 +1,25 @@
 import { useEffect, useRef } from "preact/hooks"
 import { Link, useParams } from "wouter"
-import { useSiteId } from "../../address.ts"
-import { canInOrganization, canOnSite, useMe } from "../../me.ts"
+import type { SITE_SETTINGS } from "../../../domain/dashboard-path.ts"
+import { canInOrganization, canOnSite, useMe } from "../../api/me.ts"
+import { useSite } from "../../api/site.ts"
+import { useSiteId } from "../../browser/address.ts"
+import { UnsavedGuard } from "../../parts/form/unsaved.tsx"
 import { Page } from "../../parts/page.tsx"
 import { ErrorState, Skeleton } from "../../parts/states.tsx"
-import { UnsavedGuard } from "../../parts/unsaved.tsx"
-import { Forbidden } from "../../shell/system-pages.tsx"
-import { useSite } from "../../site.ts"
+import { Forbidden } from "../../parts/system-pages.tsx"
 import { Access } from "./access.tsx"
 import { Danger } from "./danger.tsx"
 import { General } from "./general.tsx"
 import { GoalsAndProperties } from "./goals.tsx"
 import { Privacy } from "./privacy.tsx"
-import { type SettingsShown, useSettings, type WholeSite } from "./settings.ts"
+import { type SettingsResponse, useSettings, type WholeSite } from "./settings.ts"
 import { Sharing } from "./sharing.tsx"
 import { Shields } from "./shields.tsx"
 import { Tracking } from "./tracking.tsx"
 
-const SECTIONS = [
+type SectionId = (typeof SITE_SETTINGS)[number]
+const SECTIONS: readonly { id: SectionId; label: string; permission: string }[] = [
   { id: "general", label: "General", permission: "site:write" },
   { id: "tracking", label: "Tracking", permission: "site:write" },
   { id: "goals", label: "Goals and properties", permission: "site:write" },
@@ -25,11 +27,10 @@ const SECTIONS = [
   { id: "privacy", label: "Privacy and retention", permission: "site:write" },
   { id: "sharing", label: "Sharing", permission: "dashboards:share" },
   { id: "access", label: "Access", permission: "members:read" },
-  { id: "danger", label: "Danger", permission: "site:delete" },
-] as const
-type SectionId = (typeof SECTIONS)[number]["id"]
+  { id: "danger", label: "Danger zone", permission: "site:delete" },
+]
 
-/** Everything about a site that can be set. What one may not change is not shown. */
+/** Renders the settings of a site. Sections that the user may not change are hidden. */
 export default function SiteSettings() {
   const siteId = useSiteId()
   const { section = "general" } = useParams<{ section?: string }>()
@@ -39,7 +40,7 @@ export default function SiteSettings() {
     tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })
   }, [section])
   const chosen = open.find(({ id }) => id === section)
-  if (!chosen) return <Forbidden permission="change settings of this site" giver="An owner or admin of the organization" />
+  if (!chosen) return <Forbidden permission="change the settings of this site" giver="An owner or admin of the organization" />
   return (
     <Page title="Site settings">
       <nav class="tabs section-tabs" ref={tabs} aria-label="Settings">
@@ -55,7 +56,7 @@ export default function SiteSettings() {
   )
 }
 
-/** Members belong to the organization; an admin of the site manages those of the site. */
+/** Returns the sections that the user may open. Access is open to those who see the organization's members and to admins of the site. */
 function useOpenSections(siteId: number) {
   const me = useMe()
   const site = me?.sites.find(({ id }) => id === siteId)
@@ -67,7 +68,7 @@ function SectionShown({ siteId, section }: { siteId: number; section: SectionId 
   const site = useSite(siteId)
   const settings = useSettings(siteId)
   const error = site.error ?? settings.error
-  if (site.data && settings.data) return <Section site={site.data as WholeSite} settings={settings.data} section={section} /> // the whole answer
+  if (site.data && settings.data) return <Section site={site.data as WholeSite} settings={settings.data} section={section} /> // the whole response
   if (error)
     return (
       <ErrorState
@@ -81,7 +82,7 @@ function SectionShown({ siteId, section }: { siteId: number; section: SectionId 
   return <Skeleton rows={6} />
 }
 
-function Section({ site, settings, section }: { site: WholeSite; settings: SettingsShown; section: SectionId }) {
+function Section({ site, settings, section }: { site: WholeSite; settings: SettingsResponse; section: SectionId }) {
   switch (section) {
     case "general":
       return <General site={site} settings={settings} />

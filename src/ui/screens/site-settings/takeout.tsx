@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks"
-import { post } from "../../api.ts"
+import { post } from "../../api/api.ts"
 import { Button } from "../../parts/button.tsx"
 import { ErrorState } from "../../parts/states.tsx"
 import { sitePath } from "./settings.ts"
 import { useWork, type Work, WorkState } from "./work.tsx"
 
-/** The whole site in one archive, made in the background. */
+/** Exports the whole site as one archive, created in the background. */
 export function Takeout({ siteId }: { siteId: number }) {
   const path = `${sitePath(siteId)}/takeout`
   const { work, follow } = useWork(path)
   const [error, setError] = useState<Error>()
   const isRunning = work.data?.state === "queued" || work.data?.state === "running"
-  const begin = async () => {
+  const start = async () => {
     setError(undefined)
     try {
       follow(await post<Work>(path, {}))
@@ -21,23 +21,23 @@ export function Takeout({ siteId }: { siteId: number }) {
   }
   return (
     <section class="card stack" aria-labelledby="takeout">
-      <h2 id="takeout">Take the whole site along</h2>
+      <h2 id="takeout">Export this site</h2>
       <p class="quiet">
-        One archive with settings, goals, funnels, notes and all visits with their events, without addresses. Another instance can import
-        it. It is kept for a day.
+        Creates an archive with settings, goals, funnels, notes and all visits with their events, without IP addresses. Another instance can
+        import it. You can download it for one day.
       </p>
       <div class="row">
-        <Button icon="download" onClick={begin} busy={isRunning}>
-          Make the archive
+        <Button icon="download" onClick={start} busy={isRunning}>
+          Create export
         </Button>
         {work.data?.state === "done" && (
           <a class="button" href={`${path}/${work.data.id}/file`} download>
-            Download the archive
+            Download export
           </a>
         )}
       </div>
       {error && <ErrorState error={error} />}
-      <WorkState work={work} done="The archive is ready." />
+      <WorkState work={work} done="The export is ready." />
     </section>
   )
 }

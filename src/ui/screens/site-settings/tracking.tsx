@@ -1,12 +1,12 @@
-import { patch } from "../../api.ts"
-import { Choice, TextArea, TextField } from "../../parts/fields.tsx"
-import { SectionForm } from "./section-form.tsx"
-import { linesOf, type SettingsShown, sitePath, useRefreshSite } from "./settings.ts"
+import { patch } from "../../api/api.ts"
+import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
+import { SectionForm } from "../../parts/form/section-form.tsx"
+import { linesOf, type SettingsResponse, sitePath, useRefreshSite } from "./settings.ts"
 
 const yesNo = (value: boolean): string => (value ? "yes" : "no")
 
-/** What is accepted, what is left out, and how it is counted. */
-export function Tracking({ siteId, settings }: { siteId: number; settings: SettingsShown }) {
+/** Renders which events are accepted or excluded and how they are counted. */
+export function Tracking({ siteId, settings }: { siteId: number; settings: SettingsResponse }) {
   const shared = {
     shown: settings,
     save: (values: object, version: number) => patch(`${sitePath(siteId)}/settings`, { ...values, version }),
@@ -15,7 +15,7 @@ export function Tracking({ siteId, settings }: { siteId: number; settings: Setti
   return (
     <>
       <Accepted {...shared} />
-      <LeftOut {...shared} />
+      <IgnoredAddressParts {...shared} />
       <Counted {...shared} />
       <OtherProducts {...shared} />
     </>
@@ -23,7 +23,7 @@ export function Tracking({ siteId, settings }: { siteId: number; settings: Setti
 }
 
 interface Shared {
-  shown: SettingsShown
+  shown: SettingsResponse
   save(values: object, version: number): Promise<unknown>
   refresh(): Promise<unknown>
 }
@@ -31,7 +31,7 @@ interface Shared {
 const Accepted = ({ save, ...shared }: Shared) => (
   <SectionForm
     {...shared}
-    title="What is accepted"
+    title="Accepted events"
     pick={({ strict_origin, accept_any_host, hash_routing, allowed_query_params }) => ({
       strict_origin,
       accept_any_host,
@@ -40,35 +40,35 @@ const Accepted = ({ save, ...shared }: Shared) => (
     })}
     save={({ params, ...values }, version) => save({ ...values, allowed_query_params: linesOf(params) }, version)}
     words={(values) => [
-      ["Origin must match", yesNo(values.strict_origin)],
-      ["Any host", yesNo(values.accept_any_host)],
-      ["Fragments belong to pages", yesNo(values.hash_routing)],
-      ["Query parameters", linesOf(values.params).join(", ")],
+      ["Only from the site's own pages", yesNo(values.strict_origin)],
+      ["Accept events from any host", yesNo(values.accept_any_host)],
+      ["Count hash routes as pages", yesNo(values.hash_routing)],
+      ["Query parameters to keep", linesOf(values.params).join(", ")],
     ]}
   >
     {({ values, set, errorOf }) => (
       <>
         <Choice
-          label="The origin of a request must match the hosts"
-          note="Refuses events that no page of the site has sent. Servers and apps then need the server API."
+          label="Only accept events from the site's own pages"
+          note="Blocks events sent from other origins. Servers and apps must then use the server API."
           checked={values.strict_origin}
           onChange={(strict_origin) => set({ strict_origin })}
         />
         <Choice
           label="Accept events from any host"
-          note="For sites whose pages appear under many names. Anybody who knows the tracking id can then add events."
+          note="For pages served from many domains. Anyone who knows the tracking ID can then send events."
           checked={values.accept_any_host}
           onChange={(accept_any_host) => set({ accept_any_host })}
         />
         <Choice
-          label="The fragment of an address belongs to the page"
-          note="For single-page sites that route by #/…"
+          label="Count hash routes as pages"
+          note="For single-page apps with URLs such as #/settings."
           checked={values.hash_routing}
           onChange={(hash_routing) => set({ hash_routing })}
         />
         <TextArea
-          label="Query parameters that belong to the page"
-          note="One to a line. All others are cut from addresses before anything is stored."
+          label="Query parameters to keep"
+          note="One per line. All others are removed from page URLs before anything is stored."
           value={values.params}
           onValue={(params) => set({ params })}
           error={errorOf("/allowed_query_params")}
@@ -80,16 +80,16 @@ const Accepted = ({ save, ...shared }: Shared) => (
 )
 
 const DROPS = [
-  ["drop_bots", "Bots", "Crawlers, previews and programs, by what they call themselves."],
-  ["drop_spam", "Spam referrers", "Visits that exist to leave an address in your report."],
-  ["drop_probes", "Probes for weak spots", "Requests for pages that only attackers look for."],
-  ["drop_datacenters", "Data centres", "Visits from networks of servers. Some people reach you through such networks, too."],
+  ["drop_bots", "Bots", "Crawlers, link previews and scripts, recognized by their user agent."],
+  ["drop_spam", "Spam referrers", "Fake visits that advertise a site in your reports."],
+  ["drop_probes", "Vulnerability scans", "Requests for pages only attackers look for."],
+  ["drop_datacenters", "Data centres", "Visits from server networks. Some people use these networks, too, for example through a VPN."],
 ] as const
 
-const LeftOut = ({ save, ...shared }: Shared) => (
+const IgnoredAddressParts = ({ save, ...shared }: Shared) => (
   <SectionForm
     {...shared}
-    title="What is left out"
+    title="Excluded traffic"
     pick={({ drop_bots, drop_spam, drop_probes, drop_datacenters, respect_gpc }) => ({
       drop_bots,
       drop_spam,
@@ -100,7 +100,7 @@ const LeftOut = ({ save, ...shared }: Shared) => (
     save={(values, version) => save(values, version)}
     words={(values) => [
       ...DROPS.map(([name, label]) => [label, yesNo(values[name])] as const),
-      ["Global Privacy Control", yesNo(values.respect_gpc)],
+      ["Visitors who send Do Not Track or GPC", yesNo(values.respect_gpc)],
     ]}
   >
     {({ values, set }) => (
@@ -109,8 +109,8 @@ const LeftOut = ({ save, ...shared }: Shared) => (
           <Choice key={name} label={label} note={note} checked={values[name]} onChange={(checked) => set({ [name]: checked })} />
         ))}
         <Choice
-          label="Visitors who ask not to be followed"
-          note="Events with Global Privacy Control or Do Not Track are dropped. Without this they count, and carry no lasting id."
+          label="Visitors who send Do Not Track or GPC"
+          note="Their events are dropped. Otherwise they are counted without a persistent ID."
           checked={values.respect_gpc}
           onChange={(respect_gpc) => set({ respect_gpc })}
         />
@@ -122,19 +122,19 @@ const LeftOut = ({ save, ...shared }: Shared) => (
 const Counted = ({ save, ...shared }: Shared) => (
   <SectionForm
     {...shared}
-    title="How it is counted"
+    title="Counting"
     pick={({ bounce_engaged_seconds, min_group }) => ({ bounce: String(bounce_engaged_seconds), group: String(min_group) })}
     save={({ bounce, group }, version) => save({ bounce_engaged_seconds: Number(bounce), min_group: Number(group) }, version)}
     words={({ bounce, group }) => [
-      ["Seconds that are no bounce", bounce],
-      ["Smallest group", group],
+      ["Not a bounce after (seconds engaged)", bounce],
+      ["Smallest group shown in shared views", group],
     ]}
   >
     {({ values, set, errorOf }) => (
       <>
         <TextField
-          label="Seconds of attention after which a visit is no bounce"
-          note="0: a visit with one page is a bounce, however long it was read."
+          label="Not a bounce after (seconds engaged)"
+          note="With 0, a visit with a single page is always a bounce."
           type="number"
           min={0}
           max={86_400}
@@ -143,8 +143,8 @@ const Counted = ({ save, ...shared }: Shared) => (
           error={errorOf("/bounce_engaged_seconds")}
         />
         <TextField
-          label="Smallest group of people that strangers see"
-          note="Shared views leave out rows with fewer visitors."
+          label="Smallest group shown in shared views"
+          note="Shared views hide rows with fewer visitors."
           type="number"
           min={1}
           max={100}
@@ -159,14 +159,14 @@ const Counted = ({ save, ...shared }: Shared) => (
 
 const PRODUCTS = [
   ["plausible", "Plausible: domains"],
-  ["umami", "Umami: website ids"],
+  ["umami", "Umami: website IDs"],
   ["goatcounter", "GoatCounter: codes"],
 ] as const
 
 const OtherProducts = ({ save, ...shared }: Shared) => (
   <SectionForm
     {...shared}
-    title="Ids of other products"
+    title="IDs from other products"
     pick={({ compat_ids: { plausible, umami, goatcounter } }) => ({
       plausible: plausible.join("\n"),
       umami: umami.join("\n"),
@@ -179,12 +179,12 @@ const OtherProducts = ({ save, ...shared }: Shared) => (
   >
     {({ values, set, errorOf }) => (
       <>
-        <p class="quiet">Trackers of these products go on counting here under the ids they have.</p>
+        <p class="quiet">Trackers of these products keep working with their existing IDs.</p>
         {PRODUCTS.map(([product, label]) => (
           <TextArea
             key={product}
             label={label}
-            note="One to a line."
+            note="One per line."
             value={values[product]}
             onValue={(text) => set({ [product]: text })}
             error={linesOf(values[product]).flatMap((_, index) => errorOf(`/compat_ids/${product}/${index}`) ?? [])[0]}

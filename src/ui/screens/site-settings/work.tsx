@@ -1,10 +1,10 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { get } from "../../api.ts"
-import { percent } from "../../format.ts"
+import { get } from "../../api/api.ts"
 import { ErrorState } from "../../parts/states.tsx"
+import { percent } from "../../text/format.ts"
 
-/** Work on a site's data, as the server tells it. */
+/** Background job on a site's data, as the server reports it. */
 export interface Work {
   id: number
   state: "queued" | "running" | "done" | "failed" | "cancelled"
@@ -12,22 +12,22 @@ export interface Work {
   error?: string
 }
 
-const LOOK_MS = 1_000
-const isOver = (work: Work | undefined): boolean => work?.state === "done" || work?.state === "failed" || work?.state === "cancelled"
+const POLL_MS = 1_000
+const isFinished = (work: Work | undefined): boolean => work?.state === "done" || work?.state === "failed" || work?.state === "cancelled"
 
-/** Follows one piece of work until it is over; `path` has the ids below it. */
-export function useWork(path: string): { work: UseQueryResult<Work, Error>; follow(begun: Work): void } {
+/** Follows a background job until it is finished. `path` is the API path of its kind of job, without the ID. */
+export function useWork(path: string): { work: UseQueryResult<Work, Error>; follow(started: Work): void } {
   const [id, setId] = useState<number>()
   const work = useQuery({
     queryKey: ["work", path, id],
     queryFn: ({ signal }) => get<Work>(`${path}/${id}`, signal),
     enabled: id !== undefined,
-    refetchInterval: ({ state }) => (isOver(state.data) ? false : LOOK_MS),
+    refetchInterval: ({ state }) => (isFinished(state.data) ? false : POLL_MS),
   })
-  return { work, follow: (begun) => setId(begun.id) }
+  return { work, follow: (started) => setId(started.id) }
 }
 
-/** How far the work is, in words; nothing before it begins. */
+/** Shows the progress of the job in words. Renders nothing before it starts. */
 export function WorkState({ work: { data, error, refetch }, done }: { work: UseQueryResult<Work, Error>; done: string }) {
   if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return null
@@ -36,8 +36,8 @@ export function WorkState({ work: { data, error, refetch }, done }: { work: UseQ
 
 function wordsOf({ state, progress, error }: Work, done: string): string {
   if (state === "done") return done
-  if (state === "failed") return `It failed (${error ?? "unknown"}). What was done so far stays done.`
-  if (state === "cancelled") return "It was cancelled."
-  if (state === "queued") return "Waiting to begin."
-  return progress?.fraction === undefined ? "Under way." : `Under way: ${percent(progress.fraction * 100)}.`
+  if (state === "failed") return `Failed: ${error ?? "unknown error"}. Changes made so far are kept.`
+  if (state === "cancelled") return "Cancelled."
+  if (state === "queued") return "Waiting to start…"
+  return progress?.fraction === undefined ? "In progress…" : `In progress: ${percent(progress.fraction * 100)}`
 }

@@ -1,32 +1,32 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
-import { post } from "../../api.ts"
-import { canInOrganization, canOnSite, useMe, useRefreshMe } from "../../me.ts"
-import { browserCurrency } from "../../parts/browser-currency.ts"
+import { post } from "../../api/api.ts"
+import { canInOrganization, canOnSite, useMe, useRefreshMe } from "../../api/me.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
-import { CurrencyField } from "../../parts/currency-field.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { browserCurrency } from "../../parts/form/browser-currency.ts"
+import { CurrencyField } from "../../parts/form/currency-field.tsx"
+import { SelectField } from "../../parts/form/fields.tsx"
+import { Form } from "../../parts/form/form.tsx"
+import { browserZone, ZoneField } from "../../parts/form/zone-field.tsx"
 import { Page } from "../../parts/page.tsx"
-import { browserZone, ZoneField } from "../../parts/zone-field.tsx"
-import { visible } from "../../safe-text.ts"
+import { Forbidden } from "../../parts/system-pages.tsx"
 import { PlainShell } from "../../shell/plain-shell.tsx"
-import { Forbidden } from "../../shell/system-pages.tsx"
+import { visible } from "../../text/safe-text.ts"
 import LiveCheck from "./live-check.tsx"
 import { hostsOf, NameAndHostsFields } from "./site-fields.tsx"
 
-/** First what the site is, then its snippet and the live check; the address keeps the site, so that a reload stays there. */
+/** Asks for the site's details, then shows its snippet and the installation check. The URL names the new site, so that a reload stays there. */
 export default function AddSite() {
   const me = useMe()
-  const made = Number(new URLSearchParams(useSearch()).get("site"))
+  const newSiteId = Number(new URLSearchParams(useSearch()).get("site"))
   const organizations = me?.organizations.filter(({ id }) => canInOrganization(me, id, "site:create")) ?? []
-  if (canOnSite(me, made, "site:read")) {
-    const name = visible(me?.sites.find(({ id }) => id === made)?.name ?? "")
+  if (canOnSite(me, newSiteId, "site:read")) {
+    const name = visible(me?.sites.find(({ id }) => id === newSiteId)?.name ?? "")
     return (
       <PlainShell>
-        <Page title={`Connect ${name}`} actions={<ButtonLink href={`/sites/${made}`}>Go to the dashboard</ButtonLink>}>
-          <LiveCheck siteId={made} />
+        <Page title={`Install Footfall on ${name}`} actions={<ButtonLink href={`/sites/${newSiteId}`}>Go to dashboard</ButtonLink>}>
+          <LiveCheck siteId={newSiteId} />
         </Page>
       </PlainShell>
     )
@@ -34,7 +34,7 @@ export default function AddSite() {
   if (organizations.length === 0) return <Forbidden permission="add sites" giver="An owner or admin of the organization" />
   return (
     <PlainShell>
-      <Page title="Add a site">
+      <Page title="Add site">
         <SiteForm organizations={organizations} />
       </Page>
     </PlainShell>
@@ -57,11 +57,16 @@ function SiteForm({ organizations }: { organizations: readonly { id: number; nam
     navigate(`/sites/new?site=${id}`, { replace: true })
   }
   return (
-    <Form submit={create} label="Add a site">
+    <Form submit={create} label="Add site">
       {({ busy, errorOf }) => (
         <>
           <NameAndHostsFields value={site} onValue={setSite} errorOf={errorOf} autofocus />
-          <ZoneField value={timezone} onValue={setTimezone} error={errorOf("/timezone")} note="Days of the site are days of this zone." />
+          <ZoneField
+            value={timezone}
+            onValue={setTimezone}
+            error={errorOf("/timezone")}
+            note="Reports use this time zone, including for past data."
+          />
           <CurrencyField value={currency} onValue={setCurrency} error={errorOf("/revenue_currency")} />
           {organizations.length > 1 && (
             <SelectField
@@ -73,7 +78,7 @@ function SiteForm({ organizations }: { organizations: readonly { id: number; nam
           )}
           <div>
             <Button kind="primary" type="submit" busy={busy}>
-              Add the site
+              Add site
             </Button>
           </div>
         </>

@@ -2,36 +2,37 @@ import { useQueryClient } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { coversHost } from "../../../domain/site.ts"
-import { patch } from "../../api.ts"
-import { timeText } from "../../format.ts"
-import { canOnSite, useMe } from "../../me.ts"
+import { patch } from "../../api/api.ts"
+import { canOnSite, useMe } from "../../api/me.ts"
+import { type SiteShown, useSite } from "../../api/site.ts"
+import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
+import { browserZone } from "../../parts/form/zone-field.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { browserZone } from "../../parts/zone-field.tsx"
-import { visible } from "../../safe-text.ts"
-import { type SiteShown, useSite } from "../../site.ts"
-import { toast } from "../../toasts.ts"
-import { checksOf, offsetIn, type StepState } from "./live-state.ts"
+import { REASON_WORDS } from "../../report/drops/drop-words.ts"
+import { timeText } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
+import { checksOf, type StepState, type Trouble, timeIn } from "./live-state.ts"
 import { SnippetTabs } from "./snippet-tabs.tsx"
-import { examplePage, type SnippetSite } from "./snippets.ts"
+import { collectOrigin, examplePage, type SnippetSite } from "./snippets.ts"
 import { useLive } from "./use-live.ts"
 
 type CheckedSite = SiteShown & SnippetSite & { organization: { id: number } }
 
-/** The snippet, and live what becomes of it: in place of a dashboard's cards until the first event, and after adding a site. */
+/** Shows the snippet and checks its installation live. Replaces the dashboard's cards until the first event, and follows adding a site. */
 export default function LiveCheck({ siteId }: { siteId: number }) {
   const { data: site } = useSite(siteId)
   if (!site) return null
-  const checked = site as CheckedSite // the whole answer; `SiteShown` names what most pages need
+  const checked = site as CheckedSite // the whole response; `SiteShown` names only what most pages need
   return (
     <div class="bands">
       <section class="card stack" aria-labelledby="put-on-pages">
-        <h2 id="put-on-pages">Put this on the pages</h2>
+        <h2 id="put-on-pages">Add this snippet to your site</h2>
         <SnippetTabs site={checked} />
       </section>
       <section class="card stack" aria-labelledby="live-check">
-        <h2 id="live-check">Live check</h2>
+        <h2 id="live-check">Installation check</h2>
         <CheckList site={checked} />
       </section>
     </div>
@@ -49,8 +50,8 @@ function CheckList({ site }: { site: CheckedSite }) {
       <ol class="check-list" aria-live="polite">
         <Step
           state={checks.script}
-          done={state.scriptAt ? `Script found at ${timeText(state.scriptAt, site.timezone)}` : "Pages reach this instance"}
-          waiting="Waiting for a page that loads the script"
+          done={state.scriptAt ? `Script found at ${timeText(state.scriptAt, site.timezone)}` : "Your pages reach this instance"}
+          waiting="Waiting for the script to load"
         />
         <Step
           state={checks.event}
@@ -59,24 +60,25 @@ function CheckList({ site }: { site: CheckedSite }) {
               ? `Event ${visible(state.event.name)} on ${visible(state.event.hostname)}${visible(state.event.page)}`
               : `First event at ${timeText(site.first_event_at ?? now, site.timezone)}`
           }
-          waiting="Waiting for the first event. Open a page of the site."
-        />
-        <Step state={checks.host} done="The host is among the site's hosts" waiting="Hosts are checked with the first event">
-          {checks.strangers.map((hostname) => (
-            <Stranger key={hostname} hostname={hostname} site={site} mayWrite={mayWrite} />
+          waiting="Waiting for the first event. Open a page of your site."
+        >
+          {checks.trouble && <TroubleShown trouble={checks.trouble} site={site} mayWrite={mayWrite} />}
+        </Step>
+        <Step state={checks.host} done="Domain: allowed" waiting="Domain: checked with the first event">
+          {checks.unknownHosts.map((hostname) => (
+            <UnknownHost key={hostname} hostname={hostname} site={site} mayWrite={mayWrite} />
           ))}
         </Step>
-        <Step state={checks.zone} done={`Time zone fits: it is ${offsetIn(site.timezone, now)} in ${site.timezone}`}>
+        <Step state={checks.zone} done={`Time zone: ${site.timezone} (now ${timeIn(site.timezone, now)})`}>
           <span class="small">
-            Days are counted in {site.timezone}, where it is {offsetIn(site.timezone, now)}. This browser is in {zone}, where it is{" "}
-            {offsetIn(zone, now)}.
+            Reports use {site.timezone} (now {timeIn(site.timezone, now)}). Your browser is in {zone} (now {timeIn(zone, now)}).
           </span>
           {mayWrite && <UseZone site={site} zone={zone} />}
         </Step>
       </ol>
       {retryAt !== undefined && (
         <p class="small quiet" role="status">
-          The line to the server is lost. It is opened again by itself.
+          Connection lost. Reconnecting…
         </p>
       )}
       <TestEvent site={site} />
@@ -84,15 +86,80 @@ function CheckList({ site }: { site: CheckedSite }) {
   )
 }
 
+interface TroubleProps {
+  trouble: Trouble
+  site: CheckedSite
+  mayWrite: boolean
+}
+
+/** Explains why events are not counted and what to do. */
+function TroubleShown({ trouble, site, mayWrite }: TroubleProps) {
+  const host = <strong>{visible(trouble.hostname)}</strong>
+  if (trouble.kind === "local")
+    return (
+      <span class="stack">
+        <span>
+          The script loaded on {host}, which is a local address. Visits there are only counted if the script element has{" "}
+          <code>data-local</code>.
+          {coversHost(site.hosts, trouble.hostname) && " The snippet above has it, so replace the one on your page."}
+        </span>
+        {!coversHost(site.hosts, trouble.hostname) && (
+          <>
+            <span>
+              {mayWrite
+                ? "Add it to the site's hosts, then replace the snippet on your page with the one above."
+                : "Ask an admin of this site to add it to its hosts."}
+            </span>
+            {mayWrite && <AllowHost hostname={trouble.hostname} site={site} />}
+          </>
+        )}
+      </span>
+    )
+  if (trouble.kind === "dropped")
+    return (
+      <span>
+        An event from {host} was dropped: {(REASON_WORDS[trouble.reason] ?? trouble.reason).toLowerCase()}.{" "}
+        {REMEDIES[trouble.reason] ?? DEFAULT_REMEDY}
+      </span>
+    )
+  return (
+    <div class="stack">
+      <span>The script loaded on {host}, but no event has arrived. Check the following:</span>
+      <ul class="bullets">
+        <li>
+          An ad blocker or a browser extension may block requests to <code>{collectOrigin(site)}</code>. Turn it off for this page.
+        </li>
+        <li>
+          The page's Content-Security-Policy may not allow <code>connect-src {collectOrigin(site)}</code>.
+        </li>
+        <li>This browser may be excluded from statistics or automated. Neither is counted.</li>
+        <li>
+          Attributes of the script element, such as <code>data-exclude</code> or <code>data-manual</code>, may exclude the page.
+        </li>
+      </ul>
+    </div>
+  )
+}
+
+const DEFAULT_REMEDY = "Check the site's filters and shields in Settings."
+/** Remedies for a dropped event, by reason. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  unknown_site: "The tracking ID in the page's snippet isn't that of this site. Replace the snippet with the one above.",
+  bot: "Bots and automated browsers aren't counted. Open the page in a regular browser.",
+  gpc: "The browser sends Do Not Track or GPC, and this site respects it. Use another browser for this check.",
+  rate: "Too many events came from one IP address. Wait a minute, then open the page again.",
+  invalid: "The event couldn't be read. Use the snippet above without changes.",
+}
+
 interface StepProps {
   state: StepState
   done: string
   waiting?: string
-  /** Evidence and remedy of what failed. */
+  /** Evidence and remedy, shown if the step failed. */
   children?: ComponentChildren
 }
 
-const STATE_WORDS: Readonly<Record<StepState, string>> = { waiting: "Waiting", ok: "Done", failed: "To be mended" }
+const STATE_WORDS: Readonly<Record<StepState, string>> = { waiting: "Waiting", ok: "Done", failed: "Failed" }
 
 const Step = ({ state, done, waiting, children }: StepProps) => (
   <li data-state={state}>
@@ -105,20 +172,26 @@ const Step = ({ state, done, waiting, children }: StepProps) => (
   </li>
 )
 
-function Stranger({ hostname, site, mayWrite }: { hostname: string; site: CheckedSite; mayWrite: boolean }) {
+function AllowHost({ hostname, site }: { hostname: string; site: CheckedSite }) {
   const { busy, run } = useChange(site.id)
   const allow = () => run(() => patch(`/api/private/sites/${site.id}`, { hosts: [...site.hosts, hostname], version: site.version }))
+  return (
+    <span>
+      <Button onClick={allow} busy={busy} aria-label={`Allow ${visible(hostname)}`}>
+        Allow host
+      </Button>
+    </span>
+  )
+}
+
+function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: CheckedSite; mayWrite: boolean }) {
   if (coversHost(site.hosts, hostname)) return null
   return (
     <span class="row">
       <span>
-        Event arrived from <strong>{visible(hostname)}</strong>, not among the hosts.
+        An event arrived from <strong>{visible(hostname)}</strong>, which isn't a host of this site.
       </span>
-      {mayWrite && (
-        <Button onClick={allow} busy={busy} aria-label={`Allow ${visible(hostname)}`}>
-          Allow
-        </Button>
-      )}
+      {mayWrite && <AllowHost hostname={hostname} site={site} />}
     </span>
   )
 }
@@ -128,13 +201,13 @@ function UseZone({ site, zone }: { site: CheckedSite; zone: string }) {
   return (
     <span>
       <Button busy={busy} onClick={() => run(() => patch(`/api/private/sites/${site.id}/settings`, { timezone: zone }))}>
-        Use {zone}
+        Change to {zone}
       </Button>
     </span>
   )
 }
 
-/** Changes the site and shows it as it is then; what fails is said. */
+/** Returns a function that changes the site and reloads it. A failure is shown as a toast. */
 function useChange(siteId: number) {
   const client = useQueryClient()
   const [busy, setBusy] = useState(false)
@@ -152,7 +225,7 @@ function useChange(siteId: number) {
   return { busy, run }
 }
 
-/** By the same door as those of pages, so that it proves the same. */
+/** Sends a test event through the route that pages use, so that it tests the same path. */
 function TestEvent({ site }: { site: CheckedSite }) {
   const [busy, setBusy] = useState(false)
   const sendOne = async () => {
@@ -163,15 +236,15 @@ function TestEvent({ site }: { site: CheckedSite }) {
       body: JSON.stringify({ n: "Test event", d: site.tracking_id, u: examplePage(site), i: false }),
     }).catch(() => undefined)
     setBusy(false)
-    if (!answer?.ok) toast("The test event was not taken. The server may be short of space or busy.")
-    else if (answer.headers.get("x-plausible-dropped")) toast("The test event was dropped by a rule of the site.")
+    if (!answer?.ok) toast("The test event was rejected. The server may be busy or out of disk space.")
+    else if (answer.headers.get("x-plausible-dropped")) toast("The test event was dropped by one of the site's rules.")
   }
   return (
     <div>
       <Button onClick={sendOne} busy={busy}>
         Send test event
       </Button>
-      <p class="small quiet">It is recorded as an event named Test event, from this browser.</p>
+      <p class="small quiet">Records an event called “Test event” from this browser.</p>
     </div>
   )
 }

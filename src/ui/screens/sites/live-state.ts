@@ -1,27 +1,42 @@
-/** What the live check has heard, and what follows from it. */
+/** State of the installation check and the results derived from it. */
+
 import { coversHost } from "../../../domain/site.ts"
+import { needsDataLocal } from "../../../domain/snippet.ts"
 
 export interface LiveState {
-  /** Instants; undefined until it happens. */
+  /** When and on which host a page loaded the script. Undefined until then. */
   scriptAt?: string
-  /** The last event that was stored. */
+  scriptHost?: string
+  /** Whether the script loaded a while ago without sending an event. */
+  isSilent?: boolean
+  /** Last event that was stored. */
   event?: { at: string; name: string; page: string; hostname: string }
-  /** Hosts whose events were refused, the last one first. */
+  /** Hosts whose events were rejected, latest first. */
   refused: readonly string[]
+  /** Last event that was dropped for another reason. */
+  dropped?: { hostname: string; reason: string }
 }
 
 export type LiveMessage =
-  | { type: "script_seen"; data: { at: string } }
+  | { type: "script_seen"; data: { at: string; hostname: string } }
   | { type: "event"; data: { at: string; name: string; page: string; hostname: string } }
   | { type: "host_refused"; data: { at: string; hostname: string } }
+  | { type: "event_dropped"; data: { at: string; hostname: string; reason: string } }
 
-const MOST_HOSTS = 5
+const MAX_HOSTS = 5
+/** Reasons that also drop events of correctly installed pages. */
+const HARMLESS = new Set(["duplicate", "no_visit", "prefetch"])
 
-export function heard(state: LiveState, { type, data }: LiveMessage): LiveState {
-  if (type === "script_seen") return { ...state, scriptAt: data.at }
-  if (type === "event") return { ...state, event: data }
+export function applyMessage(state: LiveState, { type, data }: LiveMessage): LiveState {
+  if (type === "script_seen") return { ...state, scriptAt: data.at, scriptHost: data.hostname }
+  if (type === "event") {
+    const { dropped: _, ...rest } = state
+    return { ...rest, event: data, isSilent: false }
+  }
+  if (type === "event_dropped" && HARMLESS.has(data.reason)) return state
+  if (type === "event_dropped") return { ...state, isSilent: false, dropped: { hostname: data.hostname, reason: data.reason } }
   const others = state.refused.filter((hostname) => hostname !== data.hostname)
-  return { ...state, refused: [data.hostname, ...others].slice(0, MOST_HOSTS) }
+  return { ...state, refused: [data.hostname, ...others].slice(0, MAX_HOSTS) }
 }
 
 export type StepState = "waiting" | "ok" | "failed"
@@ -35,25 +50,45 @@ interface Checked {
 export interface Checks {
   script: StepState
   event: StepState
+  /** Why no event is counted, if known. */
+  trouble?: Trouble
   host: StepState
-  /** Hosts that wait to be allowed. */
-  strangers: readonly string[]
+  /** Hosts that are not allowed yet. */
+  unknownHosts: readonly string[]
   zone: StepState
 }
 
-/** The steps of the check. `zone` is that of the browser; it fits when its clock shows what the site's shows. */
+/** Returns the steps of the check. `zone` is the browser's time zone; it matches if both zones currently show the same time. */
 export function checksOf(site: Checked, state: LiveState, zone: string, now: number): Checks {
-  const strangers = state.refused.filter((hostname) => !coversHost(site.hosts, hostname))
+  const unknownHosts = state.refused.filter((hostname) => !coversHost(site.hosts, hostname))
   const hasEvent = state.event !== undefined || Boolean(site.first_event_at)
+  const found = troubleIn(state)
+  // Earlier events prove that the installation works.
+  const trouble = found?.kind === "silent" && hasEvent ? undefined : found
   return {
-    script: state.scriptAt !== undefined || hasEvent || strangers.length > 0 ? "ok" : "waiting",
-    event: hasEvent ? "ok" : "waiting",
-    host: strangers.length > 0 ? "failed" : hasEvent ? "ok" : "waiting",
-    strangers,
-    zone: offsetIn(zone, now) === offsetIn(site.timezone, now) ? "ok" : "failed",
+    script: state.scriptAt !== undefined || hasEvent || state.dropped || unknownHosts.length > 0 ? "ok" : "waiting",
+    event: trouble ? "failed" : hasEvent ? "ok" : "waiting",
+    ...(trouble && { trouble }),
+    host: unknownHosts.length > 0 ? "failed" : hasEvent ? "ok" : "waiting",
+    unknownHosts,
+    zone: timeIn(zone, now) === timeIn(site.timezone, now) ? "ok" : "failed",
   }
 }
 
-/** Hours and minutes that a zone's clock shows. */
-export const offsetIn = (timeZone: string, at: number): string =>
+/** Reason why pages load the script but their events are not counted. */
+export type Trouble =
+  | { kind: "dropped"; hostname: string; reason: string }
+  /** A local host, where the script sends nothing without `data-local`. */
+  | { kind: "local"; hostname: string }
+  /** Nothing arrived: the browser, an extension or the page itself blocks the events. */
+  | { kind: "silent"; hostname: string }
+
+function troubleIn({ dropped, isSilent, scriptHost = "", refused }: LiveState): Trouble | undefined {
+  if (dropped) return { kind: "dropped", ...dropped }
+  if (!isSilent || refused.length > 0) return undefined
+  return { kind: needsDataLocal(scriptHost) ? "local" : "silent", hostname: scriptHost }
+}
+
+/** Returns the time of day in a zone, as hours and minutes. */
+export const timeIn = (timeZone: string, at: number): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at)

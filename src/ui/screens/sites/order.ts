@@ -3,7 +3,7 @@ import type { ListedSite } from "./site-list.ts"
 export const SORTS = ["visitors", "name", "change", "created"] as const
 export type Sort = (typeof SORTS)[number]
 
-/** Sites whose name or host holds the text, in the order asked for; pinned ones first. Those without a figure come last. */
+/** Returns the sites whose name or host contains the text, sorted, pinned sites first. Sites without a figure come last. */
 export function ordered(sites: readonly ListedSite[], wanted: string, sort: Sort): ListedSite[] {
   const part = wanted.trim().toLowerCase()
   const found = sites.filter(({ name, hosts }) => [name, ...hosts].some((text) => text.toLowerCase().includes(part)))
@@ -18,7 +18,7 @@ function compare(a: ListedSite, b: ListedSite, sort: Sort): number {
   return left === right ? 0 : right - left
 }
 
-/** Sites below the name of their organization, by name; one group without a name where there is one organization. */
+/** Groups sites by organization, sorted by name. Returns one unnamed group if there is only one organization. */
 export function grouped(sites: readonly ListedSite[]): { name: string | undefined; sites: ListedSite[] }[] {
   const groups = [...Map.groupBy(sites, ({ organization }) => organization.id).values()]
   if (groups.length < 2) return [{ name: undefined, sites: [...sites] }]
@@ -26,17 +26,18 @@ export function grouped(sites: readonly ListedSite[]): { name: string | undefine
 }
 
 const DAY_MS = 86_400_000
-/** Below it a day's number jumps by chance. */
-const LEAST_OF_SPIKE = 100
+/** Minimum visitors of a day for a spike. Lower numbers vary too much by chance. */
+const MIN_SPIKE_VISITORS = 100
+/** Multiple of the usual visitors that counts as a spike. */
 const SPIKE = 3
 
-/** What of a site asks for a look; undefined for nothing. `now` in epoch milliseconds. */
+/** Returns why a site needs attention, or undefined. `now` is in epoch milliseconds. */
 export function troubleOf(site: ListedSite, now: number): string | undefined {
   if (site.last_event_at === null) return "Waiting for the first event"
   const quiet = Math.floor((now - Date.parse(site.last_event_at)) / DAY_MS)
-  if (quiet >= 1) return quiet === 1 ? "No data for a day" : `No data for ${quiet} days`
+  if (quiet >= 1) return quiet === 1 ? "No data for 1 day" : `No data for ${quiet} days`
   const days = site.visitors_by_day ?? []
   const today = days.at(-1) ?? 0
   const usual = days.slice(0, -1).reduce((sum, count) => sum + count, 0) / Math.max(1, days.length - 1)
-  return usual > 0 && today >= LEAST_OF_SPIKE && today > SPIKE * usual ? "Many more visitors today than usual" : undefined
+  return usual > 0 && today >= MIN_SPIKE_VISITORS && today > SPIKE * usual ? "Unusually many visitors today" : undefined
 }

@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Link } from "wouter"
-import { put, remove } from "../../api.ts"
-import { exact, short } from "../../format.ts"
+import { put, remove } from "../../api/api.ts"
+import { toast } from "../../browser/toasts.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { Change } from "../../parts/change.tsx"
 import { CutText } from "../../parts/cut-text.tsx"
 import { Spark } from "../../parts/spark.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import { exact, short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { troubleOf } from "./order.ts"
 import type { ListedSite } from "./site-list.ts"
 
@@ -17,7 +17,7 @@ interface SiteEntryProps {
   isCounting: boolean
 }
 
-/** A site in the list or in the grid: the same parts, which the style sheet puts in a row or in a box. */
+/** Renders a site in the list or grid. The style sheet arranges the same parts as a row or a box. */
 export function SiteEntry({ site, isCounting }: SiteEntryProps) {
   const { id, name, hosts, current_visitors, visitors, visitors_by_day, change_percent } = site
   const trouble = troubleOf(site, Date.now())
@@ -33,11 +33,11 @@ export function SiteEntry({ site, isCounting }: SiteEntryProps) {
       </div>
       <span class="small quiet site-entry-now">
         <span class="dot" data-state={current_visitors > 0 ? "on" : "quiet"} />
-        {short(current_visitors)} now
+        {short(current_visitors)} online
       </span>
       <div class="site-entry-spark">
         {visitors_by_day ? (
-          <Spark values={visitors_by_day} label={`${visible(name)}, visitors of 7 days`} />
+          <Spark values={visitors_by_day} label={`${visible(name)}, visitors in the last 7 days`} />
         ) : (
           <span class="small quiet">{isCounting ? "" : "n/a"}</span>
         )}

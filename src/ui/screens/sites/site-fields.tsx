@@ -1,14 +1,19 @@
-import { TextArea, TextField } from "../../parts/fields.tsx"
-import type { Sent } from "../../parts/form.tsx"
+import { hostFromInput } from "../../../domain/host.ts"
+import { TextArea, TextField } from "../../parts/form/fields.tsx"
+import type { Sent } from "../../parts/form/form.tsx"
 
 export interface NameAndHosts {
   name: string
-  /** As typed: one to a line, or parted by commas or blanks. */
+  /** As typed: separated by line breaks, commas or spaces. */
   hosts: string
 }
 
-/** What was typed as hosts, one by one. The server judges each of them. */
-export const hostsOf = (text: string): string[] => text.split(/[\s,]+/).filter((host) => host !== "")
+/** Returns the typed or pasted hosts. A URL is reduced to its host. The server validates each of them. */
+export const hostsOf = (text: string): string[] =>
+  text
+    .split(/[\s,]+/)
+    .filter((host) => host !== "")
+    .map(hostFromInput)
 
 interface NameAndHostsFieldsProps extends Pick<Sent, "errorOf"> {
   value: NameAndHosts
@@ -16,7 +21,7 @@ interface NameAndHostsFieldsProps extends Pick<Sent, "errorOf"> {
   autofocus?: boolean
 }
 
-/** Name and hosts of a site; faults of hosts name the host they are about. */
+/** Renders the name and hosts fields of a site. Errors name the host they are about. */
 export function NameAndHostsFields({ value, onValue, errorOf, autofocus = false }: NameAndHostsFieldsProps) {
   const wrong = hostsOf(value.hosts).flatMap((host, index) => {
     const fault = errorOf(`/hosts/${index}`)
@@ -38,7 +43,7 @@ export function NameAndHostsFields({ value, onValue, errorOf, autofocus = false 
         value={value.hosts}
         onValue={(hosts) => onValue({ ...value, hosts })}
         error={errorOf("/hosts") ?? (wrong.length > 0 ? wrong.join(" ") : undefined)}
-        note="One to a line, such as example.com. *.example.com means all subdomains. Events from other hosts are refused."
+        note="One per line, e.g. example.com. Use *.example.com to include subdomains. Events from other hosts are rejected."
         placeholder="example.com"
         rows={3}
         required

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import { get } from "../../api.ts"
+import { get } from "../../api/api.ts"
 
 /** A row of `GET /api/private/sites`. */
 export interface ListedSite {
@@ -12,7 +12,7 @@ export interface ListedSite {
   first_event_at?: string
   current_visitors: number
   last_event_at: string | null
-  /** Of the last seven days; absent where they cannot be counted now. */
+  /** Visitors in the last seven days. Absent if they cannot be counted at the moment. */
   visitors?: number
   visitors_by_day?: number[]
   change_percent?: number
@@ -23,11 +23,11 @@ interface Rows {
   next_cursor: string | null
 }
 
-/** As many as one call may hold. */
+/** Maximum number of sites per page of the API. */
 const LIMIT = 200
 const FRESH_MS = 60_000
 
-/** Every site of the person; page by page, because one call holds so many. */
+/** Fetches all sites of the user, page by page. */
 async function allSites(more: string, signal: AbortSignal): Promise<ListedSite[]> {
   const sites: ListedSite[] = []
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -44,12 +44,12 @@ async function allSites(more: string, signal: AbortSignal): Promise<ListedSite[]
 export interface SiteList {
   sites: ListedSite[] | undefined
   error: Error | null
-  /** While the figures of the week are still asked for. */
+  /** Whether the figures of the week are still loading. */
   isCounting: boolean
   retry(): void
 }
 
-/** Names come at once, their week's figures when they are counted; where they fail the list stands without them. */
+/** Returns the sites at once and their week's figures when they are counted. If counting fails, the list stays without figures. */
 export function useSiteList(): SiteList {
   const names = useQuery({
     queryKey: ["sites", "names"],

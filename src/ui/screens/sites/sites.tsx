@@ -1,23 +1,23 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter"
-import { short } from "../../format.ts"
-import { useKeys } from "../../keys.ts"
-import { canInOrganization, useMe } from "../../me.ts"
+import { canInOrganization, useMe } from "../../api/me.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Page } from "../../parts/page.tsx"
+import { useKeys } from "../../parts/shortcuts.ts"
 import { EmptyState, ErrorState, Skeleton } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
 import { PlainShell } from "../../shell/plain-shell.tsx"
+import { short } from "../../text/format.ts"
+import { visible } from "../../text/safe-text.ts"
 import { grouped, ordered, SORTS, type Sort, troubleOf } from "./order.ts"
 import { SiteEntry } from "./site-entry.tsx"
 import { type ListedSite, useSiteList } from "./site-list.ts"
 import { moveBetweenRows, WindowedList } from "./windowed-list.tsx"
 
 const SORT_WORDS: Readonly<Record<Sort, string>> = { visitors: "Visitors", name: "Name", change: "Change", created: "Newest" }
-/** More are shown as a list of which only a part exists. */
+/** Number of sites above which a virtual list is shown. */
 const MANY = 60
 
-/** Every site one may see, and which of them asks for a look. */
+/** Lists every site the user can see and marks those that need attention. */
 export default function Sites() {
   const me = useMe()
   const list = useSiteList()
@@ -29,7 +29,7 @@ export default function Sites() {
         actions={
           mayAdd && (
             <ButtonLink href="/sites/new" icon="plus" kind="primary">
-              Add a site
+              Add site
             </ButtonLink>
           )
         }
@@ -50,23 +50,23 @@ export default function Sites() {
 
 const NoSites = ({ mayAdd }: { mayAdd: boolean }) => (
   <section class="card no-sites" aria-label="No sites yet">
-    <h2>{mayAdd ? "Add your first site" : "No site is open to you yet"}</h2>
+    <h2>{mayAdd ? "Add your first site" : "No sites yet"}</h2>
     <p class="quiet">
       {mayAdd
-        ? "Name it, put one line on its pages, and watch the first visit arrive."
-        : "Somebody who manages an organization can give you a role on a site."}
+        ? "Name it, add one line of code, and watch the first visit come in."
+        : "Ask an organization admin to give you access to a site."}
     </p>
     {mayAdd && (
       <p>
         <ButtonLink href="/sites/new" icon="plus">
-          Add a site
+          Add site
         </ButtonLink>
       </p>
     )}
   </section>
 )
 
-/** What is looked for, the order and the form are in the address. */
+/** Reads search, order and view from the URL. */
 function useView() {
   const query = new URLSearchParams(useSearch())
   const [path, navigate] = useLocation()
@@ -98,7 +98,7 @@ function SitesShown({ sites, isCounting }: { sites: readonly ListedSite[]; isCou
           </select>
         </label>
         {!isMany && (
-          <div class="row" role="group" aria-label="Form">
+          <div class="row" role="group" aria-label="View">
             <Button aria-pressed={!isList} onClick={() => change("view", "grid", "grid")}>
               Grid
             </Button>
@@ -111,7 +111,7 @@ function SitesShown({ sites, isCounting }: { sites: readonly ListedSite[]; isCou
       <Totals sites={found} isCounting={isCounting} />
       {found.length === 0 ? (
         <EmptyState action={<Button onClick={() => change("q", "", "")}>Show all sites</Button>}>
-          No site has “{visible(wanted)}” in its name or hosts.
+          No sites match “{visible(wanted)}”.
         </EmptyState>
       ) : (
         grouped(found).map(({ name, sites: own }) => (
@@ -145,14 +145,14 @@ function Entries({ sites, isCounting, isList }: { sites: readonly ListedSite[]; 
 }
 
 const WIDE = "(min-width: 768px)"
-/** The heights of `sites.css`. */
+/** Returns the row height that `sites.css` sets. */
 function useRowHeight(): number {
   const [isWide, setWide] = useState(() => matchMedia(WIDE).matches)
   useEffect(() => {
     const query = matchMedia(WIDE)
-    const look = () => setWide(query.matches)
-    query.addEventListener("change", look)
-    return () => query.removeEventListener("change", look)
+    const update = () => setWide(query.matches)
+    query.addEventListener("change", update)
+    return () => query.removeEventListener("change", update)
   }, [])
   return isWide ? 64 : 128
 }
@@ -165,10 +165,10 @@ function Totals({ sites, isCounting }: { sites: readonly ListedSite[]; isCountin
   const visitors = sum((site) => site.visitors ?? 0)
   const parts = [
     `${short(sites.length)} ${sites.length === 1 ? "site" : "sites"}`,
-    `${short(sum(({ current_visitors }) => current_visitors))} now`,
-    ...(isCounting ? [] : [`${short(visitors)} ${visitors === 1 ? "visitor" : "visitors"} in 7 days, site by site`]),
+    `${short(sum(({ current_visitors }) => current_visitors))} online`,
+    ...(isCounting ? [] : [`${short(visitors)} ${visitors === 1 ? "visitor" : "visitors"} in 7 days`]),
     ...(!isCounting && uncounted > 0 ? [`${short(uncounted)} not counted`] : []),
-    ...(troubled > 0 ? [`${short(troubled)} to look at`] : []),
+    ...(troubled > 0 ? [`${short(troubled)} ${troubled === 1 ? "needs" : "need"} attention`] : []),
   ]
   return (
     <p class="small quiet" role="status">
@@ -177,7 +177,7 @@ function Totals({ sites, isCounting }: { sites: readonly ListedSite[]; isCountin
   )
 }
 
-/** Reached by `/` from anywhere on the page but another field. */
+/** Renders the search field, which `/` focuses unless another field has the focus. */
 function SearchField({ value, onValue }: { value: string; onValue(text: string): void }) {
   const field = useRef<HTMLInputElement>(null)
   useKeys({ "/": () => field.current?.focus() })

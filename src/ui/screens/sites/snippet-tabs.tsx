@@ -4,7 +4,7 @@ import { CopyButton } from "../../parts/copy-button.tsx"
 import { Tabs } from "../../parts/tabs.tsx"
 import { collectOrigin, SNIPPET_NOTES, SNIPPET_TABS, type SnippetSite, type SnippetTab, snippetText } from "./snippets.ts"
 
-/** The tracker in the forms that pages take it in, to copy. */
+/** Shows the code that installs the tracker, by installation method, to copy. */
 export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id: number } } }) {
   const [tab, setTab] = useState<SnippetTab>("html")
   const panel = useId()
@@ -12,7 +12,7 @@ export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id
   const text = snippetText(tab, site)
   return (
     <div class="stack">
-      <Tabs<SnippetTab> label="Ways to add the tracker" tabs={SNIPPET_TABS} chosen={tab} onChoose={setTab} panel={panel} />
+      <Tabs<SnippetTab> label="Installation method" tabs={SNIPPET_TABS} chosen={tab} onChoose={setTab} panel={panel} />
       <div id={panel} class="stack" role="tabpanel" aria-label={SNIPPET_TABS.find(({ id }) => id === tab)?.label}>
         <p class="small quiet">{SNIPPET_NOTES[tab]}</p>
         <pre>{text}</pre>
@@ -22,14 +22,14 @@ export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id
             <ButtonLink href={`/org/${site.organization.id}/keys`}>API keys</ButtonLink>
           ) : (
             <a class="button" href={mailAddress(text)}>
-              Mail to a colleague
+              Email to a developer
             </a>
           )}
         </div>
         {tab !== "server" && (
           <details class="small">
-            <summary>The pages have a content security policy</summary>
-            <p class="quiet">Let it allow these two:</p>
+            <summary>Using a Content-Security-Policy?</summary>
+            <p class="quiet">Allow these sources:</p>
             <pre>{tab === "npm" ? `connect-src ${origin}` : `script-src ${origin}; connect-src ${origin}`}</pre>
           </details>
         )}
@@ -38,6 +38,6 @@ export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id
   )
 }
 
-/** A letter with the text in it, for the mail program. */
+/** Returns a `mailto:` URL for an email that contains the snippet. */
 const mailAddress = (text: string): string =>
-  `mailto:?subject=${encodeURIComponent("Please add this to our pages")}&body=${encodeURIComponent(`Please add this to every page:\r\n\r\n${text.replaceAll("\n", "\r\n")}\r\n`)}`
+  `mailto:?subject=${encodeURIComponent("Footfall snippet for our site")}&body=${encodeURIComponent(`Add this to every page of the site:\r\n\r\n${text.replaceAll("\n", "\r\n")}\r\n`)}`

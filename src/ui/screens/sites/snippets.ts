@@ -1,4 +1,6 @@
-/** Ways to put a site's tracker on its pages, as text to copy. */
+/** Code that installs a site's tracker, to copy. */
+import { isLocalHost } from "../../../domain/snippet.ts"
+
 export interface SnippetSite {
   id: number
   hosts: readonly string[]
@@ -15,15 +17,18 @@ export const SNIPPET_TABS = [
 ] as const
 export type SnippetTab = (typeof SNIPPET_TABS)[number]["id"]
 
-/** Where the snippet loads its script from. */
+/** Returns the URL of the snippet's script. */
 const scriptAddress = ({ snippet }: SnippetSite): string => /src="([^"]+)"/.exec(snippet)?.[1] ?? ""
 
-/** The origin that pages of the site talk to. */
+/** Returns whether the site has a local host, where the tracker sends nothing unless it is configured to. */
+const isLocal = ({ hosts }: SnippetSite): boolean => hosts.some(isLocalHost)
+
+/** Returns the origin that pages of the site send events to. */
 export const collectOrigin = (site: SnippetSite): string => URL.parse(scriptAddress(site))?.origin ?? location.origin
 
-/** A page of the site, for examples: its first host. */
+/** Returns the URL of an example page, on the first host of the site. */
 export const examplePage = ({ hosts }: Pick<SnippetSite, "hosts">): string =>
-  `https://${(hosts[0] ?? "example.com").replace(/^\*\./, "www.")}/`
+  `${hosts[0] && isLocalHost(hosts[0]) ? "http" : "https"}://${(hosts[0] ?? "example.com").replace(/^\*\./, "www.")}/`
 
 export function snippetText(tab: SnippetTab, site: SnippetSite): string {
   const origin = collectOrigin(site)
@@ -37,7 +42,7 @@ import { init } from "@plausible-analytics/tracker"
 
 init({
   domain: "${site.tracking_id}",
-  endpoint: "${origin}/api/event",
+  endpoint: "${origin}/api/event",${isLocal(site) ? "\n  captureOnLocalhost: true," : ""}
 })`
     case "server":
       return `curl ${origin}/api/public/v1/sites/${site.id}/events \\
@@ -49,7 +54,7 @@ init({
   var script = document.createElement("script")
   script.defer = true
   script.src = "${scriptAddress(site)}"
-  script.setAttribute("data-site", "${site.tracking_id}")
+  script.setAttribute("data-site", "${site.tracking_id}")${isLocal(site) ? '\n  script.setAttribute("data-local", "")' : ""}
   document.head.appendChild(script)
 </script>`
     case "wordpress":
@@ -59,11 +64,12 @@ init({
   }
 }
 
-/** Where the text goes. */
+/** Where to add the code, by installation method. */
 export const SNIPPET_NOTES: Readonly<Record<SnippetTab, string>> = {
-  html: "Put it into the head of every page.",
-  npm: "For sites that are built from modules. The library is Plausible's; it sends to this instance.",
-  server: "For events that a server knows of. It needs an API key with the scope events:write.",
-  "tag-manager": "As a custom HTML tag on all pages. Tag managers drop attributes of script elements, so the tag makes the element itself.",
-  wordpress: "Into functions.php of the theme, or into a plugin for code snippets.",
+  html: "Paste it into the <head> of every page.",
+  npm: "For sites that use a bundler. This is Plausible's library, set up to send to this instance.",
+  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+  "tag-manager":
+    "Add it as a custom HTML tag on all pages. Tag managers remove attributes of script elements, so this code creates the element itself.",
+  wordpress: "Add it to your theme's functions.php or to a code snippets plugin.",
 }

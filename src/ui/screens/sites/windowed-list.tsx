@@ -3,24 +3,24 @@ import { useEffect, useRef, useState } from "preact/hooks"
 
 interface WindowedListProps<Item> {
   items: readonly Item[]
-  /** Every row is as high, in pixels. */
+  /** Height of every row in pixels. */
   rowHeight: number
   keyOf(item: Item): string | number
   children(item: Item): ComponentChildren
 }
 
-/** Rows beyond the edges, so that focus and fast scrolling find something. */
-const BEYOND = 8
+/** Rows rendered beyond each edge of the screen, for focus and fast scrolling. */
+const OVERSCAN = 8
 
-/** A list of which only the rows near the screen exist. The page itself scrolls; up and down move between the rows' links. */
+/** Renders a virtual list, of which only the rows near the screen exist. The page itself scrolls; arrow keys move between the rows' links. */
 export function WindowedList<Item>({ items, rowHeight, keyOf, children }: WindowedListProps<Item>) {
   const list = useRef<HTMLUListElement>(null)
   const [first, setFirst] = useState(0)
-  const count = Math.ceil((typeof innerHeight === "number" ? innerHeight : 0) / rowHeight) + 2 * BEYOND
+  const count = Math.ceil((typeof innerHeight === "number" ? innerHeight : 0) / rowHeight) + 2 * OVERSCAN
   useEffect(() => {
     const look = () => {
       const top = list.current?.getBoundingClientRect().top ?? 0
-      setFirst(Math.max(0, Math.floor(-top / rowHeight) - BEYOND))
+      setFirst(Math.max(0, Math.floor(-top / rowHeight) - OVERSCAN))
     }
     look()
     addEventListener("scroll", look, { passive: true })
@@ -47,7 +47,7 @@ export function WindowedList<Item>({ items, rowHeight, keyOf, children }: Window
   )
 }
 
-/** Arrow keys of a list whose items each have one link. */
+/** Moves the focus between the links of a list's items by arrow keys. */
 export function moveBetweenRows(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const list = event.currentTarget

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { SCOPES } from "../../../src/domain/key.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { BROWSER, startInstance, type TestInstance } from "../../kit.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, type Someone, someone, type Told } from "./people.ts"
+import { SCOPES } from "../../../../src/domain/key.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { BROWSER, startInstance, type TestInstance } from "../../../kit.ts"
+import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone, type Told } from "../people.ts"
 
 let instance: TestInstance
 let owner: Someone
@@ -27,7 +27,7 @@ test("all scopes, with what they imply", async () => {
   expect(data.map(({ scope }: { scope: string }) => scope)).toEqual([...SCOPES])
   expect(data.find(({ scope }: { scope: string }) => scope === "stats:read")).toEqual({
     scope: "stats:read",
-    title: "Read statistics, and use all tools of MCP",
+    title: "Read statistics, and use all MCP tools",
     implies: ["sites:read", "goals:read", "funnels:read"],
   })
 })
@@ -62,7 +62,7 @@ test("a key is shown once, with all that there is to it", async () => {
   })
   const read = await owner.get(`${KEYS}/${shown.id}`)
   expect([read.status, read.body, read.headers.get("etag")]).toEqual([200, shown, '"1"'])
-  const deeds = await newestDeeds(instance)
+  const deeds = await newestEntries(instance)
   expect(deeds).toMatchObject([
     { action: "accounts.api_key.create", target_type: "api_key", target_id: String(shown.id), organization_id: 1 },
   ])
@@ -194,7 +194,7 @@ test("a key is changed with versions, and what GET gave can be sent back", async
       version: 2,
     },
   })
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     { action: "accounts.api_key.update", changes: { name: ["Reader", "Writer"], site_ids: [null, [1]], rate_limit: [5, null] } },
   ])
   expect((await change(owner, made, { site_access: "all", ip_allow: null })).body).toMatchObject({
@@ -220,7 +220,7 @@ test("revoking takes effect with the next request, and is for ever", async () =>
   expect((await use(instance, made)).status).toBe(200)
   expect((await owner.send("DELETE", `${KEYS}/${made.body.id}`)).status).toBe(204)
   expect(await use(instance, made)).toMatchObject({ status: 401, body: { code: "invalid_api_key" } })
-  expect(await newestDeeds(instance)).toMatchObject([{ action: "accounts.api_key.revoke", target_id: String(made.body.id) }])
+  expect(await newestEntries(instance)).toMatchObject([{ action: "accounts.api_key.revoke", target_id: String(made.body.id) }])
   expect((await owner.send("DELETE", `${KEYS}/${made.body.id}`)).status).toBe(204)
   for (const [method, path] of [
     ["PATCH", ""],
@@ -246,7 +246,7 @@ test("rotating gives another secret; the old one works until the grace ends", as
   // Once over, over: also when the clock goes back.
   own.clock.advance(-3_600_000)
   expect((await use(own, made)).status).toBe(401)
-  const deeds = JSON.stringify(await newestDeeds(own))
+  const deeds = JSON.stringify(await newestEntries(own))
   expect(deeds).toContain("accounts.api_key.rotate")
   expect(deeds).not.toContain(second.body.key.slice(12))
   const fresh = await someone(own, { role: "owner" })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { createAuditList } from "../../../src/services/audit-list.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ORGANIZATION, type Someone, someone } from "./people.ts"
+import { createAuditList } from "../../../../src/services/audit/audit-list.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ORGANIZATION, type Someone, someone } from "../people.ts"
 
 let instance: TestInstance
 let owner: Someone

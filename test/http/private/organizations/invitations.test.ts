@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { expireInvitations } from "../../../src/store/catalog/invitations.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { openMailbox } from "../../mailbox.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, type Someone, signedIn, someone, type Told } from "./people.ts"
+import { expireInvitations } from "../../../../src/store/catalog/invitations.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { openMailbox } from "../../../mailbox.ts"
+import { faultsIn, newestEntries, ORGANIZATION, type Someone, signedIn, someone, type Told } from "../people.ts"
 
 let instance: TestInstance
 let owner: Someone
@@ -48,12 +48,12 @@ test("without a mail server the link is shown once, to whoever invites", async (
   expect(made.body.link).toMatch(/^http:\/\/localhost\/invite\/[\w-]{43}$/)
   const { link: _, ...listed } = made.body
   expect((await owner.get(INVITATIONS)).body.data).toEqual([listed])
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     { action: "accounts.invitation.create", target_label: email.toUpperCase(), organization_id: 1, actor_id: owner.id },
   ])
   // Neither the list, nor the log, nor the catalog has the token.
   const rows = await instance.app.instance.catalog.all(sql`select * from invitations`)
-  const log = await newestDeeds(instance, 10)
+  const log = await newestEntries(instance, 10)
   expect(JSON.stringify([rows, log])).not.toContain(tokenOf(made))
 })
 
@@ -85,11 +85,12 @@ test("whoever is invited sees what to, and signs up", async () => {
   const member = await sessionIn(instance, joined)
   const me = (await member.get("/api/private/me")).body
   expect(me).toMatchObject({
-    user: { email, email_verified: true, name: "Newcomer", is_instance_admin: false },
+    // The link was handed over, which does not prove that the address is theirs.
+    user: { email, email_verified: false, name: "Newcomer", is_instance_admin: false },
     organizations: [{ id: 1, role: "editor" }],
     sites: [{ id: 1, role: "editor" }],
   })
-  const deeds = await newestDeeds(instance, 2)
+  const deeds = await newestEntries(instance, 2)
   expect(deeds.map(({ action, actor_email }) => [action, actor_email])).toEqual([
     ["accounts.session.create", email],
     ["accounts.invitation.accept", email],
@@ -112,7 +113,7 @@ test("somebody with an account signs in to accept, with the address that was inv
   expect(faultsIn(await accept(instance, token, newcomer, user.cookie))).toEqual(["/name unknown_field", "/password unknown_field"])
   expect(await accept(instance, token, {}, user.cookie)).toMatchObject({ status: 200, body: { organization: { id: 1 } } })
   expect((await user.get(ORGANIZATION)).body.role).toBe("viewer")
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     { action: "accounts.invitation.accept", actor_id: user.id, changes: { role: [null, "viewer"], user: [null, user.email] } },
   ])
 })
@@ -208,7 +209,7 @@ test("unknown, withdrawn, foreign and expired ones answer alike", async () => {
   const made = async () => boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
   const [withdrawn, over] = [await made(), await made()]
   expect((await boss.send("DELETE", `${INVITATIONS}/${withdrawn.body.id}`)).status).toBe(204)
-  expect(await newestDeeds(own)).toMatchObject([{ action: "accounts.invitation.delete", target_id: String(withdrawn.body.id) }])
+  expect(await newestEntries(own)).toMatchObject([{ action: "accounts.invitation.delete", target_id: String(withdrawn.body.id) }])
   expect((await boss.send("DELETE", `${INVITATIONS}/${withdrawn.body.id}`)).body.code).toBe("invitation_not_found")
   const withoutId = ({ status, body: { request_id: _, ...body } }: Told) => ({ status, body })
   const unknown = withoutId(await offer(own, "x"))
@@ -314,4 +315,7 @@ test("with a mail server the link is mailed, and shown to nobody else", async ()
   await own.app.instance.accounts.mail.deliver()
   expect(mailbox.letters).toHaveLength(2)
   expect((await offer(own, token)).status).toBe(404)
+  const fresh = /http:\/\/localhost\/invite\/([\w-]{43})/.exec(mailbox.letters[1]!.text)?.[1] ?? ""
+  const member = await sessionIn(own, await accept(own, fresh, newcomer))
+  expect((await member.get("/api/private/me")).body.user).toMatchObject({ email, email_verified: true })
 })

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
-import { createAudit } from "../../../src/services/audit.ts"
-import { createMailDomains } from "../../../src/services/mail-domains.ts"
-import { startInstance } from "../../kit.ts"
-import { faultsOf } from "../../services/faults.ts"
-import { openServices } from "../../services/instance.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, someone } from "./people.ts"
+import { createAudit } from "../../../../src/services/audit/audit.ts"
+import { createMailDomains } from "../../../../src/services/oidc/mail-domains.ts"
+import { startInstance } from "../../../kit.ts"
+import { faultsOf } from "../../../services/faults.ts"
+import { openServices } from "../../../services/instance.ts"
+import { faultsIn, newestEntries, ORGANIZATION, someone } from "../people.ts"
 
 const DOMAINS = `${ORGANIZATION}/domains`
 
@@ -22,7 +22,7 @@ test("a domain is named with the record that proves it, listed and given up", as
       created_at: "2026-11-21T12:00:00Z",
     },
   })
-  expect(await newestDeeds(instance)).toMatchObject([{ action: "accounts.mail_domain.create", organization_id: 1 }])
+  expect(await newestEntries(instance)).toMatchObject([{ action: "accounts.mail_domain.create", organization_id: 1 }])
   expect((await owner.send("POST", DOMAINS, { domain: "xn--bcher-kva.example" })).body.id).toBe(1)
   expect((await owner.get(DOMAINS)).body).toEqual({ data: [made.body], has_more: false, next_cursor: null })
   for (const domain of ["localhost", "*.example.org", "192.0.2.1", "a b.example", "https://example.org", "-.example"])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { insertMembership } from "../../../src/store/catalog/memberships.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, type Someone, signedIn, someone } from "./people.ts"
+import { insertMembership } from "../../../../src/store/catalog/memberships.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { faultsIn, newestEntries, ORGANIZATION, type Someone, signedIn, someone } from "../people.ts"
 
 let instance: TestInstance
 let owner: Someone
@@ -85,7 +85,7 @@ test("a change of role, grants or denies holds with the next request", async () 
   await change(admin, member, { role: "viewer", denies: [], grants: ["people:read", "keys:write"] })
   expect(await may("people:read")).toBe(true)
   expect((await member.get(`${ORGANIZATION}/api-keys`)).status).toBe(200)
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     {
       action: "accounts.member.update",
       actor_id: admin.id,
@@ -224,7 +224,7 @@ test("whoever is removed loses rows of sites, personal keys and open invitations
   expect(faultsIn(await remove(boss, leaver, { transfer_to: leaver.id }))).toEqual(["/transfer_to invalid_choice"])
   expect(faultsIn(await remove(boss, leaver, { transfer_to: 99 }))).toEqual(["/transfer_to invalid_choice"])
   expect((await remove(boss, leaver, { transfer_to: boss.id })).status).toBe(204)
-  expect(await newestDeeds(own)).toMatchObject([{ action: "accounts.member.remove", target_id: String(leaver.id) }])
+  expect(await newestEntries(own)).toMatchObject([{ action: "accounts.member.remove", target_id: String(leaver.id) }])
   expect((await leaver.get(ORGANIZATION)).status).toBe(404)
   expect((await leaver.get("/api/private/sites/1/members")).status).toBe(404)
   expect([await works(personal.body.key), await works(shared.body.key)]).toEqual([401, 200])
@@ -302,7 +302,7 @@ test("ownership passes on, and the giver stays as admin", async () => {
     body: { required_permission: "org:delete" },
   })
   expect(await boss.send("POST", TRANSFER, { user_id: heir.id })).toMatchObject({ status: 200, body: { id: 1, role: "admin" } })
-  expect(await newestDeeds(own)).toMatchObject([
+  expect(await newestEntries(own)).toMatchObject([
     { action: "accounts.organization.transfer", changes: { owner: [boss.email, heir.email] }, organization_id: 1 },
   ])
   expect((await heir.get(ORGANIZATION)).body.role).toBe("owner")

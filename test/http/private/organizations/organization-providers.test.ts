@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance } from "../../kit.ts"
-import { browserOf } from "./browser.ts"
-import { identityProvider, type Odd, type Person } from "./identity-provider.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, signedIn, someone } from "./people.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance } from "../../../kit.ts"
+import { browserOf } from "../browser.ts"
+import { faultsIn, newestEntries, ORGANIZATION, signedIn, someone } from "../people.ts"
+import { identityProvider, type Odd, type Person } from "../sign-in/identity-provider.ts"
 
 const BASE = "http://localhost:9000"
 const PROVIDERS = `${ORGANIZATION}/providers`
@@ -109,13 +109,13 @@ test("a provider is entered, read, changed and taken away; its secret is never t
     status: 409,
     body: { code: "version_conflict", current: { name: "Login", version: 2 } },
   })
-  for (const method of ["PATCH", "DELETE"])
-    expect((await owner.send(method, `${PROVIDERS}/${id}`, { name: "Late" }, { "if-match": '"1"' })).status).toBe(412)
+  for (const [method, body] of [["PATCH", { name: "Late" }], ["DELETE"]] as const)
+    expect((await owner.send(method, `${PROVIDERS}/${id}`, body, { "if-match": '"1"' })).status).toBe(412)
   expect((await owner.send("PATCH", `${PROVIDERS}/${id}`, { client_secret: "another long secret" })).body.client_secret).toMatchObject({
     set: true,
     hint: "…cret",
   })
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     { action: "accounts.provider.update", target_id: id, organization_id: 1, changes: { client_secret: ["(redacted)", "(redacted)"] } },
   ])
   expect((await owner.send("PATCH", `${PROVIDERS}/${id}`, { client_secret: null })).body.client_secret).toEqual({ set: false })
@@ -340,7 +340,7 @@ test("sessions that were open before are asked to come by the provider, but for 
   // Whoever turns it on is not to find out by being outside.
   expect(await sso()).toMatchObject({
     status: 409,
-    body: { code: "provider_required", detail: expect.stringContaining("You would be out") },
+    body: { code: "provider_required", detail: expect.stringContaining("lock you out") },
   })
   expect(await owner.send("PATCH", `${PROVIDERS}/${id}`, { sso_only: true })).toMatchObject({
     status: 409,

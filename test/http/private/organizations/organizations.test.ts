@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, type Someone, someone } from "./people.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone } from "../people.ts"
 
 let instance: TestInstance
 let owner: Someone
@@ -82,7 +82,7 @@ test("who makes organizations is a setting; the maker is their owner", async () 
   })
   expect(made.headers.get("location")).toBe(`${ALL}/${made.body.id}`)
   expect((await user.get(made.headers.get("location")!)).body).toEqual(made.body)
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     {
       action: "accounts.organization.create",
       actor_id: user.id,
@@ -115,7 +115,7 @@ test("name and policy are merged, and versions count", async () => {
     status: 200,
     body: { ...before, name: "Shops", policy: { ...POLICY, key_max_days: 30 }, version: before.version + 1 },
   })
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     {
       action: "accounts.organization.update",
       changes: { name: ["Shop", "Shops"], policy: [POLICY, { ...POLICY, key_max_days: 30 }] },
@@ -170,7 +170,7 @@ test("a site is made in the organization, with its snippet", async () => {
   expect(made).toMatchObject({ status: 201, body: { name: "Blog", hosts: ["blog.example"], timezone: "UTC" } })
   expect(made.body.snippet).toContain(made.body.tracking_id)
   expect(made.headers.get("location")).toBe(`/api/private/sites/${made.body.id}`)
-  expect(await newestDeeds(instance)).toMatchObject([{ action: "sites.site.create", site_id: made.body.id, organization_id: 1 }])
+  expect(await newestEntries(instance)).toMatchObject([{ action: "sites.site.create", site_id: made.body.id, organization_id: 1 }])
   expect(faultsIn(await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog" }))).toEqual(["/hosts required"])
 })
 
@@ -213,7 +213,7 @@ test("deleting asks for the name and a fresh proof, and ends everything at once"
   expect((await api.get("/api/public/v1/sites", own.key)).status).toBe(200)
 
   expect(await boss.send("DELETE", ORGANIZATION, { confirm: "Shop" })).toMatchObject({ status: 202, body: "" })
-  expect(await newestDeeds(own)).toMatchObject([{ action: "accounts.organization.delete", organization_id: 1, actor_id: boss.id }])
+  expect(await newestEntries(own)).toMatchObject([{ action: "accounts.organization.delete", organization_id: 1, actor_id: boss.id }])
   expect((await boss.get(ORGANIZATION)).status).toBe(404)
   expect((await viewer.get(ALL)).body.data).toEqual([])
   expect((await viewer.get("/api/private/me")).body).toMatchObject({ organizations: [], sites: [] })

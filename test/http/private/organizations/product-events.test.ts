@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { listOutbox } from "../../../src/store/catalog/outbox.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ORGANIZATION, someone } from "./people.ts"
+import { listOutbox } from "../../../../src/store/catalog/outbox.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ORGANIZATION, someone } from "../people.ts"
 
 const DAY = 86_400_000
 

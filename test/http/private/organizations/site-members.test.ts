@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { faultsIn, newestDeeds, ORGANIZATION, type Someone, someone } from "./people.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone } from "../people.ts"
 
 let instance: TestInstance
 let owner: Someone
@@ -21,7 +21,7 @@ test("a row raises or limits a member, and owners and admins cannot be lowered",
     status: 200,
     body: { user: { id: editor.id, email: editor.email }, role: "viewer", created_at: "2026-11-21T12:00:00Z" },
   })
-  expect(await newestDeeds(instance)).toMatchObject([
+  expect(await newestEntries(instance)).toMatchObject([
     { action: "accounts.site_member.put", target_id: String(editor.id), site_id: 1, organization_id: 1, actor_id: owner.id },
   ])
   expect(await roleOf(editor)).toBe("viewer")
@@ -35,7 +35,7 @@ test("a row raises or limits a member, and owners and admins cannot be lowered",
     [admin.id, "viewer"],
   ])
   expect((await owner.send("DELETE", `${ROWS}/${editor.id}`)).status).toBe(204)
-  expect(await newestDeeds(instance)).toMatchObject([{ action: "accounts.site_member.remove", target_id: String(editor.id) }])
+  expect(await newestEntries(instance)).toMatchObject([{ action: "accounts.site_member.remove", target_id: String(editor.id) }])
   expect(await roleOf(editor)).toBe("editor")
   expect((await owner.send("DELETE", `${ROWS}/${editor.id}`)).body.code).toBe("user_not_found")
 })

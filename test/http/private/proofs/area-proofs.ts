@@ -1,6 +1,6 @@
 import { join } from "node:path"
+import { fresh, type Scene } from "../scene.ts"
 import type { Recipe } from "./recipes.ts"
-import { fresh, type Scene } from "./scene.ts"
 
 type Thing = (scene: Scene) => Promise<string | number>
 
@@ -22,7 +22,7 @@ export interface AreaProofKit {
 
 export const made: AreaProofKit["made"] = async (scene, path, body) => (await scene.prepare(await scene.boss(), "POST", path, body)).id
 
-const PLUGINS = join(import.meta.dir, "../../../plugins")
+const PLUGINS = join(import.meta.dir, "../../../../plugins")
 
 /** Of the plugins whose folders are there. */
 export const AREA_PROOFS: readonly AreaProof[] = await Promise.all(

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test"
-import { type AuditRow, listAuditRows } from "../../../src/store/catalog/audit.ts"
-import { raw, sql } from "../../../src/store/catalog/sql.ts"
-import type { Declared } from "../document.ts"
-import { type ExpectedDeed, makeCall, named, type Prepared, preparedCall, shortName } from "./recipes.ts"
-import { type Json, type Kind, openWorld, type Person, type Scene, sceneOf, type World } from "./scene.ts"
+import { type AuditRow, listAuditRows } from "../../../../src/store/catalog/audit.ts"
+import { raw, sql } from "../../../../src/store/sql.ts"
+import type { Declared } from "../../openapi/document.ts"
+import { type Json, type Kind, openWorld, type Person, type Scene, sceneOf, type World } from "../scene.ts"
+import { type ExpectedAuditEntry, makeCall, named, type Prepared, preparedCall, shortName } from "./recipes.ts"
 import { stateOf } from "./state.ts"
 
 /** Every write of the document leaves one row of the audit log in its transaction: who, what, to what, where, and no secret. */
@@ -22,7 +22,7 @@ async function rowsAfter(id: number): Promise<AuditRow[]> {
 const lastId = async (): Promise<number> => (await catalog.get<{ id: number | null }>(sql`select max(id) as id from audit_log`))!.id ?? 0
 
 /** The row as it must be, but for what changed. */
-async function expectedRow(operation: Declared, scene: Scene, { deed, ids = {} }: Prepared & { deed: ExpectedDeed }, answer: Json) {
+async function expectedRow(operation: Declared, scene: Scene, { deed, ids = {} }: Prepared & { deed: ExpectedAuditEntry }, answer: Json) {
   const { action, target, organization, site, actor } = deed
   const [type, id = "201" in operation.answers ? answer.id : ids[operation.ids.at(-1)!]] = target
   const named = (name: string) => operation.ids.includes(name) && operation.gate.ask === name

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "bun:test"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Elysia } from "elysia"
-import { router } from "../../../src/http/router.ts"
-import { memoryLog } from "../../kit.ts"
-import { compiler, PRIVATE_DOCUMENT_PATH } from "../document.ts"
+import { router } from "../../../../src/http/router.ts"
+import { memoryLog } from "../../../kit.ts"
+import { compiler, PRIVATE_DOCUMENT_PATH } from "../../openapi/document.ts"
+import { openWorld, send, signedIn, type World } from "../scene.ts"
 import { shortName } from "./recipes.ts"
-import { openWorld, send, signedIn, type World } from "./scene.ts"
 
 /** The private API's description of itself. */
 
@@ -78,7 +78,8 @@ POST /admin/impersonation/stop · POST /admin/sites/{site_id}/restore · POST /a
 POST /admin/jobs/{job_id}/cancel · POST /admin/jobs/{job_id}/retry · POST /admin/schedules/{name}/run · POST /admin/backups/upload ·
 POST /admin/updates/check · POST /admin/notices/{notice_id}/dismiss ·
 POST /sites/{site}/links/{link_id}/restore · POST /sites/{site}/pixels/{pixel_id}/restore ·
-POST /sites/{site}/link-domains/{link_domain_id}/verify`
+POST /sites/{site}/link-domains/{link_domain_id}/verify ·
+POST /sites/{site}/settings/host-proofs/{host_proof_id}/verify`
     .split("·")
     .map((name) => name.trim())
   expect(silent.map(shortName).filter((name) => !SAID.includes(name))).toEqual([])
@@ -110,7 +111,7 @@ test.each([
     { "x-permission": "self", "x-gate": { ask: "self" } },
     "is missing in the OpenAPI document of the private API",
   ],
-  ["names no permission", { summary: "Silent" }, "names nothing that it asks of its caller"],
+  ["names no permission", { summary: "Silent" }, "has no access rule"],
 ])("a private route that %s stops the start", (_, detail, message) => {
   const silent = new Elysia().get("/api/private/silent", () => ({}), { detail: detail as object })
   expect(() => router({ baseUrl: "", log: memoryLog(), headers: {} }, [silent])).toThrow(`GET /api/private/silent ${message}`)

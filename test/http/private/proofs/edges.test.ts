@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { announceEndingKeys } from "../../../src/services/key-notices.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { openMailbox } from "../../mailbox.ts"
-import { ORGANIZATION, type Someone, signedIn, someone, type Told } from "./people.ts"
+import { announceEndingKeys } from "../../../../src/services/api-keys/key-notices.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { openMailbox } from "../../../mailbox.ts"
+import { ORGANIZATION, type Someone, signedIn, someone, type Told } from "../people.ts"
 
 const DAY = 86_400_000
 const plain = ({ status, body }: Told) => {

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { Declared } from "../document.ts"
+import { bySize } from "../../../size.ts"
+import type { Declared } from "../../openapi/document.ts"
+import { BASE, openWorld, type Person, type Scene, sceneOf, send, signedIn, type World } from "../scene.ts"
 import { named, pathWith, preparedCall, shortName } from "./recipes.ts"
-import { BASE, openWorld, type Person, type Scene, sceneOf, send, signedIn, type World } from "./scene.ts"
 import { leavesAll } from "./state.ts"
 import { THINGS } from "./things.ts"
 
 /**
  * Twenty-four organizations, each with things of every kind: whoever names what is another's gets the answer for what does not
  * exist, byte by byte, reads nothing of theirs, and changes nothing. Each route tries every organization against another one,
- * each route others; with `FOOTFALL_TEST_FOREIGN_PAIRS=all` each against all.
+ * each route others; in a release run each against all.
  */
 const ORGANIZATIONS = 24
-const ALL = process.env.FOOTFALL_TEST_FOREIGN_PAIRS === "all"
+const ALL = bySize({ check: false, full: false, release: true })
 
 const world: World = await openWorld()
 afterAll(() => world[Symbol.asyncDispose]())
@@ -56,7 +57,7 @@ async function furnished(index: number): Promise<Home> {
   const ids: Record<string, string | number> = {}
   for (const thing of thingNames) {
     const make = THINGS[thing]
-    if (!make) throw new Error(`Nobody says in test/http/private/things.ts how a ${thing} is made`)
+    if (!make) throw new Error(`Nobody says in test/http/private/proofs/things.ts how a ${thing} is made`)
     ids[thing] = await make(marked(scene, name))
   }
   await world.instance.collect({ n: name, u: `https://${name}.example/${name}`, d: site.tracking_id })

@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from "bun:test"
 import fc from "fast-check"
-import { answerChecker, type Declared } from "../document.ts"
-import { type FuzzCall, fuzzCalls } from "../fuzz-calls.ts"
+import { bySize, SEED } from "../../../size.ts"
+import { answerChecker, type Declared } from "../../openapi/document.ts"
+import { type FuzzCall, fuzzCalls } from "../../openapi/fuzz-calls.ts"
+import { codeOf, openWorld, type Person, type Scene, sceneOf, send, signedIn, type World } from "../scene.ts"
 import { preparedCall, shortName } from "./recipes.ts"
-import { codeOf, openWorld, type Person, type Scene, sceneOf, send, signedIn, type World } from "./scene.ts"
 import { THINGS } from "./things.ts"
 
 /**
  * Calls of all private routes, made from the document: as it describes them, spoiled, and wild, by somebody who may do
- * everything. `FOOTFALL_TEST_FUZZ_CALLS` how many a run sends, `FOOTFALL_TEST_FUZZ_SEED` which.
+ * everything.
  */
-const CALLS = Number(process.env.FOOTFALL_TEST_FUZZ_CALLS ?? 1_500)
-const SEED = Number(process.env.FOOTFALL_TEST_FUZZ_SEED ?? 7)
+const CALLS = bySize({ check: 500, full: 1_500, release: 100_000 })
 
 interface Stage extends AsyncDisposable {
   world: World

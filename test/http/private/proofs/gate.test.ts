@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
 
 let instance: TestInstance
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { startInstance } from "../../kit.ts"
+import { startInstance } from "../../../kit.ts"
 
 test("whoever is signed in reads the bounds as they are in force", async () => {
   await using instance = await startInstance({ settings: { limit_visitor_events: "0", limit_site_events: "50", max_sites: "7" } })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { Declared } from "../document.ts"
+import type { Declared } from "../../openapi/document.ts"
+import { codeOf, fresh, KINDS, type Kind, openWorld, type Person, sceneOf, send, type World } from "../scene.ts"
 import { hasRecipe, isPlain, makeCall, named, preparedCall, shortName, unusedRecipes } from "./recipes.ts"
-import { codeOf, fresh, KINDS, type Kind, openWorld, type Person, sceneOf, send, type World } from "./scene.ts"
 import { leavesAll } from "./state.ts"
 
 /** Every route of the document × everybody who may come, with the exact status; and nobody who is turned away changes anything. */

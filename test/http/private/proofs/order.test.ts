@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { impersonating, openWorld, type Person, type Sending, send, signedIn, type World } from "./scene.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { impersonating, openWorld, type Person, type Sending, send, signedIn, type World } from "../scene.ts"
 import { rowsWritten } from "./state.ts"
 
 /** The first check that fails answers, in the order of areas/00 section 4. */

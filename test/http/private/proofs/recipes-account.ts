@@ -1,8 +1,8 @@
 import { TOTP } from "otpauth"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { createAuthenticator } from "./authenticator.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { BASE, fresh, type Json, PASSWORD, type Person, type Scene, send, signedIn } from "../scene.ts"
+import { createAuthenticator } from "../sign-in/authenticator.ts"
 import type { Recipe } from "./recipes.ts"
-import { BASE, fresh, type Json, PASSWORD, type Person, type Scene, send, signedIn } from "./scene.ts"
 
 const OTHER_PASSWORD = "another fine long password"
 

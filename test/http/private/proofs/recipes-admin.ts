@@ -1,6 +1,6 @@
+import { fresh, PASSWORD, type Person, type Scene, send, signedIn } from "../scene.ts"
 import type { Recipe } from "./recipes.ts"
-import { fresh, PASSWORD, type Person, type Scene, send, signedIn } from "./scene.ts"
-import { THINGS } from "./things.ts"
+import { disputedHost, THINGS } from "./things.ts"
 
 const user = (verb: string) => ({ deed: { action: `admin.user.${verb}`, target: ["user"] } }) as const
 
@@ -24,6 +24,9 @@ const ofSite = (verb: string, { organization_id, site_id }: { organization_id: n
   ({ action: `admin.site.${verb}`, target: ["site", site_id], organization: organization_id, site: site_id }) as const
 const ofOrganization = (verb: string, id: number) =>
   ({ action: `admin.organization.${verb}`, target: ["organization", id], organization: id }) as const
+
+const ofDispute = (verb: string, host: string, organization: number) =>
+  ({ action: `admin.host-dispute.${verb}`, target: ["host-dispute", host], organization }) as const
 
 const nameOf = async (scene: Scene, organization: number): Promise<string> =>
   (await scene.prepare(await scene.chief(), "GET", `/admin/organizations/${organization}`)).name
@@ -109,6 +112,17 @@ export const ADMIN_RECIPES: Readonly<Record<string, Recipe>> = {
     const ids = await apart(scene)
     await scene.prepare(await scene.chief(), "DELETE", `/admin/sites/${ids.site_id}`)
     return { ids, deed: ofSite("restore", ids) }
+  },
+  "PUT /admin/host-disputes/{host}": async (scene) => {
+    const { organization_id } = await apart(scene)
+    const host = await disputedHost(scene)
+    return { ids: { host }, body: { organization_id }, deed: ofDispute("decide", host, organization_id) }
+  },
+  "DELETE /admin/host-disputes/{host}": async (scene) => {
+    const { organization_id } = await apart(scene)
+    const host = await disputedHost(scene)
+    await scene.prepare(await scene.chief(), "PUT", `/admin/host-disputes/${host}`, { organization_id })
+    return { ids: { host }, deed: ofDispute("withdraw", host, organization_id) }
   },
   "DELETE /admin/invitations/{invitation_id}": ({ organization }) => ({
     deed: { action: "admin.invitation.delete", target: ["invitation"], organization },

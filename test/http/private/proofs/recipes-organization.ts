@@ -1,6 +1,6 @@
-import { ORGANIZATION } from "../../../src/domain/limits.ts"
+import { ORGANIZATION } from "../../../../src/domain/limits.ts"
+import { fresh, type Json, type Scene } from "../scene.ts"
 import type { Recipe } from "./recipes.ts"
-import { fresh, type Json, type Scene } from "./scene.ts"
 import { PROVIDER, THINGS } from "./things.ts"
 
 /** One whose mail was sent long enough ago. */

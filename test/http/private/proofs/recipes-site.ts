@@ -1,6 +1,6 @@
+import { fresh, type Json, type Scene } from "../scene.ts"
 import type { Recipe } from "./recipes.ts"
-import { fresh, type Json, type Scene } from "./scene.ts"
-import { ERASURE, FILTERS, THINGS } from "./things.ts"
+import { ERASURE, FILTERS, ownHost, THINGS } from "./things.ts"
 
 const STEPS = [
   { type: "page", value: "/" },
@@ -47,6 +47,12 @@ export const SITE_RECIPES: Readonly<Record<string, Recipe>> = {
     body: { allowed_query_params: [fresh("p")] },
     deed: { action: "sites.settings.update", target: ["site", site] },
   }),
+  "POST /sites/{site}/settings/host-proofs": async (scene) => ({ body: { host: await ownHost(scene) }, ...thing("host_proof", "create") }),
+  "POST /sites/{site}/settings/host-proofs/{host_proof_id}/verify": () => ({
+    refused: { status: 409, code: "domain_not_verified" },
+    silent: "No name server knows a host of these tests; the row is looked at where the records are given.",
+  }),
+  "DELETE /sites/{site}/settings/host-proofs/{host_proof_id}": () => thing("host_proof", "delete"),
   "GET /sites/{site}/retention-preview": () => ({ query: "days=30" }),
 
   "GET /sites/{site}/stats/breakdown": () => ({ query: "dimension=page" }),

@@ -1,14 +1,14 @@
-import type { Declared } from "../document.ts"
+import type { Declared } from "../../openapi/document.ts"
+import { BASE, type Json, type Scene, send } from "../scene.ts"
 import { AREA_PROOFS } from "./area-proofs.ts"
 import { ACCOUNT_RECIPES } from "./recipes-account.ts"
 import { ADMIN_RECIPES } from "./recipes-admin.ts"
 import { ORGANIZATION_RECIPES } from "./recipes-organization.ts"
 import { SITE_RECIPES } from "./recipes-site.ts"
-import { BASE, type Json, type Scene, send } from "./scene.ts"
 import { THINGS } from "./things.ts"
 
 /** The row that a successful write leaves. */
-export interface ExpectedDeed {
+export interface ExpectedAuditEntry {
   /** By hand, from the rule `<area>.<thing>.<verb>`. */
   action: string
   /** Kind and id of what was done something to. Without an id: the last one in the path, or what was made. */
@@ -38,7 +38,7 @@ export interface Prepared {
   /** Instead of the caller's. */
   cookie?: string
   /** Missing for what only reads or hands something out; then `silent` says why no row is left. */
-  deed?: ExpectedDeed
+  deed?: ExpectedAuditEntry
   silent?: string
   /** The farthest that a call can come here. */
   refused?: { status: number; code: string }
@@ -78,7 +78,7 @@ export async function preparedCall(operation: Declared, scene: Scene): Promise<P
   for (const name of operation.ids) {
     if (name in ids) continue
     const make = THINGS[name]
-    if (!make) throw new Error(`Nobody says in test/http/private/things.ts how a ${name} is made, of ${shortName(operation)}`)
+    if (!make) throw new Error(`Nobody says in test/http/private/proofs/things.ts how a ${name} is made, of ${shortName(operation)}`)
     ids[name] = await make(scene)
   }
   return { ...prepared, ids, path: pathWith(operation, ids, prepared.query) }

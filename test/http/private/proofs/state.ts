@@ -1,5 +1,5 @@
-import { raw, sql } from "../../../src/store/catalog/sql.ts"
-import type { World } from "./scene.ts"
+import { raw, sql } from "../../../../src/store/sql.ts"
+import type { World } from "../scene.ts"
 
 /** How many rows of the catalog were ever written: the same as before when nothing was. */
 export async function rowsWritten({ instance }: Pick<World, "instance">): Promise<number> {

@@ -1,5 +1,5 @@
+import { fresh, type Scene, signedIn } from "../scene.ts"
 import { AREA_PROOFS, made } from "./area-proofs.ts"
-import { fresh, type Scene, signedIn } from "./scene.ts"
 
 /** How one of each kind of thing that paths name is made, for the caller of the scene; its id. */
 export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | number>>> = {
@@ -28,6 +28,7 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
     return data[0].id
   },
   shield_id: (scene) => made(scene, `/sites/${scene.site}/shields`, { kind: "page", value: `/${fresh("page")}` }),
+  host_proof_id: async (scene) => made(scene, `/sites/${scene.site}/settings/host-proofs`, { host: await ownHost(scene) }),
   share_id: (scene) => made(scene, `/sites/${scene.site}/shares`, { name: fresh("Share") }),
   ...Object.assign({}, ...AREA_PROOFS.map(({ things }) => things)),
   organization_id: async (scene) => scene.organization,
@@ -49,8 +50,27 @@ export const THINGS: Readonly<Record<string, (scene: Scene) => Promise<string | 
     const { data } = await scene.prepare(await scene.chief(), "GET", "/admin/backups")
     return data[0].id
   },
+  host: disputedHost,
   name: async (scene) => (await scene.prepare(await scene.chief(), "GET", "/admin/schedules")).data[0].name,
   provider: async () => "oidc",
+}
+
+/** A host that the site of the scene lists from now on, beside its others. */
+export async function ownHost(scene: Scene): Promise<string> {
+  const { sites } = scene.world.instance.app.instance
+  const host = `${fresh("host")}.example`
+  const { hosts } = await sites.get(Number(scene.site))
+  await sites.update(Number(scene.site), { hosts: [...hosts.slice(0, 1), host] })
+  return host
+}
+
+/** A host that a site of another organization lists as well. */
+export async function disputedHost(scene: Scene): Promise<string> {
+  const { organizations, sites } = scene.world.instance.app.instance
+  const host = await ownHost(scene)
+  const { id } = await organizations.create({ name: fresh("Rival") })
+  await sites.create(id, { name: fresh("Rival"), hosts: [host] })
+  return host
 }
 
 /** Of days without events: what erases some waits until no report reads them any more, and here time stands still. */

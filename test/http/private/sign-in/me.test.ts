@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { insertMembership } from "../../../src/store/catalog/memberships.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { insertUser } from "../../../src/store/catalog/users.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
+import { insertMembership } from "../../../../src/store/catalog/memberships.ts"
+import { insertUser } from "../../../../src/store/catalog/users.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
 
 let instance: TestInstance
 let ada: Browser

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ADA, type Browser, browserOf, type Page, setUp } from "./browser.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ADA, type Browser, browserOf, type Page, setUp } from "../browser.ts"
 import { identityProvider, type Odd, type Person } from "./identity-provider.ts"
 
 const BASE = "http://localhost:9000"

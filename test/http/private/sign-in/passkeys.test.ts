@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
 import { type Algorithm, createAuthenticator, type Slips } from "./authenticator.ts"
-import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
 
 const ORIGIN = "http://localhost:9000"
 const start = () => startInstance({ settings: { base_url: ORIGIN } })

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { type SmtpServer, smtpServer } from "../../services/smtp-server.ts"
-import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { type SmtpServer, smtpServer } from "../../../services/mail/smtp-server.ts"
+import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
 
 const BASE = "https://stats.example.org"
 const OTHER = "another fine password"
@@ -278,13 +278,13 @@ test("the use of a recovery code is mailed", async () => {
   expect((await stranger(instance).post("/auth/mfa", { ticket, recovery_code: codes[0] })).body).toMatchObject({ recovery_codes_left: 9 })
   const [mail] = await mails(instance, server)
   expect(mail!.headers.get("subject")).toBe("A recovery code was used")
-  expect(mail!.text).toContain("9 are left")
+  expect(mail!.text).toContain("9 recovery codes left")
   expect((await ada.get("/me")).status).toBe(200)
 })
 
 /** Made as the own account makes them. */
 async function makeCodes(instance: TestInstance) {
-  const { createRecoveryCodes } = await import("../../../src/services/recovery-codes.ts")
+  const { createRecoveryCodes } = await import("../../../../src/services/sign-in/recovery-codes.ts")
   const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
   const { catalog, accounts } = instance.app.instance
   return createRecoveryCodes({ catalog, clock: instance.clock, random, passwords: accounts.passwords }).make()

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { placeFileBytes } from "../../ingest/place-file.ts"
-import { startInstance, temporaryFolder } from "../../kit.ts"
-import { ADA, browserOf, setUp } from "./browser.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { placeFileBytes } from "../../../ingest/place-file.ts"
+import { startInstance, temporaryFolder } from "../../../kit.ts"
+import { ADA, browserOf, setUp } from "../browser.ts"
 
 const ADDRESS = "192.0.2.77"
 

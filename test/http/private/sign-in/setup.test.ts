@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ADA, browserOf } from "./browser.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ADA, browserOf } from "../browser.ts"
 
 const begin = (instance: TestInstance, later: string[] = []) =>
   instance.app.instance.accounts.setup.token.begin(({ token }) => later.push(token))

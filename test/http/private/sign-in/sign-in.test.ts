@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
-import { someone } from "./people.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
+import { someone } from "../people.ts"
 
 let instance: TestInstance
 beforeAll(async () => {

@@ -1,32 +1,9 @@
 import { expect, test } from "bun:test"
-import { createHmac } from "node:crypto"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { ADA, type Browser, browserOf, setUp } from "./browser.ts"
-
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-
-/** RFC 6238 once more, so that the server's library is not its own witness. */
-function codeAt(secret: string, at: number): string {
-  const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0")).join("")
-  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
-  const hash = createHmac("sha1", key).update(counter).digest()
-  const offset = hash[19]! & 15
-  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0")
-}
-
-/** Ada has an app; her session is fresh. */
-async function withApp(instance: TestInstance) {
-  const ada = await setUp(instance)
-  const { body: start } = await ada.post("/me/totp/start")
-  const code = codeAt(start.secret, instance.clock.now())
-  const { body: confirmed } = await ada.post("/me/totp/confirm", { ticket: start.ticket, code })
-  // A code of the present period is used up.
-  instance.clock.advance(60_000)
-  return { ada, secret: start.secret as string, codes: confirmed.recovery_codes as string[] }
-}
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { openMailbox } from "../../../mailbox.ts"
+import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
+import { appCode, secretBytes, withApp } from "./authenticator-app.ts"
 
 let network = 0
 async function ticketFor(instance: TestInstance): Promise<{ browser: Browser; ticket: string }> {
@@ -52,7 +29,7 @@ test("an app is added by its first code, with ten codes for emergencies", async 
   // Nothing is active yet.
   expect((await ada.get("/me")).body.user.mfa).toEqual({ totp: false, passkeys: 0, recovery_codes_left: 0 })
   const { secret, ticket } = start.body
-  const right = codeAt(secret, instance.clock.now())
+  const right = appCode(secret, instance.clock.now())
   const wrong = String((Number(right) + 1) % 1_000_000).padStart(6, "0")
   expect(await ada.post("/me/totp/confirm", { ticket, code: wrong })).toMatchObject({ status: 401, code: "invalid_code" })
   const confirmed = await ada.post("/me/totp/confirm", { ticket, code: right })
@@ -78,7 +55,7 @@ test("a password alone no longer opens a session", async () => {
   browser.cookies.set("sid", ticket)
   expect((await browser.get("/me")).status).toBe(401)
   browser.cookies.clear()
-  const entered = await browser.post("/auth/mfa", { ticket, code: codeAt(secret, instance.clock.now()) })
+  const entered = await browser.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now()) })
   expect(entered).toMatchObject({ status: 200, body: { user: { id: 1 } } })
   expect(entered.body).not.toHaveProperty("recovery_codes_left")
   expect((await browser.get("/me")).status).toBe(200)
@@ -99,33 +76,33 @@ test.each<[string, number, number]>([
   const { secret } = await withApp(instance)
   instance.clock.advance(90_000)
   const { browser, ticket } = await ticketFor(instance)
-  expect((await browser.post("/auth/mfa", { ticket, code: codeAt(secret, instance.clock.now() + offset) })).status).toBe(status)
+  expect((await browser.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now() + offset) })).status).toBe(status)
 })
 
 test("a code works once, also of two requests at the same time, and none of an earlier period after it", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
   const tries = await Promise.all(Array.from({ length: 6 }, () => ticketFor(instance)))
-  const code = codeAt(secret, instance.clock.now())
+  const code = appCode(secret, instance.clock.now())
   const answers = await Promise.all(tries.map(({ browser, ticket }) => browser.post("/auth/mfa", { ticket, code })))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401, 401])
   const late = await ticketFor(instance)
   for (const offset of [0, -30_000])
     expect(
-      await late.browser.post("/auth/mfa", { ticket: late.ticket, code: codeAt(secret, instance.clock.now() + offset) }),
+      await late.browser.post("/auth/mfa", { ticket: late.ticket, code: appCode(secret, instance.clock.now() + offset) }),
     ).toMatchObject({
       status: 401,
       code: "invalid_code",
     })
   instance.clock.advance(60_000)
-  const next = { ticket: late.ticket, code: codeAt(secret, instance.clock.now()) }
+  const next = { ticket: late.ticket, code: appCode(secret, instance.clock.now()) }
   expect((await late.browser.post("/auth/mfa", next)).status).toBe(200)
 })
 
 test("a ticket is used once, lives for five minutes and allows five tries", async () => {
   await using instance = await startInstance()
   const { secret } = await withApp(instance)
-  const now = () => codeAt(secret, instance.clock.now())
+  const now = () => appCode(secret, instance.clock.now())
   const used = await ticketFor(instance)
   expect((await used.browser.post("/auth/mfa", { ticket: used.ticket, code: now() })).status).toBe(200)
   instance.clock.advance(60_000)
@@ -157,11 +134,60 @@ test("five wrong codes in a quarter of an hour are borne from one neighbourhood,
   const { browser } = await ticketFor(instance)
   const login = async () => (await browser.post("/auth/login", { email: ADA.email, password: ADA.password })).body.ticket
   for (let i = 0; i < 5; i++) expect((await browser.post("/auth/mfa", { ticket: await login(), code: "000000" })).status).toBe(401)
-  const refused = await browser.post("/auth/mfa", { ticket: await login(), code: codeAt(secret, instance.clock.now()) })
+  const refused = await browser.post("/auth/mfa", { ticket: await login(), code: appCode(secret, instance.clock.now()) })
   expect(refused).toMatchObject({ status: 429, code: "rate_limited" })
   const other = await ticketFor(instance)
-  const code = codeAt(secret, instance.clock.now())
+  const code = appCode(secret, instance.clock.now())
   expect((await other.browser.post("/auth/mfa", { ticket: other.ticket, code })).status).toBe(200)
+})
+
+test("takes 20 wrong codes of an account in 15 minutes from all networks, then tells its owner and makes codes wait", async () => {
+  await using mailbox = await openMailbox()
+  await using instance = await startInstance({ settings: mailbox.settings })
+  const { ada, secret } = await withApp(instance)
+  const { mail } = instance.app.instance.accounts
+  const alarms = async () => {
+    await mail.settled()
+    return mailbox.letters.filter(({ text }) => text.includes("20 wrong codes"))
+  }
+  const guess = async (code: string) => {
+    const { browser, ticket } = await ticketFor(instance)
+    return browser.post("/auth/mfa", { ticket, code })
+  }
+  for (let i = 0; i < 19; i++) expect(await guess("000000")).toMatchObject({ status: 401, code: "invalid_code" })
+  // A right code is still taken, and does not make room for more guesses.
+  expect((await guess(appCode(secret, instance.clock.now()))).status).toBe(200)
+  expect(await alarms()).toEqual([])
+  expect((await guess("000000")).status).toBe(401)
+  expect(await alarms()).toMatchObject([{ to: ADA.email }])
+
+  instance.clock.advance(60_000)
+  const refused = await guess(appCode(secret, instance.clock.now()))
+  expect(refused).toMatchObject({ status: 429, code: "rate_limited" })
+  expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 15 * 60 + 1)
+  // A session that is open cannot go on guessing either, while the password and passkeys work.
+  expect(await ada.post("/auth/reauth", { code: "000000" })).toMatchObject({ status: 429, code: "rate_limited" })
+  expect((await ada.post("/auth/reauth", { password: ADA.password })).status).toBe(204)
+  const { browser, ticket } = await ticketFor(instance)
+  expect(await browser.post("/auth/mfa", { ticket, code: "000000" })).toMatchObject({ status: 429 })
+  expect((await browser.post("/auth/passkey/options", { ticket })).status).toBe(200)
+
+  instance.clock.advance(15 * 60_000)
+  for (let i = 0; i < 20; i++) expect((await guess("000000")).status).toBe(401)
+  expect((await guess("000000")).status).toBe(429)
+  expect(await alarms()).toHaveLength(2)
+})
+
+test("a code that waits uses up no try of its ticket", async () => {
+  await using instance = await startInstance()
+  const { secret } = await withApp(instance)
+  const { browser } = await ticketFor(instance)
+  const login = async () => (await browser.post("/auth/login", { email: ADA.email, password: ADA.password })).body.ticket
+  for (let i = 0; i < 5; i++) await browser.post("/auth/mfa", { ticket: await login(), code: "000000" })
+  const ticket = await login()
+  for (let i = 0; i < 6; i++) expect((await browser.post("/auth/mfa", { ticket, code: "000000" })).status).toBe(429)
+  const elsewhere = browserOf(instance, "203.0.113.9")
+  expect((await elsewhere.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now()) })).status).toBe(200)
 })
 
 test("a recovery code works once, however it is written down; a new set voids the old one", async () => {
@@ -192,7 +218,7 @@ test("with a lost key of the instance recovery codes still let people in", async
   // What was sealed with another key cannot be opened.
   await instance.app.instance.catalog.run(sql`update users set totp_sealed = ${new Uint8Array(80).fill(1)} where id = 1`)
   const { browser, ticket } = await ticketFor(instance)
-  expect(await browser.post("/auth/mfa", { ticket, code: codeAt(secret, instance.clock.now()) })).toMatchObject({ code: "invalid_code" })
+  expect(await browser.post("/auth/mfa", { ticket, code: appCode(secret, instance.clock.now()) })).toMatchObject({ code: "invalid_code" })
   expect((await browser.post("/auth/mfa", { ticket, recovery_code: codes[0] })).status).toBe(200)
 })
 
@@ -220,7 +246,7 @@ test("without a factor that a policy wants only the own account is open, until o
   expect((await ada.get("/auth/session")).status).toBe(200)
   expect(await ada.get("/organizations/2")).toMatchObject({ status: 403, code: "mfa_enrollment_required" })
   const { body } = await ada.post("/me/totp/start")
-  await ada.post("/me/totp/confirm", { ticket: body.ticket, code: codeAt(body.secret, instance.clock.now()) })
+  await ada.post("/me/totp/confirm", { ticket: body.ticket, code: appCode(body.secret, instance.clock.now()) })
   expect((await ada.get("/organizations/2")).status).toBe(200)
 })
 
@@ -235,7 +261,7 @@ test.each<[string, string, unknown]>([
   instance.clock.advance(10 * 60_000)
   expect(await ada.post(path, body)).toMatchObject({ status: 403, code: "reauth_required" })
   const before = ada.cookies.get("sid")
-  expect((await ada.post("/auth/reauth", { code: codeAt(secret, instance.clock.now()) })).status).toBe(204)
+  expect((await ada.post("/auth/reauth", { code: appCode(secret, instance.clock.now()) })).status).toBe(204)
   expect(ada.cookies.get("sid")).not.toBe(before)
   expect((await ada.post(path, body)).code).not.toBe("reauth_required")
 })
@@ -247,12 +273,5 @@ test("neither secret nor codes are in the catalog in clear", async () => {
   await catalog.checkpoint("truncate")
   await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
   const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
-  const raw = Buffer.from(
-    [...secret]
-      .map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"))
-      .join("")
-      .match(/.{8}/g)!
-      .map((b) => Number.parseInt(b, 2)),
-  )
-  for (const clear of [secret, raw, codes[0]!, codes[0]!.replace("-", "")]) expect(bytes.includes(clear)).toBe(false)
+  for (const clear of [secret, secretBytes(secret), codes[0]!, codes[0]!.replace("-", "")]) expect(bytes.includes(clear)).toBe(false)
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { type Person, signedIn } from "./person.ts"
+import { TRAITS, type VisitTraits } from "../../../../src/domain/visit.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { type Person, signedIn } from "../person.ts"
 
 // An entry for each trait.
 const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as Record<keyof VisitTraits, string>

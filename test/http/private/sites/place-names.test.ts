@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { placeFileBytes } from "../../ingest/place-file.ts"
-import { startInstance, type TestInstance, temporaryFolder } from "../../kit.ts"
-import { type Person, signedIn } from "./person.ts"
+import { placeFileBytes } from "../../../ingest/place-file.ts"
+import { startInstance, type TestInstance, temporaryFolder } from "../../../kit.ts"
+import { type Person, signedIn } from "../person.ts"
 
 const folder = temporaryFolder()
 let instance: TestInstance

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { type Person, signedIn } from "./person.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { type Person, signedIn } from "../person.ts"
 
 const DAY_MS = 86_400_000
 const NOTE = "Groups of fewer than 3 visitors are not shown."

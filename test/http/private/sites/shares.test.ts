@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { type Answer, startInstance, type TestInstance } from "../../kit.ts"
-import { auditOf, type Person, signedIn, withoutId } from "./person.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { type Answer, startInstance, type TestInstance } from "../../../kit.ts"
+import { auditOf, type Person, signedIn, withoutId } from "../person.ts"
 
 let instance: TestInstance
 let editor: Person

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { auditOf, type Person, signedIn } from "./person.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { auditOf, type Person, signedIn } from "../person.ts"
 
 let instance: TestInstance
 let admin: Person
@@ -69,6 +69,7 @@ test("drops are told by reason and day, those that did not happen too", async ()
   expect([days[0], days.at(-1), days.length]).toEqual(["2026-11-15", "2026-11-21", 7])
   expect(rows.map(({ reason, total }) => [reason, total])).toEqual([
     ["unknown_site", 0],
+    ["host_disputed", 0],
     ["invalid", 0],
     ["rate", 0],
     ["prefetch", 0],

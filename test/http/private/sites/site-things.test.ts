@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { auditOf, type Person, signedIn } from "./person.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { auditOf, type Person, signedIn } from "../person.ts"
 
 let instance: TestInstance
 let editor: Person

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { auditOf, type Person, signedIn, withoutId } from "./person.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { auditOf, type Person, signedIn, withoutId } from "../person.ts"
 
 let instance: TestInstance
 let owner: Person
@@ -221,6 +221,7 @@ test("settings live in one place and are judged at once", async () => {
     hash_routing: false,
     compat_ids: { plausible: [], umami: [], goatcounter: [] },
     public: false,
+    host_disputes: [],
     version: 1,
   })
   const changes = {

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { unzipSync } from "fflate"
-import { plugins as programPlugins } from "../../../plugins/index.ts"
-import type { VisitTraits } from "../../../src/domain/visit.ts"
-import type { VisitRow } from "../../../src/query/rows.ts"
-import { sql } from "../../../src/store/catalog/sql.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { auditOf, type Person, signedIn } from "./person.ts"
+import { plugins as programPlugins } from "../../../../plugins/index.ts"
+import type { VisitTraits } from "../../../../src/domain/visit.ts"
+import type { VisitRow } from "../../../../src/query/rows/rows.ts"
+import { sql } from "../../../../src/store/sql.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { auditOf, type Person, signedIn } from "../person.ts"
 
 let instance: TestInstance
 let editor: Person

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { signedIn } from "./person.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { signedIn } from "../person.ts"
 
 interface Told {
   event: string
@@ -84,6 +84,39 @@ test("what comes in is told within two seconds, and nobody is told who it was", 
   await live.close()
 })
 
+test("a dropped event is told with its reason, also one of a page whose snippet names another site or none", async () => {
+  await using instance = await startInstance()
+  const person = await signedIn(instance, { role: "owner" })
+  const second = await person.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
+  const live = listen(await open(instance, person.cookie))
+  const dropped = () => live.told.filter(({ event }) => event === "event_dropped").map(({ data }) => data)
+  const at = "2026-11-21T12:00:00Z"
+  await instance.collect({ n: "pageview", u: "https://shop.example/" }, { headers: { "user-agent": "Googlebot/2.1" } })
+  expect(await live.seen("event_dropped")).toBe(true)
+  expect(dropped()).toEqual([{ at, hostname: "shop.example", reason: "bot" }])
+  await instance.collect({ n: "pageview", d: "00000000-0000-4000-8000-000000000000", u: "https://shop.example/" })
+  await instance.collect({ n: "pageview", d: (second.body as { tracking_id: string }).tracking_id, u: "https://shop.example/" })
+  const unknown = { at, hostname: "shop.example", reason: "unknown_site" }
+  expect(dropped().slice(1)).toEqual([unknown, unknown])
+  expect(live.told.some(({ event }) => event === "host_refused")).toBe(false)
+  await live.close()
+})
+
+test("a script on a local host is told to the person at the same address alone", async () => {
+  await using instance = await startInstance()
+  const person = await signedIn(instance, { role: "owner" })
+  const from = (address: string, path: string, headers: Record<string, string>) =>
+    instance.app.fetch(new Request(`http://localhost${path}`, { headers }), { requestIP: () => ({ address }) })
+  const here = listen(await from("203.0.113.7", "/api/private/sites/1/live", { cookie: person.cookie }))
+  const elsewhere = listen(await from("198.51.100.9", "/api/private/sites/1/live", { cookie: person.cookie }))
+  await from("203.0.113.7", "/js/script.js", { referer: "http://localhost:3000/" })
+  expect(await here.seen("script_seen")).toBe(true)
+  expect(here.told.find(({ event }) => event === "script_seen")?.data).toEqual({ at: "2026-11-21T12:00:00Z", hostname: "localhost" })
+  expect(await elsewhere.seen("script_seen", 200)).toBe(false)
+  await here.close()
+  await elsewhere.close()
+})
+
 test("a script that was seen before somebody looked is told at once", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
@@ -92,7 +125,10 @@ test("a script that was seen before somebody looked is told at once", async () =
   instance.clock.advance(60_000)
   const live = listen(await open(instance, person.cookie))
   expect(await live.seen("script_seen")).toBe(true)
-  expect(live.told.find(({ event }) => event === "script_seen")).toEqual({ event: "script_seen", data: { at: "2026-11-21T12:00:00Z" } })
+  expect(live.told.find(({ event }) => event === "script_seen")).toEqual({
+    event: "script_seen",
+    data: { at: "2026-11-21T12:00:00Z", hostname: "www.shop.example" },
+  })
   await live.close()
 })
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { batchAnswer } from "../../../src/http/private/stats-batch.ts"
-import { createInsights } from "../../../src/services/insights.ts"
-import { createStats } from "../../../src/services/stats.ts"
-import { startInstance, type TestInstance } from "../../kit.ts"
-import { type Person, signedIn } from "./person.ts"
+import { batchAnswer } from "../../../../src/http/private/stats/batch.ts"
+import { createInsights } from "../../../../src/services/stats/insights.ts"
+import { createStats } from "../../../../src/services/stats/stats.ts"
+import { startInstance, type TestInstance } from "../../../kit.ts"
+import { type Person, signedIn } from "../person.ts"
 
 let instance: TestInstance
 let viewer: Person
@@ -111,7 +111,13 @@ test("all reports of a batch have the time of one", async () => {
   const queries = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, report: "summary", period: "7d", timezone: ZONES[i]! }))
   const options = { stats, insights, baseUrl: "", log: instance.log, timeoutMs: 0 }
   const asking = { form: "json" as const }
-  const { results } = await batchAnswer(options, { site: instance.site, asking, body: { queries }, set: { headers: {} } })
+  const { results } = await batchAnswer(options, {
+    site: instance.site,
+    asking,
+    body: { queries },
+    set: { headers: {} },
+    request: new Request("http://localhost/"),
+  })
   const failed = Object.values(results).filter(({ status }) => status !== 200)
   expect(failed.length).toBeGreaterThan(0)
   for (const { problem } of failed) expect(problem).toMatchObject({ status: 503, code: "query_timeout" })

@@ -1,5 +1,5 @@
-import type { AuditRowShown } from "../../../domain/audit.ts"
-import { csvText } from "../../csv.ts"
+import type { AuditRowResponse } from "../../../../domain/audit.ts"
+import { csvText } from "../../../browser/csv.ts"
 
 export type AuditFormat = "csv" | "ndjson"
 
@@ -18,10 +18,10 @@ const COLUMNS = [
   "user_agent",
   "request_id",
   "changes",
-] as const satisfies readonly (keyof AuditRowShown)[]
+] as const satisfies readonly (keyof AuditRowResponse)[]
 
-/** The rows as a file: CSV with a head, or one JSON object a line. */
-export function auditFile(rows: readonly AuditRowShown[], format: AuditFormat): string {
+/** Formats rows as CSV with a header, or as one JSON object per line. */
+export function auditFile(rows: readonly AuditRowResponse[], format: AuditFormat): string {
   if (format === "ndjson") return rows.map((row) => `${JSON.stringify(row)}\n`).join("")
   return csvText(COLUMNS, rows)
 }

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks"
-import { Button } from "../../parts/button.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { visible } from "../../safe-text.ts"
-import type { OwnSite } from "./own-organization.ts"
+import { Button } from "../../../parts/button.tsx"
+import { SelectField, TextField } from "../../../parts/form/fields.tsx"
+import { visible } from "../../../text/safe-text.ts"
+import type { OwnSite } from "../own-organization.ts"
 
-/** As the list takes them; empty: any. */
+/** Filters as the API expects them. An empty value matches everything. */
 export interface AuditFilters {
   actor: string
   action: string
@@ -15,22 +15,22 @@ export interface AuditFilters {
 }
 export const NO_FILTERS: AuditFilters = { actor: "", action: "", site: "", from: "", to: "", outcome: "" }
 
-/** A query that has begun, for more parameters behind it; empty without filters. */
+/** Returns the filters as query parameters, each followed by `&`. Empty without filters. */
 export const asQuery = (filters: AuditFilters): string =>
   Object.entries(filters)
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}&`)
     .join("")
 
-/** Groups of actions: a star is any end. */
+/** Groups of actions. `*` matches any suffix. */
 const ACTIONS = [
-  { value: "", label: "Everything" },
+  { value: "", label: "All actions" },
   { value: "accounts.member.*", label: "Members" },
   { value: "accounts.invitation.*", label: "Invitations" },
   { value: "accounts.api_key.*", label: "API keys" },
-  { value: "accounts.organization.*", label: "Settings of the organization" },
+  { value: "accounts.organization.*", label: "Organization settings" },
   { value: "accounts.provider.*", label: "Identity providers" },
-  { value: "accounts.mail_domain.*", label: "Mail domains" },
+  { value: "accounts.mail_domain.*", label: "Email domains" },
   { value: "sites.*", label: "Sites" },
 ]
 
@@ -40,7 +40,7 @@ interface AuditFiltersFormProps {
   onFilters(filters: AuditFilters): void
 }
 
-/** Applied together: the log is searched part by part, and not while one types. */
+/** Renders the filters of the audit log. They are applied together, because searching the log is slow. */
 export function AuditFiltersForm({ sites, shown, onFilters }: AuditFiltersFormProps) {
   const [draft, setDraft] = useState(shown)
   const set = (name: keyof AuditFilters) => (value: string) => setDraft({ ...draft, [name]: value })
@@ -53,13 +53,13 @@ export function AuditFiltersForm({ sites, shown, onFilters }: AuditFiltersFormPr
         onFilters({ ...draft, actor: draft.actor.trim() })
       }}
     >
-      <TextField label="Who (e-mail)" value={draft.actor} onValue={set("actor")} type="search" />
-      <SelectField label="What" value={draft.action} onValue={set("action")} options={ACTIONS} />
+      <TextField label="Actor (email)" value={draft.actor} onValue={set("actor")} type="search" />
+      <SelectField label="Action" value={draft.action} onValue={set("action")} options={ACTIONS} />
       <SelectField
         label="Site"
         value={draft.site}
         onValue={set("site")}
-        options={[{ value: "", label: "All" }, ...sites.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
+        options={[{ value: "", label: "All sites" }, ...sites.map(({ id, name }) => ({ value: String(id), label: visible(name) }))]}
       />
       <TextField label="From" type="date" value={draft.from} onValue={set("from")} />
       <TextField label="To" type="date" value={draft.to} onValue={set("to")} />
@@ -69,12 +69,12 @@ export function AuditFiltersForm({ sites, shown, onFilters }: AuditFiltersFormPr
         onValue={set("outcome")}
         options={[
           { value: "", label: "Any" },
-          { value: "ok", label: "Done" },
+          { value: "ok", label: "Succeeded" },
           { value: "failed", label: "Failed" },
         ]}
       />
       <div class="row">
-        <Button type="submit">Filter</Button>
+        <Button type="submit">Apply filters</Button>
         <Button
           kind="quiet"
           onClick={() => {
@@ -82,7 +82,7 @@ export function AuditFiltersForm({ sites, shown, onFilters }: AuditFiltersFormPr
             onFilters(NO_FILTERS)
           }}
         >
-          Clear
+          Clear filters
         </Button>
       </div>
     </form>

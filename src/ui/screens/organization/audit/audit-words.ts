@@ -1,31 +1,32 @@
-import type { AuditRowShown } from "../../../domain/audit.ts"
+import type { AuditRowResponse } from "../../../../domain/audit.ts"
 
 const VERBS: Readonly<Record<string, string>> = {
-  create: "made",
+  create: "created",
   update: "changed",
   delete: "deleted",
   remove: "removed",
   revoke: "revoked",
   rotate: "rotated",
-  resend: "sent again",
+  resend: "resent",
   accept: "accepted",
-  transfer: "handed over",
-  verify: "proved",
+  transfer: "transferred",
+  verify: "verified",
   leave: "left",
   end: "ended",
-  begin: "begun",
+  begin: "started",
   download: "downloaded",
   export: "exported",
   use: "used",
 }
 const THINGS: Readonly<Record<string, string>> = {
   api_key: "API key",
-  mail_domain: "mail domain",
+  mail_domain: "email domain",
   provider: "identity provider",
-  site_member: "role on a site",
+  share: "shared view",
+  site_member: "site-specific role",
 }
 
-/** `accounts.api_key.create` as "API key made"; what is not known from the parts of its name. */
+/** Describes an action: `accounts.api_key.create` as *API key created*. Unknown words are taken from the name. */
 export function actionWords(action: string): string {
   const [, thing = action, verb = ""] = action.split(".")
   const what = THINGS[thing] ?? thing.replaceAll(/[_-]/g, " ")
@@ -34,13 +35,13 @@ export function actionWords(action: string): string {
 
 export interface FieldChange {
   field: string
-  /** Undefined where there was nothing: the thing was made then. */
+  /** Undefined if there was no value before. */
   before: string | undefined
   after: string
 }
 
-/** What changed, field by field, as text; of fields with parts only the parts that differ. */
-export function changesOf({ changes }: Pick<AuditRowShown, "changes">): readonly FieldChange[] {
+/** Returns the changed fields as text. Of a nested field only the parts that differ. */
+export function changesOf({ changes }: Pick<AuditRowResponse, "changes">): readonly FieldChange[] {
   const pairs = Object.entries((changes ?? {}) as Record<string, unknown>)
   return pairs.flatMap(([field, pair]) => {
     const [before, after] = Array.isArray(pair) ? pair : [null, pair]
@@ -48,13 +49,13 @@ export function changesOf({ changes }: Pick<AuditRowShown, "changes">): readonly
   })
 }
 
-const isParted = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
+const isNested = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
 
 function differing(field: string, before: unknown, after: unknown): FieldChange[] {
-  if (isParted(before) || isParted(after)) {
-    const [old, now] = [isParted(before) ? before : {}, isParted(after) ? after : {}]
+  if (isNested(before) || isNested(after)) {
+    const [old, now] = [isNested(before) ? before : {}, isNested(after) ? after : {}]
     return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((part) => differing(part, old[part], now[part]))
   }
   if (JSON.stringify(before) === JSON.stringify(after) || (isNothing(before) && isNothing(after))) return []

@@ -1,47 +1,47 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import type { AuditRowShown } from "../../../domain/audit.ts"
-import { get } from "../../api.ts"
-import { timeText } from "../../format.ts"
-import { Button } from "../../parts/button.tsx"
-import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState, ErrorState, Skeleton, sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { saveFile } from "../../save-file.ts"
-import { toast } from "../../toasts.ts"
+import type { AuditRowResponse } from "../../../../domain/audit.ts"
+import { get } from "../../../api/api.ts"
+import { saveFile } from "../../../browser/save-file.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Button } from "../../../parts/button.tsx"
+import { type Column, DataTable } from "../../../parts/data-table.tsx"
+import { Page } from "../../../parts/page.tsx"
+import { EmptyState, ErrorState, Skeleton, sentenceOf } from "../../../parts/states.tsx"
+import { timeText } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.ts"
+import { type OwnSite, organizationPath, type SectionProps, useOwnSites } from "../own-organization.ts"
 import { type AuditFormat, auditFile } from "./audit-file.ts"
 import { type AuditFilters, AuditFiltersForm, asQuery, NO_FILTERS } from "./audit-filters.tsx"
 import { actionWords, changesOf, type FieldChange } from "./audit-words.ts"
-import { type OwnSite, organizationPath, type SectionProps, useOwnSites } from "./own-organization.ts"
 
 interface AuditPage {
-  data: AuditRowShown[]
+  data: AuditRowResponse[]
   next_cursor: string | null
 }
 
-const A_PAGE = 50
+const PAGE_SIZE = 50
 
-/** Who changed what, newest first. */
+/** Shows the audit log, newest first. */
 export function Audit({ organization }: SectionProps) {
   const sites = useOwnSites(organization.id)
   const [filters, setFilters] = useState<AuditFilters>(NO_FILTERS)
   const path = `${organizationPath(organization.id)}/audit?${asQuery(filters)}`
   const list = useInfiniteQuery({
     queryKey: ["audit", organization.id, filters],
-    queryFn: ({ pageParam, signal }) => get<AuditPage>(`${path}limit=${A_PAGE}${cursorOf(pageParam)}`, signal),
+    queryFn: ({ pageParam, signal }) => get<AuditPage>(`${path}limit=${PAGE_SIZE}${cursorOf(pageParam)}`, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
   const rows = list.data?.pages.flatMap(({ data }) => data)
   const isFiltered = asQuery(filters) !== ""
   return (
-    <Page title="Audit" actions={<Files path={path} />}>
+    <Page title="Audit log" actions={<ExportButtons path={path} />}>
       <AuditFiltersForm sites={sites} shown={filters} onFilters={setFilters} />
       {rows ? (
         rows.length === 0 ? (
-          <EmptyState action={isFiltered && <Button onClick={() => setFilters(NO_FILTERS)}>Clear the filters</Button>}>
-            {isFiltered ? "Nothing in the log is like that." : "Nothing was changed yet."}
+          <EmptyState action={isFiltered && <Button onClick={() => setFilters(NO_FILTERS)}>Clear filters</Button>}>
+            {isFiltered ? "No entries match these filters." : "No entries yet. Changes to members, keys, settings and sites appear here."}
           </EmptyState>
         ) : (
           <div class="stack" aria-busy={list.isFetching}>
@@ -49,7 +49,7 @@ export function Audit({ organization }: SectionProps) {
             {list.hasNextPage && (
               <div class="row">
                 <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                  Older
+                  Show older entries
                 </Button>
               </div>
             )}
@@ -66,10 +66,10 @@ export function Audit({ organization }: SectionProps) {
 
 const cursorOf = (cursor: string | null): string => (cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`)
 
-const columnsOf = (sites: readonly OwnSite[]): Column<AuditRowShown>[] => [
+const columnsOf = (sites: readonly OwnSite[]): Column<AuditRowResponse>[] => [
   {
     id: "at",
-    label: "When",
+    label: "Time",
     cell: ({ at }) => (
       <time class="number" dateTime={at}>
         {timeText(at)}
@@ -78,19 +78,19 @@ const columnsOf = (sites: readonly OwnSite[]): Column<AuditRowShown>[] => [
   },
   {
     id: "actor",
-    label: "Who",
+    label: "Actor",
     cell: ({ actor_kind, actor_email, impersonator_email, ip_prefix }) => (
       <>
-        <div>{actor_kind === "system" ? "the instance" : visible(actor_email)}</div>
-        {impersonator_email && <div class="small quiet">{visible(impersonator_email)}, looking as them</div>}
-        {actor_kind === "cli" && <div class="small quiet">on the command line</div>}
+        <div>{actor_kind === "system" ? "System" : visible(actor_email)}</div>
+        {impersonator_email && <div class="small quiet">impersonated by {visible(impersonator_email)}</div>}
+        {actor_kind === "cli" && <div class="small quiet">command line</div>}
         {ip_prefix && <div class="small quiet">{visible(ip_prefix)}</div>}
       </>
     ),
   },
   {
     id: "action",
-    label: "What",
+    label: "Action",
     cell: ({ action, target_label, site_id, outcome }) => (
       <>
         <div title={action}>{actionWords(action)}</div>
@@ -100,15 +100,15 @@ const columnsOf = (sites: readonly OwnSite[]): Column<AuditRowShown>[] => [
       </>
     ),
   },
-  { id: "changes", label: "Before and after", cell: (row) => <Changes row={row} /> },
+  { id: "changes", label: "Changes", cell: (row) => <Changes row={row} /> },
 ]
 
-/** So many fields are shown at once; the others when they are asked for. */
-const FIELDS = 4
+/** Maximum number of changed fields that are shown without expanding. */
+const MAX_FIELDS = 4
 
-function Changes({ row }: { row: AuditRowShown }) {
+function Changes({ row }: { row: AuditRowResponse }) {
   const fields = changesOf(row)
-  return fields.length > FIELDS ? (
+  return fields.length > MAX_FIELDS ? (
     <details class="small">
       <summary>{fields.length} fields</summary>
       <FieldChanges fields={fields} />
@@ -130,19 +130,19 @@ const FieldChanges = ({ fields }: { fields: readonly FieldChange[] }) => (
 )
 
 const TYPES: Readonly<Record<AuditFormat, string>> = { csv: "text/csv", ndjson: "application/x-ndjson" }
-/** A file holds so many rows at most; the log of years is better asked for in parts. */
-const MOST = 20_000
+/** Maximum number of rows in a file. */
+const MAX_ROWS = 20_000
 
-function Files({ path }: { path: string }) {
+function ExportButtons({ path }: { path: string }) {
   const [busy, setBusy] = useState<AuditFormat>()
   const save = async (format: AuditFormat) => {
     setBusy(format)
     try {
       const rows = await rowsOf(path)
       saveFile(`audit.${format}`, new Blob([auditFile(rows, format)], { type: TYPES[format] }))
-      if (rows.length >= MOST) toast(`The file holds the newest ${MOST} rows. Narrow the days for older ones.`)
+      if (rows.length >= MAX_ROWS) toast(`The file contains the newest ${MAX_ROWS} entries. Choose a shorter date range for older ones.`)
     } catch (error) {
-      toast(`The file was not made. ${sentenceOf(error as Error)}`)
+      toast(`The export failed. ${sentenceOf(error as Error)}`)
     } finally {
       setBusy(undefined)
     }
@@ -150,23 +150,23 @@ function Files({ path }: { path: string }) {
   return (
     <>
       <Button icon="download" busy={busy === "csv"} onClick={() => void save("csv")}>
-        CSV
+        Export CSV
       </Button>
       <Button icon="download" busy={busy === "ndjson"} onClick={() => void save("ndjson")}>
-        NDJSON
+        Export NDJSON
       </Button>
     </>
   )
 }
 
-/** Everything that matches, not only what is shown. */
-async function rowsOf(path: string): Promise<AuditRowShown[]> {
-  const rows: AuditRowShown[] = []
+/** Fetches all rows that match, not only those shown. */
+async function rowsOf(path: string): Promise<AuditRowResponse[]> {
+  const rows: AuditRowResponse[] = []
   let cursor: string | null = null
   do {
     const page: AuditPage = await get<AuditPage>(`${path}limit=200${cursorOf(cursor)}`)
     rows.push(...page.data)
     cursor = page.next_cursor
-  } while (cursor !== null && rows.length < MOST)
+  } while (cursor !== null && rows.length < MAX_ROWS)
   return rows
 }

@@ -1,59 +1,27 @@
-import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { agoText } from "../../ago.ts"
-import { remove } from "../../api.ts"
-import { dayText } from "../../format.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { Button } from "../../parts/button.tsx"
-import { Confirm } from "../../parts/confirm.tsx"
-import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { Icon } from "../../parts/icon.tsx"
-import { MenuItem, Popover } from "../../parts/menu.tsx"
-import { Moment } from "../../parts/moment.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
-import { toast } from "../../toasts.ts"
+import { remove } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Answer } from "../../../parts/answer.tsx"
+import { Button } from "../../../parts/button.tsx"
+import { Confirm } from "../../../parts/confirm.tsx"
+import { type Column, DataTable } from "../../../parts/data-table.tsx"
+import { SelectField } from "../../../parts/form/fields.tsx"
+import { Icon } from "../../../parts/icon.tsx"
+import { MenuItem, Popover } from "../../../parts/menu.tsx"
+import { Moment } from "../../../parts/moment.tsx"
+import { Page } from "../../../parts/page.tsx"
+import { EmptyState } from "../../../parts/states.tsx"
+import { agoText } from "../../../text/ago.ts"
+import { dayText } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.ts"
+import { type OwnSite, type SectionProps, useOwnSites, useRefresh } from "../own-organization.ts"
 import { exampleRequest } from "./examples.ts"
 import { KeyDialog } from "./key-dialog.tsx"
 import { KeyUsage } from "./key-usage.tsx"
+import { type ApiKey, keysPath, reachWords, useApiKeys } from "./keys.ts"
 import { NewSecret, type SecretShown } from "./new-secret.tsx"
-import { type OwnSite, organizationPath, type SectionProps, useOwnSites, useRefresh } from "./own-organization.ts"
 import { RotateKey } from "./rotate-key.tsx"
-import { scopeWords, tellingScopes } from "./scopes.ts"
-
-/** A row of `GET …/api-keys`. */
-export interface ApiKey {
-  id: number
-  name: string
-  prefix: string
-  last4: string
-  scopes: string[]
-  site_access: "all" | "list"
-  site_ids: number[] | null
-  ip_allow: string[]
-  rate_limit: number | null
-  personal: boolean
-  created_by: { id: number; name: string; email: string } | null
-  created_at: string
-  expires_at: string | null
-  last_used_at: string | null
-  last_used_ip_prefix: string | null
-  state: "active" | "expired" | "revoked"
-  owner_left: boolean
-  version: number
-}
-
-export const keysPath = (organizationId: number): string => `${organizationPath(organizationId)}/api-keys`
-
-export const useApiKeys = (organizationId: number, state: string, enabled = true) =>
-  useQuery({
-    queryKey: ["api-keys", organizationId, state],
-    queryFn: ({ signal }) => getAll<ApiKey>(`${keysPath(organizationId)}?${state === "" ? "" : `state=${state}&`}`, signal),
-    enabled,
-  })
+import { scopeWords, withoutImplied } from "./scopes.ts"
 
 type Act = { kind: "create" } | { kind: "change" | "rotate" | "revoke" | "usage"; key: ApiKey }
 
@@ -63,11 +31,11 @@ export function ApiKeys({ organization }: SectionProps) {
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
   const [act, setAct] = useState<Act>()
-  const [made, setMade] = useState<SecretShown>()
+  const [created, setCreated] = useState<SecretShown>()
   const close = () => setAct(undefined)
-  const onMade = async (secret: SecretShown) => {
+  const onCreated = async (secret: SecretShown) => {
     close()
-    setMade(secret)
+    setCreated(secret)
     await refresh("api-keys")
   }
   return (
@@ -75,22 +43,22 @@ export function ApiKeys({ organization }: SectionProps) {
       title="API keys"
       actions={
         <Button kind="primary" icon="plus" onClick={() => setAct({ kind: "create" })}>
-          Make a key
+          Create API key
         </Button>
       }
     >
       <p class="quiet">
-        Programs ask with a key; it opens the public API and nothing else. <a href="/api/public/v1/docs">Reference of the API</a>
+        Keys give programs access to the public API only. <a href="/api/public/v1/docs">API reference</a>
       </p>
       <div class="sites-tools">
         <SelectField
-          label="Keys"
+          label="Status"
           value={state}
           onValue={setState}
           options={[
-            { value: "active", label: "That work" },
-            { value: "expired", label: "That have ended" },
-            { value: "revoked", label: "That were revoked" },
+            { value: "active", label: "Active" },
+            { value: "expired", label: "Expired" },
+            { value: "revoked", label: "Revoked" },
             { value: "", label: "All" },
           ]}
         />
@@ -101,42 +69,42 @@ export function ApiKeys({ organization }: SectionProps) {
             state === "active" ? (
               <NoKeys sites={sites} />
             ) : (
-              <EmptyState>There are no such keys.</EmptyState>
+              <EmptyState>No keys with this status.</EmptyState>
             )
           ) : (
             <DataTable caption="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(sites, setAct)} />
           )
         }
       </Answer>
-      {act?.kind === "create" && <KeyDialog organization={organization} onMade={onMade} onClose={close} />}
-      {act?.kind === "change" && <KeyDialog organization={organization} present={act.key} onClose={close} />}
-      {act?.kind === "rotate" && <RotateKey organizationId={organization.id} apiKey={act.key} onMade={onMade} onClose={close} />}
+      {act?.kind === "create" && <KeyDialog organization={organization} onCreated={onCreated} onClose={close} />}
+      {act?.kind === "change" && <KeyDialog organization={organization} current={act.key} onClose={close} />}
+      {act?.kind === "rotate" && <RotateKey organizationId={organization.id} apiKey={act.key} onCreated={onCreated} onClose={close} />}
       {act?.kind === "usage" && <KeyUsage organizationId={organization.id} apiKey={act.key} onClose={close} />}
       {act?.kind === "revoke" && (
         <Confirm
-          title={`Revoke ${visible(act.key.name)}`}
-          act="Revoke the key"
+          title={`Revoke ${visible(act.key.name)}?`}
+          act="Revoke key"
           onClose={close}
           onConfirm={async () => {
             await remove(`${keysPath(organization.id)}/${act.key.id}`)
             await refresh("api-keys")
-            toast("The key was revoked")
+            toast("API key revoked")
           }}
         >
           <p>
-            Whatever uses {act.key.prefix}… is refused from the next request on, and nothing brings it back. It was{" "}
+            Requests with {act.key.prefix}… will be rejected from now on. This can't be undone. The key was{" "}
             {act.key.last_used_at ? `last used ${agoText(act.key.last_used_at)}` : "never used"}.
           </p>
         </Confirm>
       )}
-      {made && <NewSecret made={made} sites={sites} onClose={() => setMade(undefined)} />}
+      {created && <NewSecret created={created} sites={sites} onClose={() => setCreated(undefined)} />}
     </Page>
   )
 }
 
 const NoKeys = ({ sites }: { sites: readonly OwnSite[] }) => (
   <div class="state">
-    <p class="quiet">There is no key yet. With one, a request looks like this:</p>
+    <p class="quiet">No API keys yet. With a key, a request looks like this:</p>
     <pre>{exampleRequest({ scopes: ["stats:read"], site_ids: sites.map(({ id }) => id), key: "ff_…" })}</pre>
   </div>
 )
@@ -157,14 +125,14 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   },
   {
     id: "scopes",
-    label: "May",
-    cell: ({ scopes }) => tellingScopes(scopes).map((scope) => <div key={scope}>{scopeWords(scope)}</div>),
+    label: "Permissions",
+    cell: ({ scopes }) => withoutImplied(scopes).map((scope) => <div key={scope}>{scopeWords(scope)}</div>),
   },
-  { id: "sites", label: "On", cell: (key) => reachWords(key, sites) },
+  { id: "sites", label: "Sites", cell: (key) => reachWords(key, sites) },
   {
     id: "expires",
-    label: "Until",
-    cell: ({ expires_at }) => (expires_at ? <time dateTime={expires_at}>{dayText(expires_at)}</time> : "without end"),
+    label: "Expires",
+    cell: ({ expires_at }) => (expires_at ? <time dateTime={expires_at}>{dayText(expires_at)}</time> : "Never"),
   },
   {
     id: "used",
@@ -178,9 +146,9 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   },
   {
     id: "acts",
-    label: "Acts",
+    label: "Actions",
     cell: (key) => (
-      <Popover button={<Icon name="more" />} label={`Acts on ${visible(key.name)}`} kind="quiet" iconOnly>
+      <Popover button={<Icon name="more" />} label={`Actions for ${visible(key.name)}`} kind="quiet" iconOnly>
         {(close) => {
           const item = (kind: "change" | "rotate" | "revoke" | "usage", label: string) => (
             <MenuItem
@@ -195,10 +163,10 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
           )
           return (
             <>
-              {item("usage", "Usage")}
-              {key.state === "active" && item("change", "Change")}
-              {key.state === "active" && item("rotate", "Rotate")}
-              {key.state !== "revoked" && item("revoke", "Revoke")}
+              {item("usage", "Show usage")}
+              {key.state === "active" && item("change", "Edit key")}
+              {key.state === "active" && item("rotate", "Rotate key")}
+              {key.state !== "revoked" && item("revoke", "Revoke key")}
             </>
           )
         }}
@@ -207,15 +175,16 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
   },
 ]
 
-const EVERYTHING = 5
+/** Number of scopes from which a key without limits is pointed out. */
+const MANY_SCOPES = 5
 
 function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, expires_at } }: { apiKey: ApiKey }) {
-  const isWide = site_access === "all" && expires_at === null && tellingScopes(scopes).length >= EVERYTHING
+  const isWide = site_access === "all" && expires_at === null && withoutImplied(scopes).length >= MANY_SCOPES
   const marks = [
     state === "active" ? "" : state,
     personal ? "personal" : "",
-    owner_left ? "its maker has left" : "",
-    isWide ? "may almost everything, without end" : "",
+    owner_left ? "created by a former member" : "",
+    isWide ? "almost full access, never expires" : "",
   ].filter((mark) => mark !== "")
   return (
     <>
@@ -226,14 +195,4 @@ function Marks({ apiKey: { state, owner_left, personal, scopes, site_access, exp
       ))}
     </>
   )
-}
-
-const SHOWN = 3
-
-/** Which sites a key reaches, in words. */
-export function reachWords({ site_ids }: Pick<ApiKey, "site_ids">, sites: readonly OwnSite[]): string {
-  if (site_ids === null) return "all sites, future ones too"
-  if (site_ids.length === 0) return "no site: it reaches nothing"
-  const names = site_ids.map((id) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`))
-  return names.length > SHOWN ? `${names.slice(0, SHOWN).join(", ")} and ${names.length - SHOWN} more` : names.join(", ")
 }

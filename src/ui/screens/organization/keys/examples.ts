@@ -1,16 +1,16 @@
-/** Requests and configurations to copy. Addresses are those that this page came from. */
+/** Example requests and configurations to copy, with the origin of this page. */
 
 interface KeyFacts {
   scopes: readonly string[]
   site_ids: readonly number[] | null
-  /** The whole key, or a stand-in. */
+  /** The whole key, or a placeholder. */
   key: string
 }
 
 const api = (): string => `${location.origin}/api/public/v1`
-export const mcpAddress = (): string => `${api()}/mcp`
+export const mcpUrl = (): string => `${api()}/mcp`
 
-/** One request that the key can make, for a shell. */
+/** Returns an example request that the key permits, for a shell. */
 export function exampleRequest({ scopes, site_ids, key }: KeyFacts): string {
   const site = site_ids?.[0] ?? 1
   const authorized = `curl -H "Authorization: Bearer ${key}"`
@@ -23,17 +23,21 @@ export function exampleRequest({ scopes, site_ids, key }: KeyFacts): string {
 
 export type McpClient = "json" | "claude-code" | "servers" | "bridge" | "curl"
 
-export const MCP_CLIENTS: readonly { id: McpClient; label: string; says: string }[] = [
-  { id: "json", label: "Most clients", says: "Into the file of servers (mcpServers) of Cursor, Windsurf, Gemini CLI and others." },
-  { id: "claude-code", label: "Claude Code", says: "One command in a terminal." },
-  { id: "servers", label: "VS Code", says: "Into .vscode/mcp.json of a folder, or into the settings of the user." },
-  { id: "bridge", label: "By command", says: "For programs that can only start a command, such as Claude Desktop; it needs Node." },
-  { id: "curl", label: "By hand", says: "The list of tools, in a terminal." },
+export const MCP_CLIENTS: readonly { id: McpClient; label: string; note: string }[] = [
+  {
+    id: "json",
+    label: "Most clients",
+    note: "Add it to the MCP configuration file (mcpServers) of Cursor, Windsurf, Gemini CLI and others.",
+  },
+  { id: "claude-code", label: "Claude Code", note: "Run this command in a terminal." },
+  { id: "servers", label: "VS Code", note: "Add it to .vscode/mcp.json of a folder or to your user settings." },
+  { id: "bridge", label: "Command", note: "For clients that can only start a command, such as Claude Desktop. Requires Node." },
+  { id: "curl", label: "curl", note: "Lists the tools in a terminal." },
 ]
 
-/** The configuration of a client that is to ask through MCP. */
+/** Returns the configuration that connects a client through MCP. */
 export function mcpConfiguration(client: McpClient, key: string): string {
-  const url = mcpAddress()
+  const url = mcpUrl()
   const header = `Authorization: Bearer ${key}`
   const server = { type: "http", url, headers: { Authorization: `Bearer ${key}` } }
   switch (client) {

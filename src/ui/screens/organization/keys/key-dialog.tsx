@@ -1,68 +1,68 @@
 import { useState } from "preact/hooks"
-import { patch, post } from "../../api.ts"
-import { Button } from "../../parts/button.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
-import { type ApiKey, keysPath } from "./api-keys.tsx"
+import { patch, post } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Button } from "../../../parts/button.tsx"
+import { Dialog } from "../../../parts/dialog.tsx"
+import { Choice, TextArea, TextField } from "../../../parts/form/fields.tsx"
+import { Form } from "../../../parts/form/form.tsx"
+import { visible } from "../../../text/safe-text.ts"
+import { type OwnOrganization, useOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
+import { SiteChoices } from "../site-choices.tsx"
 import { ExpiryField } from "./expiry-field.tsx"
 import { bodyOf, draftOf, type KeyDraft, withPreset } from "./key-draft.ts"
+import { type ApiKey, keysPath } from "./keys.ts"
 import type { SecretShown } from "./new-secret.tsx"
-import { type OwnOrganization, useOrganization, useOwnSites, useRefresh } from "./own-organization.ts"
-import { beyondPreset, PRESETS, type Preset, SCOPE_WORDS, SCOPES } from "./scopes.ts"
-import { SiteChoices } from "./site-choices.tsx"
+import { beyondPreset, PRESETS, type Preset, SCOPE_WORDS, SCOPES, scopePhrase } from "./scopes.ts"
 
 interface KeyDialogProps {
   organization: OwnOrganization
-  /** The key to change; without one a new one is made. */
-  present?: ApiKey
-  /** What a new one is made for, unless something else is chosen. */
+  /** Key to edit, or undefined to create a new one. */
+  current?: ApiKey
+  /** Initial preset of a new key. */
   preset?: Preset
-  onMade?(made: SecretShown): Promise<unknown>
+  onCreated?(created: SecretShown): Promise<unknown>
   onClose(): void
 }
 
-/** What a key may do, where and how long. */
-export function KeyDialog({ organization, present, preset = "assistant", onMade, onClose }: KeyDialogProps) {
-  const [draft, setDraft] = useState<KeyDraft>(() => (present ? draftOf(present) : withPreset(preset)))
+/** Creates or edits an API key. */
+export function KeyDialog({ organization, current, preset = "assistant", onCreated, onClose }: KeyDialogProps) {
+  const [draft, setDraft] = useState<KeyDraft>(() => (current ? draftOf(current) : withPreset(preset)))
   const refresh = useRefresh(organization.id)
   const set = (changes: Partial<KeyDraft>) => setDraft({ ...draft, ...changes })
   const submit = async () => {
     const path = keysPath(organization.id)
-    if (!present) return onMade?.(await post<SecretShown>(path, bodyOf(draft)))
+    if (!current) return onCreated?.(await post<SecretShown>(path, bodyOf(draft)))
     try {
-      await patch(`${path}/${present.id}`, { ...bodyOf(draft), version: present.version })
+      await patch(`${path}/${current.id}`, { ...bodyOf(draft), version: current.version })
     } finally {
       await refresh("api-keys")
     }
-    toast("The key was changed")
+    toast("API key saved")
     onClose()
   }
   return (
-    <Dialog title={present ? `Change ${visible(present.name)}` : "Make a key"} onClose={onClose}>
-      <Form submit={submit} label="Key">
+    <Dialog title={current ? `Edit ${visible(current.name)}` : "Create API key"} onClose={onClose}>
+      <Form submit={submit} label="API key">
         {({ busy, errorOf }) => (
           <>
-            {!present && <PresetField draft={draft} onPreset={(chosen) => setDraft({ ...withPreset(chosen), name: draft.name })} />}
+            {!current && <PresetField draft={draft} onPreset={(chosen) => setDraft({ ...withPreset(chosen), name: draft.name })} />}
             <TextField
               label="Name"
               value={draft.name}
               onValue={(name) => set({ name })}
               error={errorOf("/name")}
-              note="Says later what the key is for: which program, on which machine."
+              note="Helps you recognize the key later, such as the program and server that use it."
               autocomplete="off"
             />
             <ScopeFields draft={draft} onDraft={set} error={errorOf("/scopes")} />
             <ReachFields draft={draft} onDraft={set} organizationId={organization.id} error={errorOf("/site_ids")} />
-            <TooWide draft={draft} />
+            <ExcessWarning draft={draft} />
             <Expiry organizationId={organization.id} draft={draft} onDraft={set} error={errorOf("/expires_at")} />
-            <Limits draft={draft} onDraft={set} isNew={!present} errorOf={errorOf} />
+            <Limits draft={draft} onDraft={set} isNew={!current} errorOf={errorOf} />
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                {present ? "Save" : "Make the key"}
+                {current ? "Save changes" : "Create API key"}
               </Button>
             </div>
           </>
@@ -79,22 +79,22 @@ interface PartProps {
 
 const PresetField = ({ draft, onPreset }: { draft: KeyDraft; onPreset(preset: Preset | undefined): void }) => (
   <fieldset class="stack">
-    <legend>What it is for</legend>
+    <legend>Purpose</legend>
     <div class="choice-list">
       {(Object.keys(PRESETS) as Preset[]).map((id) => (
         <Choice
           key={id}
           name="preset"
           label={PRESETS[id].label}
-          note={PRESETS[id].says}
+          note={PRESETS[id].note}
           checked={draft.preset === id}
           onChange={() => onPreset(id)}
         />
       ))}
       <Choice
         name="preset"
-        label="Something else"
-        note="choose each scope"
+        label="Custom"
+        note="Choose each permission yourself."
         checked={draft.preset === undefined}
         onChange={() => onPreset(undefined)}
       />
@@ -102,14 +102,14 @@ const PresetField = ({ draft, onPreset }: { draft: KeyDraft; onPreset(preset: Pr
   </fieldset>
 )
 
-/** Of a preset they can be looked at, and changed. */
+/** Renders the scopes. They are collapsed if a preset is chosen. */
 function ScopeFields({ draft, onDraft, error }: PartProps & { error: string | undefined }) {
   const choices = (
     <div class="choice-list">
       {SCOPES.map((scope) => (
         <Choice
           key={scope}
-          label={`May ${SCOPE_WORDS[scope]}`}
+          label={SCOPE_WORDS[scope]}
           note={<code>{scope}</code>}
           checked={draft.scopes.includes(scope)}
           onChange={(checked) => onDraft({ scopes: SCOPES.filter((one) => (one === scope ? checked : draft.scopes.includes(one))) })}
@@ -120,16 +120,16 @@ function ScopeFields({ draft, onDraft, error }: PartProps & { error: string | un
   )
   return draft.preset === undefined ? (
     <fieldset>
-      <legend>What it may do</legend>
+      <legend>Permissions</legend>
       {choices}
     </fieldset>
   ) : (
     <details>
       <summary>
-        {draft.scopes.length === 0 ? "May do nothing" : `May ${draft.scopes.map((scope) => SCOPE_WORDS[scope]).join("; ")}`}
+        {draft.scopes.length === 0 ? "No permissions" : `Permissions: ${draft.scopes.map((scope) => scopePhrase(scope)).join("; ")}`}
       </summary>
       <fieldset>
-        <legend class="visually-hidden">What it may do</legend>
+        <legend class="visually-hidden">Permissions</legend>
         {choices}
       </fieldset>
     </details>
@@ -141,12 +141,12 @@ function ReachFields({ draft, onDraft, organizationId, error }: PartProps & { or
   return (
     <>
       <fieldset class="stack">
-        <legend>Where</legend>
+        <legend>Access</legend>
         <div class="choice-list">
-          <Choice name="reach" label="On chosen sites" checked={draft.reach === "list"} onChange={() => onDraft({ reach: "list" })} />
+          <Choice name="reach" label="Selected sites" checked={draft.reach === "list"} onChange={() => onDraft({ reach: "list" })} />
           <Choice
             name="reach"
-            label="On all sites, future ones too"
+            label="All sites, including future ones"
             checked={draft.reach === "all"}
             onChange={() => onDraft({ reach: "all" })}
           />
@@ -158,7 +158,7 @@ function ReachFields({ draft, onDraft, organizationId, error }: PartProps & { or
           sites={sites}
           chosen={draft.siteIds}
           onChosen={(siteIds) => onDraft({ siteIds })}
-          emptyNote="No site is chosen: a key like this reaches nothing."
+          emptyNote="This key has no access to any site. Choose at least one site."
           error={error}
         />
       )}
@@ -166,14 +166,14 @@ function ReachFields({ draft, onDraft, organizationId, error }: PartProps & { or
   )
 }
 
-/** A key that can do more than what it is for. */
-function TooWide({ draft: { preset, scopes, reach } }: { draft: KeyDraft }) {
+/** Warns if the key can do more than its preset needs. */
+function ExcessWarning({ draft: { preset, scopes, reach } }: { draft: KeyDraft }) {
   const beyond = preset ? beyondPreset(preset, scopes, reach) : []
   return (
     <div role="status">
       {preset && beyond.length > 0 && (
         <p class="notice" data-kind="warn">
-          This is more than {PRESETS[preset].label} needs. The key could also {beyond.join("; ")}.
+          {PRESETS[preset].label} doesn't need all of this. The key could also: {beyond.join("; ")}.
         </p>
       )}
     </div>
@@ -183,20 +183,20 @@ function TooWide({ draft: { preset, scopes, reach } }: { draft: KeyDraft }) {
 function Expiry({ organizationId, draft, onDraft, error }: PartProps & { organizationId: number; error: string | undefined }) {
   const policy = useOrganization(organizationId).data?.policy
   return (
-    <ExpiryField value={draft.expiry} present={draft.expiresAt} policy={policy} onValue={(expiry) => onDraft({ expiry })} error={error} />
+    <ExpiryField value={draft.expiry} current={draft.expiresAt} policy={policy} onValue={(expiry) => onDraft({ expiry })} error={error} />
   )
 }
 
 const Limits = ({ draft, onDraft, isNew, errorOf }: PartProps & { isNew: boolean; errorOf(pointer: string): string | undefined }) => (
   <details>
-    <summary>Addresses and rate</summary>
+    <summary>IP addresses and rate limit</summary>
     <div class="stack">
       <TextArea
-        label="Only from these addresses"
+        label="Allowed IP addresses"
         value={draft.ranges}
         onValue={(ranges) => onDraft({ ranges })}
         rows={2}
-        note="One address or range a line, such as 203.0.113.0/24. Empty: from everywhere."
+        note="One address or range per line, e.g. 203.0.113.0/24. Leave empty to allow any."
         error={errorOf("/ip_allow") ?? errorOf("/ip_allow/0")}
       />
       <TextField
@@ -205,13 +205,13 @@ const Limits = ({ draft, onDraft, isNew, errorOf }: PartProps & { isNew: boolean
         min={1}
         value={draft.rate}
         onValue={(rate) => onDraft({ rate })}
-        note="Empty: as many as the instance allows."
+        note="Leave empty to use the instance limit."
         error={errorOf("/rate_limit")}
       />
       {isNew && (
         <Choice
-          label="A personal key"
-          note="Ends when you leave the organization."
+          label="Personal key"
+          note="Stops working when you leave the organization."
           checked={draft.personal}
           onChange={(personal) => onDraft({ personal })}
         />

@@ -1,22 +1,22 @@
-import type { Scope } from "../../../domain/key.ts"
-import type { ApiKey } from "./api-keys.tsx"
+import type { Scope } from "../../../../domain/key.ts"
+import type { ApiKey } from "./keys.ts"
 import { PRESETS, type Preset, type Reach } from "./scopes.ts"
 
-/** `usual`: as the organization has it · `keep`: as it is · `never` · a day `YYYY-MM-DD`, at whose end (UTC) it stops. */
+/** `usual`: the organization's default · `keep`: unchanged · `never` · a date `YYYY-MM-DD`, at whose end (UTC) the key expires. */
 export type Expiry = "usual" | "keep" | "never" | (string & {})
 
-/** A key as the form holds it. */
+/** Form entries of a key. */
 export interface KeyDraft {
-  /** What it is for; undefined where each scope is chosen. */
+  /** Chosen preset, or undefined for custom scopes. */
   preset: Preset | undefined
   name: string
   scopes: readonly Scope[]
   reach: Reach
   siteIds: readonly number[]
   expiry: Expiry
-  /** As it is now, of a key that there is. */
+  /** Current expiry of an existing key. */
   expiresAt: string | null | undefined
-  /** Addresses and ranges, one a line. */
+  /** IP addresses and ranges, one per line. */
   ranges: string
   rate: string
   personal: boolean
@@ -41,7 +41,7 @@ export function withPreset(preset: Preset | undefined): KeyDraft {
 export const draftOf = (key: ApiKey): KeyDraft => ({
   preset: undefined,
   name: key.name,
-  scopes: key.scopes as Scope[], // the server's own list
+  scopes: key.scopes as Scope[], // from the server's response
   reach: key.site_access,
   siteIds: key.site_ids ?? [],
   expiry: "keep",
@@ -51,7 +51,7 @@ export const draftOf = (key: ApiKey): KeyDraft => ({
   personal: key.personal,
 })
 
-/** What is sent: of a new key with `personal`, which cannot be changed later. */
+/** Converts the entries to the request body. `personal` is sent for a new key only, because it can't be changed later. */
 export function bodyOf({ name, scopes, reach, siteIds, expiry, expiresAt, ranges, rate, personal }: KeyDraft): object {
   const ip_allow = ranges
     .split(/[\s,]+/)

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query"
-import { get } from "../../api.ts"
-import { exact, rangeText } from "../../format.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { DataTable } from "../../parts/data-table.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { type ApiKey, keysPath } from "./api-keys.tsx"
-import { scopeWords } from "./scopes.ts"
-import { byRoute, type UsageShown, unusedWrites } from "./usage-rows.ts"
+import { get } from "../../../api/api.ts"
+import { Answer } from "../../../parts/answer.tsx"
+import { DataTable } from "../../../parts/data-table.tsx"
+import { Dialog } from "../../../parts/dialog.tsx"
+import { EmptyState } from "../../../parts/states.tsx"
+import { exact, rangeText } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.ts"
+import { byRoute, type UsageShown, unusedWrites } from "../usage-rows.ts"
+import { type ApiKey, keysPath } from "./keys.ts"
+import { scopePhrase } from "./scopes.ts"
 
 const useKeyUsage = (organizationId: number, keyId: number) =>
   useQuery({
@@ -25,14 +25,15 @@ export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: 
           const unused = unusedWrites(apiKey.scopes, data)
           return (
             <div class="stack">
-              <p class="small quiet">{rangeText(from, to)}, days of UTC. Requests of the last minute may be missing.</p>
+              <p class="small quiet">{rangeText(from, to)} (UTC). Requests of the last minute may be missing.</p>
               {unused.length > 0 && (
                 <p class="notice" data-kind="warn">
-                  In these days it was used for reading alone. It may also {unused.map(scopeWords).join("; ")}: a key without that is safer.
+                  This key was only used for reading in this period. It can also: {unused.map(scopePhrase).join("; ")}. Removing these
+                  permissions is safer.
                 </p>
               )}
               {data.length === 0 ? (
-                <EmptyState>The key was not used in these days.</EmptyState>
+                <EmptyState>This key wasn't used in this period.</EmptyState>
               ) : (
                 <DataTable
                   caption="Requests by route"
@@ -41,8 +42,8 @@ export function KeyUsage({ organizationId, apiKey, onClose }: { organizationId: 
                   columns={[
                     { id: "route", label: "Route", cell: ({ route }) => <code>{route}</code> },
                     { id: "requests", label: "Requests", number: true, cell: ({ requests }) => exact(requests) },
-                    { id: "refused", label: "Refused", number: true, cell: ({ refused }) => exact(refused) },
-                    { id: "last", label: "Last day", cell: ({ lastDay }) => lastDay },
+                    { id: "rejected", label: "Rejected", number: true, cell: ({ rejected }) => exact(rejected) },
+                    { id: "last", label: "Last used", cell: ({ lastDay }) => lastDay },
                   ]}
                 />
               )}

@@ -1,9 +1,9 @@
 import { useId, useState } from "preact/hooks"
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { Tabs } from "../../parts/tabs.tsx"
+import { CopyButton } from "../../../parts/copy-button.tsx"
+import { Tabs } from "../../../parts/tabs.tsx"
 import { MCP_CLIENTS, type McpClient, mcpConfiguration } from "./examples.ts"
 
-/** Ready configurations for the usual clients. */
+/** Shows ready configurations for common MCP clients. */
 export function McpBlocks({ secret }: { secret: string }) {
   const [client, setClient] = useState<McpClient>("json")
   const panel = useId()
@@ -11,12 +11,12 @@ export function McpBlocks({ secret }: { secret: string }) {
   const text = mcpConfiguration(client, secret)
   return (
     <div class="stack">
-      <Tabs<McpClient> label="Clients" tabs={MCP_CLIENTS} chosen={client} onChoose={setClient} panel={panel} />
+      <Tabs<McpClient> label="Client" tabs={MCP_CLIENTS} chosen={client} onChoose={setClient} panel={panel} />
       <div id={panel} class="stack" role="tabpanel" aria-label={chosen?.label}>
-        <p class="small quiet">{chosen?.says}</p>
+        <p class="small quiet">{chosen?.note}</p>
         <pre>{text}</pre>
         <div class="row">
-          <CopyButton text={text} label="Copy the configuration" />
+          <CopyButton text={text} label="Copy configuration" />
         </div>
       </div>
     </div>

@@ -1,24 +1,24 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { agoText } from "../../ago.ts"
-import { post, remove } from "../../api.ts"
-import { timeText } from "../../format.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { Button } from "../../parts/button.tsx"
-import { Confirm } from "../../parts/confirm.tsx"
-import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState, sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
-import { toast } from "../../toasts.ts"
+import { post, remove } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Answer } from "../../../parts/answer.tsx"
+import { Button } from "../../../parts/button.tsx"
+import { Confirm } from "../../../parts/confirm.tsx"
+import { type Column, DataTable } from "../../../parts/data-table.tsx"
+import { Dialog } from "../../../parts/dialog.tsx"
+import { Page } from "../../../parts/page.tsx"
+import { OneTimeSecret } from "../../../parts/shown-once.tsx"
+import { EmptyState, sentenceOf } from "../../../parts/states.tsx"
+import { getAll } from "../../../report/data/get-all.ts"
+import { agoText } from "../../../text/ago.ts"
+import { timeText } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.ts"
+import { may, type OwnSite, organizationPath, type SectionProps, useOwnSites, useRefresh } from "../own-organization.ts"
 import { InviteForm } from "./invite-form.tsx"
-import { may, type OwnSite, organizationPath, type SectionProps, useOwnSites, useRefresh } from "./own-organization.ts"
 import { roleLabel } from "./roles.ts"
-import { ShownOnce } from "./shown-once.tsx"
 
-/** A row of `GET …/invitations`; `link` only right after it was made, where no mail is sent. */
+/** Row of `GET …/invitations`. `link` is present only right after creation, if the instance can't send email. */
 export interface Invitation {
   id: number
   email: string
@@ -39,48 +39,48 @@ export function Invitations({ organization }: SectionProps) {
   })
   const sites = useOwnSites(organization.id)
   const refresh = useRefresh(organization.id)
-  const [made, setMade] = useState<Invitation>()
+  const [created, setCreated] = useState<Invitation>()
   const [revoked, setRevoked] = useState<Invitation>()
   const writes = may(organization, "members:write")
   const done = async (invitation: Invitation) => {
     await refresh("invitations")
-    if (invitation.link) setMade(invitation)
-    else toast(`An invitation was mailed to ${visible(invitation.email)}`)
+    if (invitation.link) setCreated(invitation)
+    else toast(`Invitation sent to ${visible(invitation.email)}`)
   }
   const resend = async ({ id }: Invitation) => {
     try {
       await done(await post<Invitation>(`${path}/${id}/resend`, {}))
     } catch (error) {
-      toast(`The invitation was not sent again. ${sentenceOf(error as Error)}`)
+      toast(`The invitation couldn't be resent. ${sentenceOf(error as Error)}`)
     }
   }
-  const columns = [...columnsOf(sites), ...(writes ? [actsColumn({ onResend: (row) => void resend(row), onRevoke: setRevoked })] : [])]
+  const columns = [...columnsOf(sites), ...(writes ? [actionsColumn({ onResend: (row) => void resend(row), onRevoke: setRevoked })] : [])]
   return (
     <Page title="Invitations">
       {writes && <InviteForm organization={organization} onInvited={done} />}
       <section class="stack" aria-labelledby="invitations">
-        <h2 id="invitations">Not accepted yet</h2>
+        <h2 id="invitations">Pending invitations</h2>
         <Answer of={list} rows={3}>
           {(rows) =>
             rows.length === 0 ? (
-              <EmptyState>No invitation is open. Whoever accepts one stands among the members.</EmptyState>
+              <EmptyState>No pending invitations. People who accept an invitation appear under Members.</EmptyState>
             ) : (
               <DataTable caption="Invitations" rows={rows} keyOf={({ id }) => id} columns={columns} />
             )
           }
         </Answer>
       </section>
-      {made?.link && (
-        <Dialog title="Hand this link on" onClose={() => setMade(undefined)}>
+      {created?.link && (
+        <Dialog title="Share the invitation link" onClose={() => setCreated(undefined)}>
           <div class="stack">
             <p>
-              This instance sends no mail. Give the link to {visible(made.email)}; it is shown this once and works until{" "}
-              {timeText(made.expires_at)}.
+              This instance can't send email, so give this link to {visible(created.email)}. It won't be shown again and is valid until{" "}
+              {timeText(created.expires_at)}.
             </p>
-            <ShownOnce label="Link of the invitation" secret={made.link} note="Whoever has it can join in the place of the invited." />
+            <OneTimeSecret label="Invitation link" secret={created.link} note="Anyone with this link can accept the invitation." />
             <div class="dialog-foot">
-              <Button kind="primary" onClick={() => setMade(undefined)}>
-                I have it
+              <Button kind="primary" onClick={() => setCreated(undefined)}>
+                I've copied the link
               </Button>
             </div>
           </div>
@@ -88,16 +88,16 @@ export function Invitations({ organization }: SectionProps) {
       )}
       {revoked && (
         <Confirm
-          title="Withdraw the invitation"
-          act="Withdraw"
+          title="Withdraw invitation?"
+          act="Withdraw invitation"
           onClose={() => setRevoked(undefined)}
           onConfirm={async () => {
             await remove(`${path}/${revoked.id}`)
             await refresh("invitations")
-            toast("The invitation was withdrawn")
+            toast("Invitation withdrawn")
           }}
         >
-          <p>The link that {visible(revoked.email)} has stops working.</p>
+          <p>The link sent to {visible(revoked.email)} stops working.</p>
         </Confirm>
       )}
     </Page>
@@ -105,7 +105,7 @@ export function Invitations({ organization }: SectionProps) {
 }
 
 const columnsOf = (sites: readonly OwnSite[]): Column<Invitation>[] => [
-  { id: "email", label: "E-mail", cell: ({ email }) => visible(email) },
+  { id: "email", label: "Email", cell: ({ email }) => visible(email) },
   {
     id: "role",
     label: "Role",
@@ -123,24 +123,24 @@ const columnsOf = (sites: readonly OwnSite[]): Column<Invitation>[] => [
   {
     id: "sent",
     label: "Sent",
-    cell: ({ sent_at, created_at }) => `${sent_at ? "by mail" : "as a link"}, ${agoText(sent_at ?? created_at)}`,
+    cell: ({ sent_at, created_at }) => `${sent_at ? "by email" : "as a link"}, ${agoText(sent_at ?? created_at)}`,
   },
   {
     id: "state",
-    label: "Ends",
-    cell: ({ state, expires_at }) => (state === "expired" ? "has ended" : <time dateTime={expires_at}>{timeText(expires_at)}</time>),
+    label: "Expires",
+    cell: ({ state, expires_at }) => (state === "expired" ? "Expired" : <time dateTime={expires_at}>{timeText(expires_at)}</time>),
   },
 ]
 
-const actsColumn = (acts: { onResend(row: Invitation): void; onRevoke(row: Invitation): void }): Column<Invitation> => ({
+const actionsColumn = (actions: { onResend(row: Invitation): void; onRevoke(row: Invitation): void }): Column<Invitation> => ({
   id: "acts",
-  label: "Acts",
+  label: "Actions",
   cell: (row) => (
     <div class="acts">
-      <Button aria-label={`Send again: invitation of ${visible(row.email)}`} onClick={() => acts.onResend(row)}>
-        Send again
+      <Button aria-label={`Resend the invitation to ${visible(row.email)}`} onClick={() => actions.onResend(row)}>
+        Resend
       </Button>
-      <Button kind="danger" aria-label={`Withdraw the invitation of ${visible(row.email)}`} onClick={() => acts.onRevoke(row)}>
+      <Button kind="danger" aria-label={`Withdraw the invitation to ${visible(row.email)}`} onClick={() => actions.onRevoke(row)}>
         Withdraw
       </Button>
     </div>

@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks"
-import { post } from "../../api.ts"
-import { Button } from "../../parts/button.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
+import { post } from "../../../api/api.ts"
+import { Button } from "../../../parts/button.tsx"
+import { SelectField, TextField } from "../../../parts/form/fields.tsx"
+import { Form } from "../../../parts/form/form.tsx"
+import { type OwnOrganization, organizationPath, useOwnSites } from "../own-organization.ts"
+import { SiteChoices } from "../site-choices.tsx"
 import type { Invitation } from "./invitations.tsx"
-import { type OwnOrganization, organizationPath, useOwnSites } from "./own-organization.ts"
 import { ROLE_WORDS, rolesBelow } from "./roles.ts"
-import { SiteChoices } from "./site-choices.tsx"
 
 interface InviteFormProps {
   organization: OwnOrganization
   onInvited(invitation: Invitation): Promise<unknown>
 }
 
-/** Asks somebody to join, by mail where the instance sends mail, else by a link to hand on. */
+/** Invites a person by email, or by a link to share if the instance can't send email. */
 export function InviteForm({ organization, onInvited }: InviteFormProps) {
   const sites = useOwnSites(organization.id)
   const [email, setEmail] = useState("")
@@ -22,30 +22,30 @@ export function InviteForm({ organization, onInvited }: InviteFormProps) {
   const isGuest = role === "guest"
   return (
     <section class="card stack" aria-labelledby="invite">
-      <h2 id="invite">Invite somebody</h2>
+      <h2 id="invite">Invite a member</h2>
       <Form
-        label="Invite somebody"
+        label="Invite a member"
         submit={async () => {
-          const made = await post<Invitation>(`${organizationPath(organization.id)}/members/invite`, {
+          const invitation = await post<Invitation>(`${organizationPath(organization.id)}/members/invite`, {
             email,
             role,
             ...(isGuest && { site_ids: chosen }),
           })
           setEmail("")
           setChosen([])
-          await onInvited(made)
+          await onInvited(invitation)
         }}
       >
         {({ busy, errorOf }) => (
           <>
             <TextField
-              label="E-mail"
+              label="Email"
               type="email"
               autocomplete="off"
               value={email}
               onValue={setEmail}
               error={errorOf("/email")}
-              note="The invitation holds for this address, and for seven days."
+              note="Only this address can accept the invitation, within seven days."
             />
             <SelectField
               label="Role"
@@ -53,23 +53,23 @@ export function InviteForm({ organization, onInvited }: InviteFormProps) {
               onValue={setRole}
               options={rolesBelow(organization.role).map((one) => ({
                 value: one,
-                label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].says}`,
+                label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}`,
               }))}
               error={errorOf("/role")}
             />
             {isGuest && (
               <SiteChoices
-                legend="Sites for the guest"
+                legend="Sites the guest can see"
                 sites={sites}
                 chosen={chosen}
                 onChosen={setChosen}
-                emptyNote="Choose at least one: a guest sees no others."
+                emptyNote="Choose at least one site. Guests only see the sites you choose."
                 error={errorOf("/site_ids")}
               />
             )}
             <div class="row">
               <Button kind="primary" type="submit" busy={busy}>
-                Invite
+                Send invitation
               </Button>
             </div>
           </>

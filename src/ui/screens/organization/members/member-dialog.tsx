@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks"
-import type { Role } from "../../../domain/organization.ts"
-import { patch } from "../../api.ts"
-import { useMe, useRefreshMe } from "../../me.ts"
-import { Button } from "../../parts/button.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
+import type { Role } from "../../../../domain/organization.ts"
+import { patch } from "../../../api/api.ts"
+import { useMe, useRefreshMe } from "../../../api/me.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Button } from "../../../parts/button.tsx"
+import { Dialog } from "../../../parts/dialog.tsx"
+import { SelectField } from "../../../parts/form/fields.tsx"
+import { Form } from "../../../parts/form/form.tsx"
+import { visible } from "../../../text/safe-text.ts"
+import { type Member, type OwnOrganization, organizationPath, useRefresh } from "../own-organization.ts"
 import { type Exceptions, ExceptionsField } from "./exceptions-field.tsx"
-import { type Member, type OwnOrganization, organizationPath, useRefresh } from "./own-organization.ts"
 import { permissionsHeld, ROLE_WORDS, rolesBelow } from "./roles.ts"
 import { SiteRoles } from "./site-roles.tsx"
 
@@ -19,14 +19,14 @@ interface MemberDialogProps {
   onClose(): void
 }
 
-/** Role, exceptions from it, and roles on single sites of one member. */
+/** Edits the role, exceptions and site-specific roles of a member. */
 export function MemberDialog({ organization, member, onClose }: MemberDialogProps) {
   const me = useMe()
   const refresh = useRefresh(organization.id)
   const refreshMe = useRefreshMe()
   const [role, setRole] = useState(member.role)
   const [exceptions, setExceptions] = useState<Exceptions>({ grants: member.grants, denies: member.denies })
-  // An owner cannot be denied anything, and a guest has what rows of sites give.
+  // An owner can't be denied anything, and a guest's permissions come from site-specific roles.
   const hasExceptions = role !== "owner" && role !== "guest"
   const roles = rolesBelow(organization.role).filter((one) => organization.role === "owner" || one !== "owner")
   const held = permissionsHeld(organization, me?.sites ?? [])
@@ -41,11 +41,11 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
             try {
               await patch(path, { role, grants, denies, version: member.version })
             } finally {
-              // Also when it was refused because somebody else was faster: the next try is on what stands now.
+              // Also after a version conflict, so that the next attempt starts from the current version.
               await refresh("members")
             }
             if (member.user.id === me?.user.id) await refreshMe()
-            toast(`${visible(member.user.name)} is ${ROLE_WORDS[role as Role].label.toLowerCase()} now`)
+            toast(`${visible(member.user.name)} now has the ${ROLE_WORDS[role as Role].label} role`)
             onClose()
           }}
         >
@@ -55,13 +55,13 @@ export function MemberDialog({ organization, member, onClose }: MemberDialogProp
                 label="Role"
                 value={role}
                 onValue={setRole}
-                options={roles.map((one) => ({ value: one, label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].says}` }))}
+                options={roles.map((one) => ({ value: one, label: `${ROLE_WORDS[one].label}: ${ROLE_WORDS[one].description}` }))}
                 error={errorOf("/role")}
               />
               {hasExceptions && <ExceptionsField role={role as Role} held={held} value={exceptions} onValue={setExceptions} />}
               <div class="row">
                 <Button kind="primary" type="submit" busy={busy}>
-                  Save
+                  Save changes
                 </Button>
                 <Button onClick={onClose}>Cancel</Button>
               </div>

@@ -1,21 +1,21 @@
 import { useState } from "preact/hooks"
-import { dayText } from "../../format.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { Button, ButtonLink } from "../../parts/button.tsx"
-import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { SelectField, TextField } from "../../parts/fields.tsx"
-import { Moment } from "../../parts/moment.tsx"
-import { Page } from "../../parts/page.tsx"
-import { Person } from "../../parts/person.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
+import { Answer } from "../../../parts/answer.tsx"
+import { Button, ButtonLink } from "../../../parts/button.tsx"
+import { type Column, DataTable } from "../../../parts/data-table.tsx"
+import { SelectField, TextField } from "../../../parts/form/fields.tsx"
+import { Moment } from "../../../parts/moment.tsx"
+import { Page } from "../../../parts/page.tsx"
+import { Person } from "../../../parts/person.tsx"
+import { EmptyState } from "../../../parts/states.tsx"
+import { dayText } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.ts"
+import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
 import { MemberDialog } from "./member-dialog.tsx"
-import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "./own-organization.ts"
 import { RemoveMember } from "./remove-member.tsx"
 import { permissionWords, ROLES, roleLabel } from "./roles.ts"
 import { TransferOwnership } from "./transfer-ownership.tsx"
 
-export const LAST_OWNER = "The last owner keeps the role. Make somebody else an owner first."
+export const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
 
 export const isLastOwner = (member: Member, all: readonly Member[]): boolean =>
   member.role === "owner" && all.filter(({ role }) => role === "owner").length === 1
@@ -39,9 +39,9 @@ export function Members({ organization, me }: SectionProps) {
       actions={
         writes && (
           <>
-            {organization.role === "owner" && <Button onClick={() => setAct({ kind: "transfer" })}>Hand over ownership</Button>}
+            {organization.role === "owner" && <Button onClick={() => setAct({ kind: "transfer" })}>Transfer ownership</Button>}
             <ButtonLink href={`/org/${organization.id}/invitations`} kind="primary">
-              Invite
+              Invite member
             </ButtonLink>
           </>
         )
@@ -60,13 +60,13 @@ export function Members({ organization, me }: SectionProps) {
         {(rows) => {
           const shown = rows.filter((member) => (role === "" || member.role === role) && isWanted(member, wanted))
           return shown.length === 0 ? (
-            <EmptyState>Nobody here is called that. Search for a part of a name or of an address.</EmptyState>
+            <EmptyState>No members match. Search for part of a name or email address.</EmptyState>
           ) : (
             <DataTable
               caption="Members"
               rows={shown}
               keyOf={({ user }) => user.id}
-              columns={[...columnsOf(sites, all), ...(acts ? [actsColumn(acts)] : [])]}
+              columns={[...columnsOf(sites, all), ...(acts ? [actionsColumn(acts)] : [])]}
             />
           )
         }}
@@ -86,7 +86,7 @@ function isWanted({ user }: Member, wanted: string): boolean {
 const lastOwnerNote = (id: number): string => `last-owner-${id}`
 
 const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Member>[] => [
-  { id: "user", label: "Person", cell: ({ user }) => <Person {...user} /> },
+  { id: "user", label: "Member", cell: ({ user }) => <Person {...user} /> },
   {
     id: "role",
     label: "Role",
@@ -102,17 +102,17 @@ const columnsOf = (sites: readonly OwnSite[], all: readonly Member[]): Column<Me
       </>
     ),
   },
-  { id: "mfa", label: "Second factor", cell: ({ mfa }) => (mfa ? "yes" : "no") },
+  { id: "mfa", label: "Two-step verification", cell: ({ mfa }) => (mfa ? "On" : "Off") },
   { id: "seen", label: "Last seen", cell: ({ last_seen_at }) => <Moment at={last_seen_at} /> },
   { id: "joined", label: "Joined", cell: ({ joined_at }) => <time dateTime={joined_at}>{dayText(joined_at)}</time> },
 ]
 
-/** What differs from the role, in words. */
+/** Shows how the member's permissions differ from the role. */
 function Exceptions({ member, sites }: { member: Member; sites: readonly OwnSite[] }) {
   const nameOf = (id: number) => visible(sites.find((site) => site.id === id)?.name ?? `site ${id}`)
   const lines = [
-    ...(member.grants.length > 0 ? [`may also ${member.grants.map(permissionWords).join("; ")}`] : []),
-    ...(member.denies.length > 0 ? [`may not ${member.denies.map(permissionWords).join("; ")}`] : []),
+    ...(member.grants.length > 0 ? [`can also ${member.grants.map(permissionWords).join("; ")}`] : []),
+    ...(member.denies.length > 0 ? [`can't ${member.denies.map(permissionWords).join("; ")}`] : []),
     ...member.site_roles.map(({ site_id, role }) => `${nameOf(site_id)}: ${roleLabel(role).toLowerCase()}`),
   ]
   return (
@@ -126,7 +126,7 @@ function Exceptions({ member, sites }: { member: Member; sites: readonly OwnSite
   )
 }
 
-interface Acts {
+interface ActionsColumnOptions {
   own: number
   ownRole: string
   organizationId: number
@@ -134,10 +134,10 @@ interface Acts {
   onAct(act: Act): void
 }
 
-/** Owners are out of reach for everybody else. */
-const actsColumn = ({ own, ownRole, organizationId, all, onAct }: Acts): Column<Member> => ({
+/** Returns the column of actions. Only owners can edit owners. */
+const actionsColumn = ({ own, ownRole, organizationId, all, onAct }: ActionsColumnOptions): Column<Member> => ({
   id: "acts",
-  label: "Acts",
+  label: "Actions",
   cell: (member) => {
     const { id, name } = member.user
     const isLast = isLastOwner(member, all)
@@ -145,8 +145,8 @@ const actsColumn = ({ own, ownRole, organizationId, all, onAct }: Acts): Column<
     const disabled = { disabled: isLast, ...(isLast && { "aria-describedby": lastOwnerNote(id) }) }
     return (
       <div class="acts">
-        <Button aria-label={`Change ${visible(name)}`} onClick={() => onAct({ kind: "change", id })} {...disabled}>
-          Change
+        <Button aria-label={`Edit ${visible(name)}`} onClick={() => onAct({ kind: "change", id })} {...disabled}>
+          Edit
         </Button>
         {id === own ? (
           !isLast && <ButtonLink href={`/org/${organizationId}/membership`}>Leave</ButtonLink>

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks"
-import { remove } from "../../api.ts"
-import { Confirm } from "../../parts/confirm.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
-import { type Member, organizationPath, useRefresh } from "./own-organization.ts"
+import { remove } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Confirm } from "../../../parts/confirm.tsx"
+import { SelectField } from "../../../parts/form/fields.tsx"
+import { visible } from "../../../text/safe-text.ts"
+import { type Member, organizationPath, useRefresh } from "../own-organization.ts"
 
 interface RemoveMemberProps {
   organizationId: number
@@ -15,33 +15,33 @@ interface RemoveMemberProps {
 
 export function RemoveMember({ organizationId, member, all, onClose }: RemoveMemberProps) {
   const refresh = useRefresh(organizationId)
-  const [heir, setHeir] = useState("")
+  const [newOwner, setNewOwner] = useState("")
   const others = all.filter(({ user }) => user.id !== member.user.id)
   return (
     <Confirm
-      title={`Remove ${visible(member.user.name)}`}
-      act="Remove from the organization"
+      title={`Remove ${visible(member.user.name)}?`}
+      act="Remove member"
       onClose={onClose}
       onConfirm={async () => {
         await remove(`${organizationPath(organizationId)}/members/${member.user.id}`, {
-          body: heir === "" ? {} : { transfer_to: Number(heir) },
+          body: newOwner === "" ? {} : { transfer_to: Number(newOwner) },
         })
         await refresh("members", "invitations", "api-keys")
-        toast(`${visible(member.user.name)} was removed`)
+        toast(`${visible(member.user.name)} removed`)
       }}
     >
       <div class="stack">
         <p>
-          They lose access at once. Their roles on sites, their personal API keys and their invitations that nobody has accepted end. Keys
-          of the organization that they made go on.
+          They lose access immediately. Their site-specific roles, personal API keys and pending invitations are revoked. Other keys they
+          created keep working.
         </p>
         <SelectField
           label="Their private dashboards"
-          value={heir}
-          onValue={setHeir}
+          value={newOwner}
+          onValue={setNewOwner}
           options={[
-            { value: "", label: "Are deleted" },
-            ...others.map(({ user }) => ({ value: String(user.id), label: `Go to ${visible(user.name)}` })),
+            { value: "", label: "Delete" },
+            ...others.map(({ user }) => ({ value: String(user.id), label: `Transfer to ${visible(user.name)}` })),
           ]}
         />
       </div>

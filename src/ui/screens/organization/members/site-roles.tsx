@@ -1,17 +1,17 @@
 import { useId, useState } from "preact/hooks"
-import { put, remove } from "../../api.ts"
-import { Button, IconButton } from "../../parts/button.tsx"
-import { SelectField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { toast } from "../../toasts.ts"
-import { type Member, type OwnOrganization, useOwnSites, useRefresh } from "./own-organization.ts"
+import { put, remove } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Button, IconButton } from "../../../parts/button.tsx"
+import { SelectField } from "../../../parts/form/fields.tsx"
+import { Form } from "../../../parts/form/form.tsx"
+import { sentenceOf } from "../../../parts/states.tsx"
+import { visible } from "../../../text/safe-text.ts"
+import { type Member, type OwnOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
 import { roleLabel } from "./roles.ts"
 
 const SITE_ROLES = ["viewer", "editor", "admin"]
 
-/** Roles of one member on single sites; each is stored at once. */
+/** Edits the site-specific roles of a member. Each change is saved immediately. */
 export function SiteRoles({ organization, member }: { organization: OwnOrganization; member: Member }) {
   const id = useId()
   const sites = useOwnSites(organization.id)
@@ -20,21 +20,19 @@ export function SiteRoles({ organization, member }: { organization: OwnOrganizat
   const [role, setRole] = useState("viewer")
   const chosen = site || String(sites[0]?.id ?? "")
   const pathOf = (siteId: number | string) => `/api/private/sites/${siteId}/members/${member.user.id}`
-  const take = async (siteId: number) => {
+  const removeRole = async (siteId: number) => {
     try {
       await remove(pathOf(siteId))
       await refresh("members")
     } catch (error) {
-      toast(`The role was not taken away. ${sentenceOf(error as Error)}`)
+      toast(`The role couldn't be removed. ${sentenceOf(error as Error)}`)
     }
   }
   return (
     <section class="stack" aria-labelledby={id}>
-      <h3 id={id}>Roles on single sites</h3>
+      <h3 id={id}>Site-specific roles</h3>
       <p class="small quiet">
-        {member.role === "guest"
-          ? "A guest sees the sites in this list and no others."
-          : "A role here takes the place of the one above on that site."}
+        {member.role === "guest" ? "Guests only see the sites in this list." : "A role here replaces the organization role on that site."}
       </p>
       <ul>
         {member.site_roles.map((row) => {
@@ -44,14 +42,14 @@ export function SiteRoles({ organization, member }: { organization: OwnOrganizat
               <span>
                 {name}: {roleLabel(row.role).toLowerCase()}
               </span>
-              <IconButton icon="close" label={`Take the role on ${name} away`} onClick={() => void take(row.site_id)} />
+              <IconButton icon="close" label={`Remove the role on ${name}`} onClick={() => void removeRole(row.site_id)} />
             </li>
           )
         })}
       </ul>
       {sites.length > 0 && (
         <Form
-          label="Roles on single sites"
+          label="Site-specific roles"
           submit={async () => {
             await put(pathOf(chosen), { role })
             await refresh("members")
@@ -66,14 +64,14 @@ export function SiteRoles({ organization, member }: { organization: OwnOrganizat
                 options={sites.map(({ id: siteId, name }) => ({ value: String(siteId), label: visible(name) }))}
               />
               <SelectField
-                label="Role on it"
+                label="Role on this site"
                 value={role}
                 onValue={setRole}
                 options={SITE_ROLES.map((value) => ({ value, label: roleLabel(value) }))}
                 error={errorOf("/role")}
               />
               <Button type="submit" busy={busy}>
-                Give
+                Assign role
               </Button>
             </div>
           )}

@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
-import { post, remove } from "../../api.ts"
-import { dayText } from "../../format.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { Button } from "../../parts/button.tsx"
-import { Confirm } from "../../parts/confirm.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { TextField } from "../../parts/fields.tsx"
-import { Form } from "../../parts/form.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { getAll } from "../../stats/get-all.ts"
-import { toast } from "../../toasts.ts"
-import { organizationPath, type SectionProps, useRefresh } from "./own-organization.ts"
+import { post, remove } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Answer } from "../../../parts/answer.tsx"
+import { Button } from "../../../parts/button.tsx"
+import { Confirm } from "../../../parts/confirm.tsx"
+import { CopyButton } from "../../../parts/copy-button.tsx"
+import { TextField } from "../../../parts/form/fields.tsx"
+import { Form } from "../../../parts/form/form.tsx"
+import { Page } from "../../../parts/page.tsx"
+import { EmptyState } from "../../../parts/states.tsx"
+import { getAll } from "../../../report/data/get-all.ts"
+import { dayText } from "../../../text/format.ts"
+import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
 
 interface MailDomain {
   id: number
@@ -21,23 +21,22 @@ interface MailDomain {
   verified_at: string | null
 }
 
-/** Domains of e-mail addresses that the organization proves to be its own: people of them may come through its identity provider. */
+/** Manages the email domains that the organization has verified. Its identity provider may sign in users of these domains. */
 export function MailDomains({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/domains`
   const list = useQuery({ queryKey: ["domains", organization.id], queryFn: ({ signal }) => getAll<MailDomain>(`${path}?`, signal) })
   const refresh = useRefresh(organization.id)
-  const [given, setGiven] = useState<MailDomain>()
+  const [removed, setRemoved] = useState<MailDomain>()
   const [domain, setDomain] = useState("")
   return (
-    <Page title="Mail domains">
+    <Page title="Email domains">
       <p class="quiet">
-        Prove that a domain of e-mail addresses is yours. Only then may an identity provider of this organization sign in people with
-        addresses of it.
+        Verify your email domains. Your organization's identity provider can only sign in people with an address at a verified domain.
       </p>
       <section class="card stack" aria-labelledby="add-domain">
-        <h2 id="add-domain">Add a domain</h2>
+        <h2 id="add-domain">Add domain</h2>
         <Form
-          label="Add a domain"
+          label="Add domain"
           submit={async () => {
             await post(path, { domain })
             setDomain("")
@@ -56,7 +55,7 @@ export function MailDomains({ organization }: SectionProps) {
               />
               <div class="row">
                 <Button kind="primary" type="submit" busy={busy}>
-                  Add
+                  Add domain
                 </Button>
               </div>
             </>
@@ -66,30 +65,30 @@ export function MailDomains({ organization }: SectionProps) {
       <Answer of={list} rows={3}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState>No domain is named yet.</EmptyState>
+            <EmptyState>No email domains yet.</EmptyState>
           ) : (
             <ul class="stack">
               {rows.map((row) => (
                 <li key={row.id} class="card stack">
-                  <Domain row={row} path={path} onVerified={() => refresh("domains")} onGive={() => setGiven(row)} />
+                  <Domain row={row} path={path} onVerified={() => refresh("domains")} onRemove={() => setRemoved(row)} />
                 </li>
               ))}
             </ul>
           )
         }
       </Answer>
-      {given && (
+      {removed && (
         <Confirm
-          title={`Give ${given.domain} up`}
-          act="Give the domain up"
-          onClose={() => setGiven(undefined)}
+          title={`Remove ${removed.domain}?`}
+          act="Remove domain"
+          onClose={() => setRemoved(undefined)}
           onConfirm={async () => {
-            await remove(`${path}/${given.id}`)
+            await remove(`${path}/${removed.id}`)
             await refresh("domains")
-            toast(`${given.domain} was given up`)
+            toast(`${removed.domain} removed`)
           }}
         >
-          <p>People with addresses of it no longer come in through the identity provider of this organization.</p>
+          <p>People with an address at this domain can no longer sign in with your organization's identity provider.</p>
         </Confirm>
       )}
     </Page>
@@ -100,19 +99,19 @@ interface DomainProps {
   row: MailDomain
   path: string
   onVerified(): Promise<unknown>
-  onGive(): void
+  onRemove(): void
 }
 
-function Domain({ row: { id, domain, record, verified_at }, path, onVerified, onGive }: DomainProps) {
+function Domain({ row: { id, domain, record, verified_at }, path, onVerified, onRemove }: DomainProps) {
   return (
     <>
       <div class="row spread">
         <h2>{domain}</h2>
-        <span class={verified_at ? "up" : "quiet"}>{verified_at ? `proved on ${dayText(verified_at)}` : "not proved yet"}</span>
+        <span class={verified_at ? "up" : "quiet"}>{verified_at ? `Verified on ${dayText(verified_at)}` : "Not verified yet"}</span>
       </div>
       {!verified_at && (
         <>
-          <p>Set this record in the DNS of {domain}, then let it be looked for. New records can take some hours until they are seen.</p>
+          <p>Add this record to the DNS of {domain}, then check it. New records can take a few hours to become visible.</p>
           <dl class="facts">
             <dt>Type</dt>
             <dd>{record.type}</dd>
@@ -128,25 +127,25 @@ function Domain({ row: { id, domain, record, verified_at }, path, onVerified, on
         </>
       )}
       <Form
-        label={`Proof of ${domain}`}
+        label={`Verification of ${domain}`}
         submit={async () => {
           await post(`${path}/${id}/verify`, undefined)
           await onVerified()
-          toast(`${domain} is proved`)
+          toast(`${domain} verified`)
         }}
       >
         {({ busy }) => (
           <div class="row">
             {!verified_at && (
               <>
-                <CopyButton text={record.value} label="Copy the value" />
+                <CopyButton text={record.value} label="Copy value" />
                 <Button type="submit" busy={busy}>
-                  Look for it now
+                  Check record
                 </Button>
               </>
             )}
-            <Button kind="danger" aria-label={`Give up: ${domain}`} onClick={onGive}>
-              Give up
+            <Button kind="danger" aria-label={`Remove ${domain}`} onClick={onRemove}>
+              Remove domain
             </Button>
           </div>
         )}

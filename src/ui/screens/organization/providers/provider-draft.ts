@@ -1,4 +1,4 @@
-/** A row of `GET …/providers`; the secret itself is never told. */
+/** Row of `GET …/providers`. The secret itself is never returned. */
 export interface Provider {
   id: string
   name: string
@@ -22,17 +22,17 @@ export interface MappedGroup {
   siteIds: readonly number[]
 }
 
-/** A provider as the form holds it. */
+/** Form entries of a provider. */
 export interface ProviderDraft {
   name: string
   issuer: string
   clientId: string
-  /** Empty: the one that there is stays. */
+  /** Empty to keep the current secret. */
   secret: string
-  /** The one that there is goes. */
+  /** Whether to remove the current secret. */
   dropsSecret: boolean
   scopes: string
-  /** One a line. */
+  /** One per line. */
   domains: string
   jit: boolean
   groups: readonly MappedGroup[]
@@ -68,7 +68,7 @@ export const draftOfProvider = (provider: Provider): ProviderDraft => ({
   enabled: provider.enabled,
 })
 
-/** What is sent. A secret is written and never read: absent it stays, null takes it away. */
+/** Converts the entries to the request body. An absent secret is kept; null removes it. */
 export const bodyOfProvider = (draft: ProviderDraft): object => ({
   name: draft.name,
   issuer: draft.issuer.trim(),

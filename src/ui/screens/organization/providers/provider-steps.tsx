@@ -1,19 +1,19 @@
-import { Icon } from "../../parts/icon.tsx"
-import { visible } from "../../safe-text.ts"
+import { Icon } from "../../../parts/icon.tsx"
+import { visible } from "../../../text/safe-text.ts"
 
 /** `POST …/providers/{id}/test`. */
-export interface ProviderLook {
+export interface ProviderTest {
   ok: boolean
   steps: { name: string; ok: boolean; detail: string; ms: number }[]
   claims: { name: string; needed: boolean; offered: boolean | null }[]
 }
 
-/** What came of asking the provider, step by step. */
-export function ProviderSteps({ look: { ok, steps, claims } }: { look: ProviderLook }) {
+/** Shows the result of a provider test, step by step. */
+export function ProviderSteps({ result: { ok, steps, claims } }: { result: ProviderTest }) {
   const missing = claims.filter(({ needed, offered }) => needed && offered === false)
   return (
     <div class="stack">
-      <p>{ok ? "The provider answers as it must." : "The provider does not answer as it must."}</p>
+      <p>{ok ? "The provider is set up correctly." : "The provider isn't set up correctly."}</p>
       <ol class="check-list">
         {steps.map((step) => (
           <li key={step.name} data-state={step.ok ? "ok" : "failed"}>
@@ -30,7 +30,7 @@ export function ProviderSteps({ look: { ok, steps, claims } }: { look: ProviderL
       </ol>
       {missing.length > 0 && (
         <p class="notice" data-kind="warn">
-          It does not offer {missing.map(({ name }) => name).join(", ")}, which signing in needs.
+          The provider doesn't offer {missing.map(({ name }) => name).join(", ")}, which sign-in requires.
         </p>
       )}
     </div>

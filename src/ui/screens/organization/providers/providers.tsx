@@ -1,54 +1,53 @@
 import { useQuery } from "@tanstack/react-query"
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
-import { post, remove } from "../../api.ts"
-import { exact } from "../../format.ts"
-import { lazyPart } from "../../lazy-screen.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { Button } from "../../parts/button.tsx"
-import { Confirm } from "../../parts/confirm.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { Form } from "../../parts/form.tsx"
-import { Page } from "../../parts/page.tsx"
-import { EmptyState } from "../../parts/states.tsx"
-import { visible } from "../../safe-text.ts"
-import { getAll } from "../../stats/get-all.ts"
-import { toast } from "../../toasts.ts"
-import { organizationPath, type SectionProps, useRefresh } from "./own-organization.ts"
+import { post, remove } from "../../../api/api.ts"
+import { toast } from "../../../browser/toasts.ts"
+import { Answer } from "../../../parts/answer.tsx"
+import { Button } from "../../../parts/button.tsx"
+import { Confirm } from "../../../parts/confirm.tsx"
+import { CopyButton } from "../../../parts/copy-button.tsx"
+import { Form } from "../../../parts/form/form.tsx"
+import { lazyPart } from "../../../parts/lazy-screen.ts"
+import { Page } from "../../../parts/page.tsx"
+import { EmptyState } from "../../../parts/states.tsx"
+import { getAll } from "../../../report/data/get-all.ts"
+import { exact } from "../../../text/format.ts"
+import { visible } from "../../../text/safe-text.ts"
+import { organizationPath, type SectionProps, useRefresh } from "../own-organization.ts"
 import type { Provider } from "./provider-draft.ts"
-import { type ProviderLook, ProviderSteps } from "./provider-steps.tsx"
+import { ProviderSteps, type ProviderTest } from "./provider-steps.tsx"
 
 const ProviderDialog = lazyPart(() => import("./provider-dialog.tsx"))
 
-/** Identity providers by which members of the organization sign in. */
+/** Manages the identity providers of the organization. */
 export function Providers({ organization }: SectionProps) {
   const path = `${organizationPath(organization.id)}/providers`
   const list = useQuery({ queryKey: ["providers", organization.id], queryFn: ({ signal }) => getAll<Provider>(`${path}?`, signal) })
   const refresh = useRefresh(organization.id)
   const [open, setOpen] = useState<Provider | "new">()
-  const [taken, setTaken] = useState<Provider>()
+  const [removed, setRemoved] = useState<Provider>()
   return (
     <Page
       title="Identity providers"
       actions={
         <Button kind="primary" icon="plus" onClick={() => setOpen("new")}>
-          Add a provider
+          Add provider
         </Button>
       }
     >
       <p class="quiet">
-        Members sign in where they have their account already, by OpenID Connect. A provider of this organization opens this organization
-        alone.
+        Let members sign in with an existing account through OpenID Connect. A provider only gives access to this organization.
       </p>
       <Answer of={list} rows={4}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState>No provider is set up; members sign in by password or passkey.</EmptyState>
+            <EmptyState>No identity providers yet. Members sign in with a password or passkey.</EmptyState>
           ) : (
             <ul class="stack">
               {rows.map((provider) => (
                 <li key={provider.id} class="card stack">
-                  <ProviderCard provider={provider} path={path} onChange={() => setOpen(provider)} onTake={() => setTaken(provider)} />
+                  <ProviderCard provider={provider} path={path} onChange={() => setOpen(provider)} onRemove={() => setRemoved(provider)} />
                 </li>
               ))}
             </ul>
@@ -60,26 +59,26 @@ export function Providers({ organization }: SectionProps) {
           <ProviderDialog
             organizationId={organization.id}
             path={path}
-            {...(open !== "new" && { present: open })}
+            {...(open !== "new" && { current: open })}
             onClose={() => setOpen(undefined)}
           />
         </Suspense>
       )}
-      {taken && (
+      {removed && (
         <Confirm
-          title={`Take ${visible(taken.name)} away`}
-          act="Take the provider away"
-          name={taken.name}
-          onClose={() => setTaken(undefined)}
+          title={`Remove ${visible(removed.name)}?`}
+          act="Remove provider"
+          name={removed.name}
+          onClose={() => setRemoved(undefined)}
           onConfirm={async () => {
-            await remove(`${path}/${taken.id}`)
+            await remove(`${path}/${removed.id}`)
             await refresh("providers")
-            toast(`${visible(taken.name)} was taken away`)
+            toast(`${visible(removed.name)} removed`)
           }}
         >
           <p>
-            {exact(taken.identities)} {taken.identities === 1 ? "user comes" : "users come"} through it; they stay members and sign in by
-            password or passkey. Sessions that it opened end.
+            {exact(removed.identities)} {removed.identities === 1 ? "user signs" : "users sign"} in with it. They stay members and can sign
+            in with a password or passkey. Sessions opened with it end.
           </p>
         </Confirm>
       )}
@@ -91,50 +90,50 @@ interface ProviderCardProps {
   provider: Provider
   path: string
   onChange(): void
-  onTake(): void
+  onRemove(): void
 }
 
-function ProviderCard({ provider, path, onChange, onTake }: ProviderCardProps) {
-  const [look, setLook] = useState<ProviderLook>()
+function ProviderCard({ provider, path, onChange, onRemove }: ProviderCardProps) {
+  const [result, setResult] = useState<ProviderTest>()
   const { id, name, issuer, client_id, client_secret, enabled, redirect_uri, identities } = provider
   return (
     <>
       <div class="row spread">
         <h2>{visible(name)}</h2>
-        <span class={enabled ? "up" : "quiet"}>{enabled ? "on" : "off"}</span>
+        <span class={enabled ? "up" : "quiet"}>{enabled ? "Enabled" : "Disabled"}</span>
       </div>
       <dl class="facts">
         <dt>Issuer</dt>
         <dd>{visible(issuer)}</dd>
-        <dt>Client</dt>
+        <dt>Client ID</dt>
         <dd>
           {visible(client_id)}
-          <span class="quiet">, {client_secret.set ? "with a secret" : "without a secret, by PKCE alone"}</span>
+          <span class="quiet">, {client_secret.set ? "with a secret" : "without a secret (PKCE)"}</span>
         </dd>
-        <dt>Redirect address</dt>
+        <dt>Redirect URL</dt>
         <dd>
           <code class="key-text">{redirect_uri}</code>
         </dd>
         <dt>Users</dt>
         <dd>{exact(identities)}</dd>
       </dl>
-      <Form label={`Test of ${name}`} submit={async () => setLook(await post<ProviderLook>(`${path}/${id}/test`, undefined))}>
+      <Form label={`Test ${name}`} submit={async () => setResult(await post<ProviderTest>(`${path}/${id}/test`, undefined))}>
         {({ busy }) => (
           <div class="row">
-            <CopyButton text={redirect_uri} label="Copy the redirect address" />
+            <CopyButton text={redirect_uri} label="Copy redirect URL" />
             <Button type="submit" busy={busy} aria-label={`Test ${visible(name)}`}>
-              Test
+              Test provider
             </Button>
-            <Button onClick={onChange} aria-label={`Change ${visible(name)}`}>
-              Change
+            <Button onClick={onChange} aria-label={`Edit ${visible(name)}`}>
+              Edit provider
             </Button>
-            <Button kind="danger" onClick={onTake} aria-label={`Take away: ${visible(name)}`}>
-              Take away
+            <Button kind="danger" onClick={onRemove} aria-label={`Remove ${visible(name)}`}>
+              Remove provider
             </Button>
           </div>
         )}
       </Form>
-      <div role="status">{look && <ProviderSteps look={look} />}</div>
+      <div role="status">{result && <ProviderSteps result={result} />}</div>
     </>
   )
 }

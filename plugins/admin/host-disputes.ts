@@ -1,0 +1,109 @@
+import { Type as t } from "@sinclair/typebox"
+import {
+  AnyQuery,
+  ArgumentReader,
+  type AuditEntry,
+  type Console,
+  type Host,
+  Instant,
+  instantText,
+  NoQuery,
+  orNull,
+  Paged,
+  readNothing,
+  refuseArguments,
+  Sent,
+  sortedPage,
+} from "#plugin"
+import { readSearch } from "./search.ts"
+import { refuses, SENT } from "./sent.ts"
+import { Id, says } from "./shapes.ts"
+
+const DisputeShown = t.Object(
+  {
+    host: t.String({ description: "Disputed host. `*.example.com` stands for every host below `example.com`." }),
+    organizations: t.Array(
+      t.Object({
+        id: Id,
+        name: t.String(),
+        sites: t.Array(t.Object({ id: Id, name: t.String() })),
+        listed_at: t.String({ format: "date-time", description: "First listing of the host by one of the sites" }),
+        has_events: t.Boolean({ description: "Whether a site has events from the host" }),
+        is_proved: t.Boolean({ description: "Whether the organization has proved the host by a DNS record" }),
+      }),
+    ),
+    owner: orNull(t.Object({ organization_id: Id, reason: t.String({ description: "`decided`, `proved` or `listed_first`." }) })),
+    decision: orNull(t.Object({ organization_id: Id, decided_at: Instant })),
+  },
+  { title: "InstanceHostDispute" },
+)
+
+type Dispute = Awaited<ReturnType<Console["hostDisputes"]["get"]>>
+type Params = Record<string, string | undefined>
+
+/** Hosts that sites of several organizations claim, and who owns them. */
+export const hostDisputeRoutes = (host: Host) => {
+  const { hostDisputes } = host.services.console
+  const hostIn = ({ host: named }: Params): string => (named ?? "").toLowerCase()
+
+  return host
+    .instanceRouter()
+    .get("/admin/host-disputes", async ({ query }) => pageOf(await hostDisputes.list(), query), {
+      instanceAdmin: true,
+      query: AnyQuery,
+      response: { 200: Paged(DisputeShown) },
+      detail: { ...says("List host disputes"), ...refuses("invalid_cursor") },
+    })
+    .put(
+      "/admin/host-disputes/:host",
+      async ({ actor, params, body }) =>
+        shown(await hostDisputes.decide(hostIn(params), body.value, actor.id ?? null, host.audit.recorded(actor, auditEntry("decide")))),
+      {
+        instanceAdmin: { find: async (params: Params) => void (await hostDisputes.get(hostIn(params))) },
+        query: NoQuery,
+        body: Sent,
+        response: { 200: DisputeShown },
+        detail: { ...says("Decide a host dispute", SENT.hostDecision), ...refuses("host_dispute_not_found") },
+      },
+    )
+    .delete(
+      "/admin/host-disputes/:host",
+      async ({ actor, params, status }) => {
+        await hostDisputes.withdraw(hostIn(params), host.audit.recorded(actor, auditEntry("withdraw")))
+        return status(204, undefined)
+      },
+      {
+        instanceAdmin: { read: readNothing },
+        query: NoQuery,
+        detail: { ...says("Withdraw the decision of a host dispute"), ...refuses("host_dispute_not_found") },
+      },
+    )
+}
+
+const PAGE = { min: 1, max: 200, default: 50 } as const
+
+function pageOf(disputes: readonly Dispute[], query: Record<string, unknown>) {
+  const reader = new ArgumentReader(query, ["limit", "cursor", "count", "q"])
+  const limit = reader.integer("limit", PAGE) ?? PAGE.default
+  const cursor = reader.text("cursor", { min: 1, max: 1_000 })
+  const count = reader.choice("count", ["true", "false"]) === "true"
+  const fits = readSearch(reader)
+  refuseArguments(reader, "text")
+  const found = disputes.filter((dispute) => fits([dispute.host, ...dispute.organizations.map(({ name }) => name)]))
+  const page = sortedPage(found, ({ host }) => [host], { list: `admin/host-disputes ${query.q ?? ""}`, cursor, limit, count })
+  return { ...page, data: page.data.map(shown) }
+}
+
+const shown = ({ organizations, decision, ...dispute }: Dispute) => ({
+  ...dispute,
+  organizations: organizations.map(({ listed_at, ...organization }) => ({ ...organization, listed_at: instantText(listed_at) })),
+  decision: decision && { ...decision, decided_at: instantText(decision.decided_at) },
+})
+
+const auditEntry =
+  (verb: string) =>
+  ({ host, organization_id }: { host: string; organization_id: number }): AuditEntry => ({
+    action: `admin.host-dispute.${verb}`,
+    target: { type: "host-dispute", id: host, label: host },
+    organizationId: organization_id,
+  })

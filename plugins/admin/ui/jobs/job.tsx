@@ -1,0 +1,42 @@
+import { Link, useParams } from "wouter"
+import { EmptyState, ErrorState, Facts, Moment, Page, Skeleton, timeText, visible } from "#plugin/ui"
+import { Part } from "../parts.tsx"
+import { LineTable } from "../system/logs.tsx"
+import { JobActions, JobProgress, useJob, type WholeJob } from "./job-state.tsx"
+
+/** Page of one job with its log entries. */
+export default function JobPage() {
+  const { job: id } = useParams<{ job: string }>()
+  const { data, error, refetch } = useJob(Number(id))
+  return (
+    <Page title={data ? data.kind : "Job"}>
+      <p>
+        <Link href="/admin/jobs">All jobs</Link>
+      </p>
+      {data ? <Shown job={data} /> : error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />}
+    </Page>
+  )
+}
+
+const Shown = ({ job }: { job: WholeJob }) => (
+  <>
+    <Facts
+      of={[
+        ["State", <JobProgress key="state" job={job} />],
+        ["Job ID", String(job.id)],
+        ["Key", job.key === "" ? "none" : visible(job.key)],
+        ["Site", job.site_id === null ? "none" : String(job.site_id)],
+        ["Started", job.started_at === null ? `not before ${timeText(job.run_at)}` : timeText(job.started_at)],
+        ["Finished", <Moment key="finished" at={job.finished_at} none="not yet" />],
+        ["Attempts", String(job.attempts)],
+        ...(job.error_message === null ? [] : [["Error", `${visible(job.error_message)} (${job.error_code})`] as const]),
+      ]}
+    />
+    <div class="row">
+      <JobActions job={job} />
+    </div>
+    <Part title="Log">
+      {job.lines.length === 0 ? <EmptyState>No log entries for this job.</EmptyState> : <LineTable lines={job.lines} />}
+    </Part>
+  </>
+)

@@ -1,1 +1,0 @@
-export { Rows } from "#plugin/ui"

@@ -1,0 +1,152 @@
+import { useState } from "preact/hooks"
+import {
+  Button,
+  type Column,
+  Dialog,
+  dayText,
+  FilterRow,
+  Form,
+  Page,
+  put,
+  Rows,
+  remove,
+  SearchField,
+  SelectField,
+  toast,
+  useFilters,
+  visible,
+} from "#plugin/ui"
+import { ADMIN, useRefresh, useRows } from "../queries.ts"
+
+interface Claimant {
+  id: number
+  name: string
+  sites: { id: number; name: string }[]
+  listed_at: string
+  has_events: boolean
+  is_proved: boolean
+}
+
+/** A row of `GET /api/private/admin/host-disputes`. */
+interface Dispute {
+  host: string
+  organizations: Claimant[]
+  owner: { organization_id: number; reason: "decided" | "proved" | "listed_first" } | null
+  decision: { organization_id: number; decided_at: string } | null
+}
+
+/** Hosts that sites of several organizations claim. Instance admins can choose the owner. */
+export default function HostDisputes() {
+  const [filters, setFilters] = useFilters(["q"])
+  const [deciding, setDeciding] = useState<Dispute>()
+  return (
+    <Page title="Host disputes">
+      <p class="quiet">
+        Hosts that sites of several organizations claim. A host belongs to the organization that proved it with a DNS record, otherwise to
+        the one that listed it first and has events from it. Events from a host without an owner are dropped if they carry no tracking ID.
+      </p>
+      <FilterRow label="Host disputes">
+        <SearchField label="Host or organization" value={filters.q ?? ""} onValue={(q) => setFilters({ q })} />
+      </FilterRow>
+      <Rows
+        of={useRows<Dispute>("host-disputes", filters)}
+        caption="Host disputes"
+        columns={columnsOf(setDeciding)}
+        keyOf={({ host }) => host}
+        empty={filters.q ? "No disputes match this search." : "No host is claimed by more than one organization."}
+      />
+      {deciding && <Decision dispute={deciding} onClose={() => setDeciding(undefined)} />}
+    </Page>
+  )
+}
+
+const REASONS = { decided: "decided by an admin", proved: "proved by DNS", listed_first: "listed first" } as const
+
+const columnsOf = (decide: (dispute: Dispute) => void): Column<Dispute>[] => [
+  { id: "host", label: "Host", cell: ({ host }) => <div>{visible(host)}</div> },
+  {
+    id: "owner",
+    label: "Owner",
+    cell: ({ owner, organizations }) =>
+      owner ? (
+        <>
+          {visible(organizations.find(({ id }) => id === owner.organization_id)?.name ?? "")}
+          <br />
+          <span class="small quiet">{REASONS[owner.reason]}</span>
+        </>
+      ) : (
+        <span class="badge">No owner</span>
+      ),
+  },
+  {
+    id: "claims",
+    label: "Claimed by",
+    cell: ({ organizations }) =>
+      organizations.map((claimant) => (
+        <div key={claimant.id}>
+          {visible(claimant.name)}: {claimant.sites.map(({ id, name }) => `${visible(name)} (${id})`).join(", ")}
+          <br />
+          <span class="small quiet">{factsOf(claimant).join(", ")}</span>
+        </div>
+      )),
+  },
+  {
+    id: "decide",
+    label: "Actions",
+    cell: (dispute) => (
+      <Button aria-label={`Choose owner of ${dispute.host}`} onClick={() => decide(dispute)}>
+        Choose owner
+      </Button>
+    ),
+  },
+]
+
+const factsOf = ({ listed_at, has_events, is_proved }: Claimant): string[] => [
+  `since ${dayText(listed_at)}`,
+  has_events ? "has events" : "no events",
+  ...(is_proved ? ["proved by DNS"] : []),
+]
+
+/** Dialog that sets the owner of a host, or returns to the automatic rule. */
+function Decision({ dispute, onClose }: { dispute: Dispute; onClose(): void }) {
+  const { host, organizations, decision } = dispute
+  const decided = decision === null ? "" : String(decision.organization_id)
+  const [chosen, setChosen] = useState(decided)
+  const refresh = useRefresh()
+  const path = `${ADMIN}/host-disputes/${encodeURIComponent(host)}`
+  return (
+    <Dialog title={`Owner of ${visible(host)}`} onClose={onClose} small>
+      <Form
+        submit={async () => {
+          if (chosen === "") await remove(path)
+          else await put(path, { organization_id: Number(chosen) })
+          await refresh("host-disputes")
+          toast(chosen === "" ? "Decision withdrawn" : "Owner saved")
+          onClose()
+        }}
+      >
+        {({ busy, errorOf }) => (
+          <>
+            <p>From now on, events that name only this host are counted for its owner. Events already counted are not moved.</p>
+            <SelectField
+              label="Owner"
+              value={chosen}
+              options={[
+                { value: "", label: "Automatic (proof or first listing)" },
+                ...organizations.map(({ id, name }) => ({ value: String(id), label: visible(name) })),
+              ]}
+              onValue={setChosen}
+              error={errorOf("/organization_id")}
+            />
+            <div class="dialog-foot">
+              <Button onClick={onClose}>Cancel</Button>
+              <Button kind="confirm" type="submit" busy={busy} disabled={chosen === decided}>
+                Save owner
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}

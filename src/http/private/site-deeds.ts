@@ -1,1 +1,0 @@
-export { deedOnSite, deedOnThing } from "../../services/deeds.ts"

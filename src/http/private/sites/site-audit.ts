@@ -1,0 +1,1 @@
+export { definitionEntry, siteEntry } from "../../../services/audit/entries.ts"

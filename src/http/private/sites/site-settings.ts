@@ -1,0 +1,109 @@
+import { type Static, Type as t } from "@sinclair/typebox"
+import { Elysia } from "elysia"
+import { isObject } from "../../../domain/shape.ts"
+import type { Site } from "../../../domain/site.ts"
+import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import type { RetentionPreviews } from "../../../services/erasure/retention-preview.ts"
+import type { HostClaims } from "../../../services/sites/host-claims.ts"
+import { type SettingsOfSites, SettingsResponse, toSettingsResponse } from "../../../services/sites/site-settings.ts"
+import type { PrivateRouter } from "../../../web/router.ts"
+import { expectedVersions } from "../../public/conditions.ts"
+import { parameter } from "../../public/parameters.ts"
+import { NoQuery, Sent, takes } from "../../public/things.ts"
+import { bodyVersion } from "../body-version.ts"
+import { refuses, tagged } from "../tagged.ts"
+import { siteEntry } from "./site-audit.ts"
+
+export interface SiteSettingsRoutesOptions {
+  settingsOfSites: SettingsOfSites
+  retentionPreviews: RetentionPreviews
+  hostClaims: Pick<HostClaims, "disputesOf">
+  audit: Audit
+}
+
+const operation = (summary: string) => ({ summary, tags: ["settings"] })
+
+const RetentionPreview = t.Object(
+  {
+    cutoff_day: t.String({ format: "date", description: "Visits that started before this day would be deleted." }),
+    events: t.Integer(),
+    visits: t.Integer(),
+    first_run_at: t.String({ format: "date-time" }),
+  },
+  { title: "RetentionPreview" },
+)
+
+const HostDispute = t.Object(
+  {
+    host: t.String({ description: "Disputed host. `*.example.com` stands for every host below `example.com`." }),
+    belongs_to: t.Union([t.Literal("this_organization"), t.Literal("another_organization"), t.Null()], {
+      description: "Owner of the host. null: not known, so that events which name only the host are dropped as `host_disputed`.",
+    }),
+    reason: t.Union([t.Literal("decided"), t.Literal("proved"), t.Literal("listed_first"), t.Null()], {
+      description: "An instance admin decided, a DNS record proves it, or the owner listed the host first and has events from it.",
+    }),
+    provable_host: t.Union([t.String(), t.Null()], { description: "Host to prove by a DNS record. null: the DNS cannot hold one." }),
+  },
+  { title: "HostDispute" },
+)
+const SiteSettingsResponse = t.Object(
+  {
+    ...SettingsResponse.properties,
+    host_disputes: t.Array(HostDispute, { description: "Hosts that sites of other organizations claim as well. Read-only." }),
+  },
+  { title: "SiteSettings" },
+)
+
+/** Creates the routes for the settings of a site. No other route returns or changes settings. */
+export function siteSettingsRoutes(router: PrivateRouter, options: SiteSettingsRoutesOptions) {
+  const { settingsOfSites, retentionPreviews, hostClaims, audit } = options
+  const show = (site: Site): Static<typeof SiteSettingsResponse> => ({
+    ...toSettingsResponse(site),
+    host_disputes: hostClaims.disputesOf(site),
+  })
+
+  return new Elysia({ prefix: "/api/private/sites/:site" })
+    .use(router)
+    .get("/settings", ({ site, set }) => tagged(set, site, show(site)), {
+      can: "site:read",
+      query: NoQuery,
+      response: { 200: SiteSettingsResponse },
+      detail: operation("Get the settings of a site"),
+    })
+    .patch(
+      "/settings",
+      async ({ site, user, actor, body, request, set }) => {
+        const { version, patch } = bodyVersion(withoutDisputes(body.value))
+        const changed = await settingsOfSites.update(site, patch, user.id, {
+          expected: expectedVersions(request),
+          named: { version, current: show },
+          alongside: recorded(audit, actor, siteEntry("sites.settings.update"), undefined),
+        })
+        return tagged(set, changed, show(changed))
+      },
+      {
+        can: "site:write",
+        query: NoQuery,
+        body: Sent,
+        response: { 200: SiteSettingsResponse },
+        detail: {
+          ...operation("Update the settings of a site"),
+          ...refuses("compat_id_taken", "sharing_disabled", "password_required"),
+          ...takes(t.Partial(SettingsResponse, { title: "SettingsPatch" })),
+        },
+      },
+    )
+    .get("/retention-preview", ({ site, query, request }) => retentionPreviews.of(site, query, request.signal), {
+      can: "site:write",
+      query: t.Object({ days: parameter({ type: "integer", minimum: 1 }, true) }, { additionalProperties: true }),
+      response: { 200: RetentionPreview },
+      detail: operation("Preview the effect of a shorter retention"),
+    })
+}
+
+/** Returns a patch without read-only members, so that clients can send back the body of a GET. */
+function withoutDisputes(body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { host_disputes: _, ...settings } = body
+  return settings
+}

@@ -1,0 +1,154 @@
+import type { Fault } from "../../domain/error.ts"
+import type { DropReason } from "../../domain/event.ts"
+import { COLLECT } from "../../domain/limits.ts"
+import type { Site } from "../../domain/site.ts"
+import { type Candidate, isCandidate, type Outcome } from "../draft.ts"
+import { moneyOf, type RevenueFault } from "../enrich/values.ts"
+import { isDestroyed, type VisitorKeys, visitorKeys } from "../identity/identity.ts"
+import type { Period } from "../identity/salt-period.ts"
+import type { Incoming } from "../payloads/incoming.ts"
+import { readServerEvent, type ServerEvent } from "../payloads/server.ts"
+import { serverFacts } from "../request/request.ts"
+import type { Intake } from "./intake.ts"
+
+/** Response to a request of a server. The three numbers add up to the events sent. */
+export interface ServerAnswer {
+  accepted: number
+  rejected: { index: number; code: string; detail: string }[]
+  dropped: { index: number; reason: DropReason }[]
+}
+
+const EVENT_BYTES = 1_024
+
+/** Stores the valid events of a site's own server in one transaction (api.md section 9). */
+export async function collectFromServer(intake: Intake, site: Site, sent: readonly unknown[]): Promise<ServerAnswer> {
+  const now = intake.clock.now()
+  const keys = requestKeys(intake)
+  try {
+    return await collectAll(intake, site, sent, now, keys)
+  } finally {
+    keys.forget(site.id)
+  }
+}
+
+async function collectAll(intake: Intake, site: Site, sent: readonly unknown[], now: number, keys: RequestKeys): Promise<ServerAnswer> {
+  const cutoff = retentionCutoff(site, now)
+  const answer: ServerAnswer = { accepted: 0, rejected: [], dropped: [] }
+  const kept: Kept[] = []
+  for (const [index, item] of sent.entries()) {
+    const event = checked(item, site, now, cutoff)
+    if ("code" in event) answer.rejected.push({ index, code: event.code, detail: event.detail })
+    else {
+      const result = await prepare(intake, site, event, now, keys)
+      if (isCandidate(result)) kept.push({ index, candidate: result })
+      else answer.dropped.push({ index, reason: result.reason! })
+    }
+  }
+  await storeAll(intake, kept, answer)
+  answer.dropped.sort((left, right) => left.index - right.index)
+  return answer
+}
+
+/** An event that passed the site's rules, with its place in the request. */
+interface Kept {
+  index: number
+  candidate: Candidate
+}
+
+/**
+ * Stores events in the order of their times, so that the visits of a back-fill do not depend on the order in which it was
+ * written: of two pageviews around midnight, only the later one looks for the other's visit.
+ */
+async function storeAll({ buffer }: Intake, kept: readonly Kept[], answer: ServerAnswer): Promise<void> {
+  if (kept.length === 0) return
+  const inOrder = kept.toSorted((a, b) => a.candidate.event.at - b.candidate.event.at)
+  const candidates = inOrder.map(({ candidate }) => candidate)
+  for (const [at, reason] of (await buffer.store(candidates, candidates.length * EVENT_BYTES)).entries()) {
+    if (reason) answer.dropped.push({ index: inOrder[at]!.index, reason })
+    else answer.accepted++
+  }
+}
+
+type Checked = ServerEvent & { at: number }
+
+/** Returns the event with its time, or its first fault. */
+function checked(item: unknown, site: Site, now: number, cutoff: number): Checked | Fault {
+  const event = readServerEvent(item)
+  if ("code" in event) return event
+  const at = momentOf(event, now)
+  return retentionFault(at, cutoff) ?? revenueFault(event, site) ?? { ...event, at }
+}
+
+/** Returns the time of an event. A timestamp more than a minute in the future counts as now, because the clock of the sender is wrong. */
+const momentOf = ({ timestamp }: ServerEvent, now: number): number =>
+  timestamp === undefined || timestamp > now + COLLECT.futureMs ? now : timestamp
+
+/** Returns local midnight of today − `retention_days`. Earlier visits are deleted or soon will be. */
+function retentionCutoff(site: Site, now: number): number {
+  if (site.retention_days === null) return 0
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timezone).toPlainDate()
+  return today.subtract({ days: site.retention_days }).toZonedDateTime(site.timezone).epochMilliseconds
+}
+
+const retentionFault = (at: number, cutoff: number): Fault | undefined =>
+  at < cutoff
+    ? { pointer: "/timestamp", code: "beyond_retention", detail: "timestamp is older than the retention period of the site." }
+    : undefined
+
+const SAYS: Readonly<Record<RevenueFault, string>> = {
+  invalid_currency: "must have a current ISO 4217 currency code, such as EUR",
+  invalid_amount: "must have an amount in major units, as a number or decimal string",
+  too_many_decimals: "has more decimal places than its currency",
+}
+
+function revenueFault({ incoming }: ServerEvent, site: Site): Fault | undefined {
+  const money = incoming.revenue && moneyOf(incoming.revenue, site.revenue_currency)
+  return typeof money === "string" ? { pointer: "/revenue", code: money, detail: `revenue ${SAYS[money]}.` } : undefined
+}
+
+/** Runs the pipeline on an event, and counts it when it is dropped. */
+async function prepare(
+  intake: Intake,
+  site: Site,
+  { incoming, ip, userAgent, at }: Checked,
+  now: number,
+  requestKeys: RequestKeys,
+): Promise<Candidate | Outcome> {
+  const keys = await requestKeys.of({ site, incoming, at, now })
+  const request = serverFacts(userAgent)
+  const arrival = { site, incoming, sender: "server", request, at, hostname: incoming.address.host, address: ip, keys } as const
+  const result = intake.prepare(arrival, intake.calendar.day(site, at))
+  if (!isCandidate(result)) for (const note of result.notes ?? []) intake.buffer.drop(note)
+  return result
+}
+
+/**
+ * Creates the keys of one request. A period whose salt is destroyed, current or previous, gets a random salt under a name of
+ * this request: visitors merge inside the request, also over midnight, and never with others. The names are stored nowhere.
+ */
+function requestKeys(intake: Intake) {
+  const request = `~${Buffer.from(intake.random(16)).toString("hex")}`
+  const salts = new Map<string, Uint8Array>()
+  const instead = ({ name }: Period): VisitorKeys["current"] => {
+    const period = `${request} ${name}`
+    const salt = salts.get(period) ?? intake.random(32)
+    salts.set(period, salt)
+    return { period, salt }
+  }
+  return {
+    async of(event: { site: Site; incoming: Incoming; at: number; now: number }): Promise<VisitorKeys> {
+      const { current, previous } = intake.calendar.periods(event.site, event.at)
+      const known = await visitorKeys(intake, { ...event, objects: false })
+      return {
+        ...known,
+        current: isDestroyed(current, event.now) ? instead(current) : known.current,
+        previous: known.previous ?? instead(previous),
+      }
+    },
+    /** Destroys the lookup of visitors by the request's own salts. */
+    forget(siteId: number): void {
+      for (const period of salts.keys()) intake.store.forgetVisitors(siteId, period)
+    },
+  }
+}
+type RequestKeys = ReturnType<typeof requestKeys>

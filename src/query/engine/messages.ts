@@ -1,0 +1,13 @@
+import type { ErrorCode } from "../../domain/error.ts"
+import type { Answer, Task } from "./queries.ts"
+
+/** Messages from the main thread to a worker. `stop` is one Int32: when it is STOP, the running query ends at its next check. */
+export type ToWorker = { type: "open"; path: string; cacheBytes: number; stop: SharedArrayBuffer } | { type: "ask"; task: Task }
+
+/** Messages from a worker to the main thread. */
+export type FromWorker =
+  | { type: "answer"; answer: Answer }
+  /** Without a code it is a bug, and `detail` is for the log. */
+  | { type: "failure"; code: ErrorCode | undefined; detail: string }
+
+export const STOP = 1

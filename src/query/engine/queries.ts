@@ -1,0 +1,98 @@
+import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
+import type { Snapshot } from "../../store/events/part.ts"
+import type { SentStatement } from "../../store/events/tables/row-tables.ts"
+import { funnel } from "../funnel/funnel.ts"
+import { aggregate, comparedTables } from "../measure/aggregate.ts"
+import { paths } from "../paths/paths.ts"
+import { lastMatch, pulse, realtime } from "../realtime/realtime.ts"
+import { chosenVisits, visitsWeight } from "../rows/choice.ts"
+import { exportBreakdown, exportRows } from "../rows/export-rows.ts"
+import type { RowsPlace } from "../rows/places.ts"
+import { visitRows } from "../rows/rows.ts"
+import { suggest } from "../rows/suggest.ts"
+import { propertyKeys, tally } from "../rows/tally.ts"
+
+/**
+ * Every kind of query and the function that computes it in a worker. Query and result types are inferred from the functions. A
+ * function is pure and synchronous; it calls `check` between parts, which throws when the query was given up.
+ */
+export const QUERIES = {
+  /** Metrics by 0 to 3 groupings: summary, timeseries, breakdown. */
+  aggregate,
+  /** The same table, and the table of the compared range. */
+  compare: comparedTables,
+  /** Ordered steps per visitor. */
+  funnel,
+  /** One result for each variant of a funnel. */
+  funnels,
+  /** The last 30 minutes. */
+  realtime,
+  /** Journeys: the items that visits took from a start, or up to an end. */
+  paths,
+  /** Keys of the properties that events have. */
+  propertyKeys,
+  /** Values of a dimension, those with the most visitors first. */
+  suggest,
+  /** Current visitors and the last event. */
+  pulse,
+  /** Epoch ms of the last completion of a goal; undefined without any. */
+  lastMatch,
+  /** What an erasure of the chosen visits would remove. */
+  visitsWeight,
+  /** The chosen visits by the sequence of their first event, ascending. */
+  chosenVisits,
+  /** Records of an area counted by their properties, after a given sequence. */
+  tally,
+  /** All rows of a breakdown as text. */
+  exportBreakdown,
+}
+
+/** Queries that are answered in batches. Each function computes the batch that starts at a place, the first one without a place. */
+export const STREAMS = {
+  /** Visits with their events, by start. Visits that are removed meanwhile are left out. */
+  rows: visitRows,
+  /** Visits or events as text. The last batch contains the number of omitted visits. */
+  exportRows,
+}
+
+/** Parts of a funnel that a variant replaces: the range, the filter, or both. */
+export type FunnelVariant = Partial<Pick<FunnelQuery, "range" | "filter">>
+
+function funnels(snapshot: Snapshot, { variants, ...query }: FunnelQuery & { variants: readonly FunnelVariant[] }, check: () => void) {
+  return variants.map((variant): FunnelResult => funnel(snapshot, { ...query, ...variant }, check))
+}
+
+type Queries = typeof QUERIES
+type Streams = typeof STREAMS
+export type QueryKind = keyof Queries
+export type StreamKind = keyof Streams
+
+export type QueryOf<Kind extends QueryKind | StreamKind> = Parameters<(Queries & Streams)[Kind]>[1]
+export type ResultOf<Kind extends QueryKind | StreamKind> = ReturnType<(Queries & Streams)[Kind]>
+
+/** A batch of a stream, as it is requested from a worker. */
+export type StreamTask = { [Kind in StreamKind]: { kind: Kind; query: QueryOf<Kind>; place: RowsPlace | undefined } }[StreamKind]
+
+/** A query of an area's own row tables. It concerns no site and reads the tables as of the last commit. */
+export interface RowTablesTask {
+  kind: "rowTables"
+  statement: SentStatement
+  most: number
+}
+
+/** A query as it is sent to a worker: a plain value. */
+export type Task = { [Kind in QueryKind]: { kind: Kind; query: QueryOf<Kind> } }[QueryKind] | StreamTask | RowTablesTask
+
+/** Result of a task, by its kind. */
+export type Answers = { [Kind in QueryKind | StreamKind]: ResultOf<Kind> } & { rowTables: object[] }
+export type Answer = Answers[keyof Answers]
+
+/** Computes a query or a batch from a snapshot. */
+export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask>, check: () => void): Answer {
+  // The table pairs each kind with the function that takes its query, which the type of a union cannot express.
+  if ("place" in task) return (STREAMS[task.kind] as BatchFunction)(snapshot, task.query, task.place, check)
+  return (QUERIES[task.kind] as QueryFunction)(snapshot, task.query, check)
+}
+
+type QueryFunction = (snapshot: Snapshot, query: unknown, check: () => void) => Answer
+type BatchFunction = (snapshot: Snapshot, query: unknown, place: RowsPlace | undefined, check: () => void) => Answer

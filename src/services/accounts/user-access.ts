@@ -1,0 +1,158 @@
+import { type Actor, type AuditEntry, actingUserId, REDACTED } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import { parseId } from "../../domain/id.ts"
+import type { User } from "../../domain/user.ts"
+import { parseUserRemoval } from "../../domain/user-input.ts"
+import { revokePersonalKeys } from "../../store/catalog/api-keys.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import { memberOf, updateMembership } from "../../store/catalog/members.ts"
+import { membershipOf } from "../../store/catalog/memberships.ts"
+import { revokeImpersonationsBy } from "../../store/catalog/sessions.ts"
+import { countInstanceAdmins, deleteSecondFactors, organizationsOwnedAlone, updateUserState, userById } from "../../store/catalog/users.ts"
+import type { Audit } from "../audit/audit.ts"
+import { userEntry } from "../audit/entries.ts"
+import type { Outbox } from "../jobs/outbox.ts"
+import type { MailQueue } from "../mail/mail.ts"
+import { factorsResetEmail } from "../mail/texts.ts"
+import type { Sessions } from "../sign-in/sessions.ts"
+import { lastInstanceAdmin, removeUser } from "./own-account.ts"
+import type { ListedUser } from "./user-list.ts"
+
+/** Disabling, enabling, signing out and deleting users. */
+export interface UserAccess {
+  /** Disables a user. Their sessions, personal API keys and impersonations end immediately; memberships remain. Throws `last_instance_admin`. */
+  disable(actor: Actor, id: string | undefined): Promise<ListedUser>
+  enable(actor: Actor, id: string | undefined): Promise<ListedUser>
+  /** Removes all second factors, ends all sessions and notifies the user by email. */
+  resetSecondFactors(actor: Actor, id: string | undefined): Promise<ListedUser>
+  signOut(actor: Actor, id: string | undefined): Promise<void>
+  /**
+   * Deletes a user. The body names new owners for the organizations that only this user owns:
+   * `{transfer: [{organization_id, user_id}]}`. Throws `sole_owner` with these organizations, `last_instance_admin`,
+   * `validation_failed`.
+   */
+  remove(actor: Actor, id: string | undefined, body: unknown): Promise<void>
+}
+
+interface UserAccessOptions {
+  clock: Pick<Clock, "now">
+  sessions: Pick<Sessions, "revokeAll">
+  mail: Pick<MailQueue, "post" | "wake">
+  outbox: Pick<Outbox, "write">
+  act: ActOnUser
+  shown(id: number): Promise<ListedUser>
+}
+
+export function createUserAccess({ clock, sessions, mail, outbox, act, shown }: UserAccessOptions): UserAccess {
+  return {
+    async disable(actor, idText) {
+      const { id } = await act(actor, idText, "disable", async (statements, user) => {
+        if (user.status === "disabled") return undefined
+        const now = clock.now()
+        await updateUserState(statements, user.id, now)
+        await sessions.revokeAll(statements, user.id)
+        await revokeImpersonationsBy(statements, user.id, now)
+        await revokePersonalKeys(statements, user.id, { now, by: actingUserId(actor) })
+        await refuseNoAdmin(statements)
+        return { status: ["active", "disabled"] }
+      })
+      return shown(id)
+    },
+    async enable(actor, idText) {
+      const { id } = await act(actor, idText, "enable", async (statements, user) => {
+        if (user.status === "active") return undefined
+        await updateUserState(statements, user.id, null)
+        return { status: ["disabled", "active"] }
+      })
+      return shown(id)
+    },
+    async resetSecondFactors(actor, idText) {
+      const user = await act(actor, idText, "reset-mfa", async (statements, { id, email }) => {
+        await deleteSecondFactors(statements, id)
+        await sessions.revokeAll(statements, id)
+        await mail.post(statements, factorsResetEmail(email))
+        return { second_factors: [REDACTED, null] }
+      })
+      mail.wake()
+      return shown(user.id)
+    },
+    async signOut(actor, idText) {
+      await act(actor, idText, "sign-out", async (statements, { id }) => {
+        await sessions.revokeAll(statements, id)
+        return {}
+      })
+    },
+    async remove(actor, idText, body) {
+      const newOwners = parseUserRemoval(body)
+      await act(actor, idText, "delete", async (statements, user) => {
+        await transferOrganizations(statements, user.id, newOwners)
+        const now = clock.now()
+        await revokeImpersonationsBy(statements, user.id, now)
+        await revokePersonalKeys(statements, user.id, { now, by: actingUserId(actor) })
+        await sessions.revokeAll(statements, user.id)
+        await removeUser(statements, user.id, now, outbox)
+        return { email: [user.email, null] }
+      })
+    },
+  }
+}
+
+/**
+ * Makes another active member the owner of every organization that only this user owns. `newOwners` maps organization ids to user ids.
+ * Throws `sole_owner` with the organizations that have no valid new owner.
+ */
+export async function transferOrganizations(statements: Statements, userId: number, newOwners: ReadonlyMap<number, number>): Promise<void> {
+  const alone = await organizationsOwnedAlone(statements, userId)
+  const left: { id: number; name: string }[] = []
+  for (const organization of alone) {
+    const newOwnerId = newOwners.get(organization.id)
+    const member = newOwnerId === undefined || newOwnerId === userId ? undefined : await memberOf(statements, organization.id, newOwnerId)
+    const membership = member?.status === "active" ? await membershipOf(statements, organization.id, member.user_id) : undefined
+    if (membership) await updateMembership(statements, membership.id, { role: "owner", grants: [], denies: [] })
+    else left.push(organization)
+  }
+  if (left.length > 0)
+    throw new AppError(
+      "sole_owner",
+      "The user is the only owner of some organizations. Name another active member as the new owner of each of them.",
+      {
+        organizations: left,
+      },
+    )
+}
+
+/**
+ * An action on one user and its audit entry, in one transaction. `work` returns the changes, undefined if there are none: then no entry
+ * is written. Throws `user_not_found`.
+ */
+export type ActOnUser = (
+  actor: Actor,
+  idText: string | undefined,
+  verb: string,
+  work: (statements: Statements, user: User) => Promise<AuditEntry["changes"]>,
+) => Promise<User>
+
+export const actingOnUsers =
+  (catalog: Catalog, audit: Audit): ActOnUser =>
+  (actor, idText, verb, work) =>
+    catalog.transaction(async (statements) => {
+      const user = await findUser(statements, idText)
+      const changes = await work(statements, user)
+      if (changes) await audit.write(statements, actor, { ...userEntry(`admin.user.${verb}`)(user), changes })
+      return user
+    })
+
+/** Returns a user. Throws `user_not_found`, also for a deleted user. */
+export async function findUser(statements: Statements, idText: string | undefined): Promise<User> {
+  const user = await userById(statements, parseId(idText) ?? 0)
+  if (!user || user.status === "deleted") throw userNotFound()
+  return user
+}
+
+/** Throws `last_instance_admin` if no active instance admin remains. Call it after a change, in its transaction. */
+export async function refuseNoAdmin(statements: Statements): Promise<void> {
+  if ((await countInstanceAdmins(statements)) === 0) throw lastInstanceAdmin()
+}
+
+export const userNotFound = () => new AppError("user_not_found", "There is no user with this id.")

@@ -1,0 +1,102 @@
+import type { Actor, AuditEntry } from "../../domain/audit.ts"
+import { changesBetween } from "../../domain/audit.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { auditAnchor, type ChainedRow, highestAuditId, insertAuditRow, lastAuditRow, listChainedRows } from "../../store/catalog/audit.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
+import type { Alongside } from "../definitions/site-things.ts"
+import { slicesOf } from "../lists/paging.ts"
+
+/**
+ * The audit log. It is append-only, and each row contains the hash of the previous one. An entry is written in the transaction of the
+ * change that it records: if the entry cannot be written, the change does not happen.
+ */
+export interface Audit {
+  write(statements: Statements, actor: Actor, entry: AuditEntry): Promise<void>
+  /** Writes an entry in a transaction of its own, for actions that change nothing in the catalog. */
+  writeAlone(actor: Actor, entry: AuditEntry): Promise<void>
+  /**
+   * Checks the whole chain: that it begins at its anchor, that every row follows from the one before, and that no row is missing at the
+   * end. `first_broken_id` is the first row that does not follow, or the first one that is missing at the end.
+   */
+  verify(): Promise<{ ok: boolean; rows: number; first_broken_id?: number }>
+}
+
+const NOTHING = new Uint8Array(32)
+
+export function createAudit({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Audit {
+  async function write(statements: Statements, actor: Actor, entry: AuditEntry): Promise<void> {
+    const last = await lastAuditRow(statements)
+    const prev_hash = last?.hash ?? NOTHING
+    // Ids are never reused, so that the removal of the last rows leaves a visible gap.
+    const id = Math.max(last?.id ?? 0, await highestAuditId(statements)) + 1
+    const row = { ...rowOf(actor, entry), id, at: clock.now(), prev_hash }
+    await insertAuditRow(statements, { ...row, hash: hashOf(row) })
+  }
+
+  return {
+    write,
+    writeAlone: (actor, entry) => catalog.transaction((statements) => write(statements, actor, entry)),
+    async verify() {
+      // The anchor is read first, because rows may be added during the check.
+      const anchor = await auditAnchor(catalog)
+      let rows = 0
+      if (!anchor) return { ok: false, rows, first_broken_id: 1 }
+      let next: Pick<ChainedRow, "id" | "prev_hash"> = { id: anchor.first_id, prev_hash: anchor.prev_hash }
+      for await (const slice of slicesOf((part) => listChainedRows(catalog, part))) {
+        for (const row of slice) {
+          rows++
+          const follows = row.id === next.id && Bun.deepEquals(row.prev_hash, next.prev_hash)
+          if (!follows || !Bun.deepEquals(hashOf(row), row.hash)) return { ok: false, rows, first_broken_id: row.id }
+          next = { id: row.id + 1, prev_hash: row.hash }
+        }
+      }
+      const end = anchor.first_id + anchor.rows
+      const isWhole = next.id >= end && anchor.highest_id + 1 === end
+      return isWhole ? { ok: true, rows } : { ok: false, rows, first_broken_id: Math.min(next.id, anchor.highest_id + 1, end) }
+    },
+  }
+}
+
+/** Returns a callback that writes the audit entry of a change, with the fields that differ, in the transaction of the change. Then runs `also`. */
+export const recorded =
+  <Thing extends object>(
+    audit: Pick<Audit, "write">,
+    actor: Actor,
+    describe: (thing: Thing) => AuditEntry,
+    also?: Alongside<Thing>,
+  ): Alongside<Thing> =>
+  async (statements, change) => {
+    const { before, after } = change
+    // At least one of them is set.
+    const entry = describe((after ?? before)!)
+    await audit.write(statements, actor, { changes: changesBetween(before, after), ...entry })
+    await also?.(statements, change)
+  }
+
+function rowOf(actor: Actor, entry: AuditEntry): Omit<ChainedRow, "id" | "at" | "prev_hash" | "hash"> {
+  const { action, target, organizationId, siteId, outcome = "ok", changes = {} } = entry
+  return {
+    actor_kind: actor.kind,
+    actor_id: actor.id ?? null,
+    actor_email: actor.email,
+    impersonator_id: actor.impersonator?.id ?? null,
+    impersonator_email: actor.impersonator?.email ?? null,
+    action,
+    target_type: target.type,
+    target_id: String(target.id),
+    target_label: target.label.slice(0, 200),
+    organization_id: organizationId ?? null,
+    site_id: siteId ?? null,
+    outcome,
+    ip_prefix: actor.ipPrefix,
+    user_agent: actor.userAgent.slice(0, 512),
+    request_id: actor.requestId,
+    changes,
+  }
+}
+
+/** Returns the hash of a row: of the previous hash and all fields in a fixed order. */
+function hashOf({ hash: _, prev_hash, ...row }: Omit<ChainedRow, "hash"> & { hash?: Uint8Array }): Uint8Array {
+  const fields = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
+  return new Uint8Array(new Bun.CryptoHasher("sha256").update(prev_hash).update(JSON.stringify(fields)).digest())
+}

@@ -1,0 +1,345 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { DictionaryName } from "../../domain/dimension.ts"
+import type { HostRulings } from "../../domain/host-claim.ts"
+import type { Log } from "../../domain/log.ts"
+import { CORE_PERMISSIONS, type Permissions } from "../../domain/permission.ts"
+import type { Shield } from "../../domain/shield.ts"
+import type { Site, SiteDirectory } from "../../domain/site.ts"
+import type { SiteDefaults } from "../../domain/site-input.ts"
+import type { IdentityKeys } from "../../ingest/identity/salt-period.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { listSites } from "../../store/catalog/sites.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { KeptValues } from "../../store/events/writer.ts"
+import { type Access, createAccess } from "../access/access.ts"
+import { type AccountSettings, type Accounts, createAccounts } from "../accounts/accounts.ts"
+import { createKeys, type Keys } from "../api-keys/api-keys.ts"
+import { createIdempotency, type Idempotency } from "../api-keys/idempotency.ts"
+import { type Audit, createAudit } from "../audit/audit.ts"
+import { type Backups, openStoresWithBackup } from "../backup/backup.ts"
+import type { BucketPlace } from "../backup/bucket.ts"
+import type { KeepRules } from "../backup/folder.ts"
+import { createRemoteBackups, type RemoteBackups, withCopies } from "../backup/remote-backups.ts"
+import { finishInterrupted } from "../backup/restore.ts"
+import { type BackupSchedule, createBackupSchedule } from "../backup/schedule.ts"
+import { type Annotations, createAnnotations } from "../definitions/annotations.ts"
+import { createFunnels, type Funnels } from "../definitions/funnels.ts"
+import { createGoals, type Goals } from "../definitions/goals.ts"
+import { createSegments, type Segments } from "../definitions/segments.ts"
+import { createInstanceShields, type InstanceShields } from "../definitions/shields.ts"
+import type { Jobs } from "../jobs/jobs.ts"
+import { createOutbox, type Outbox } from "../jobs/outbox.ts"
+import { createJobQueue } from "../jobs/queue.ts"
+import { createJobSlots, createSchedules, type JobSlots, type Schedules } from "../jobs/schedules.ts"
+import { type KeyRotation, openKeys } from "../key-rotation/key-rotation.ts"
+import { type StoredSecrets, storedSecrets } from "../key-rotation/stored-secrets.ts"
+import { inSlices } from "../lists/paging.ts"
+import { type Alarms, createAlarms } from "../mail/alarms.ts"
+import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
+import { createOutbound, type Outbound, type OutboundSettings } from "../outbound/outbound.ts"
+import { prepareDataFolder } from "../runtime/data-folder.ts"
+import { createHealth, type Health } from "../runtime/health.ts"
+import { type Lock, takeLock } from "../runtime/lock.ts"
+import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
+import type { CatalogLease, RemoteCatalog } from "../runtime/remote-catalog.ts"
+import { type SecretKeys, secretKeys } from "../runtime/secret-key.ts"
+import { createStoreStates, type StoreStates } from "../runtime/store-states.ts"
+import type { Stores } from "../runtime/stores.ts"
+import { createExclusive, type Exclusive } from "../runtime/tasks.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "../settings/settings.ts"
+import { createShares, type Shares } from "../sharing/shares.ts"
+import { createSessions, type Sessions } from "../sign-in/sessions.ts"
+import { loadHostRulings } from "../sites/host-claims.ts"
+import { createSalts, type SaltStore } from "../sites/salts.ts"
+import { createSiteKeys, type SiteKeys } from "../sites/site-keys.ts"
+import { createSites, type Sites } from "../sites/sites.ts"
+import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
+
+export interface InstanceOptions {
+  dataDir: string
+  version: string
+  clock: Clock
+  log: Log
+  random: Random
+  /** Configured secret key. Default: the key in the data folder. */
+  secretKey: string | undefined
+  /** Previous secret key, whose sealed values and cookies are still valid. */
+  previousSecretKey?: string | undefined
+  /** Address of a catalog on a server. */
+  remoteCatalog: RemoteCatalog | undefined
+  defaults: SiteDefaults
+  accounts: AccountSettings
+  /** Settings of the instance from the environment or the configuration file. */
+  configured?: ConfiguredSettings
+  /** Returns the base URL of the instance. */
+  publicUrl(): string
+  maxSites: number
+  plugins: readonly PluginFacts[]
+  outbound: OutboundSettings
+  keep: KeepRules
+  /** Time of automatic backups, `03:00` in UTC or `off`, its source, and the bucket configured by the operator. */
+  backups: { time: string; setBy: "env" | "file" | undefined; bucket?: Omit<BucketPlace, "byOperator"> | undefined }
+  backupWorkerUrl: string
+  /** Whether to make a backup before a migration. */
+  backUpBeforeMigrating: boolean
+  /** Called when readers may open the event store. The rest of the opening continues meanwhile. */
+  onEventsReadable?: () => void
+}
+
+/** An instance with its stores open and its services, not serving yet. */
+export interface Instance {
+  lock: Lock
+  catalog: Catalog
+  events: EventStore
+  /** Owners of disputed hosts, as the directory of sites knows them. */
+  hostRulings: HostRulings
+  sites: Sites
+  goals: Goals
+  funnels: Funnels
+  annotations: Annotations
+  segments: Segments
+  /** Filters of saved segments, for the query parsers. */
+  saved: SavedOf
+  shares: Shares
+  instanceShields: InstanceShields
+  settings: InstanceSettings
+  maintenance: MaintenanceMode
+  /** Of backups. */
+  schedule: BackupSchedule
+  remoteBackups: RemoteBackups
+  sessions: Sessions
+  access: Access
+  /** Of the core and of all plugins. */
+  permissions: Permissions
+  plugins: Plugins
+  outbound: Outbound
+  accounts: Accounts
+  audit: Audit
+  /** Keys that sign cookies; the first one is used, the others still verify. */
+  cookieSecrets: readonly [string, ...string[]]
+  /** Rotation and export of the secret key. */
+  keyRotation: Pick<KeyRotation, "rotate" | "export" | "checkValues">
+  /** Stored answers to requests with an idempotency key. */
+  idempotency: Idempotency
+  keys: Keys
+  organizations: Organizations
+  salts: SaltStore
+  identityKeys: IdentityKeys
+  siteKeys: Pick<SiteKeys, "siteKey">
+  backups: Backups
+  health: Health
+  states: StoreStates
+  exclusive: Exclusive
+  slots: JobSlots
+  jobs: Jobs
+  schedules: Schedules
+  outbox: Outbox
+  alarms: Alarms
+  /** Sealed values of the core, or of a plugin. */
+  secretsOf(owner: string): StoredSecrets
+  /** Of a catalog on a server. */
+  lease: CatalogLease | undefined
+  /** Every site that is not deleted, of all owners. */
+  allSites(): Promise<Site[]>
+  /** Migrations that were applied while opening, and the backup made before them. */
+  migrated: { migrations: string[]; backup: string | null }
+  /** Closes the instance: moves both stores into one file each and releases the folder. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the instance of a data folder, in the order of reliability.md 3.1. A failure throws an `ExitFault`, and nothing stays
+ * locked or open.
+ */
+export async function openInstance(options: InstanceOptions): Promise<Instance> {
+  const { dataDir, log } = options
+  for (const warning of prepareDataFolder(dataDir)) log.warn(warning)
+  const lock = lockFolder(options)
+  try {
+    const keys = secretKeys(dataDir, { key: options.secretKey, previous: options.previousSecretKey }, options.random)
+    finishInterrupted(dataDir, log)
+    return await open(options, lock, keys)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+export const lockFolder = ({ dataDir, version, clock }: Pick<InstanceOptions, "dataDir" | "version" | "clock">): Lock =>
+  takeLock(dataDir, { pid: process.pid, started_at: new Date(clock.now()).toISOString(), version })
+
+async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Promise<Instance> {
+  const { clock, log, random } = options
+  const health = createHealth({ now: clock.now, log })
+  const states = createStoreStates({ health, log, monotonic: clock.monotonic })
+  const exclusive = createExclusive()
+  // The event store needs this function from its first write on, but its answer needs the catalog, which is opened together with the
+  // store.
+  let kept: KeptValues = () => false
+  const keptValues: KeptValues = (...value) => kept(...value)
+  const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, keptValues })
+  const { catalog, events, lease } = stores
+  const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
+  const audit = createAudit({ catalog, clock })
+  const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings })
+  const { secrets, cookieSecrets } = keyRotation
+  const siteKeys = createSiteKeys({ catalog, secrets, random })
+  const hostRulings = await loadHostRulings(catalog)
+  const sites = await createSites({ ...options, catalog, events, settings, keys: siteKeys, hostRulings })
+  const goals = await createGoals({ catalog, clock })
+  const funnels = await createFunnels({ catalog, clock })
+  const segments = await createSegments({ catalog, clock })
+  const instanceShields = await createInstanceShields({ catalog, clock })
+  kept = createKeptValues({ directory: sites.directory, goals, funnels, instanceShields })
+  const outbound = createOutbound({ settings: options.outbound, clock })
+  const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
+  const jobs = createJobQueue({ catalog, clock, log, random })
+  const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))
+  const ofCore = storedSecrets({ catalog, clock, secrets }, "core")
+  const schedule = await createBackupSchedule({ catalog, clock, audit, secrets: ofCore, outbound, keep: options.keep, ...options.backups })
+  const remoteBackups = createRemoteBackups({ dataDir: options.dataDir, clock, log, schedule, outbound })
+  const outbox = createOutbox({ catalog, clock, log })
+  const accounts = createAccounts({
+    ...options,
+    siteDefaults: options.defaults,
+    catalog,
+    secrets,
+    settings,
+    permissions,
+    sessions,
+    audit,
+    sites,
+    outbound,
+    outbox,
+  })
+  return {
+    lock,
+    catalog,
+    events,
+    hostRulings,
+    sites,
+    goals,
+    funnels,
+    settings,
+    maintenance: await createMaintenance({ catalog, clock, audit }),
+    schedule,
+    remoteBackups,
+    sessions,
+    accounts,
+    shares: createShares({
+      ...options,
+      catalog,
+      secrets,
+      settings,
+      sites,
+      passwords: accounts.passwords.lowPriority,
+      saved: segments.saved,
+    }),
+    access: createAccess({ catalog, sites, permissions, sso: accounts.sso }),
+    permissions,
+    outbound,
+    plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
+    audit,
+    cookieSecrets,
+    keyRotation,
+    segments,
+    saved: segments.saved,
+    annotations: createAnnotations({ catalog, clock }),
+    instanceShields,
+    idempotency: createIdempotency({ catalog, clock, secrets }),
+    keys: createKeys({ catalog, clock, random, sites, permissions, settings, outbox }),
+    organizations: createOrganizations({ catalog, clock, settings, sites, hasInstanceProvider: accounts.hasInstanceProvider }),
+    salts: createSalts({ catalog, secrets, clock, random }),
+    identityKeys: siteKeys,
+    siteKeys,
+    backups: withCopies(stores.backups, remoteBackups),
+    health,
+    states,
+    exclusive,
+    slots: createJobSlots(catalog, clock),
+    jobs,
+    schedules: createSchedules({ catalog, clock, jobs, timezone: options.defaults.timezone }),
+    outbox,
+    alarms: createAlarms({ catalog, clock, outbox, audit, mail: accounts.mail, publicUrl: options.publicUrl }),
+    secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
+    lease,
+    allSites: () => allSites(catalog),
+    migrated: { migrations: stores.migrations, backup: stores.safety },
+    close() {
+      accounts.passwords.close()
+      return closeInstance({ catalog, events, lock, lease }, log)
+    },
+  }
+}
+
+const sessionLife = (settings: InstanceSettings) => ({
+  idle: settings.get("session_idle_days"),
+  absolute: settings.get("session_absolute_days"),
+})
+
+const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
+
+interface OpenInstance extends Pick<Stores, "catalog" | "events" | "lease"> {
+  lock: Lock
+}
+
+const FAREWELL_MS = 2_000
+
+/** Brings both stores to one file each and gives the folder free. */
+export async function closeInstance({ catalog, events, lock, lease }: OpenInstance, log: Log): Promise<void> {
+  // Data that a full or failing disk does not accept stays safe in the stores' logs, and that failure has its own exit code.
+  const unmoved = (error: unknown) => log.warn("a store could not be brought to one file", { error })
+  if (!catalog.remote) await catalog.checkpoint("truncate").catch(unmoved)
+  try {
+    events.checkpoint("truncate")
+  } catch (error) {
+    unmoved(error)
+  }
+  // An unreachable server must not delay the end. Its lease expires on its own.
+  if (lease) await Promise.race([lease.give().then(catalog.close), Bun.sleep(FAREWELL_MS)]).catch(() => {})
+  else await catalog.close()
+  events.close()
+  lock.release()
+}
+
+interface KeptValuesOptions {
+  directory: Pick<SiteDirectory, "byId">
+  goals: Pick<Goals, "rules">
+  funnels: Pick<Funnels, "all">
+  instanceShields: Pick<InstanceShields, "current">
+}
+
+/** Values that a goal, a funnel step or a shield names exactly: no limit on new values holds them back (metrics.md 19.3). */
+export function createKeptValues({ directory, goals, funnels, instanceShields }: KeptValuesOptions): KeptValues {
+  const isStepOf = (siteId: number, type: "page" | "event", text: string) =>
+    funnels.all(siteId).some(({ steps }) => steps.some((step) => step.type === type && step.match === "exact" && step.value === text))
+  const isGoalOf = (siteId: number, isEvent: boolean, text: string) =>
+    goals.rules(siteId).some(({ kind, match, value }) => (kind === "event") === isEvent && match === "exact" && value === text)
+  const isShielded = (siteId: number, test: (shield: Shield) => boolean) =>
+    (directory.byId(siteId)?.settings.shields.some(test) ?? false) || instanceShields.current().some(test)
+  const hasProperty = (siteId: number, test: (property: [key: string, value: string]) => boolean) =>
+    goals.rules(siteId).some(({ props }) => Object.entries(props ?? {}).some(test))
+
+  return (siteId, dictionary, text) => {
+    if (isShielded(siteId, (shield) => namesExactly(shield, dictionary, text))) return true
+    if (dictionary === "name") return isGoalOf(siteId, true, text) || isStepOf(siteId, "event", text)
+    if (dictionary === "page" && (isGoalOf(siteId, false, text) || isStepOf(siteId, "page", text))) return true
+    if (dictionary === "property") return hasProperty(siteId, ([key]) => key === text)
+    // The dictionary has the key's number, not its name: the value is kept under every key, which is a few too many at most.
+    if (dictionary.startsWith("property:")) return hasProperty(siteId, ([, value]) => value === text)
+    return false
+  }
+}
+
+/** A shield of this dimension, or a rule with a condition on it that knows the value by equality. */
+function namesExactly({ kind, value, conditions = [] }: Shield, dictionary: DictionaryName, text: string): boolean {
+  if (kind === dictionary) return value === text
+  return conditions.some(({ dimension, property, operator, values }) => {
+    if (dictionary === "property") return property === text
+    if (operator !== "is" && operator !== "is_not") return false
+    const isOf = dimension === "property" ? dictionary.startsWith("property:") : dictionary === (dimension === "event" ? "name" : dimension)
+    return isOf && values.includes(text)
+  })
+}

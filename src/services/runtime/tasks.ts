@@ -1,0 +1,127 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { Log } from "../../domain/log.ts"
+
+/** A recurring task. It may take long; it never overlaps itself. */
+export interface Task {
+  name: string
+  /** Seconds from one run to the next; counted in ticks, so a jump of the clock changes nothing. */
+  every: number
+  run(signal: AbortSignal): Promise<unknown>
+}
+
+export interface Timers {
+  start(): void
+  /** Starts no more tasks, aborts the running ones and waits briefly for them. */
+  stop(): Promise<void>
+}
+
+export interface TimerOptions {
+  clock: Clock
+  log: Log
+  /** The wall clock moved by more than a minute against the monotonic one. */
+  onJump(milliseconds: number): void
+}
+
+/** Time to wait for running tasks at a stop. Copies of large stores take minutes and are made again after the next start. */
+const PATIENCE_MS = 2_000
+
+/** Creates the timer for all upkeep. No caller awaits a task, so its errors are logged here. */
+export function createTimers(tasks: readonly Task[], { clock, log, onJump }: TimerOptions): Timers {
+  const running = new Map<string, Promise<void>>()
+  const abort = new AbortController()
+  let timer: ReturnType<typeof setInterval> | undefined
+  // Each task first waits for its interval, so that none delays the start.
+  let ticks = 1
+  let offset = 0
+
+  function tick(): void {
+    const jump = clock.now() - clock.monotonic() - offset
+    offset += jump
+    if (Math.abs(jump) > 60_000) onJump(jump)
+    for (const task of tasks) if (ticks % task.every === 0 && !running.has(task.name)) running.set(task.name, perform(task))
+    ticks++
+  }
+
+  async function perform({ name, run }: Task): Promise<void> {
+    try {
+      await run(abort.signal)
+    } catch (error) {
+      log.error("upkeep failed", { task: name, error })
+    } finally {
+      running.delete(name)
+    }
+  }
+
+  return {
+    start() {
+      offset = clock.now() - clock.monotonic()
+      timer = setInterval(tick, 1_000)
+    },
+    async stop() {
+      clearInterval(timer)
+      abort.abort()
+      await Promise.race([Promise.all(running.values()), Bun.sleep(PATIENCE_MS)])
+    },
+  }
+}
+
+/** Runs work after the response was sent, so that response time reveals nothing about the result. */
+export interface Background {
+  run(work: () => Promise<void>): void
+  /** Resolves when all work is finished. */
+  settled(): Promise<void>
+}
+
+export function createBackground(log: Log): Background {
+  const running = new Set<Promise<void>>()
+  return {
+    run(work) {
+      const job = work()
+        .catch((error) => log.error("work behind an answer failed", { error }))
+        .finally(() => running.delete(job))
+      running.add(job)
+    },
+    async settled() {
+      while (running.size > 0) await Promise.all(running)
+    },
+  }
+}
+
+/**
+ * Lets one piece of work on both stores run at a time: retention, erasure and the deletion of a site must not change one
+ * store while a backup has copied the other.
+ */
+export interface Exclusive {
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** Resolves when nothing runs and nothing waits. */
+  idle(): Promise<void>
+}
+
+export function createExclusive(): Exclusive {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    run(work) {
+      const result = last.then(work)
+      last = result.catch(() => {})
+      return result
+    },
+    idle: async () => {
+      await last
+    },
+  }
+}
+
+/** Maps items concurrently with a limit. Results are in the order of the items, and the first failure rejects. */
+export async function inTurn<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results = new Array<Result>(items.length)
+  let next = 0
+  const takeTurns = async () => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at]!)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, takeTurns))
+  return results
+}

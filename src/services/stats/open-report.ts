@@ -1,0 +1,243 @@
+import type { Clock } from "../../domain/clock.ts"
+import { currencyDecimals } from "../../domain/currency.ts"
+import type { Dimension } from "../../domain/dimension.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Filter } from "../../domain/filter.ts"
+import { instantText } from "../../domain/moment.ts"
+import type { CodeNames, PlaceNames } from "../../domain/place-names.ts"
+import type { GoalRule, Query, SiteFacts, Table } from "../../domain/query.ts"
+import type { RecordKind } from "../../domain/record.ts"
+import type { ReportFacts, ReportRange } from "../../domain/report.ts"
+import type { Site } from "../../domain/site.ts"
+import type { IdentityMode } from "../../domain/visit.ts"
+import type { Caller } from "../../query/engine/pool.ts"
+import type { Form } from "../../query/parse/arguments.ts"
+import type { SavedOf } from "../../query/parse/array-filters.ts"
+import { flatQuery } from "../../query/parse/flat-query.ts"
+import { parseQuestion, type Question, type Report } from "../../query/parse/parse.ts"
+import { dayStart, type LocalRange, localDay, today } from "../../query/parse/period.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { Goals } from "../definitions/goals.ts"
+
+/** Options of a report: the form of its arguments, an abort signal, and what the caller may see. */
+export interface ReportOptions {
+  /** Form of the arguments: the text of a query string, or JSON (default). */
+  form?: Form
+  signal?: AbortSignal
+  /** User whose personal segments can be named. Without it only the site's shared segments can. */
+  userId?: number
+  /** Rejects revenue metrics that are requested, and omits them from the default metrics. */
+  hidesRevenue?: boolean
+  /** Allows `compare` in a breakdown. The public API does not offer it. */
+  comparesRows?: boolean
+  /** Omits groups with fewer visitors. The answer then contains a note. */
+  minVisitors?: number
+  /** Filter that always applies, in addition to the filters in the arguments. */
+  locked?: Filter
+  /** Reports on these records instead of visits. Only the metrics `visitors` and `events` are meaningful then. */
+  records?: RecordKind
+}
+
+export interface OpenReportOptions {
+  events: Pick<EventStore, "firstAt">
+  goals: Pick<Goals, "rules">
+  clock: Pick<Clock, "now">
+  /** Saved segments that filters may refer to. Default: none. */
+  saved?: SavedOf
+}
+
+/** Turns arguments of the flat form into an open report. Throws all faults of the arguments at once. */
+export type OpenReports = (report: Report, site: Site, given: Record<string, unknown>, options?: ReportOptions) => Promise<OpenReport>
+
+export function openReports({ events, goals, clock, saved }: OpenReportOptions): OpenReports {
+  return async (report, site, given, options = {}) => {
+    const { userId, hidesRevenue = false, comparesRows = false, locked, records, minVisitors, form = "json" } = options
+    const caller = callerOf(site, options)
+    const firstAt = given.period === "all" ? events.firstAt(site.id, records) : undefined
+    const now = clock.now()
+    const sight = { ...(saved && { saved: saved(site, userId) }), hidesRevenue, comparesRows, minVisitors }
+    const question = parseQuestion(report, given, { now, timezone: site.timezone, firstAt }, form, sight)
+    const filter = both(locked, question.filter)
+    return {
+      site,
+      facts: siteFacts(site, goals.rules(site.id)),
+      question: { ...question, ...(filter && { filter }) },
+      now,
+      caller,
+      ...(records && { records }),
+    }
+  }
+}
+
+export const callerOf = (site: Site, { signal }: ReportOptions): Caller => ({
+  organizationId: site.organization_id,
+  ...(signal && { signal }),
+})
+
+/** Combines two optional filters so that both apply. */
+export const both = (one: Filter | undefined, other: Filter | undefined): Filter | undefined =>
+  one && other ? { op: "and", filters: [one, other] } : (one ?? other)
+
+/** A parsed query of the flat form with everything needed to answer it. */
+export interface OpenReport {
+  site: Site
+  facts: SiteFacts
+  question: Question
+  now: number
+  caller: Caller
+  /** Records to count instead of visits. */
+  records?: RecordKind
+}
+
+export const siteFacts = (site: Site, goals: readonly GoalRule[]): SiteFacts => ({
+  id: site.id,
+  bounceEngagedSeconds: site.settings.bounce_engaged_seconds,
+  revenueCurrency: site.revenue_currency,
+  goals,
+})
+
+export const decimalsOf = ({ revenue_currency }: Site): number => currencyDecimals(revenue_currency) ?? 2
+
+/** Returns the part of a report that explains its numbers: the range that was used, how visitors are counted, and notes. */
+export function reportFacts(report: OpenReport, table: Pick<Table, "otherCurrencies" | "smallRows">, showsRevenue: boolean): ReportFacts {
+  const { site, question, now } = report
+  const notes = notesOf(report, table)
+  return {
+    site_id: site.id,
+    range: shownRange(question.range, now),
+    ...visitorFacts(site, question.range),
+    ...(notes.length > 0 && { notes }),
+    ...(showsRevenue && { revenue_currency: site.revenue_currency }),
+  }
+}
+
+export function shownRange({ range, from, to, timezone, hours }: LocalRange, now: number): ReportRange {
+  const day = today({ now, timezone }).toString()
+  const times = { from_time: instantText(range.from), to_time: instantText(range.to) }
+  return { from, to, timezone, includes_today: from <= day && day <= to, ...(hours && times) }
+}
+
+function notesOf(
+  { site, facts, question, now }: OpenReport,
+  { otherCurrencies, smallRows = 0 }: Pick<Table, "otherCurrencies" | "smallRows">,
+): string[] {
+  const { report, metrics, dimension, filtered } = question
+  const notes = rangeNotes(site, question, now)
+  // Events and properties have conversion rates of their own, which do not depend on goals.
+  const hasOwnRate = dimension === "event" || dimension === "property"
+  const asksGoals = report !== "funnel" && (metrics.includes("conversions") || (metrics.includes("conversion_rate") && !hasOwnRate))
+  const isByGoal = asksGoals || dimension === "goal" || filtered.includes("goal")
+  if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
+  if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))
+  if (smallRows > 0) notes.push(`Groups of fewer than ${question.minVisitors} visitors are not shown.`)
+  return notes
+}
+
+/** Facts about a range that every form of a report states. */
+
+type VisitorWindow = NonNullable<ReportFacts["visitor_window"]>
+
+/**
+ * Returns the period in which a visitor is counted once, if the range covers more than one of the site's days. On a day when the
+ * identity mode changed a visitor may be counted twice, so even a report on that single day says so.
+ */
+export function visitorFacts(site: Site, range: LocalRange): { visitor_window?: VisitorWindow } {
+  if (isModeChanged(site, range)) return { visitor_window: "mixed" }
+  return coversDays(range, site.timezone) ? { visitor_window: visitorWindow(site, range) } : {}
+}
+
+/** Returns notes about days that were cut off because they lie in the future or were removed by the site's retention. */
+export function rangeNotes(site: Site, { range, clipped }: { range: LocalRange; clipped: boolean }, now: number): string[] {
+  const cutoff = retentionStart(site, now)
+  const isCut = cutoff !== undefined && range.range.from < cutoff
+  return [
+    ...(clipped ? [`to lay in the future and was set to today, ${range.to}.`] : []),
+    ...(isCut ? [`Data is kept for ${site.retention_days} days: what is older is not in the answer.`] : []),
+  ]
+}
+
+export const NO_GOALS = "The site has no goals: conversions are 0."
+
+export const otherCurrenciesNote = (metric: string, { revenue_currency }: Site, others: readonly string[]): string =>
+  `Amounts in ${others.join(", ")} are not part of ${metric}, which is in ${revenue_currency}.`
+
+const WINDOWS: Record<IdentityMode, VisitorWindow> = {
+  daily: "day",
+  weekly: "week",
+  monthly: "month",
+  identified: "identified",
+  persistent: "persistent",
+}
+
+function visitorWindow({ settings, identity_history }: Site, { range }: LocalRange): VisitorWindow {
+  const inRange = identity_history.filter(
+    ({ from }, i) => from < range.to && (identity_history[i + 1]?.from ?? Number.POSITIVE_INFINITY) > range.from,
+  )
+  const [mode = settings.identity_mode, ...others] = new Set(inRange.map(({ identity_mode }) => identity_mode))
+  return others.length > 0 ? "mixed" : WINDOWS[mode]
+}
+
+/** Returns whether the identity mode changed on one of the site's days in the range. */
+function isModeChanged({ timezone, identity_history }: Site, { range }: LocalRange): boolean {
+  const [first, last] = [localDay(range.from, timezone).toString(), localDay(range.to - 1, timezone).toString()]
+  return identity_history.some(({ mode_changed_on = [] }) => mode_changed_on.some((day) => first <= day && day <= last))
+}
+
+/** Visitors are recognized per day in the site's time zone, whatever time zone the report uses. */
+const coversDays = ({ range }: LocalRange, timezone: string): boolean =>
+  !localDay(range.from, timezone).equals(localDay(range.to - 1, timezone))
+
+function retentionStart({ retention_days, timezone }: Site, now: number): number | undefined {
+  return retention_days === null ? undefined : dayStart(today({ now, timezone }).subtract({ days: retention_days }), timezone)
+}
+
+/** Returns a query over the report's range and filter with other metrics and groupings: unordered and without a limit. */
+export const queryOf = (report: OpenReport, rest: Partial<Query>): Query => ({
+  ...flatQuery(report.question, { site: report.facts, now: report.now }),
+  order: [],
+  offset: 0,
+  limit: Number.MAX_SAFE_INTEGER,
+  ...rest,
+})
+
+/** Returns the report's filter, combined with another one if given. */
+export function withFilter(report: OpenReport, more?: Filter): { filter?: Filter } {
+  const filter = both(report.question.filter, more)
+  return filter ? { filter } : {}
+}
+
+/** Source of the names of regions and cities. Without a geolocation database no names are known. */
+export interface NamesOptions {
+  placeNames?: (() => Promise<PlaceNames>) | undefined
+}
+
+/** Returns the names of region and city codes. The names of countries are built in. */
+export const codeNames = async ({ placeNames }: NamesOptions, dimension: Dimension | undefined): Promise<CodeNames | undefined> =>
+  dimension === "region" || dimension === "city" ? (await placeNames?.())?.[dimension] : undefined
+
+const MOST = 20
+
+/** Waits for two readers of the same arguments and throws the faults of both together. Any other error of either takes precedence. */
+export async function withAllFaults<One, Other>(
+  form: Form,
+  opening: Promise<One>,
+  work: () => Other | Promise<Other>,
+): Promise<[One, Other]> {
+  const [one, other] = await Promise.allSettled([opening, (async () => work())()])
+  if (one.status === "fulfilled" && other.status === "fulfilled") return [one.value, other.value]
+  const reasons = [one, other].flatMap((part) => (part.status === "rejected" ? [part.reason] : []))
+  const errors = reasons.flatMap((reason) => (reason instanceof AppError ? (reason.members.errors ?? []) : []))
+  const unlike = reasons.find((reason) => !(reason instanceof AppError) || !reason.members.errors)
+  if (unlike || errors.length === 0) throw unlike
+  const count = errors.length === 1 ? "1 argument is" : `${errors.length} arguments are`
+  throw new AppError(form === "text" ? "invalid_query" : "validation_failed", `${count} not valid.`, { errors: errors.slice(0, MOST) })
+}
+
+/** Splits arguments into those with the given names and the rest. Omitted arguments appear in neither part. */
+export function splitArguments(given: Record<string, unknown>, names: readonly string[]) {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  return {
+    own: Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    ranged: Object.fromEntries(entries.filter(([name]) => !names.includes(name))),
+  }
+}

@@ -1,0 +1,197 @@
+import type { Clock } from "../../domain/clock.ts"
+import { AppError, siteNotFound } from "../../domain/error.ts"
+import type { ApiKey } from "../../domain/key.ts"
+import type { Metric } from "../../domain/metric.ts"
+import type { Query, Range, Table } from "../../domain/query.ts"
+import type { QueryAnswer } from "../../domain/query-answer.ts"
+import { isObject } from "../../domain/shape.ts"
+import type { Site } from "../../domain/site.ts"
+import { normalizeText } from "../../domain/text.ts"
+import type { Engine } from "../../query/engine/engine.ts"
+import type { Caller } from "../../query/engine/pool.ts"
+import { hasLeafOf } from "../../query/filter/filter-variants.ts"
+import type { SavedFilters } from "../../query/parse/array-filters.ts"
+import { type ArrayQuestion, parseArrayQuestion } from "../../query/parse/array-parse.ts"
+import { arrayQuery, partnerOf } from "../../query/parse/array-query.ts"
+import { bucketsOf, queryLabel } from "../../query/parse/buckets.ts"
+import { Faults } from "../../query/parse/faults.ts"
+import { zoned } from "../../query/parse/period.ts"
+import { comparedRows, rowShower, shownRow } from "../../query/show/array-result.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import type { Goals } from "../definitions/goals.ts"
+import { namedSites, type Sites } from "../sites/sites.ts"
+import { NO_GOALS, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
+
+/** Queries in the array form (api.md section 7), compatible with Plausible's Stats API v2. */
+export interface QueryForm {
+  /**
+   * Answers a query whose body names the site. Faults of the body throw `validation_failed` first, then a site that the key
+   * cannot see throws `site_not_found`. Aborting the signal cancels the query.
+   */
+  answer(key: ApiKey, body: unknown, signal?: AbortSignal): Promise<QueryAnswer>
+}
+
+interface QueryFormOptions {
+  engine: Pick<Engine, "aggregate" | "compare">
+  events: Pick<EventStore, "firstAt">
+  sites: Pick<Sites, "directory" | "list">
+  goals: Pick<Goals, "rules">
+  clock: Pick<Clock, "now">
+  /** Saved segments and cohorts that filters may refer to. Default: none. */
+  saved?: (site: Site) => SavedFilters
+}
+
+export function createQueryForm(options: QueryFormOptions): QueryForm {
+  const { engine, goals } = options
+  return {
+    async answer(key, body, signal) {
+      if (!isObject(body)) throw noObject()
+      const { site, question, now, caller } = await readBody(options, key, body, signal)
+      const query = arrayQuery(question, siteFacts(site, goals.rules(site.id)), now)
+      const { compared } = question
+      const facts = (table: Table) => ({
+        meta: queryMeta({ site, question, query, now }, table),
+        query: resolvedQuery(site, question, query),
+      })
+      if (!compared) {
+        const table = await engine.aggregate(query, caller)
+        const shower = rowShower(query)
+        return { results: table.rows.map((row) => shownRow(row, shower)), ...facts(table) }
+      }
+      const { table, before } = await engine.compare({ ...query, compared: compared.range }, caller)
+      return { results: comparedRows(table.rows, before, partnerOf(query, compared.range), query), ...facts(table) }
+    },
+  }
+}
+
+/** Reads the query and its site from the body. */
+async function readBody(options: QueryFormOptions, key: ApiKey, body: Record<string, unknown>, signal: AbortSignal | undefined) {
+  const { events, sites, clock, saved } = options
+  const faults = new Faults()
+  const name = readSiteId(body.site_id, faults)
+  const found = name === undefined ? [] : await namedSites(sites, key, name)
+  if (found.length > 1) refuseAmbiguous(found, faults)
+  const [site] = found
+  const caller: Caller = { organizationId: key.organization_id, ...(signal && { signal }) }
+  const firstAt = site && body.date_range === "all" ? events.firstAt(site.id) : undefined
+  const now = clock.now()
+  // Without a visible site, days are computed in UTC, so that faults are reported before `site_not_found`.
+  const moment = { now, timezone: site?.timezone ?? "UTC", firstAt }
+  const question = parseArrayQuestion(body, moment, faults, (site && saved?.(site)) ?? NOTHING_SAVED)
+  if (!site) throw siteNotFound()
+  return { site, question, now, caller }
+}
+
+const NOTHING_SAVED: SavedFilters = () => undefined
+
+function readSiteId(value: unknown, faults: Faults): string | number | undefined {
+  if (value === undefined) return faults.refuse("/site_id", "required", "is required")
+  if (typeof value === "number") {
+    return Number.isSafeInteger(value) ? value : faults.refuse("/site_id", "invalid_type", "must be a whole number or a text")
+  }
+  if (typeof value !== "string") return faults.refuse("/site_id", "invalid_type", "must be a whole number or a text")
+  const name = normalizeText(value)
+  return name === "" ? faults.refuse("/site_id", "too_short", "must not be empty") : name
+}
+
+function refuseAmbiguous(found: readonly Site[], faults: Faults): void {
+  const ids = found.map(({ id }) => id)
+  faults.refuse("/site_id", "ambiguous_site", "matches several sites. Use the id of one of them", ids)
+}
+
+const noObject = () =>
+  new AppError("validation_failed", "1 field is not valid.", {
+    errors: [{ pointer: "", code: "invalid_type", detail: "The body must be an object." }],
+  })
+
+interface Asked {
+  site: Site
+  question: ArrayQuestion
+  query: Query
+  now: number
+}
+
+/** Returns the metadata of an answer in the array form (api.md 7.5, 7.6). */
+export function queryMeta(asked: Asked, { totalRows, otherCurrencies }: Table): QueryAnswer["meta"] {
+  const { site, question, query } = asked
+  const { include, metrics, range } = question
+  const notes = notesOf(asked)
+  return {
+    ...visitorFacts(site, range),
+    ...(include.imports && NO_IMPORTS),
+    ...(otherCurrencies.length > 0 && { metric_warnings: currencyWarnings(metrics, site, otherCurrencies) }),
+    ...(include.time_labels && { time_labels: timeLabels(query) }),
+    ...(include.total_rows && { total_rows: totalRows }),
+    ...(notes.length > 0 && { notes }),
+  }
+}
+
+/** Returns the query as it was understood: defaults are filled in, and ranges are pairs of instants. */
+export function resolvedQuery(site: Site, question: ArrayQuestion, query: Query): QueryAnswer["query"] {
+  const { metrics, dimensions, filters, order, limit, offset, range } = question
+  const resolved = new Map(dimensions.map(({ name }, i) => [name, resolvedName(name, query.groupings[i]!)] as const))
+  return {
+    site_id: site.id,
+    metrics: [...metrics],
+    date_range: instants(range.range, range.timezone),
+    dimensions: [...resolved.values()],
+    filters: [...filters],
+    order_by: order.map(({ name, descending }) => [resolved.get(name) ?? name, descending ? "desc" : "asc"]),
+    include: resolvedInclude(question),
+    pagination: { limit, offset },
+    timezone: range.timezone,
+  }
+}
+
+/** Totals imported from other products are not part of this form yet. */
+const NO_IMPORTS = {
+  imports_included: false,
+  imports_skip_reason: "none_in_range",
+  imports_warning: "Imported totals are not included: none lie in the range.",
+}
+
+function notesOf({ site, question, query, now }: Asked): string[] {
+  const notes = rangeNotes(site, question, now)
+  const { metrics, groupings, filter } = query
+  const isByGoal =
+    metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate")) ||
+    groupings.some((grouping) => grouping.by === "dimension" && grouping.dimension === "goal") ||
+    (filter !== undefined && hasLeafOf(filter, ["goal"]))
+  return isByGoal && query.site.goals.length === 0 ? [...notes, NO_GOALS] : notes
+}
+
+function currencyWarnings(metrics: readonly Metric[], site: Site, others: readonly string[]) {
+  const ofRevenue = metrics.filter((metric) => metric.endsWith("_revenue"))
+  return Object.fromEntries(
+    ofRevenue.map((metric) => [metric, { code: "other_currencies", warning: otherCurrenciesNote(metric, site, others) }]),
+  )
+}
+
+function timeLabels({ groupings, range, timezone }: Query): string[] {
+  const time = groupings.find((grouping) => grouping.by === "time")
+  if (time?.by !== "time") return []
+  const { edges } = bucketsOf(range, time.interval, timezone)
+  return Array.from(edges.subarray(0, -1), (start) => queryLabel(start, time.interval, timezone))
+}
+
+const resolvedName = (name: string, grouping: Query["groupings"][number]): string =>
+  grouping.by === "time" ? `time:${grouping.interval}` : name
+
+/** Returns only the options that are enabled. */
+function resolvedInclude({ include, compared }: ArrayQuestion): QueryAnswer["query"]["include"] {
+  const { imports, time_labels, total_rows, comparisons } = include
+  return {
+    ...(imports && { imports }),
+    ...(time_labels && { time_labels }),
+    ...(total_rows && { total_rows }),
+    ...(comparisons && compared && { comparisons: { ...comparisons, date_range: instants(compared.range, compared.timezone) } }),
+  }
+}
+
+/** Returns the first and the last second of a range, with their local offsets. */
+const instants = ({ from, to }: Range, timezone: string): [string, string] => [localText(from, timezone), localText(to - 1, timezone)]
+
+function localText(at: number, timezone: string): string {
+  const local = zoned(at, timezone)
+  return `${local.toPlainDateTime().toString({ smallestUnit: "second" })}${local.offset}`
+}

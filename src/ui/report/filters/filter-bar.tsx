@@ -1,0 +1,30 @@
+import { Suspense } from "preact/compat"
+import { useEffect, useState } from "preact/hooks"
+import { isFiltered, useSiteAddress } from "../../browser/address.ts"
+import { lazyPart } from "../../parts/lazy-screen.ts"
+
+const loadPills = () => import("./filter-pills.tsx")
+const FilterPills = lazyPart(loadPills)
+
+/** Returns whether the filter bar has its final size, and the callback that reports it. A page that opens with filters waits for it. */
+export function useFilterBar(): [isShown: boolean, onShown: () => void] {
+  const { address } = useSiteAddress()
+  const [isShown, setShown] = useState(!isFiltered(address))
+  const onShown = () => setShown(true)
+  useEffect(() => {
+    // If the bar's script can't be loaded, the page is shown without it.
+    if (!isShown) loadPills().catch(onShown)
+  }, [])
+  return [isShown, onShown]
+}
+
+/** The active filters of the page. Loads and shows nothing if there are none. */
+export function FilterBar({ onShown }: { onShown?(): void }) {
+  const { address } = useSiteAddress()
+  if (!isFiltered(address)) return null
+  return (
+    <Suspense fallback={<div class="filter-bar room" />}>
+      <FilterPills {...(onShown && { onShown })} />
+    </Suspense>
+  )
+}

@@ -1,0 +1,177 @@
+import { useState } from "preact/hooks"
+import { type Dimension, FLAT_DIMENSIONS } from "../../../domain/dimension.ts"
+import type { Operator } from "../../../domain/filter.ts"
+import type { AddressFilter } from "../../../domain/site-address.ts"
+import { Problem, post, remove } from "../../api/api.ts"
+import { canOnSite, useMe } from "../../api/me.ts"
+import { useSiteAddress } from "../../browser/address.ts"
+import { toast } from "../../browser/toasts.ts"
+import { Button, IconButton } from "../../parts/button.tsx"
+import { Confirm } from "../../parts/confirm.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
+import { SelectField } from "../../parts/form/fields.tsx"
+import { visible } from "../../text/safe-text.ts"
+import { dimensionLabel, operatorText } from "../../text/words.ts"
+import { useFilterTexts } from "../data/code-names.ts"
+import { isExact, operatorsOf } from "../data/filter-words.ts"
+import { useStatsSource } from "../data/source.ts"
+import { PropertyKeyField } from "./property-key-field.tsx"
+import { type SegmentShown, segmentsPath, useRefreshSegments, useSegments } from "./segments.ts"
+import { ValuePicker } from "./value-picker.tsx"
+
+interface FilterDialogProps {
+  index: number | undefined
+  onClose(): void
+}
+
+/** Maximum number of filters in a URL. */
+const MAX_FILTERS = 10
+
+/** Dialog that adds or edits one filter: dimension, condition and values. */
+export default function FilterDialog({ index, onClose }: FilterDialogProps) {
+  const { address, go } = useSiteAddress()
+  const { siteId } = useStatsSource()
+  const before = index === undefined ? undefined : address.filters[index]
+  const [dimension, setDimension] = useState<Dimension>(before?.dimension ?? "page")
+  const [property, setProperty] = useState(before?.property ?? "")
+  const [operator, setOperator] = useState<Operator>(before?.operator ?? "is")
+  const [values, setValues] = useState<readonly string[]>(before?.values ?? [])
+  const others = address.filters.filter((_, place) => place !== index)
+  const isFull = before === undefined && others.length >= MAX_FILTERS
+  const isWhole = values.length > 0 && (dimension !== "property" || property !== "") && !isFull
+  const show = (filters: AddressFilter[]) => {
+    go({ filters })
+    onClose()
+  }
+  const chooseDimension = (next: Dimension) => {
+    setDimension(next)
+    setValues([])
+    if (!operatorsOf(next).includes(operator)) setOperator("is")
+  }
+  return (
+    <Dialog title={before ? "Edit filter" : "Add filter"} onClose={onClose}>
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isWhole) return
+          const filter = { dimension, ...(dimension === "property" && { property }), operator, values: [...values] }
+          show(before ? address.filters.map((one, place) => (place === index ? filter : one)) : [...others, filter])
+        }}
+      >
+        {isFull && (
+          <p class="notice" data-kind="warn">
+            A page can have at most {MAX_FILTERS} filters. Change or remove one.
+          </p>
+        )}
+        <div class="pair">
+          <SelectField
+            label="Filter by"
+            value={dimension}
+            onValue={(next) => chooseDimension(next as Dimension)}
+            options={FLAT_DIMENSIONS.map((value) => ({ value, label: dimensionLabel(value) }))}
+            autofocus
+          />
+          <SelectField
+            label="Condition"
+            value={operator}
+            onValue={(next) => {
+              if (isExact(next as Operator) !== isExact(operator)) setValues([])
+              setOperator(next as Operator)
+            }}
+            options={operatorsOf(dimension).map((value) => ({ value, label: operatorText(value) }))}
+          />
+        </div>
+        {dimension === "property" && <PropertyKeyField value={property} onValue={setProperty} />}
+        <ValuePicker
+          key={`${dimension} ${property}`}
+          dimension={dimension}
+          property={property}
+          operator={operator}
+          others={others}
+          values={values}
+          onValues={setValues}
+        />
+        <div class="dialog-foot">
+          {before && <Button onClick={() => show(others)}>Remove</Button>}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" disabled={!isWhole}>
+            Apply
+          </Button>
+        </div>
+      </form>
+      {siteId !== undefined && !before && <SavedSegments siteId={siteId} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+/** List of saved segments. Users can delete their own; shared ones need the permission `segments:write`. */
+export function SavedSegments({ siteId, onClose }: { siteId: number; onClose(): void }) {
+  const { go } = useSiteAddress()
+  const me = useMe()
+  const { data: segments = [] } = useSegments(siteId)
+  const { drop, used, setUsed } = useRemoval(siteId)
+  if (segments.length === 0) return null
+  const mayDelete = ({ scope, owner }: SegmentShown) =>
+    scope === "personal" ? owner === me?.user.id : canOnSite(me, siteId, "segments:write")
+  return (
+    <section class="stack saved" aria-labelledby="saved-segments">
+      <h3 id="saved-segments">Saved segments</h3>
+      <ul>
+        {segments.map((segment) => (
+          <li key={segment.id} class="row spread">
+            <SegmentButton
+              segment={segment}
+              onChoose={() => {
+                go({ segment: segment.id })
+                onClose()
+              }}
+            />
+            <span class="row">
+              <span class="small quiet">{segment.scope === "personal" ? "Only me" : "Shared"}</span>
+              {mayDelete(segment) && (
+                <IconButton icon="trash" label={`Delete segment ${visible(segment.name)}`} onClick={() => void drop(segment)} />
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {used && (
+        <Confirm title="Delete segment in use" act="Delete segment" onConfirm={() => drop(used, true)} onClose={() => setUsed(undefined)}>
+          <p>{visible(used.name)} is still used elsewhere, for example in a shared view. Those uses will stop working.</p>
+          <Button onClick={() => setUsed(undefined)}>Keep segment</Button>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+function SegmentButton({ segment, onChoose }: { segment: SegmentShown; onChoose(): void }) {
+  const texts = useFilterTexts(segment.filters)
+  return (
+    <button type="button" class="text-button" title={texts.join(", ")} onClick={onChoose}>
+      {visible(segment.name)}
+    </button>
+  )
+}
+
+/** Deletes a segment at once and offers *Undo*. Asks for confirmation if the segment is in use. */
+function useRemoval(siteId: number) {
+  const refresh = useRefreshSegments(siteId)
+  const [used, setUsed] = useState<SegmentShown>()
+  const drop = async (segment: SegmentShown, force = false) => {
+    const { name, scope, filters } = segment
+    try {
+      await remove(`${segmentsPath(siteId)}/${segment.id}${force ? "?force=true" : ""}`)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      if (error.code === "segment_in_use") setUsed(segment)
+      else toast(error.message)
+      return
+    }
+    await refresh()
+    toast(`Segment ${visible(name)} deleted`, () => void post(segmentsPath(siteId), { name, scope, filters }).then(refresh))
+  }
+  return { drop, used, setUsed }
+}

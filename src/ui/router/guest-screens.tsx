@@ -1,0 +1,41 @@
+import { Redirect, Route, Switch } from "wouter"
+import { isGuestPath } from "../../domain/own-path.ts"
+import { boot } from "../api/boot.ts"
+import { ReloadPage } from "../browser/load-again.ts"
+import { lazyScreen } from "../parts/lazy-screen.ts"
+import { NotFound } from "../parts/system-pages.tsx"
+
+const screens = {
+  "/signin": lazyScreen(() => import("../screens/access/sign-in.tsx")),
+  "/signin/second-factor": lazyScreen(() => import("../screens/access/second-factor.tsx")),
+  "/signin/link": lazyScreen(() => import("../screens/access/link-identity.tsx")),
+  "/forgot": lazyScreen(() => import("../screens/access/forgot.tsx")),
+  "/reset/:token": lazyScreen(() => import("../screens/access/reset.tsx")),
+  "/confirm-email/:token": lazyScreen(() => import("../screens/access/confirm-email.tsx")),
+  "/undo-email/:token": lazyScreen(() => import("../screens/access/undo-email.tsx")),
+  "/invite/:token": lazyScreen(() => import("../screens/access/invite.tsx")),
+}
+const Setup = lazyScreen(() => import("../screens/access/setup.tsx"))
+
+/** Chooses among the pages that need no account. Any other page asks for a sign-in first. */
+export function GuestRouter() {
+  return (
+    <Switch>
+      <Route path="/setup" component={Setup} />
+      {boot.setup_needed && <Route component={ToSetup} />}
+      {Object.entries(screens).map(([path, Screen]) => (
+        <Route key={path} path={path} component={Screen} />
+      ))}
+      <Route component={Elsewhere} />
+    </Switch>
+  )
+}
+
+const ToSetup = () => <Redirect to="/setup" replace />
+
+/** Redirects to the sign-in page, which leads back to the requested page. Pages for signed-in users have another script. */
+function Elsewhere() {
+  if (isGuestPath(location.pathname)) return <NotFound />
+  if (boot.me) return <ReloadPage />
+  return <Redirect to={`/signin?next=${encodeURIComponent(location.pathname + location.search)}`} replace />
+}

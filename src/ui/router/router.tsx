@@ -1,0 +1,54 @@
+import { Redirect, Route, Switch, useLocation } from "wouter"
+import { isGuestPath } from "../../domain/own-path.ts"
+import { boot } from "../api/boot.ts"
+import { ReloadPage } from "../browser/load-again.ts"
+import { lazyScreen } from "../parts/lazy-screen.ts"
+import { Dashboard } from "../screens/dashboard/dashboard.tsx"
+import { SiteShell } from "../shell/site-shell.tsx"
+
+/** Routes of the dashboard. All screens but the dashboard itself are loaded when opened. The paths match `src/domain/dashboard-path.ts`. */
+const SharedView = lazyScreen(() => import("../screens/share/shared-view.tsx"))
+const SiteScreens = lazyScreen(() => import("./site-screens.tsx"))
+const OtherScreens = lazyScreen(() => import("./other-screens.tsx"))
+
+/** Paths of the list of sites and the form for a new one, which would otherwise match `/sites/:site`. */
+const SITES = /^\/sites(\/new)?\/?$/
+
+/** Routes the pages for signed-in users and shared views. */
+export function Router() {
+  const [path] = useLocation()
+  if (isGuestPath(path)) return <ReloadPage />
+  return (
+    <Switch>
+      <Route path="/share/s/:slug" component={SharedView} />
+      {!boot.me && <Route component={ReloadPage} />}
+      {boot.factor_missing && <Route path="/account/:section?" component={OtherScreens} />}
+      {boot.factor_missing && <Route component={ToSecurity} />}
+      <Route path="/">
+        <Redirect to={boot.me?.user.start_page ?? startPage()} replace />
+      </Route>
+      <Route path={SITES} component={OtherScreens} />
+      <Route path="/sites/:site/details/:dimension">
+        <SiteShell ranged>
+          <Dashboard />
+        </SiteShell>
+      </Route>
+      <Route path="/sites/:site">
+        <SiteShell ranged>
+          <Dashboard />
+        </SiteShell>
+      </Route>
+      <Route path="/sites/:site/*" component={SiteScreens} />
+      <Route component={OtherScreens} />
+    </Switch>
+  )
+}
+
+/** Returns the default start page: the only site, or the list of sites. */
+function startPage(): string {
+  const sites = boot.me?.sites ?? []
+  return sites.length === 1 ? `/sites/${sites[0]!.id}` : "/sites"
+}
+
+/** Redirects to the security settings, because a policy requires a second factor before anything else. */
+const ToSecurity = () => <Redirect to="/account/security" replace />

@@ -1,3 +1,0 @@
-import { everyScreen } from "./every-screen.ts"
-
-everyScreen({ width: 375, themes: ["dark", "light"] })

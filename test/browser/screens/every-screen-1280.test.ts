@@ -1,0 +1,4 @@
+import { everyScreen } from "./every-screen.ts"
+import { SCREENS } from "./screens.ts"
+
+everyScreen({ width: 1280, themes: ["light", "dark"], screens: SCREENS })

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { noBrowser, openBrowser } from "../browser.ts"
+import { fillSite } from "../report/dashboard-data.ts"
+import { type DashboardStand, openDashboard, settled } from "../report/dashboard-stand.ts"
+
+setDefaultTimeout(120_000)
+let browser: Browser
+let stand: DashboardStand
+let cookie: string
+const slugs: Record<string, string> = {}
+beforeAll(async () => {
+  if (noBrowser) return
+  browser = await openBrowser()
+  // The clock stands still, so a bucket of requests would never fill again.
+  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  await fillSite(stand.instance, { days: 3 })
+  cookie = await stand.signIn({ role: "owner" })
+  const { api } = stand.instance
+  const sections = ["summary", "sources", "pages", "locations", "devices", "events", "goals", "busy_hours", "realtime", "revenue"]
+  for (const [name, allows] of Object.entries({ open: true, fixed: false })) {
+    const body = { name, sections, allow_range: allows, allow_filters: allows, allow_export: allows }
+    const made = await api.send("POST", "/api/private/sites/1/shares", body, undefined, { cookie })
+    slugs[name] = (made.body as { slug: string }).slug
+  }
+}, 60_000)
+afterAll(async () => {
+  await stand?.[Symbol.asyncDispose]()
+  await browser?.close()
+})
+
+/** Runs in the page before everything else: adds up how far what is on the screen moves without a person's doing. */
+function watchShifts(): void {
+  const shifts: { value: number; moved: string[] }[] = []
+  Object.assign(window, { shifts })
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as (PerformanceEntry & {
+      value: number
+      hadRecentInput: boolean
+      sources: { node?: Element }[]
+    })[])
+      if (!entry.hadRecentInput) shifts.push({ value: entry.value, moved: entry.sources.map(({ node }) => node?.className ?? "") })
+  }).observe({ type: "layout-shift", buffered: true })
+}
+
+/** Layout shift while a page is loaded, with what moved. Answers of the server take their time, each a different one. */
+async function shiftOf(page: Page, path: string): Promise<{ total: number; moved: string[] }> {
+  await page.clock.setFixedTime(stand.instance.clock.now())
+  await page.addInitScript(watchShifts)
+  let asked = 0
+  await page.route("**/api/**", async (route) => {
+    await Bun.sleep(150 + 130 * (asked++ % 4))
+    await route.continue().catch(() => {})
+  })
+  await page.goto(stand.origin + path)
+  await settled(page)
+  const shifts = await page.evaluate(() => (window as unknown as { shifts: { value: number; moved: string[] }[] }).shifts)
+  return { total: shifts.reduce((sum, { value }) => sum + value, 0), moved: shifts.flatMap(({ moved }) => moved) }
+}
+
+const PAGES = [
+  "/share/s/open",
+  "/share/s/fixed",
+  "/sites/1?period=28d",
+  "/sites/1",
+  "/sites/1?period=28d&f=country:is_not:DE&f=page:is_not:/a&f=source:is_not:b",
+  "/sites",
+]
+
+test.skipIf(noBrowser).each(PAGES.flatMap((path) => [375, 768, 1280].map((width) => [path, width] as const)))(
+  "%s at %i px doesn't move while it loads",
+  async (path, width) => {
+    const share = /^\/share\/s\/(.*)/.exec(path)?.[1]
+    await using watched = await stand.look({ width, ...(share === undefined && { cookie }) })
+    const { total, moved } = await shiftOf(watched.page, share === undefined ? path : `/share/s/${slugs[share]}`)
+    if (total > 0.02) console.log(path, width, moved)
+    expect(total).toBeLessThanOrEqual(0.02)
+  },
+)

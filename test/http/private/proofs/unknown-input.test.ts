@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from "bun:test"
+import { openWorld, sceneOf, type World } from "../scene.ts"
+import { makeCall, named, preparedCall, shortName } from "./recipes.ts"
+
+/** Every route of the document refuses a parameter and a body that it does not know, and does nothing then. */
+
+const world: World = await openWorld()
+afterAll(() => world[Symbol.asyncDispose]())
+
+// Making the first user happens once. Browsers come to the addresses of identity providers by links that others made.
+const isApart = (name: string): boolean => name === "POST /setup" || name.startsWith("GET /auth/oidc")
+const asked = world.operations.filter((operation) => !isApart(shortName(operation)))
+const writes = asked.filter(({ method }) => method !== "GET")
+// An uploaded archive is a file, which the document has no schema for.
+const bodiless = writes.filter(
+  (operation) => Object.keys(operation.bodies).length === 0 && shortName(operation) !== "POST /admin/backups/upload",
+)
+
+test.each(named(asked))("%s refuses an unknown query parameter", async (_, operation) => {
+  const scene = sceneOf(world, operation.permission === "instance_admin" ? "instance admin" : "owner")
+  const prepared = await preparedCall(operation, scene)
+  if (prepared.refused) return
+  const answer = await makeCall(operation, scene, { ...prepared, path: `${prepared.path}${prepared.path.includes("?") ? "&" : "?"}zz=1` })
+  expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 400, body: { code: "invalid_query" } })
+})
+
+test.each(named(bodiless))("%s takes no body", async (_, operation) => {
+  const scene = sceneOf(world, operation.permission === "instance_admin" ? "instance admin" : "owner")
+  const prepared = await preparedCall(operation, scene)
+  if (prepared.refused) return
+  const answer = await makeCall(operation, scene, { ...prepared, body: { zz: 1 } })
+  expect({ status: answer.status, body: answer.body }).toMatchObject({
+    status: 422,
+    body: { code: "validation_failed", errors: [{ pointer: "/zz", code: "unknown_field" }] },
+  })
+  // What was refused can still be done, and an empty object is as good as nothing.
+  expect((await makeCall(operation, scene, { ...prepared, body: {} })).status).toBeLessThan(300)
+})

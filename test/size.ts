@@ -1,0 +1,26 @@
+/**
+ * The three sizes of the proofs. `check` runs on every change, `full` is `bun run check:full`, for a resolved issue and before a release,
+ * and `release` is started by hand with `FOOTFALL_TEST_SIZE=release`. A smaller size repeats a proof less often; it never leaves one out
+ * without a larger size that has it.
+ */
+const SIZES = ["check", "full", "release"] as const
+type Size = (typeof SIZES)[number]
+
+const SIZE: Size = readSize(process.env.FOOTFALL_TEST_SIZE)
+
+/** Seed of the random proofs. It is fixed, so that every run asks the same; `FOOTFALL_TEST_SEED` chooses another one. */
+export const SEED = Number(process.env.FOOTFALL_TEST_SEED ?? 7)
+
+/** Number of random tables that are compared with the oracle. */
+export const ORACLE_QUERIES = bySize({ check: 100, full: 600, release: 20_000 })
+
+/** Returns the value for the size of this run. */
+export function bySize<Value>(values: Record<Size, Value>): Value {
+  return values[SIZE]
+}
+
+function readSize(given = "check"): Size {
+  const size = SIZES.find((one) => one === given)
+  if (!size) throw new Error(`FOOTFALL_TEST_SIZE is "${given}", but must be one of: ${SIZES.join(", ")}.`)
+  return size
+}
