@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { ADA, browserOf, setUp } from "../http/private/browser.ts"
 import { startInstance } from "../kit.ts"
 
-/** Row `address-spoofing` of the table of threats: what a client says of its own address is nothing. */
+/** Threat `address-spoofing`: headers that name a client address are ignored unless the peer is a trusted proxy. */
 
 const SPOOFS: readonly Record<string, string>[] = [
   { "x-forwarded-for": "203.0.113.9" },
@@ -17,7 +17,7 @@ const SPOOFS: readonly Record<string, string>[] = [
   { "x-forwarded-for": "2001:db8::9", "x-forwarded-host": "evil.example", via: "1.1 evil" },
 ]
 
-test("ten spoofed heads from a peer that is not trusted change neither visitor nor place", async () => {
+test("forwarding headers from an untrusted peer change neither visitor nor country", async () => {
   await using instance = await startInstance({ settings: { geo_header: "cf-ipcountry" } })
   const view = { n: "pageview", u: "https://shop.example/", d: "shop.example" }
   expect((await instance.collect(view)).status).toBe(202)
@@ -30,7 +30,7 @@ test("ten spoofed heads from a peer that is not trusted change neither visitor n
   expect(rows.map(({ value }) => value)).not.toContain("JP")
 })
 
-test("nor do they give whoever guesses passwords a fresh limit", async () => {
+test("forwarding headers do not reset the sign-in limit", async () => {
   await using instance = await startInstance()
   await setUp(instance)
   const guesser = browserOf(instance, "198.51.100.77")
@@ -39,6 +39,6 @@ test("nor do they give whoever guesses passwords a fresh limit", async () => {
     guesser.post("/auth/login", { email: `x${account++}@example.org`, password: "wrong" }, headers)
   for (let i = 0; i < 20; i++) expect((await guess(SPOOFS[i % SPOOFS.length]!)).status).toBe(401)
   for (const headers of SPOOFS) expect(await guess(headers)).toMatchObject({ status: 429, code: "rate_limited" })
-  // Whoever else there is goes on.
+  // Another client is not affected.
   expect((await browserOf(instance, "203.0.113.9").post("/auth/login", { email: ADA.email, password: ADA.password })).status).toBe(200)
 })

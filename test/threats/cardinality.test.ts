@@ -8,15 +8,15 @@ import { BROWSER, temporaryFolder } from "../kit.ts"
 import { bySize } from "../size.ts"
 import { event, NO_TRAITS } from "../store/events/samples.ts"
 
-/** Row `cardinality` of the table of threats. */
+/** Threat `cardinality`: a site that sends arbitrarily many distinct values. */
 
 const EVENTS = bySize({ check: 12_000, full: 12_000, release: 1_000_000 })
 const EACH = 1_000
 const VISITORS = 12_000
-/** The values that the limits let through, with what finds them again. */
+/** Upper bound for the values that stay within the limits, including their indexes. */
 const KEPT_BYTES = 8 << 20
 
-/** Every value of an event is its own, or one of a few. */
+/** An event whose values all depend on `value`: distinct values for each event, or repeated ones. */
 function eventOf(value: number, visitor: number) {
   return {
     name: value % 2 === 0 ? "pageview" : `event-${value}`,
@@ -46,25 +46,25 @@ interface Breakdown {
   total_rows: number
 }
 
-/** What a day of such events leaves: answers, memory, and the file when all is closed. */
-async function dayOf(numberOf: (i: number) => number) {
+/** Records a day of such events and returns the reported figures, the memory used, and the size of the file after shutdown. */
+async function recordDay(numberOf: (i: number) => number) {
   using folder = temporaryFolder()
   const site = await prepareSite(FROM_SOURCE, folder.path)
   const second = ["--name", "Other", "--hosts", "other.example", "--timezone", "UTC"]
   const { id: otherId } = await footfall<{ id: number }>(FROM_SOURCE, folder.path, "site", "create", ...second)
   const other = { ...site, siteId: otherId }
   await using server = await serveFootfall({ dataDir: folder.path, flags: ["--api-rate-limit", "0"] })
-  const ask = <Answer>(of: Prepared, question: string) => askStats<Answer>(server.address, of, question)
+  const ask = <Answer>(of: Prepared, query: string) => askStats<Answer>(server.address, of, query)
   await fetch(`${server.address}/api/event`, {
     method: "POST",
     headers: { "user-agent": BROWSER },
     body: JSON.stringify({ n: "pageview", u: "https://other.example/a?utm_campaign=own", d: "other.example" }),
   })
-  const ofOther = () =>
+  const otherBreakdowns = () =>
     Promise.all(["page", "utm_campaign"].map((dimension) => ask<Breakdown>(other, `breakdown?period=today&dimension=${dimension}`)))
-  const before = await ofOther()
+  const before = await otherBreakdowns()
   await send(server, site, numberOf)
-  expect((await ofOther()).map(({ rows }) => rows)).toEqual(before.map(({ rows }) => rows))
+  expect((await otherBreakdowns()).map(({ rows }) => rows)).toEqual(before.map(({ rows }) => rows))
   const summary = await ask<{ metrics: Record<string, number> }>(site, "summary?period=today&metrics=events,pageviews")
   const total = async (dimension: string) =>
     (await ask<Breakdown>(site, `breakdown?period=today&dimension=${dimension}&metrics=visitors&limit=1`)).total_rows
@@ -77,13 +77,13 @@ async function dayOf(numberOf: (i: number) => number) {
 }
 
 test(
-  `${EVENTS} events of as many values count in full, and cost little more than as many of ten`,
+  `counts ${EVENTS} events with as many distinct values in full, at little more cost than with ten distinct values`,
   async () => {
-    const usual = await dayOf((i) => i % 10)
-    const endless = await dayOf((i) => i)
-    expect(endless.summary).toEqual({ events: EVENTS, pageviews: EVENTS / 2 })
-    // Each limit, and `(other)`.
-    expect(endless.totals).toEqual({
+    const usual = await recordDay((i) => i % 10)
+    const distinct = await recordDay((i) => i)
+    expect(distinct.summary).toEqual({ events: EVENTS, pageviews: EVENTS / 2 })
+    // The limit of each dimension, plus `(other)`.
+    expect(distinct.totals).toEqual({
       page: 10_001,
       title: 10_001,
       referrer: 10_001,
@@ -91,8 +91,8 @@ test(
       utm_campaign: 2_001,
       "property&property=order": 10_001,
     })
-    expect(endless.file).toBeLessThan(1.4 * usual.file + KEPT_BYTES)
-    expect(endless.memory - usual.memory).toBeLessThan(64 << 20)
+    expect(distinct.file).toBeLessThan(1.4 * usual.file + KEPT_BYTES)
+    expect(distinct.memory - usual.memory).toBeLessThan(64 << 20)
   },
   60_000 + EVENTS * 2,
 )
@@ -101,7 +101,7 @@ const NOON = Date.parse("2026-11-21T12:00:00Z")
 const VALUE_BYTES = 2_000
 const LIMIT = 32 << 20
 
-test("values of a day that are few but long are kept up to 32 MiB together, over a restart as well", () => {
+test("stores at most 32 MiB of long values per day, across restarts", () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   let store = openEventStore(path, { now: NOON })
@@ -129,7 +129,7 @@ test("values of a day that are few but long are kept up to 32 MiB together, over
       .get(siteId)!.bytes
   const texts = { first: bytes(1), second: bytes(2) }
   db.close()
-  // What is left of the day has no room for another long value, and the next day begins anew.
+  // The rest of the day has no room for another long value; the next day starts with the full limit.
   expect(texts.first).toBeGreaterThan(LIMIT + 500 * VALUE_BYTES - 2 * VALUE_BYTES)
   expect(texts.first).toBeLessThan(LIMIT + 500 * VALUE_BYTES + 1_000)
   expect(texts.second).toBeGreaterThan(500 * VALUE_BYTES)

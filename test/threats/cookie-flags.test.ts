@@ -3,14 +3,14 @@ import { ADA, browserOf } from "../http/private/browser.ts"
 import { identityProvider } from "../http/private/sign-in/identity-provider.ts"
 import { startInstance } from "../kit.ts"
 
-/** Row `cookie-flags` of the table of threats: every cookie there is, given and taken away. */
+/** Threat `cookie-flags`: every cookie that the server sets or clears. */
 
 const BASE = "https://stats.example.org"
-/** As a proxy that ends TLS passes it on. */
+/** The address that a proxy requests after terminating TLS. */
 const BEHIND = "http://stats.example.org"
 const COMMON = ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]
 
-test("over https every cookie is bound to the host, out of reach of scripts, and sent from no other site's form", async () => {
+test("over HTTPS, every cookie is host-bound, HttpOnly and SameSite=Lax", async () => {
   await using provider = identityProvider({ now: () => Date.parse("2026-11-21T12:00:00Z") })
   await using instance = await startInstance({
     settings: {

@@ -2,26 +2,26 @@ import { expect, test } from "bun:test"
 import { signedIn } from "../http/private/person.ts"
 import { startInstance } from "../kit.ts"
 
-/** Row `forged-events` of the table of threats. */
+/** Threat `forged-events`: events sent from hosts that do not belong to the site. */
 
 const HOSTS = 50
 const EACH = 200
 
-test("10,000 events from 50 hosts that are not the site's are counted nowhere, and shown with their reason", async () => {
+test("drops 10,000 events from 50 foreign hosts and lists them with their reason", async () => {
   await using instance = await startInstance({
     settings: { limit_visitor_events: "0", limit_site_events: "0", limit_instance_events: "0" },
   })
   const owner = await signedIn(instance, { role: "owner" })
   await instance.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example" })
   for (let host = 0; host < HOSTS; host++) {
-    // Spellings that a careless comparison would let pass stand among them.
+    // Includes names that a careless suffix or prefix comparison would accept.
     const name = [`evil-${host}.example`, `shop.example.evil-${host}.example`, `evilshop-${host}.example`][host % 3]
     const answers = await Promise.all(
       Array.from({ length: EACH }, (_, i) =>
         instance.collect({ n: "pageview", u: `https://${name}/${i}`, d: "shop.example" }, { address: `198.18.${host}.${i}` }),
       ),
     )
-    // Told nothing: whoever forges does not learn which rule caught it.
+    // The response does not reveal which rule dropped the event.
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
   }
   const summary = await instance.api.get("/api/public/v1/sites/1/stats/summary?period=today&metrics=visitors,pageviews", instance.statsKey)
@@ -30,7 +30,7 @@ test("10,000 events from 50 hosts that are not the site's are counted nowhere, a
   expect(rows.filter(({ total }) => total > 0).map(({ reason, total }) => [reason, total])).toEqual([["host", HOSTS * EACH]])
 })
 
-test("a strict site takes nothing from a page that names no origin, or another one", async () => {
+test("a site with strict origin drops events without an origin or from a foreign one", async () => {
   await using instance = await startInstance()
   const owner = await signedIn(instance, { role: "owner" })
   expect((await owner.patch("/sites/1/settings", { strict_origin: true })).status).toBe(200)

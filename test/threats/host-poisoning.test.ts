@@ -5,26 +5,26 @@ import { sendRaw } from "../http/raw.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 import { openMailbox } from "../mailbox.ts"
 
-/** Row `host-poisoning` of the table of threats: what a request says of our name reaches no letter and leads to no other route. */
+/** Threat `host-poisoning`: a forged host name in a request appears in no email and selects no other route. */
 
 const BASE = "https://stats.example.org"
 const PATH = "/api/private/auth/forgot"
 const OWN = "Host: stats.example.org"
 
-/** The request line and the heads that name a host. */
+/** Request target and headers with a forged host name. */
 const SPOOFS: readonly (readonly [string, string, readonly string[]])[] = [
   ["another host", PATH, ["Host: evil.example"]],
   ["another host behind ours", PATH, [OWN, "X-Forwarded-Host: evil.example"]],
-  ["a forwarded host in the newer head", PATH, [OWN, "Forwarded: host=evil.example;proto=http"]],
+  ["a forwarded host in the Forwarded header", PATH, [OWN, "Forwarded: host=evil.example;proto=http"]],
   ["an original host", PATH, [OWN, "X-Original-Host: evil.example", "X-Host: evil.example"]],
   ["an address in the request line", `http://evil.example${PATH}`, [OWN]],
   ["two hosts", PATH, [OWN, "Host: evil.example"]],
-  ["two hosts in one head", PATH, ["Host: stats.example.org, evil.example"]],
-  ["no name in the head", PATH, ["Host: "]],
+  ["two hosts in one header", PATH, ["Host: stats.example.org, evil.example"]],
+  ["an empty Host header", PATH, ["Host: "]],
   ["a host of one character", PATH, ["Host: e"]],
   ["a host of three characters", PATH, ["Host: e.x"]],
-  ["our host as the name of somebody", PATH, ["Host: stats.example.org@evil.example"]],
-  ["our host with something behind it", PATH, ["Host: stats.example.org.evil.example"]],
+  ["our host as user information", PATH, ["Host: stats.example.org@evil.example"]],
+  ["our host with a suffix", PATH, ["Host: stats.example.org.evil.example"]],
 ]
 
 async function served(settings: Record<string, string>) {
@@ -34,7 +34,7 @@ async function served(settings: Record<string, string>) {
   const { port } = server
   return {
     instance,
-    port: port!, // it listens on one
+    port: port!, // set, because the server listens on a port
     async [Symbol.asyncDispose]() {
       await server.stop(true)
       await instance[Symbol.asyncDispose]()
@@ -42,7 +42,7 @@ async function served(settings: Record<string, string>) {
   }
 }
 
-test("no spoof of our name is in a letter, and none reaches another route", async () => {
+test("no forged host name appears in an email or selects another route", async () => {
   await using mailbox = await openMailbox()
   await using target = await served({ base_url: BASE, ...mailbox.settings })
   const { instance, port } = target
@@ -60,13 +60,13 @@ test("no spoof of our name is in a letter, and none reaches another route", asyn
     instance.clock.advance(3_600_000)
   }
   expect((await ask(PATH, [OWN]))[0]?.status).toBe(202)
-  // Refused as not ours, or answered as if nothing had been said: nothing else.
+  // Either rejected because the host is not ours, or answered as if the forged name were absent.
   for (const [name, status] of Object.entries(statuses)) expect([name, [202, 400, 421].includes(status ?? 0)]).toEqual([name, true])
   expect(
     Object.entries(statuses)
       .filter(([, status]) => status === 202)
       .map(([name]) => name),
-  ).toEqual(["another host behind ours", "a forwarded host in the newer head", "an original host", "an address in the request line"])
+  ).toEqual(["another host behind ours", "a forwarded host in the Forwarded header", "an original host", "an address in the request line"])
   await instance.app.instance.accounts.background.settled()
   await instance.app.instance.accounts.mail.settled()
   const links = mailbox.letters.flatMap(({ text }) => text.match(/https?:\/\/[^\s<>"]+/g) ?? [])

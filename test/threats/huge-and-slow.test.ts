@@ -4,20 +4,20 @@ import { askStats, FROM_SOURCE, type Prepared, prepareSite, type Served, serveFo
 import { BROWSER, temporaryFolder } from "../kit.ts"
 import { bySize } from "../size.ts"
 
-/** Row `huge-and-slow` of the table of threats: its slow half. Sizes are in `test/http/raw-input` and `bad-input`. */
+/** Threat `huge-and-slow`, its slow half. Oversized input is covered by `test/http/raw-input` and `bad-input`. */
 
 const CLIENTS = bySize({ check: 120, full: 120, release: 1_000 })
 const NORMAL = 100
-/** Ten seconds, counted in steps of four. Twice that for a machine that is busy. */
+/** The timeout of 10 seconds is checked in steps of 4. Doubled for a busy machine. */
 const CUT_OFF_MS = 26_000
-/** More than the program takes for as many normal requests, and all that the slow ones can have sent. */
+/** More than the program uses for the normal requests plus all bytes that the slow clients can have sent. */
 const MEMORY_BYTES = (64 << 20) + CLIENTS * (64 << 10)
 
 const LONG = "x".repeat(60_000)
 const head = (path: string, ...lines: readonly string[]) =>
   [`POST ${path} HTTP/1.1`, "Host: shop.example.com", "Content-Type: application/json", ...lines].join("\r\n")
 
-/** How each slow client begins, and what it then sends every half a second. */
+/** How each slow client begins its request, and what it sends every half second afterwards. */
 function slowClients({ siteId, key }: Prepared): readonly { begin: string; go: string }[] {
   const authorization = `Authorization: Bearer ${key}`
   const events = `/api/public/v1/sites/${siteId}/events`
@@ -37,8 +37,8 @@ function slowClients({ siteId, key }: Prepared): readonly { begin: string; go: s
   ]
 }
 
-/** Those that hang on; how many there still are, and when the last has been cut off. */
-function hangOn(port: number, site: Prepared) {
+/** Opens slow connections. Returns the number still open and a promise that resolves when the last one was closed. */
+function openSlowConnections(port: number, site: Prepared) {
   const kinds = slowClients(site)
   let open = 0
   const ends = Array.from({ length: CLIENTS }, (_, client) => {
@@ -49,7 +49,7 @@ function hangOn(port: number, site: Prepared) {
       if (begin !== "") socket.write(begin)
     })
     const trickle = setInterval(() => go !== "" && socket.writable && socket.write(go), 500)
-    // Being cut off may come as a reset.
+    // A closed connection may surface as a reset.
     socket.on("error", () => {})
     socket.resume()
     socket.on("close", () => {
@@ -67,20 +67,20 @@ const sendNormal = async ({ address }: Served): Promise<number> => {
   return (await fetch(`${address}/api/event`, { method: "POST", headers: { "user-agent": BROWSER }, body })).status
 }
 
-test(`${CLIENTS} clients that send a byte now and then hold up nobody and are cut off`, async () => {
+test(`${CLIENTS} clients that send a byte at a time delay no other request and are disconnected`, async () => {
   using folder = temporaryFolder()
   const site = await prepareSite(FROM_SOURCE, folder.path)
   await using server = await serveFootfall({ dataDir: folder.path })
   expect(await sendNormal(server)).toBe(202)
   await askStats(server.address, site, "summary?period=today")
   const before = await server.memory()
-  const slow = hangOn(Number(new URL(server.address).port), site)
+  const slow = openSlowConnections(Number(new URL(server.address).port), site)
   while (slow.open() < CLIENTS) await Bun.sleep(10)
   const began = performance.now()
   for (let i = 0; i < NORMAL; i++) expect(await sendNormal(server)).toBe(202)
   const { metrics } = await askStats(server.address, site, "summary?period=today&metrics=pageviews")
   expect(metrics).toEqual({ pageviews: NORMAL + 1 })
-  // Those that a gate refuses before their bodies may have their answer; nobody waited for any of them to end.
+  // Clients whose headers are already rejected may have received a response; no request waited for the others.
   expect(slow.open()).toBeGreaterThan(CLIENTS / 2)
   expect((await server.memory()).own - before.own).toBeLessThan(MEMORY_BYTES)
   await slow.allEnded

@@ -8,8 +8,8 @@ import { ADA, browserOf, setUp } from "../http/private/browser.ts"
 import { ORGANIZATION, someone } from "../http/private/people.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
-// Rows `key-timing` and `enumeration` of the table of threats, by structure: what a secret is looked up by is its hash, nothing
-// compares secrets sign by sign, and an unknown thing costs the same work as a known one that is not the caller's.
+// Threats `key-timing` and `enumeration`, verified by structure instead of by time: secrets are looked up by their hash, never
+// compared character by character, and an unknown thing causes the same work as a known one that belongs to someone else.
 
 const sources = await Promise.all(
   Array.from(new Glob("{src,plugins}/**/*.ts").scanSync("."))
@@ -19,10 +19,10 @@ const sources = await Promise.all(
 
 const SECRET = String.raw`[\w.?]*(?:token|secret|signature|password|digest|hash|nonce|challenge|verifier|credential|cookie)\w*(?:\([^()]*\))?(?:\.toHex\(\))?`
 const COMPARED = [new RegExp(String.raw`(${SECRET}) [!=]==? (\S+)`, "gi"), new RegExp(String.raw`(\S+) [!=]==? (${SECRET})`, "gi")]
-/** A presence, a length, or a word of ours. */
+/** A check for presence, a length, or a constant of our own. */
 const HARMLESS = /^[("'`]|^\(?(undefined|null|true|false|typeof|-?\d+|void)\b|\.length\b/
 
-/** What may be compared so, because nobody outside can gain by its time. */
+/** Comparisons that may take variable time, because an attacker learns nothing from it. */
 const NOT_SECRET: Readonly<Record<string, string>> = {
   "plugins/links/link-writes.ts": "two stored hashes of one link",
   "src/domain/key-token.ts": "a key's checksum, which anybody can compute",
@@ -33,10 +33,10 @@ const NOT_SECRET: Readonly<Record<string, string>> = {
   "src/store/events/bytes/bytes.ts": "a column's checksum",
 }
 
-/** Areas can be deleted, and what is said of their files then says nothing. */
-const wentWithItsArea = (path: string): boolean => path.startsWith("plugins/") && !existsSync(path.split("/").slice(0, 2).join("/"))
+/** An area's folder may have been deleted; its entries are then not checked. */
+const isInDeletedArea = (path: string): boolean => path.startsWith("plugins/") && !existsSync(path.split("/").slice(0, 2).join("/"))
 
-test("no secret is compared but in constant time", () => {
+test("secrets are compared only in constant time", () => {
   const found = sources.flatMap(({ path, lines }) =>
     lines.flatMap((line) =>
       COMPARED.flatMap((form) => [...line.matchAll(form)])
@@ -45,10 +45,10 @@ test("no secret is compared but in constant time", () => {
     ),
   )
   expect(found.filter(({ path }) => !(path in NOT_SECRET))).toEqual([])
-  expect(Object.keys(NOT_SECRET).filter((path) => !wentWithItsArea(path) && !found.some((one) => one.path === path))).toEqual([])
+  expect(Object.keys(NOT_SECRET).filter((path) => !isInDeletedArea(path) && !found.some((one) => one.path === path))).toEqual([])
 })
 
-test("statements find secrets by their hash alone", () => {
+test("statements look up secrets only by their hash", () => {
   const asked = sources
     .filter(({ path }) => path.startsWith("src/store/catalog/"))
     .flatMap(({ lines }) => lines)
@@ -56,7 +56,7 @@ test("statements find secrets by their hash alone", () => {
     .map(([, column, value]) => `${column} = ${value}`)
   expect([...new Set(asked)].sort()).toEqual([
     "hash = hash",
-    "password_hash = old", // of a user's row, as it was read: nobody has overtaken
+    "password_hash = old", // compare-and-set: the value that was read from the user's row
     "previous_hash = tokenHash",
     "slug_hash = slugHash",
     "token_hash = tokenHash",
@@ -64,33 +64,33 @@ test("statements find secrets by their hash alone", () => {
 })
 
 let instance: TestInstance
-/** Texts of the statements since the last question. */
+/** Texts of the statements executed since the last request. */
 let asked: string[] = []
 beforeAll(async () => {
   instance = await startInstance({ settings: { base_url: "http://localhost" } })
   await setUp(instance)
   const { catalog } = instance.app.instance
   const { all, transaction } = catalog
-  const listening = (statements: Statements): Statements => ({
+  const recording = (statements: Statements): Statements => ({
     ...statements,
-    all: (statement) => statements.all(noted(statement)),
-    get: (statement) => statements.get(noted(statement)),
-    run: (statement) => statements.run(noted(statement)),
+    all: (statement) => statements.all(recordStatement(statement)),
+    get: (statement) => statements.get(recordStatement(statement)),
+    run: (statement) => statements.run(recordStatement(statement)),
   })
-  // The catalog itself, listened to.
-  catalog.all = (statement) => all(noted(statement))
-  catalog.get = async <Row>(statement: Sql) => (await all<Row>(noted(statement)))[0]
-  catalog.run = async (statement) => void (await all(noted(statement)))
-  catalog.transaction = (work, committed) => transaction((statements) => work(listening(statements)), committed)
+  // Records every statement of the catalog itself.
+  catalog.all = (statement) => all(recordStatement(statement))
+  catalog.get = async <Row>(statement: Sql) => (await all<Row>(recordStatement(statement)))[0]
+  catalog.run = async (statement) => void (await all(recordStatement(statement)))
+  catalog.transaction = (work, committed) => transaction((statements) => work(recording(statements)), committed)
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
-function noted(statement: Sql): Sql {
+function recordStatement(statement: Sql): Sql {
   asked.push(statement.text.replace(/\s+/g, " "))
   return statement
 }
 
-/** What an answer says, and what was done for it. */
+/** Returns the response of a request and the statements that it executed. */
 async function workOf(ask: () => Promise<{ status: number; body: unknown }>) {
   asked = []
   const { status, body } = await ask()
@@ -98,10 +98,10 @@ async function workOf(ask: () => Promise<{ status: number; body: unknown }>) {
 }
 
 let network = 0
-const stranger = () => browserOf(instance, `192.0.${network++}.1`)
+const anonymousBrowser = () => browserOf(instance, `192.0.${network++}.1`)
 const KEY_INFO = "/api/public/v1/key"
 
-test("a key with a known id costs what an unknown one does", async () => {
+test("a key with a known id causes the same work as an unknown key", async () => {
   const knownId = instance.statsKey.split("_")[1]!
   const tokens = [1, 2].map((byte) => composeKey(new Uint8Array(48).fill(byte)).token)
   const known = composeKey(new Uint8Array(48).fill(3), knownId).token
@@ -113,23 +113,23 @@ test("a key with a known id costs what an unknown one does", async () => {
   expect(answers[2]).toEqual(answers[0]!)
 })
 
-test("a known address with a wrong password costs what an unknown one does, the hash included", async () => {
+test("a wrong password for a known address causes the same work as for an unknown one, password hash included", async () => {
   const { catalog } = instance.app.instance
   await catalog.script(
     "insert into users (email, email_key, name, is_instance_admin, status, created_at) values ('off@example.org', 'off@example.org', 'Off', 0, 'disabled', 0)",
   )
   const { postMessage } = Worker.prototype
   let hashes = 0
-  // Threads compute them: what is handed over counts.
+  // Worker threads compute the hashes, so the messages to them are counted.
   Worker.prototype.postMessage = function (message: { do?: string }, options?: object) {
     if (message.do === "verify") hashes++
     postMessage.call(this, message, options)
   }
-  await stranger().get("/me") // whether the instance is set up is asked once
+  await anonymousBrowser().get("/me") // the first request also reads whether the instance is set up
   const answers = []
   for (const email of ["nobody@example.org", ADA.email, "off@example.org"]) {
     hashes = 0
-    const answer = await workOf(() => stranger().post("/auth/login", { email, password: "another long password" }))
+    const answer = await workOf(() => anonymousBrowser().post("/auth/login", { email, password: "another long password" }))
     answers.push({ ...answer, hashes })
   }
   Worker.prototype.postMessage = postMessage
@@ -138,20 +138,20 @@ test("a known address with a wrong password costs what an unknown one does, the 
   expect(answers[2]).toEqual(answers[0]!)
 })
 
-test("tokens of mails that are over cost what those do that never were", async () => {
+test("expired email tokens cause the same work as unknown ones", async () => {
   const owner = await someone(instance, { role: "owner" })
   const made = await owner.send("POST", `${ORGANIZATION}/members/invite`, { email: "new@example.com", role: "viewer" })
   expect(made.status).toBe(201)
   const withdrawn = (made.body.link as string).split("/").at(-1)!
   await owner.send("DELETE", `${ORGANIZATION}/invitations/${made.body.id}`)
   const unknown = "A".repeat(withdrawn.length)
-  const reset = (token: string) => workOf(() => stranger().post("/auth/reset", { token, password: "another long password" }))
-  const offer = (token: string) => workOf(() => stranger().get(`/invitations/${token}`))
+  const reset = (token: string) => workOf(() => anonymousBrowser().post("/auth/reset", { token, password: "another long password" }))
+  const offer = (token: string) => workOf(() => anonymousBrowser().get(`/invitations/${token}`))
   const never = await offer(unknown)
   expect(never).toMatchObject({ status: 404, body: { code: "invitation_not_found" } })
   expect(await offer(withdrawn)).toEqual(never)
   const none = await reset(unknown)
   expect(none).toMatchObject({ status: 422, body: { code: "token_invalid" } })
-  // That of an invitation is none for a password.
+  // An invitation token is not valid for resetting a password.
   expect(await reset(withdrawn)).toEqual(none)
 })

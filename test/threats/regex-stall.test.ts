@@ -6,27 +6,27 @@ import { wildcardMatcher } from "../../src/domain/filter.ts"
 import { normalizeUnicode } from "../../src/domain/text.ts"
 import { startInstance } from "../kit.ts"
 
-// No person's text becomes a regular expression. What they may write has a linear matcher; our own expressions are judged by
-// how they are built, so that no figure here depends on the machine.
+// Text from users never becomes a regular expression. Their patterns run in a linear matcher; our own expressions are results by
+// their structure, so that no result here depends on the speed of the machine.
 
-/** Of the ways this judge can run, the one in this process. */
+/** Runs the checker in this process instead of a subprocess. */
 process.env.RECHECK_SYNC_BACKEND = "pure"
 
-/** A comment, a text, or a regular expression where one may stand: its body and its flags. */
+/** Matches a comment, a string, or a regular expression literal, capturing the body and flags of the latter. */
 const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=(?:[(,=:[!&|?{};+]|=>|\breturn)\s*)\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g
 
 const files = Array.from(new Glob("{src,plugins,config}/**/*.{ts,tsx}").scanSync(".")).filter((path) => !path.includes("/test/"))
 const sources = await Promise.all(files.map(async (path) => ({ path, text: await Bun.file(path).text() })))
 
-/** Expressions that would be slow on a long text, and why theirs is short. */
+/** Expressions that would be slow on long text, with the reason why their input is short. */
 const SHORT: Readonly<Record<string, string>> = {
-  "/\\/+$/": "the base address, of the operator's settings",
-  "/^\\/+|\\/+$/g": "a plugin's path, of the operator's settings",
-  "/0+$/": "digits of an amount, 40 at most",
-  "/^-+|-+$/g": "a wanted slug, cut before",
-  "/([\\w-]+)\\/:(\\w+)/g": "the path of a route of ours",
-  '/\\/assets\\/[^"]+\\.js/g': "the dashboard's own page",
+  "/\\/+$/": "the base URL, from the operator's settings",
+  "/^\\/+|\\/+$/g": "a plugin's path, from the operator's settings",
+  "/0+$/": "digits of an amount, at most 40",
+  "/^-+|-+$/g": "a requested slug, truncated before",
+  "/([\\w-]+)\\/:(\\w+)/g": "the path of one of our own routes",
+  '/\\/assets\\/[^"]+\\.js/g': "the dashboard's own HTML",
 }
 
 function expressions(): Set<string> {
@@ -37,7 +37,7 @@ function expressions(): Set<string> {
   return found
 }
 
-/** The end of a tag and the beginning of the next look like one. */
+/** The end of one tag and the start of the next look like a regular expression. */
 function isExpression(body: string, flags: string): boolean {
   try {
     new RegExp(body, flags)
@@ -47,31 +47,31 @@ function isExpression(body: string, flags: string): boolean {
   }
 }
 
-test("no expression of ours takes longer than its text is long, but on texts that are short", () => {
-  const judged = [...expressions()].map((expression) => {
+test("our own expressions run in linear time, except on short input", () => {
+  const results = [...expressions()].map((expression) => {
     const end = expression.lastIndexOf("/")
     const { status } = checkSync(expression.slice(1, end), expression.slice(end + 1), { checker: "automaton", timeout: 60_000 })
     return { expression, status }
   })
-  expect(judged.length).toBeGreaterThan(200)
-  expect(judged.filter(({ expression, status }) => status !== "safe" && !(expression in SHORT))).toEqual([])
-  expect(Object.keys(SHORT).filter((expression) => !judged.some((one) => one.expression === expression && one.status !== "safe"))).toEqual(
+  expect(results.length).toBeGreaterThan(200)
+  expect(results.filter(({ expression, status }) => status !== "safe" && !(expression in SHORT))).toEqual([])
+  expect(Object.keys(SHORT).filter((expression) => !results.some((one) => one.expression === expression && one.status !== "safe"))).toEqual(
     [],
   )
 }, 180_000)
 
-test("expressions are made while running of words of ours alone", () => {
+test("expressions are built at run time only from our own constants", () => {
   const making = sources.filter(({ text }) => /\bRegExp\(/.test(text)).map(({ path }) => path)
   expect(making.sort()).toEqual([
-    "src/http/methods.ts", // paths of routes
+    "src/http/methods.ts", // route paths
     "src/http/tracker.ts", // names of script variants
-    "src/services/backup/bucket.ts", // names of tags
-    "src/tracker/tracker.ts", // in the browser, of what the site's owner wrote into the page
+    "src/services/backup/bucket.ts", // tag names
+    "src/tracker/tracker.ts", // runs in the browser, on what the site's owner wrote into the page
   ])
 })
 
-/** A text that counts how it is read: each search may look at all that is behind its beginning. */
-function counted(text: string) {
+/** A text that records how it is read. Each search may read everything after its start. */
+function countReads(text: string) {
   const reading = { searches: 0, backwards: 0 }
   let last = 0
   const reader = {
@@ -86,7 +86,7 @@ function counted(text: string) {
       return found
     },
   }
-  // The matcher asks for no more of a text than this.
+  // The matcher calls no other string methods.
   return { reading, text: reader as unknown as string }
 }
 
@@ -98,14 +98,14 @@ test.each([
   ["*/a*/a*/a*/a*/a*/a*/b*", "/a".repeat(LONG / 2)],
   ["********b", `${"ab".repeat(LONG / 2)}a`],
   ["a*ba*ba*ba*ba*bc*", `${"aab".repeat(LONG / 3)}`],
-])("the pattern %s looks for each of its pieces once, and never behind itself", (pattern, hostile) => {
-  const { reading, text } = counted(hostile)
+])("matching %s searches each literal part once and never moves backwards", (pattern, hostile) => {
+  const { reading, text } = countReads(hostile)
   expect(wildcardMatcher(pattern)(text)).toBe(false)
   expect(reading.searches).toBeLessThanOrEqual(pattern.split("*").length - 2)
   expect(reading.backwards).toBe(0)
 })
 
-/** As slow as can be, and as plain: each star tried at every length. */
+/** A deliberately slow reference implementation that tries every length of every star. */
 function matchesPlainly(pattern: string, text: string): boolean {
   if (pattern === "") return text === ""
   const [first] = pattern
@@ -113,7 +113,7 @@ function matchesPlainly(pattern: string, text: string): boolean {
   return Array.from({ length: text.length + 1 }, (_, cut) => cut).some((cut) => matchesPlainly(pattern.slice(1), text.slice(cut)))
 }
 
-test("it finds what trying every length of every star finds", () => {
+test("matches exactly what trying every length of every star matches", () => {
   const letters = (alphabet: string, maxLength: number) =>
     fc.array(fc.constantFrom(...alphabet), { maxLength }).map((chosen) => chosen.join(""))
   fc.assert(
@@ -122,13 +122,13 @@ test("it finds what trying every length of every star finds", () => {
   )
 })
 
-test("texts are composed by the one function that is linear", () => {
+test("only one function normalizes untrusted text, and it is linear", () => {
   const composing = sources.filter(({ text }) => /\.normalize\(/.test(text)).map(({ path }) => path)
   expect(composing.sort()).toEqual([
     "src/domain/text.ts",
     "src/services/backup/sealing.ts", // the operator's own passphrase
-    "src/services/oidc/organization-providers.ts", // a name, whose length is known
-    "src/services/sign-in/common-password-list.ts", // while building
+    "src/services/oidc/organization-providers.ts", // a name of limited length
+    "src/services/sign-in/common-password-list.ts", // at build time
   ])
 })
 
@@ -138,12 +138,12 @@ test.each([
   [`a${"\u0301".repeat(30)}`, `\u00e1${"\u0301".repeat(29)}`],
   [`a${"\u0301\u0327".repeat(16)}`, `a${"\u0301\u0327".repeat(16)}`],
   ["\u1112\u1161\u11ab", "\ud55c"],
-])("%j is composed to %j", (text, expected) => {
+])("%j is normalized to %j", (text, expected) => {
   expect(normalizeUnicode(text)).toBe(expected)
   expect(normalizeUnicode(normalizeUnicode(text))).toBe(expected)
 })
 
-test("a body full of marks on one letter is answered like any other", async () => {
+test("accepts a body with a long run of combining marks on one letter", async () => {
   await using instance = await startInstance()
   const marks = (count: number) => `e${"\u0301\u0327".repeat(count / 2)}`
   const title = await instance.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example", t: marks(30_000) })

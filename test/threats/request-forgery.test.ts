@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { signedIn } from "../http/private/people.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
-/** Row `request-forgery` of the table of threats: a page of another origin writes nothing, whichever route it tries. */
+/** Threat `request-forgery`: a page of another origin cannot write, whichever route it tries. */
 
 let instance: TestInstance
 let cookie: string
@@ -14,30 +14,30 @@ beforeAll(async () => {
   writes = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations)
       .filter((method) => method !== "get")
-      // Ids of nothing: a route that let the page in would have nothing to spoil.
+      // The ids do not exist, so a route that accepted the request would do no damage.
       .map((method) => ({ method: method.toUpperCase(), path: path.replaceAll(/\{[^}]+\}/g, "999999") })),
   )
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
 const OWN = "http://localhost:9000"
-const HEADS: readonly (readonly [string, Record<string, string>, boolean])[] = [
+const ORIGINS: readonly (readonly [string, Record<string, string>, boolean])[] = [
   ["a page of another site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }, true],
   ["the same without an origin", { "sec-fetch-site": "cross-site" }, true],
-  ["a neighbour of the site", { "sec-fetch-site": "same-site", origin: "http://evil.localhost:9000" }, true],
-  ["another origin from a browser of before", { origin: "https://evil.example" }, true],
+  ["another host of the same site", { "sec-fetch-site": "same-site", origin: "http://evil.localhost:9000" }, true],
+  ["another origin from a browser without Sec-Fetch-Site", { origin: "https://evil.example" }, true],
   ["a page without an origin of its own", { origin: "null" }, true],
   ["our host under another scheme and port", { origin: "https://localhost" }, true],
   ["our own page", { "sec-fetch-site": "same-origin", origin: OWN }, false],
-  ["our own page in a browser of before", { origin: OWN }, false],
-  ["a program", {}, false],
+  ["our own page in a browser without Sec-Fetch-Site", { origin: OWN }, false],
+  ["a client that is not a browser", {}, false],
 ]
 
-test.each(HEADS)("every route that writes knows %s", async (_, headers, isForged) => {
+test.each(ORIGINS)("every write route recognizes a request from %s", async (_, headers, isForged) => {
   expect(writes.length).toBeGreaterThan(100)
   const wrong: string[] = []
   for (const { method, path } of writes) {
-    // Who is not forged is not signed in either: nothing is to be done here for real.
+    // Legitimate requests are sent without a session, so that they change nothing.
     const own = isForged ? { cookie } : {}
     const { status, body } = await instance.api.send(method, path, {}, undefined, { ...headers, ...own })
     const isRefused = status === 403 && (body as { code: string }).code === "origin_not_allowed"

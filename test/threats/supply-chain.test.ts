@@ -2,17 +2,17 @@ import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { LICENSES_FILE, licensesText, shippedPackages } from "../../scripts/licenses.ts"
 
-/** Row `supply-chain` of the table of threats, as far as a checkout can tell. */
+/** Threat `supply-chain`, as far as a checkout can verify it. */
 
 const root = join(import.meta.dir, "../..")
 const manifest = await Bun.file(join(root, "package.json")).json()
 const textOf = (path: string): Promise<string> => Bun.file(join(root, path)).text()
 
-/** What may be passed on in one file under the MIT licence, and with no more than a line in NOTICE. */
+/** Licences that allow redistribution in one file under the MIT licence and require no more than an entry in NOTICE. */
 const ALLOWED = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "OFL-1.1", "Unlicense"])
 const GNU = /GNU (AFFERO |LESSER |LIBRARY )?GENERAL PUBLIC LICENSE|SERVER SIDE PUBLIC LICENSE/i
 
-test("every dependency is pinned to one version, and few are shipped", () => {
+test("pins every dependency to one version and ships few of them", () => {
   const { dependencies, devDependencies, overrides } = manifest as Record<string, Record<string, string>>
   const loose = Object.entries({ ...dependencies, ...devDependencies, ...overrides }).filter(
     ([, version]) => !/^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$/.test(version),
@@ -21,7 +21,7 @@ test("every dependency is pinned to one version, and few are shipped", () => {
   expect(Object.keys(dependencies!).length).toBeLessThanOrEqual(25)
 })
 
-test("the lock file is taken as it is wherever something is installed, and names a checksum for every part", async () => {
+test("installs from a frozen lockfile everywhere, with a checksum for every package", async () => {
   const installs = ["package.json", "Dockerfile", ".ci/run"].map(textOf)
   const lines = (await Promise.all(installs)).flatMap((text) => text.split("\n")).filter((line) => /\bbun\S* install\b/.test(line))
   expect(lines.length).toBeGreaterThanOrEqual(3)
@@ -29,11 +29,11 @@ test("the lock file is taken as it is wherever something is installed, and names
   const entries = (await textOf("bun.lock")).split("\n").filter((line) => /^ {4}"[^"]+": \["/.test(line))
   expect(entries.length).toBeGreaterThan(200)
   expect(entries.filter((line) => !/"sha512-[A-Za-z0-9+/]{86}=="\],?$/.test(line))).toEqual([])
-  // From the registry alone: no other place and no repository.
+  // Packages come only from the registry, not from other URLs or repositories.
   expect(entries.filter((line) => !/^ {4}"[^"]+": \["(@[\w.-]+\/)?[\w.-]+@\d+\.\d+\.\d+[\w.+-]*", "", \{/.test(line))).toEqual([])
 })
 
-test("what is shipped is under licences that allow it, each in NOTICE with the version that is shipped, its text with the rest", async () => {
+test("ships only code under permissive licences, each listed in NOTICE with its version and text", async () => {
   const notice = new Set((await textOf("NOTICE")).split("\n").map((line) => line.trim().split(/\s+/).join(" ")))
   const packages = await shippedPackages()
   expect(packages.length).toBeGreaterThan(40)

@@ -16,13 +16,13 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Custom events with their properties, after all that was on its way. */
+/** Returns the custom events with their properties once all pending requests have arrived. */
 async function custom(visit: Visit): Promise<unknown[]> {
   await visit.names()
   const internal = ["pageview", "engagement", "last"]
   return visit.sent.flatMap(({ body }) => (internal.includes(String(body.n)) ? [] : [[body.n, body.p]]))
 }
-/** Nothing the page links to is really left for, so that one page serves several clicks. */
+/** Cancels every navigation, so that one page serves several clicks. */
 const stay = `<script>
   addEventListener("click", (event) => event.target.closest("a") && event.preventDefault())
   addEventListener("submit", (event) => event.preventDefault())
@@ -32,12 +32,12 @@ test.skipIf(noBrowser).each([
   ["a link to another host", "http://other.example/a?b=c#d", [["Outbound Link: Click", { url: "http://other.example/a?b=c#d" }]]],
   ["a link with credentials", "http://ada:secret@other.example/", [["Outbound Link: Click", { url: "http://other.example/" }]]],
   ["a link to the same host", "/b", []],
-  ["a mail address", "mailto:ada@example.com", []],
-  ["another program", "whatsapp://send?text=secret", []],
-  ["a script", "javascript:void 0", []],
+  ["an email address", "mailto:ada@example.com", []],
+  ["an app link", "whatsapp://send?text=secret", []],
+  ["a javascript: URL", "javascript:void 0", []],
   ["a file", "/files/a.PDF?key=secret#p2", [["File Download", { url: "http://$host/files/a.PDF" }]]],
   ["a file on another host", "http://ada:secret@other.example/a.tgz?x", [["File Download", { url: "http://other.example/a.tgz" }]]],
-  ["a path that only looks like a file", "/pdf", []],
+  ["a path that only looks like a file name", "/pdf", []],
 ])("a click on %s", async (_, href, expected) => {
   await using visit = await stand.visit({ head: stay, body: `<a href="${href}"><b>Go</b></a>` })
   await visit.page.click("b")
@@ -45,14 +45,14 @@ test.skipIf(noBrowser).each([
   expect(await custom(visit)).toEqual(JSON.parse(text))
 })
 
-test.skipIf(noBrowser)("the middle button counts, the right one does not", async () => {
+test.skipIf(noBrowser)("counts the middle mouse button, but not the right one", async () => {
   await using visit = await stand.visit({ head: stay, body: '<a href="http://other.example/">Go</a>' })
   await visit.page.click("a", { button: "middle" })
   await visit.page.click("a", { button: "right" })
   expect(await custom(visit)).toEqual([["Outbound Link: Click", { url: "http://other.example/" }]])
 })
 
-test.skipIf(noBrowser)("a click is sent although the page is left at once", async () => {
+test.skipIf(noBrowser)("sends a click even if the page is left immediately", async () => {
   const url = `http://other.example:${stand.port}/there`
   await using visit = await stand.visit({ body: `<a href="${url}">Go</a>` })
   await visit.page.click("a")
@@ -61,7 +61,7 @@ test.skipIf(noBrowser)("a click is sent although the page is left at once", asyn
   expect(events.map(({ n }) => n).sort()).toEqual(["Outbound Link: Click", "engagement", "pageview"])
 })
 
-test.skipIf(noBrowser)("a page that stops its clicks does not hide them", async () => {
+test.skipIf(noBrowser)("counts clicks whose propagation is stopped", async () => {
   const body = '<a href="http://other.example/" onclick="event.stopPropagation()">Go</a>'
   await using visit = await stand.visit({
     head: stay,
@@ -81,7 +81,7 @@ test.skipIf(noBrowser).each([
   ['data-file-types="html, .doc"', ["Outbound Link: Click", "Form: Submission"]],
   ['data-file-types="html,zip"', ["Outbound Link: Click", "File Download", "Form: Submission"]],
   ['data-add-file-types="html"', ["Outbound Link: Click", "File Download", "Form: Submission"]],
-])("with %s are tracked %p", async (attributes, expected) => {
+])("%s tracks %p", async (attributes, expected) => {
   const body = `<a id=out href="http://other.example/">Out</a> <a id=file href="http://other.example/a.zip">File</a>
     <form><button id=send>Send</button></form>`
   await using visit = await stand.visit({
@@ -93,7 +93,7 @@ test.skipIf(noBrowser).each([
   expect((await custom(visit)).map((event) => (event as unknown[])[0])).toEqual(expected)
 })
 
-test.skipIf(noBrowser)("a form counts when it is valid or does not ask for it, and no value of a field is sent", async () => {
+test.skipIf(noBrowser)("counts a form that is valid or skips validation, and sends no field values", async () => {
   const field = '<input name=mail type=email required value="VALUE"><button>Send</button>'
   const body = `<form id=valid>${field.replace("VALUE", "ada@secret.example")}</form><form id=invalid>${field.replace("VALUE", "secret")}</form>
     <form id=free novalidate>${field.replace("VALUE", "secret")}</form>`
@@ -108,7 +108,7 @@ test.skipIf(noBrowser)("a form counts when it is valid or does not ask for it, a
   expect(JSON.stringify(visit.sent)).not.toContain("secret")
 })
 
-test.skipIf(noBrowser)("elements declare events, up to three levels above what was clicked", async () => {
+test.skipIf(noBrowser)("elements declare events, up to three levels above the clicked element", async () => {
   const event = 'data-footfall-event="Sign up" data-footfall-prop-plan="pro" data-footfall-prop-where="top"'
   const body = `<button id=own ${event}>A</button><div ${event}><p><i><b id=third>B</b></i></p></div>
     <div ${event}><p><i><b><u id=fourth>C</u></b></i></p></div>`
@@ -120,7 +120,7 @@ test.skipIf(noBrowser)("elements declare events, up to three levels above what w
   expect(await custom(visit)).toEqual([signUp, signUp])
 })
 
-test.skipIf(noBrowser)("a form declares an event of its submission, not of clicks in it", async () => {
+test.skipIf(noBrowser)("a form declares an event for its submission, not for clicks inside it", async () => {
   const body = '<form data-footfall-event="Order" data-footfall-prop-size="L"><input><button>Send</button></form>'
   await using visit = await stand.visit({ attributes: 'data-track="none"', head: stay, body })
   await visit.page.click("input")

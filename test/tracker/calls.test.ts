@@ -16,7 +16,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Calls the tracker and gives what its callback was told, each time. */
+/** Calls the tracker and returns the arguments of every callback. */
 function call(page: Page, name: string, options: object = {}): Promise<unknown[]> {
   return page.evaluate(
     ([event, given]) =>
@@ -24,7 +24,7 @@ function call(page: Page, name: string, options: object = {}): Promise<unknown[]
         const told: unknown[] = []
         const callback = (result: { error?: unknown }) => {
           told.push(result.error instanceof Error ? { error: result.error.name } : result)
-          // Long enough to see a second call.
+          // Long enough to notice a second call.
           setTimeout(() => resolve(told), 50)
         }
         window.footfall?.(event, { ...given, callback })
@@ -32,23 +32,23 @@ function call(page: Page, name: string, options: object = {}): Promise<unknown[]
     [name, options] as const,
   )
 }
-/** How often the page has heard what became of an event that it sent: waits until it was so often. */
+/** Counts the responses and failures of an event's requests. The returned function waits for a number of them. */
 function watchAnswers(page: Page, name: string): (times: number) => Promise<void> {
   let heard = 0
-  const hear = (request: Request) => {
+  const onAnswer = (request: Request) => {
     if (request.postData()?.includes(`"${name}"`)) heard += 1
   }
-  page.on("requestfinished", hear)
-  page.on("requestfailed", hear)
+  page.on("requestfinished", onAnswer)
+  page.on("requestfailed", onAnswer)
   return async (times) => {
     while (heard < times) await Bun.sleep(10)
-    // The page's own turn comes after that of the network.
+    // The page's own handlers run after those of the network.
     await page.waitForTimeout(50)
   }
 }
 const bodies = (visit: Visit, name: string) => visit.sent.filter(({ body }) => body.n === name).map(({ body }) => body)
 
-test.skipIf(noBrowser)("a custom event carries what it was given", async () => {
+test.skipIf(noBrowser)("sends every option of a custom event", async () => {
   await using visit = await stand.visit()
   const options = {
     props: { plan: "pro", seats: 3 },
@@ -62,7 +62,7 @@ test.skipIf(noBrowser)("a custom event carries what it was given", async () => {
   ])
 })
 
-test.skipIf(noBrowser)("a page that was not found says so, and Plausible's name is another for the same", async () => {
+test.skipIf(noBrowser)("reports a page that was not found, and accepts calls to plausible()", async () => {
   await using visit = await stand.visit({ path: "/nowhere" })
   await visit.page.evaluate(() => {
     window.footfall?.("404")
@@ -73,7 +73,7 @@ test.skipIf(noBrowser)("a page that was not found says so, and Plausible's name 
   expect(bodies(visit, "Signup")).toMatchObject([{ p: { from: "plausible" } }])
 })
 
-test.skipIf(noBrowser)("an identified visitor is named in all that follows", async () => {
+test.skipIf(noBrowser)("every event after identify carries the user id", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
   await visit.page.evaluate(() => {
@@ -90,8 +90,8 @@ test.skipIf(noBrowser)("an identified visitor is named in all that follows", asy
   ])
 })
 
-test.skipIf(noBrowser)("an id is kept on the device from consent on, until it is withdrawn", async () => {
-  // A loopback address is the one plain-HTTP origin with `crypto.randomUUID`.
+test.skipIf(noBrowser)("with consent, stores an id on the device until consent is withdrawn", async () => {
+  // Loopback addresses are the only plain HTTP origins with `crypto.randomUUID`.
   await using visit = await stand.visit({ host: "127.0.0.1", attributes: 'data-local data-consent="30"' })
   const cookies = async () => (await visit.context.cookies()).map(({ name, value }) => [name, value])
   await visit.events(1)
@@ -112,7 +112,7 @@ test.skipIf(noBrowser)("an id is kept on the device from consent on, until it is
   expect(seen).toEqual(["", cookie!.value, cookie!.value, ""])
 })
 
-test.skipIf(noBrowser)("without the attribute consent stores nothing", async () => {
+test.skipIf(noBrowser)("stores nothing without the consent attribute", async () => {
   await using visit = await stand.visit({ host: "127.0.0.1", attributes: "data-local" })
   await visit.page.evaluate(() => window.footfall?.consent("granted"))
   expect(await visit.context.cookies()).toEqual([])
@@ -123,7 +123,7 @@ test.skipIf(noBrowser).each([
   ["429", { status: 429 }, 1_000],
   ["503 with Retry-After", { status: 503, headers: { "retry-after": "7" } }, 7_000],
   ["503 with a date", { status: 503, headers: { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" } }, 1_000],
-])("after %p the same event is sent again, not before its time", async (_, refusal, wait) => {
+])("after %p, sends the same event again, but not before the delay", async (_, refusal, wait) => {
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   stand.answers.push(refusal)
@@ -143,7 +143,7 @@ test.skipIf(noBrowser).each([
   expect(await visit.page.getAttribute("body", "told")).toBe('{"status":202}')
 })
 
-test.skipIf(noBrowser)("after three more tries it is over, and the callback hears of it once", async () => {
+test.skipIf(noBrowser)("gives up after three retries and calls the callback once", async () => {
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   for (let tries = 0; tries < 4; tries++) stand.answers.push({ status: 503 })
@@ -170,7 +170,7 @@ test.skipIf(noBrowser)("after three more tries it is over, and the callback hear
   expect(await visit.page.getAttribute("body", "told")).toBe("503 ")
 })
 
-test.skipIf(noBrowser)("a network that is down is tried again", async () => {
+test.skipIf(noBrowser)("retries when the network is down", async () => {
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   await visit.context.setOffline(true)
@@ -182,7 +182,7 @@ test.skipIf(noBrowser)("a network that is down is tried again", async () => {
   expect((await visit.events(2))[1]).toMatchObject({ n: "Order", o: expect.any(Number) })
 })
 
-test.skipIf(noBrowser).each([400, 413, 500])("status %d is final", async (status) => {
+test.skipIf(noBrowser).each([400, 413, 500])("does not retry after status %d", async (status) => {
   await using visit = await stand.visit({ frozen: true })
   await visit.events(1)
   stand.answers.push({ status })
@@ -194,7 +194,7 @@ test.skipIf(noBrowser).each([400, 413, 500])("status %d is final", async (status
   expect([await visit.page.getAttribute("body", "told"), bodies(visit, "Order").length]).toEqual([`${status}`, 1])
 })
 
-test.skipIf(noBrowser)("without fetch events go as beacons", async () => {
+test.skipIf(noBrowser)("sends events as beacons if fetch is missing", async () => {
   await using visit = await stand.visit({ before: () => Reflect.deleteProperty(window, "fetch") })
   await visit.events(1)
   expect(visit.sent.map(({ body, beacon }) => [body.n, beacon])).toEqual([["pageview", true]])

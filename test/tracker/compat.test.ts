@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const WEBSITE = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-/** The real product on an origin of its own, and pages of a shop that talk to it as scripts of others are documented to. */
+/** The real product on an origin of its own, and a shop's pages that call it the way other products document for their scripts. */
 async function openShop() {
   const instance = await startInstance()
   await instance.app.instance.sites.configure(1, { compat_ids: { umami: [WEBSITE], goatcounter: ["shop"] } })
@@ -47,7 +47,7 @@ async function openShop() {
   }
 }
 
-test.skipIf(noBrowser)("what Umami's script sends passes the browser's preflight, and its answer can be read", async () => {
+test.skipIf(noBrowser)("Umami's requests pass the browser's preflight, and the response can be read", async () => {
   await using shop = await openShop()
   const page = await shop.open("/shoes?utm_source=news")
   const answers = await page.evaluate(
@@ -93,7 +93,7 @@ test.skipIf(noBrowser)("what Umami's script sends passes the browser's preflight
   expect(await shop.rows("utm_source")).toEqual(["news 2"])
 })
 
-test.skipIf(noBrowser)("a count by picture and by beacon, as GoatCounter's script and its documents make them", async () => {
+test.skipIf(noBrowser)("counts by image and by beacon, as GoatCounter's script and documentation do", async () => {
   await using shop = await openShop()
   const page = await shop.open("/a")
   const loaded = await page.evaluate(async (stats) => {
@@ -112,7 +112,7 @@ test.skipIf(noBrowser)("a count by picture and by beacon, as GoatCounter's scrip
   expect(await shop.rows("page")).toEqual(["/beacon 1", "/picture 1"])
 })
 
-test.skipIf(noBrowser)("GoatCounter's snippet with two addresses changed counts in the product", async () => {
+test.skipIf(noBrowser)("GoatCounter's snippet counts in the product after changing two URLs", async () => {
   await using shop = await openShop()
   const snippet = `<script data-goatcounter="${shop.stats}/count?site=shop" async src="${shop.stats}/count.js"></script>`
   const page = await shop.open("/shoes?utm_source=news", snippet)
@@ -122,7 +122,7 @@ test.skipIf(noBrowser)("GoatCounter's snippet with two addresses changed counts 
   expect([await shop.rows("page"), await shop.rows("event"), await shop.rows("source")]).toEqual([["/shoes 2"], ["buy 1"], ["news 2"]])
 })
 
-test.skipIf(noBrowser)("Umami's snippet with one address changed counts in the product", async () => {
+test.skipIf(noBrowser)("Umami's snippet counts in the product after changing one URL", async () => {
   await using shop = await openShop()
   const page = await shop.open(
     "/shoes?utm_source=news",

@@ -16,7 +16,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** A driven page is always visible and focused, so both are told to the script by attributes of the page. */
+/** An automated page is always visible and focused, so the test sets both states through attributes of the page. */
 const before = () => {
   const has = (name: string) => document.documentElement?.hasAttribute(name) ?? false
   Object.defineProperty(document, "hidden", { get: () => has("hidden-now") })
@@ -61,7 +61,7 @@ async function scrollDown(page: Page, top: number): Promise<void> {
 }
 const engagement = (visit: Visit) => visit.sent.flatMap(({ body: { n, e, sd } }) => (n === "engagement" ? [[e, sd]] : []))
 
-test.skipIf(noBrowser)("hiding the page reports engaged time and the part of the page that was seen", async () => {
+test.skipIf(noBrowser)("reports engaged time and scroll depth when the page is hidden", async () => {
   await using visit = await start()
   await visit.page.clock.runFor(5_000)
   await hide(visit.page)
@@ -73,7 +73,7 @@ test.skipIf(noBrowser)("hiding the page reports engaged time and the part of the
     h: false,
     t: "First",
     e: 5_000,
-    // 600 of 2400 pixels.
+    // 600 of 2,400 pixels.
     sd: 25,
     o: 0,
     id: expect.any(String),
@@ -81,7 +81,7 @@ test.skipIf(noBrowser)("hiding the page reports engaged time and the part of the
   expect(sent!.id).not.toBe(view!.id)
 })
 
-test.skipIf(noBrowser)("time stands still while the page is hidden or without focus", async () => {
+test.skipIf(noBrowser)("measures no time while the page is hidden or unfocused", async () => {
   await using visit = await start()
   await visit.page.clock.runFor(4_000)
   await hide(visit.page)
@@ -101,7 +101,7 @@ test.skipIf(noBrowser)("time stands still while the page is hidden or without fo
   ])
 })
 
-test.skipIf(noBrowser)("after the first report only three seconds or more to see are worth another", async () => {
+test.skipIf(noBrowser)("reports again only after three more seconds or a deeper scroll", async () => {
   await using visit = await start()
   await visit.page.clock.runFor(100)
   await hide(visit.page)
@@ -127,7 +127,7 @@ test.skipIf(noBrowser)("after the first report only three seconds or more to see
   ])
 })
 
-test.skipIf(noBrowser)("before the next single-page view the old page is reported, and the new one begins anew", async () => {
+test.skipIf(noBrowser)("reports the old page before a single-page navigation and starts the new one at zero", async () => {
   await using visit = await start()
   await visit.page.clock.runFor(1_200)
   await scrollDown(visit.page, 1_800)
@@ -150,7 +150,7 @@ test.skipIf(noBrowser)("before the next single-page view the old page is reporte
   ])
 })
 
-test.skipIf(noBrowser)("a page that grows is measured again", async () => {
+test.skipIf(noBrowser)("measures the height again when the page grows", async () => {
   await using visit = await start({ body: "<div id=content style=height:600px></div>" })
   await visit.page.clock.runFor(1_000)
   await visit.page.evaluate(() => {
@@ -163,7 +163,7 @@ test.skipIf(noBrowser)("a page that grows is measured again", async () => {
   expect(engagement(visit)).toEqual([[1_400, 10]])
 })
 
-test.skipIf(noBrowser)("leaving the page reports by a beacon", async () => {
+test.skipIf(noBrowser)("reports with a beacon when the page is left", async () => {
   await using visit = await start()
   await visit.page.clock.runFor(800)
   await visit.page.evaluate((url) => location.assign(url), `http://elsewhere.example:${stand.port}/`)
@@ -175,7 +175,7 @@ test.skipIf(noBrowser)("leaving the page reports by a beacon", async () => {
   expect(engagement(visit)).toEqual([[800, 25]])
 })
 
-test.skipIf(noBrowser)("a page in a background tab reports nothing before it was looked at", async () => {
+test.skipIf(noBrowser)("a page in a background tab reports nothing before it is first shown", async () => {
   const hiddenFirst = () => {
     let shown = false
     Object.defineProperty(document, "hidden", { get: () => !shown })
@@ -202,7 +202,7 @@ test.skipIf(noBrowser)("a page in a background tab reports nothing before it was
   expect(engagement(visit)).toEqual([[2_000, 25]])
 })
 
-test.skipIf(noBrowser)("a page that is not counted has no engagement", async () => {
+test.skipIf(noBrowser)("sends no engagement for a page that is not counted", async () => {
   await using visit = await start({ attributes: 'data-exclude="/secret"', path: "/secret" })
   await visit.page.clock.runFor(9_000)
   await hide(visit.page)

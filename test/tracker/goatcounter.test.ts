@@ -16,7 +16,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** A page with GoatCounter's snippet, whose addresses are those of the stand. */
+/** A page with GoatCounter's snippet, pointed at the test server. */
 const visit = (options: VisitOptions & { settings?: string; endpoint?: string } = {}): Promise<Visit> => {
   const { settings, endpoint = `http://stats.example:${stand.statsPort}/count`, ...more } = options
   const attributes = `data-goatcounter="${endpoint}"${settings === undefined ? "" : ` data-goatcounter-settings='${settings}'`}`
@@ -25,7 +25,7 @@ const visit = (options: VisitOptions & { settings?: string; endpoint?: string } 
 const counted = ({ sent }: Visit) => sent.filter(({ body }) => body.n !== "engagement" && body.n !== "last").map(({ body }) => body)
 const count = (visit: Visit, vars: object) => visit.page.evaluate((given) => window.goatcounter?.count(given), vars)
 
-test.skipIf(noBrowser)("a page is counted once it is loaded, and by its own calls after that", async () => {
+test.skipIf(noBrowser)("counts a page once on load, and afterwards through its own calls", async () => {
   await using page = await visit({ path: "/a?utm_source=x#b" })
   await page.page.evaluate(() => history.pushState(null, "", "/spa"))
   await count(page, { path: "/b", title: "Second", referrer: "https://from.example/" })
@@ -36,7 +36,7 @@ test.skipIf(noBrowser)("a page is counted once it is loaded, and by its own call
   ])
 })
 
-test.skipIf(noBrowser)("events, by call and by marked elements", async () => {
+test.skipIf(noBrowser)("sends events from calls and from marked elements", async () => {
   const body = `<button id=buy data-goatcounter-click="buy" data-goatcounter-title="Buy it" data-goatcounter-referrer="ad"><b>Now</b></button>
     <button id=plain name=named data-goatcounter-click title="Titled">x</button> <button id=unmarked>y</button>`
   await using page = await visit({ body })
@@ -52,16 +52,16 @@ test.skipIf(noBrowser)("events, by call and by marked elements", async () => {
 
 test.skipIf(noBrowser).each([
   ["no_onload", '{"no_onload": true}', "/", []],
-  ["a path", '{"path": "/set"}', "/real?utm_source=x", ["/set?utm_source=x"]],
-  ["a title that is no JSON", "{'path': '/set'}", "/real", ["/real"]],
-  ["the empty path", '{"path": ""}', "/real", ["/"]],
-])("settings: %s", async (_, settings, path, urls) => {
+  ["path", '{"path": "/set"}', "/real?utm_source=x", ["/set?utm_source=x"]],
+  ["invalid JSON", "{'path': '/set'}", "/real", ["/real"]],
+  ["an empty path", '{"path": ""}', "/real", ["/"]],
+])("applies settings: %s", async (_, settings, path, urls) => {
   await using page = await visit({ settings, path })
   await page.names()
   expect(counted(page).map(({ u }) => String(u).slice(page.origin.length))).toEqual(urls)
 })
 
-test.skipIf(noBrowser)("no_events leaves marked elements alone until they are bound", async () => {
+test.skipIf(noBrowser)("no_events ignores marked elements until bind_events is called", async () => {
   await using page = await visit({ settings: '{"no_events": true}', body: "<button id=buy data-goatcounter-click=buy>x</button>" })
   await page.page.click("#buy")
   expect((await page.names()).filter((name) => name === "buy")).toEqual([])
@@ -71,7 +71,7 @@ test.skipIf(noBrowser)("no_events leaves marked elements alone until they are bo
   expect(counted(page).map(({ n }) => n)).toEqual(["pageview", "buy"])
 })
 
-test.skipIf(noBrowser)("what the page sets is asked at every count, functions too", async () => {
+test.skipIf(noBrowser)("reads the page's variables on every count and calls functions", async () => {
   const head = `<script>window.goatcounter = {
     path: (own) => own === "/secret" ? null : "/prefix" + own,
     title: (own) => own + "!",
@@ -92,20 +92,20 @@ test.skipIf(noBrowser)("what the page sets is asked at every count, functions to
 })
 
 test.skipIf(noBrowser).each([
-  ["of this host", "/canonical?x=1", "/canonical?x=1"],
-  ["of another host", "https://other.example/x", "/real?utm_source=x"],
-])("the canonical address %s", async (_, href, expected) => {
+  ["on this host", "/canonical?x=1", "/canonical?x=1"],
+  ["on another host", "https://other.example/x", "/real?utm_source=x"],
+])("a canonical URL %s", async (_, href, expected) => {
   await using page = await visit({ head: `<link rel=canonical href="${href}">`, path: "/real?utm_source=x" })
   expect((await page.events(1))[0]!.u).toBe(page.origin + expected)
 })
 
-test.skipIf(noBrowser)("the site is named by the address it counts to, else by the page", async () => {
+test.skipIf(noBrowser)("takes the site from the count URL, or from the page's host", async () => {
   await using named = await visit({ endpoint: `http://stats.example:${stand.statsPort}/count?site=shop` })
   await using unnamed = await visit()
   expect([(await named.events(1))[0]!.d, (await unnamed.events(1))[0]!.d]).toEqual(["shop", undefined])
 })
 
-test.skipIf(noBrowser)("url() is the address of a count, and get_query() what the page was asked with", async () => {
+test.skipIf(noBrowser)("url() returns the count URL, and get_query() a parameter of the page", async () => {
   await using page = await visit({ path: "/a?utm_source=x" })
   const [url, query, none] = await page.page.evaluate(() => [
     window.goatcounter?.url({ path: "/b", event: true, title: "T", referrer: "" }),
@@ -122,18 +122,18 @@ test.skipIf(noBrowser)("url() is the address of a count, and get_query() what th
 test.skipIf(noBrowser).each([
   ["the opt-out", { head: '<script>localStorage.skipgc = "t"</script>' }, "disabled"],
   ["localhost", { host: "localhost" }, "local"],
-])("%s counts nothing, and says why", async (_, options, reason) => {
+])("%s counts nothing and logs the reason", async (_, options, reason) => {
   await using page = await visit(options)
   await page.page.evaluate(() => window.goatcounter?.count())
   expect([await page.page.evaluate(() => window.goatcounter?.filter()), counted(page)]).toEqual([reason, []])
 })
 
-test.skipIf(noBrowser)("localhost is counted when the page wants it", async () => {
+test.skipIf(noBrowser)("counts localhost if the page allows it", async () => {
   await using page = await visit({ host: "localhost", path: "/wanted", settings: '{"allow_local": true}' })
   expect((await page.events(1))[0]!.u).toBe(`${page.origin}/wanted`)
 })
 
-test.skipIf(noBrowser)("time and scroll depth are reported for the page as it was counted", async () => {
+test.skipIf(noBrowser)("reports engaged time and scroll depth for the page path that was counted", async () => {
   await using page = await visit({ settings: '{"path": "/set"}', frozen: true, body: "<p style='height: 2000px'>" })
   await page.events(1)
   await page.page.clock.runFor(5_000)

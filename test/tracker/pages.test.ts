@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const page = (url: unknown) => new URL(String(url)).pathname
 
-test.skipIf(noBrowser)("a page is counted once on load, with all that the server asks for", async () => {
+test.skipIf(noBrowser)("counts a page once on load, with everything that the server reads", async () => {
   await using visit = await stand.visit({ path: "/shoes?utm_source=mail#top" })
   const [event] = await visit.events(1)
   expect(event).toEqual({
@@ -37,7 +37,7 @@ test.skipIf(noBrowser)("a page is counted once on load, with all that the server
   expect(await visit.names()).toEqual(["pageview"])
 })
 
-test.skipIf(noBrowser)("the referrer is where the visitor came from", async () => {
+test.skipIf(noBrowser)("sends the referrer", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
   await visit.page.evaluate((url) => location.assign(url), `${visit.origin}/next`)
@@ -67,7 +67,7 @@ test.skipIf(noBrowser).each<[string, VisitOptions, () => void, string[]]>([
   expect(shown.sort()).toEqual(pages)
 })
 
-test.skipIf(noBrowser)("back and forward count again, in hash mode too", async () => {
+test.skipIf(noBrowser)("counts back and forward navigation, in hash mode too", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
   await visit.page.evaluate(() => history.pushState(null, "", "/b"))
@@ -80,7 +80,7 @@ test.skipIf(noBrowser)("back and forward count again, in hash mode too", async (
   expect(views()).toEqual(["/", "/b", "/"])
 })
 
-test.skipIf(noBrowser)("a single-page view has its own title and the time of the navigation", async () => {
+test.skipIf(noBrowser)("sends a single-page view with its own title and the time of the navigation", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
   await visit.page.evaluate(() => {
@@ -95,7 +95,7 @@ test.skipIf(noBrowser)("a single-page view has its own title and the time of the
   expect(views[1]!.o).toBeWithin(90, 1_000)
 })
 
-test.skipIf(noBrowser)("a page from the back-forward cache counts again", async () => {
+test.skipIf(noBrowser)("counts a page restored from the back-forward cache again", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
   await visit.page.evaluate(() => {
@@ -106,7 +106,7 @@ test.skipIf(noBrowser)("a page from the back-forward cache counts again", async 
   expect(names.filter((name) => name === "pageview")).toHaveLength(2)
 })
 
-test.skipIf(noBrowser)("a prerendered page waits until it is shown", async () => {
+test.skipIf(noBrowser)("counts a prerendered page only when it is shown", async () => {
   const before = () => {
     Object.defineProperty(document, "prerendering", { configurable: true, get: () => !document.documentElement.hasAttribute("shown") })
   }
@@ -120,7 +120,7 @@ test.skipIf(noBrowser)("a prerendered page waits until it is shown", async () =>
   expect(await visit.names()).toEqual(["pageview"])
 })
 
-test.skipIf(noBrowser)("without automatic page views only the page itself counts", async () => {
+test.skipIf(noBrowser)("without automatic pageviews, sends only what the page sends itself", async () => {
   await using visit = await stand.visit({ attributes: "data-manual" })
   await visit.page.evaluate(() => history.pushState(null, "", "/b"))
   await visit.page.evaluate(() => window.footfall?.("pageview", { url: "https://shop.example/cart", props: { step: 2 } }))
@@ -139,9 +139,9 @@ test.skipIf(noBrowser).each([
   ['data-include="/blog/**"', ["/shop", "/blog/one/two"], ["/blog/one/two"]],
   ['data-include="/blog/*" data-exclude="*/private"', ["/blog/private", "/blog/a"], ["/blog/a"]],
   ['data-hash data-exclude="/#/admin"', ["/#/admin", "/#/b"], ["/", "/#/b"]],
-])("with %s, of %p are counted %p", async (attributes, paths, counted) => {
+])("with %s and the paths %p, counts %p", async (attributes, paths, counted) => {
   await using visit = await stand.visit({ attributes })
-  // One after the other: an excluded page sends nothing by which its end could be seen.
+  // Sequential, because an excluded page sends nothing that could be awaited.
   await visit.page.evaluate((all) => {
     for (const path of all) history.pushState(null, "", path)
   }, paths)
@@ -150,7 +150,7 @@ test.skipIf(noBrowser).each([
   expect(views.sort()).toEqual(counted)
 })
 
-test.skipIf(noBrowser)("properties of the script element belong to page views alone", async () => {
+test.skipIf(noBrowser)("sends the properties of the script element only with pageviews", async () => {
   await using visit = await stand.visit({ attributes: 'data-prop-plan="pro" event-author="Ada" data-property="no"' })
   await visit.names()
   const of = (name: string) => visit.sent.find(({ body }) => body.n === name)?.body.p
@@ -162,7 +162,7 @@ test.skipIf(noBrowser).each([
   ['data-site="a" data-domain="b"', "a"],
   ['data-domain="b,c"', "b,c"],
   ['data-website-id="0b2d1c5e-0000-4000-8000-000000000000"', "0b2d1c5e-0000-4000-8000-000000000000"],
-])("%s names the site %s", async (attributes, site) => {
+])("%s sets the site to %s", async (attributes, site) => {
   await using visit = await stand.visit({ attributes })
   expect((await visit.events(1))[0]).toMatchObject({ d: site })
 })
@@ -170,12 +170,12 @@ test.skipIf(noBrowser).each([
 test.skipIf(noBrowser).each([
   ["data-api", (port: number) => `data-api="http://elsewhere.example:${port}/own/path"`],
   ["data-host-url", (port: number) => `data-host-url="http://elsewhere.example:${port}/"`],
-])("%s says where events go", async (_, attributes) => {
+])("sends events to the URL in %s", async (_, attributes) => {
   await using visit = await stand.visit({ attributes: attributes(stand.statsPort) })
   expect((await visit.events(1))[0]).toMatchObject({ n: "pageview" })
 })
 
-test.skipIf(noBrowser)("calls made before the script was there follow the page view", async () => {
+test.skipIf(noBrowser)("sends calls made before the script loaded after the pageview", async () => {
   const stub = (name: string) => `window.${name} = window.${name} || function () { (${name}.q = ${name}.q || []).push(arguments) };`
   const head = `<script>${stub("footfall")}${stub("plausible")}footfall("Early", { props: { a: 1 } });plausible("Earlier")</script>`
   await using visit = await stand.visit({ head })

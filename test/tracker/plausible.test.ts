@@ -16,14 +16,14 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** Nothing the page links to is really left for. */
+/** Cancels every navigation. */
 const stay = `<script>
   addEventListener("click", (event) => event.target.closest("a") && event.preventDefault())
   addEventListener("submit", (event) => event.preventDefault())
 </script>`
 const links = `<a id=out href="http://other.example/a">Out</a> <a id=file href="/a.zip">File</a> <form><button id=send>Send</button></form>`
 const domain = 'data-domain="shop.example"'
-/** What Plausible's own snippet sets up, with options. */
+/** Plausible's own snippet with options. */
 const snippet = (options: string) => `<script>
   window.plausible = window.plausible || function () { (plausible.q = plausible.q || []).push(arguments) }
   plausible.init = plausible.init || function (i) { plausible.o = i || {} }
@@ -42,13 +42,13 @@ test.skipIf(noBrowser).each([
   ["/js/script.file-downloads.js", ["pageview", "File Download"]],
   ["/js/script.revenue.file-downloads.compat.outbound-links.js", ["pageview", "Outbound Link: Click", "File Download"]],
   ["/js/script.manual.js", []],
-])("%s counts what its name asks for: %p", async (script, expected) => {
+])("%s counts what its file name selects: %p", async (script, expected) => {
   await using visit = await stand.visit({ script, attributes: domain, head: stay, body: links })
   expect(await clicked(visit)).toEqual(expected)
   expect(bodies(visit, "last")[0]).toMatchObject({ d: "shop.example" })
 })
 
-test.skipIf(noBrowser)("the names hash and local do what the attributes do", async () => {
+test.skipIf(noBrowser)("hash and local in the file name equal the attributes", async () => {
   await using visit = await stand.visit({ script: "/js/script.local.hash.js", attributes: domain, host: "localhost", path: "/#/a" })
   await visit.page.evaluate(() => history.pushState(null, "", "#/b"))
   await visit.names()
@@ -71,7 +71,7 @@ test.skipIf(noBrowser)("classes declare events, which are then not counted twice
   expect(bodies(visit, "Order")[0]!.$).toBeUndefined()
 })
 
-test.skipIf(noBrowser)("a script with an id waits for its options, and knows its site by the id", async () => {
+test.skipIf(noBrowser)("a script with an id waits for its options and uses the id as the site", async () => {
   await using visit = await stand.visit({ script: "/js/pa-Ab_1-local.js", head: snippet('plausible("Early")'), body: links })
   await visit.page.evaluate(() => window.plausible?.("Later"))
   await Bun.sleep(100)
@@ -82,7 +82,7 @@ test.skipIf(noBrowser)("a script with an id waits for its options, and knows its
   expect(bodies(visit, "pageview")).toMatchObject([{ d: "Ab_1-local" }])
 })
 
-test.skipIf(noBrowser)("the options of plausible.init", async () => {
+test.skipIf(noBrowser)("applies the options of plausible.init", async () => {
   const options = `plausible.init({
     endpoint: "http://elsewhere.example:${stand?.statsPort}/own",
     hashBasedRouting: true,
@@ -93,14 +93,14 @@ test.skipIf(noBrowser)("the options of plausible.init", async () => {
     transformRequest: (payload) => payload.n === "Secret" ? null : { ...payload, u: payload.u + "?seen" },
   })`
   await using visit = await stand.visit({ script: "/js/pa-abcdefgh.js", host: "localhost", head: snippet(options), body: links })
-  const told = await visit.page.evaluate(() => new Promise((resolve) => window.plausible?.("Secret", { callback: resolve })))
-  expect(told).toEqual({ error: "ignored" })
+  const result = await visit.page.evaluate(() => new Promise((resolve) => window.plausible?.("Secret", { callback: resolve })))
+  expect(result).toEqual({ error: "ignored" })
   expect(await clicked(visit)).toEqual(["pageview", "File Download", "Form: Submission"])
   expect(bodies(visit, "pageview")).toMatchObject([{ d: "abcdefgh", u: `${visit.origin}/?seen`, h: true, p: { about: "pageview" } }])
   expect(bodies(visit, "File Download")).toMatchObject([{ p: { about: "File Download", url: `${visit.origin}/a.zip` } }])
 })
 
-test.skipIf(noBrowser)("properties as an object, without automatic page views", async () => {
+test.skipIf(noBrowser)("accepts properties as an object, without automatic pageviews", async () => {
   const options = "plausible.init({ autoCapturePageviews: false, customProperties: { plan: 'pro' }, fileDownloads: false })"
   await using visit = await stand.visit({ script: "/js/pa-abcdefgh.js", head: snippet(options), body: links })
   await visit.page.evaluate(() => window.plausible?.("pageview", { url: "https://shop.example/x", props: { own: 1 } }))
@@ -109,9 +109,9 @@ test.skipIf(noBrowser)("properties as an object, without automatic page views", 
 })
 
 test.skipIf(noBrowser).each([
-  ["is told why nothing is counted", "", 1],
-  ["is not told with logging off", ", logging: false", 0],
-])("the console %s, and Plausible's own opt-out holds", async (_, option, warnings) => {
+  ["logs to the console why nothing is counted", "", 1],
+  ["logs nothing if logging is off", ", logging: false", 0],
+])("%s, and honours Plausible's own opt-out", async (_, option, warnings) => {
   const head = `<script>localStorage.plausible_ignore = "true"</script>${snippet(`plausible.init({ outboundLinks: true${option} })`)}`
   await using visit = await stand.visit({ script: "/js/pa-abcdefgh.js", head })
   const said: string[] = []

@@ -16,7 +16,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-test.skipIf(noBrowser)("nothing is stored, and nothing but the collect address is asked", async () => {
+test.skipIf(noBrowser)("stores nothing and requests nothing except the collect address", async () => {
   const asked: string[] = []
   await using visit = await stand.visit({
     attributes: 'data-prop-a="b"',
@@ -45,36 +45,36 @@ test.skipIf(noBrowser)("nothing is stored, and nothing but the collect address i
   expect(new Set(asked)).toEqual(
     new Set(["GET /", "GET /b", "GET /js/script.js", "POST /api/event"].filter((line) => asked.includes(line))),
   )
-  // The pages are another origin than the statistics: a preflight would have come as OPTIONS.
+  // The pages and the server have different origins, so a preflight would appear as OPTIONS.
   expect(new Set(visit.sent.map(({ method, type }) => `${method} ${type}`))).toEqual(new Set(["POST text/plain;charset=UTF-8"]))
 })
 
 test.skipIf(noBrowser).each<[string, VisitOptions]>([
-  ["driven by a program", { automated: true }],
+  ["an automated browser", { automated: true }],
   ["PhantomJS", { before: () => Reflect.set(window, "_phantom", {}) }],
   ["Nightmare", { before: () => Reflect.set(window, "__nightmare", {}) }],
   ["Cypress", { before: () => Reflect.set(window, "Cypress", {}) }],
   ["localhost", { host: "localhost" }],
   ["a loopback address", { host: "127.0.0.1" }],
-  ["opted out", { before: () => localStorage.setItem("footfall_ignore", "true") }],
-])("%s is not counted, and the callback hears of it", async (_, options) => {
+  ["an opted-out visitor", { before: () => localStorage.setItem("footfall_ignore", "true") }],
+])("does not count %s and informs the callback", async (_, options) => {
   await using visit = await stand.visit(options)
-  const told = await visit.page.evaluate(() => new Promise((resolve) => window.footfall?.("Signup", { callback: resolve })))
-  expect(told).toEqual({ error: "ignored" })
+  const result = await visit.page.evaluate(() => new Promise((resolve) => window.footfall?.("Signup", { callback: resolve })))
+  expect(result).toEqual({ error: "ignored" })
   expect(visit.sent).toEqual([])
 })
 
-test.skipIf(noBrowser).each(["localhost", "127.0.0.1"])("%s is counted when the page asks for it", async (host) => {
+test.skipIf(noBrowser).each(["localhost", "127.0.0.1"])("counts %s if the page allows it", async (host) => {
   await using visit = await stand.visit({ host, attributes: "data-local" })
   expect((await visit.events(1))[0]).toMatchObject({ n: "pageview", u: `http://${host}:${stand.port}/` })
 })
 
-test.skipIf(noBrowser)("a name that begins like a local one is counted", async () => {
+test.skipIf(noBrowser)("counts a host name that only starts like a local one", async () => {
   await using visit = await stand.visit({ host: "localhost.example" })
   await visit.events(1)
 })
 
-test.skipIf(noBrowser)("a visitor opts out and in again by an address, and is told", async () => {
+test.skipIf(noBrowser)("a visitor opts out and in again by opening a URL, with a confirmation", async () => {
   await using visit = await stand.visit()
   await visit.events(1)
   const told: string[] = []
@@ -96,7 +96,7 @@ test.skipIf(noBrowser)("a visitor opts out and in again by an address, and is to
   await visit.events(counted + 1)
 })
 
-test.skipIf(noBrowser)("a browser without storage is counted all the same", async () => {
+test.skipIf(noBrowser)("counts a browser without storage", async () => {
   const before = () => {
     const get = () => {
       throw new DOMException("no", "SecurityError")

@@ -7,17 +7,17 @@ test.each([
   ["plausible", 2_560],
   ["umami", 2_560],
   ["goatcounter", 2_560],
-] as const)("the %s script has at most %d bytes after gzip", (variant, limit) => {
+] as const)("the %s script is at most %d bytes after gzip", (variant, limit) => {
   expect(scriptSize(variant)).toBeWithin(1_000, limit + 1)
 })
 
-test("the build is told the sizes", () => {
+test("records the sizes in the build", () => {
   expect(checkScriptSizes()).toMatch(
     /^native tracker: \d+ of 2048 bytes, plausible tracker: \d+ of 2560 bytes, umami tracker: \d+ of 2560 bytes, goatcounter tracker: \d+ of 2560 bytes$/,
   )
 })
 
-test("a script imports nothing and leaves no name on the page but its own", () => {
+test("a script imports nothing and defines no global other than its own", () => {
   for (const text of [trackerScript(), trackerScript("plausible"), trackerScript("umami"), trackerScript("goatcounter")]) {
     expect(text).toMatch(/^\(\(\)=>\{.*\}\)\(\);$/s)
     expect(text).not.toMatch(/\bimport\b|\brequire\b/)

@@ -3,35 +3,35 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { trackerHandlers } from "../../src/http/tracker.ts"
 import { openVisitor } from "../browser/browser.ts"
 
-/** An event as the tracker sent it, by short keys, and how it came. */
+/** An event as the tracker sent it, with short keys, and how it was sent. */
 export interface Sent {
   body: Record<string, unknown>
-  /** Host of the page, from `Origin`. */
+  /** Host of the page, from the `Origin` header. */
   host: string
   method: string
   type: string | null
-  /** By `sendBeacon`, not by `fetch`. */
+  /** True if sent with `sendBeacon`, false if sent with `fetch`. */
   beacon: boolean
 }
 
-/** What the collect address answers next; 202 when nothing is said. */
+/** The next response of the collect address. Default status: 202. */
 export interface NextAnswer {
   status: number
   headers?: Record<string, string>
 }
 
 export interface VisitOptions {
-  /** Host of the page; each visit has its own unless it is named. */
+  /** Host of the page. Default: a new one for each visit. */
   host?: string
   path?: string
-  /** Attributes of the script element; without one that names a site there is `data-site="test"`. */
+  /** Attributes of the script element. `data-site="test"` is added if none of them names a site. */
   attributes?: string
   script?: string
   body?: string
   head?: string
-  /** Runs in the page before everything else. */
+  /** Runs in the page before any other script. */
   before?: () => void
-  /** Time moves only by `page.clock`. */
+  /** Stops the clock; time advances only through `page.clock`. */
   frozen?: boolean
   automated?: boolean
 }
@@ -41,24 +41,24 @@ export interface Visit extends AsyncDisposable {
   context: BrowserContext
   host: string
   origin: string
-  /** What the tracker of this page sent, in the order of arrival. */
+  /** Events sent by this page's tracker, in order of arrival. */
   sent: Sent[]
-  /** Waits until so many events came, and gives their payloads. */
+  /** Waits until this many events have arrived and returns their payloads. */
   events(count: number): Promise<Record<string, unknown>[]>
-  /** The names of everything that came, after all that was on its way. */
+  /** Returns the names of all events once every pending request has arrived. */
   names(): Promise<unknown[]>
 }
 
 export interface Stand extends AsyncDisposable {
   port: number
   statsPort: number
-  /** All that the address of the statistics was asked for, besides scripts. */
+  /** Requests that the server received, except those for scripts. */
   sent: Sent[]
   answers: NextAnswer[]
   visit(options?: VisitOptions): Promise<Visit>
 }
 
-/** Pages of any host on one port, and the statistics' own origin on another: scripts as the product serves them, and a collect address that keeps what came. */
+/** Serves pages of any host on one port and the server's origin on another: the tracker scripts as the product serves them, and a collect address that records events. */
 export function openStand(browser: Browser): Stand {
   const pages = new Map<string, string>()
   const sent: Sent[] = []
@@ -111,7 +111,7 @@ export function openStand(browser: Browser): Stand {
         return own().map(({ body }) => body)
       },
       async names() {
-        // Views of single-page navigation are sent 100 ms later.
+        // Views of single-page navigation are sent after 100 ms.
         await Bun.sleep(150)
         await page.evaluate(() => window.footfall?.("last"))
         await until(
@@ -165,7 +165,7 @@ export function openStand(browser: Browser): Stand {
   }
 }
 
-/** A new page costs more than all else of a visit. Hosts are origins, so visits of the usual kind share one. */
+/** Opening a page is the expensive part of a visit. Each host is an origin of its own, so ordinary visits share a page. */
 const isPlain = ({ before, frozen, automated }: VisitOptions): boolean => !before && !frozen && !automated
 
 async function ownPage(browser: Browser, options: VisitOptions): Promise<Page> {
@@ -179,7 +179,7 @@ async function ownPage(browser: Browser, options: VisitOptions): Promise<Page> {
   return page
 }
 
-/** A beacon looks like any other request; this tells them apart by the address. */
+/** Marks beacons in the URL, because they are otherwise indistinguishable from other requests. */
 function markBeacons(): void {
   const { sendBeacon } = Navigator.prototype
   Navigator.prototype.sendBeacon = function (url, body) {

@@ -18,12 +18,12 @@ afterAll(async () => {
 
 const WEBSITE = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-/** A page with Umami's snippet, whose address is that of the stand. */
+/** A page with Umami's snippet, pointed at the test server. */
 const visit = ({ attributes = "", ...more }: VisitOptions = {}): Promise<Visit> =>
   stand.visit({ script: "/script.js", attributes: `data-website-id="${WEBSITE}" ${attributes}`, ...more })
 const counted = ({ sent }: Visit) => sent.filter(({ body }) => body.n !== "engagement" && body.n !== "last").map(({ body }) => body)
 
-test.skipIf(noBrowser)("a page is counted once it is loaded, and again when its address changes", async () => {
+test.skipIf(noBrowser)("counts a page once on load, and again when its URL changes", async () => {
   await using page = await visit({ path: "/a?utm_source=x#b", attributes: "data-tag=green" })
   await page.page.evaluate(() => history.pushState(null, "", "/spa"))
   await page.names()
@@ -43,7 +43,7 @@ test.skipIf(noBrowser)("a page is counted once it is loaded, and again when its 
   ])
 })
 
-test.skipIf(noBrowser)("the calls of umami.track", async () => {
+test.skipIf(noBrowser)("umami.track accepts all its forms", async () => {
   await using page = await visit({ attributes: "data-auto-track=false", path: "/a" })
   await page.page.evaluate((website) => {
     window.umami?.track()
@@ -63,7 +63,7 @@ test.skipIf(noBrowser)("the calls of umami.track", async () => {
   expect(counted(page).find(({ n }) => n === "alone")).not.toHaveProperty("t")
 })
 
-test.skipIf(noBrowser)("marked elements, unless nothing is automatic", async () => {
+test.skipIf(noBrowser)("counts clicks on marked elements, unless automatic tracking is off", async () => {
   const body = `<button id=buy data-umami-event="Buy" data-umami-event-plan="pro"><b>Now</b></button><button id=plain>x</button>`
   await using page = await visit({ body })
   for (const id of ["#buy b", "#plain"]) await page.page.click(id)
@@ -78,13 +78,13 @@ test.skipIf(noBrowser).each([
   ["data-exclude-search=true", "/a#b"],
   ["data-exclude-hash=true", "/a?x=1"],
   ["", "/a?x=1#b"],
-])("with %p the address is %p", async (attributes, expected) => {
+])("with %p, sends the URL as %p", async (attributes, expected) => {
   await using page = await visit({ attributes, path: "/a?x=1#b" })
   const [view] = await page.events(1)
   expect([view!.u, view!.h]).toEqual([page.origin + expected, !attributes.includes("hash")])
 })
 
-test.skipIf(noBrowser)("what data-before-send gives is sent, now or later, or nothing", async () => {
+test.skipIf(noBrowser)("data-before-send can change or cancel an event, also asynchronously", async () => {
   const head = `<script>
     window.edit = (type, payload) => payload.name === "secret" ? null : Promise.resolve({ ...payload, url: "/" + type + payload.url.slice(-2) })
   </script>`
@@ -98,9 +98,9 @@ test.skipIf(noBrowser)("what data-before-send gives is sent, now or later, or no
   ])
 })
 
-test.skipIf(noBrowser)("identify names the user of everything that follows", async () => {
+test.skipIf(noBrowser)("identify names the user of all later events", async () => {
   await using page = await visit({ attributes: "data-auto-track=false" })
-  const told = await page.page.evaluate(() => {
+  const result = await page.page.evaluate(() => {
     window.umami?.identify("ada")
     window.umami?.track("a")
     window.umami?.identify({ id: "bob", plan: "pro" } as { id: string })
@@ -109,25 +109,25 @@ test.skipIf(noBrowser)("identify names the user of everything that follows", asy
   })
   await page.names()
   const users = Object.fromEntries(counted(page).map(({ n, x }) => [n, x]))
-  expect([told, users]).toEqual([WEBSITE, { a: "ada", b: "bob" }])
+  expect([result, users]).toEqual([WEBSITE, { a: "ada", b: "bob" }])
 })
 
 test.skipIf(noBrowser).each([
   ["the opt-out", { head: '<script>localStorage["umami.disabled"] = "1"</script>' }],
   ["another domain", { attributes: 'data-domains="a.example, b.example"' }],
-])("%s counts nothing", async (_, options) => {
+])("%s prevents counting", async (_, options) => {
   await using page = await visit(options)
   await page.page.evaluate(() => window.umami?.track("signup"))
   await Bun.sleep(150)
   expect(page.sent).toEqual([])
 })
 
-test.skipIf(noBrowser)("one of its domains is counted", async () => {
+test.skipIf(noBrowser)("counts a listed domain", async () => {
   await using page = await visit({ host: "own.example", attributes: 'data-domains="a.example, own.example"' })
   expect(await page.events(1)).toMatchObject([{ n: "pageview" }])
 })
 
-test.skipIf(noBrowser)("time is reported for the page", async () => {
+test.skipIf(noBrowser)("reports engaged time", async () => {
   await using page = await visit({ frozen: true, path: "/a" })
   await page.events(1)
   await page.page.clock.runFor(5_000)
