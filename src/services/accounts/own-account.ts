@@ -15,7 +15,7 @@ import { voidTickets } from "../../store/catalog/tickets.ts"
 import {
   anonymizeUser,
   countInstanceAdmins,
-  deleteWaysIn,
+  deleteUserAccess,
   passwordHashOf,
   updatePassword,
   updateProfile,
@@ -151,7 +151,7 @@ export async function removeUser(statements: Statements, userId: number, now: nu
     await outbox.write(statements, memberEvent("removed", { organizationId: organization_id, userId, role }))
   }
   const wasAdmin = (await userById(statements, userId))?.is_instance_admin
-  await deleteWaysIn(statements, userId)
+  await deleteUserAccess(statements, userId)
   await anonymizeUser(statements, userId, now)
   if (wasAdmin && (await countInstanceAdmins(statements)) === 0) throw lastInstanceAdmin()
 }

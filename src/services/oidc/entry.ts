@@ -1,7 +1,7 @@
 import { domainOf, type IdentityProvider } from "../../domain/identity-provider.ts"
 import type { User } from "../../domain/user.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
-import { provedDomain } from "../../store/catalog/oidc-providers.ts"
+import { verifiedDomain } from "../../store/catalog/oidc-providers.ts"
 import type { Guest, OpenSession, SignedIn } from "../sign-in/session.ts"
 import { type SsoRule, ssoRequired } from "../sign-in/sso-rule.ts"
 import type { OidcClaims } from "./exchange.ts"
@@ -35,5 +35,5 @@ export function oidcEntry({ applyRoleMap, sso, openSession }: OidcEntryOptions):
 
 /** Whether a provider may authenticate an email address. An organization's provider may only for domains that the organization has verified. */
 export async function mayVouchFor(statements: Statements, { organizationId }: IdentityProvider, email: string): Promise<boolean> {
-  return organizationId === null || (await provedDomain(statements, domainOf(email)))?.organization_id === organizationId
+  return organizationId === null || (await verifiedDomain(statements, domainOf(email)))?.organization_id === organizationId
 }

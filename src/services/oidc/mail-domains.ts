@@ -4,7 +4,7 @@ import { parseId } from "../../domain/id.ts"
 import { ORGANIZATION } from "../../domain/limits.ts"
 import { domainNotFound, domainNotVerified, domainTaken, type MailDomain, parseDomain, proofOf } from "../../domain/mail-domain.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteDomain, domainById, insertDomain, listDomains, provedDomain, verifyDomain } from "../../store/catalog/oidc-providers.ts"
+import { deleteDomain, domainById, insertDomain, listDomains, verifiedDomain, verifyDomain } from "../../store/catalog/oidc-providers.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Outbound } from "../outbound/outbound.ts"
 import type { Random } from "../secrets/secrets.ts"
@@ -48,7 +48,7 @@ export function createMailDomains({ catalog, clock, random, resolveTxt, outbound
     statements: Statements,
     { domain, organizationId }: { domain: string; organizationId: number },
   ): Promise<void> {
-    const proved = await provedDomain(statements, domain)
+    const proved = await verifiedDomain(statements, domain)
     if (proved && proved.organization_id !== organizationId) throw domainTaken()
   }
 

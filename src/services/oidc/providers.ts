@@ -2,7 +2,7 @@ import { AppError } from "../../domain/error.ts"
 import { type IdentityProvider, readRoleMap } from "../../domain/identity-provider.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { listProviders, provedDomain, providerById, type StoredProvider } from "../../store/catalog/oidc-providers.ts"
+import { listProviders, providerById, type StoredProvider, verifiedDomain } from "../../store/catalog/oidc-providers.ts"
 import type { StoredSecrets } from "../key-rotation/stored-secrets.ts"
 
 /** The identity providers for sign-in: the operator's and those of organizations. */
@@ -59,7 +59,7 @@ export function createOidcProviders({ catalog, secrets, log, own }: OidcProvider
       return stored && openedProvider(stored, secrets, log)
     },
     async listed(domain) {
-      const proved = domain === undefined ? undefined : await provedDomain(catalog, domain)
+      const proved = domain === undefined ? undefined : await verifiedDomain(catalog, domain)
       const stored = (await listProviders(catalog)).filter(
         ({ id, organization_id }) => id !== OWN_PROVIDER && (organization_id === null || organization_id === proved?.organization_id),
       )

@@ -17,7 +17,7 @@ export async function insertAnnotation(
   return row! // an insert that returns has a row
 }
 
-/** Inserts an annotation of a user. */
+/** Inserts an annotation that a user owns, shared or personal. */
 export async function insertScopedAnnotation(
   catalog: Statements,
   siteId: number,

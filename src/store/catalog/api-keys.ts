@@ -44,7 +44,7 @@ export async function insertKey(catalog: Statements, key: NewKey): Promise<ApiKe
   return toKey(row!) // an insert that returns has a row
 }
 
-/** What was noticed of another end is forgotten. */
+/** Updates a key. A new expiry date resets the notice that was sent about the previous one. */
 export async function updateKey(catalog: Statements, id: number, key: KeyFields): Promise<ApiKey> {
   const row = await catalog.get<KeyRow>(sql`
     update api_keys set
@@ -56,7 +56,7 @@ export async function updateKey(catalog: Statements, id: number, key: KeyFields)
   return toKey(row!) // the caller has seen it in this transaction
 }
 
-/** Of who made a key, and of the owner of a personal one. */
+/** The columns that limit a key: the rights of its creator, and for a personal key the status of its owner. */
 interface BoundsRow {
   creator_role: Role | null
   creator_grants: string | null
@@ -72,18 +72,18 @@ interface ProofRow {
   prev_valid_until: number | null
 }
 
-/** A key with what proves it (its secret's hash, and that of the secret before) and what bounds it. */
+/** A key with the hashes that authenticate it (of its secret, and of the previous one after a rotation) and the rights that limit it. */
 export interface StoredKey {
   key: ApiKey
   secretHash: Uint8Array
   previous: { hash: Uint8Array; validUntil: number } | null
-  /** Its creator as a member of the organization; null for one who has left, and for the command line. */
+  /** The creator as a member of the organization. Null when the creator has left it, and for keys created on the command line. */
   creator: Creator | null
-  /** Of a personal key: whether its owner can sign in. */
+  /** Whether the owner of a personal key can sign in. True for other keys. */
   ownerIsActive: boolean
 }
 
-/** As one value: the client takes longer for two dozen columns than the engine for finding them. */
+/** A key with its limits as one JSON value: converting two dozen columns takes the client longer than finding the row takes SQLite. */
 const BOUNDED_KEY = sql`json_object(
   ${raw(NAMES.map((name) => `'${name}', api_keys.${name}`).join(", "))},
   'creator_role', creators.role, 'creator_grants', creators.grants_json, 'creator_denies', creators.denies_json,
@@ -95,7 +95,7 @@ const BOUNDED_KEY = sql`json_object(
   'owner_status', (select status from users where users.id = api_keys.owner_user_id)
 )`
 
-/** In one statement: every request with a key asks it. */
+/** Returns a key by its public id. One statement, because every request with an API key runs it. */
 export async function keyByKeyId(catalog: Statements, keyId: string): Promise<StoredKey | undefined> {
   const row = await catalog.get<ProofRow>(sql`
     select ${BOUNDED_KEY} as bounded_key, secret_hash, prev_hash, prev_valid_until
@@ -104,18 +104,18 @@ export async function keyByKeyId(catalog: Statements, keyId: string): Promise<St
     where key_id = ${keyId}`)
   if (!row) return undefined
   const { secret_hash, prev_hash, prev_valid_until } = row
-  const bounded: KeyRow & BoundsRow = JSON.parse(row.bounded_key) // made just above
+  const bounded: KeyRow & BoundsRow = JSON.parse(row.bounded_key) // built by BOUNDED_KEY
   const { creator_role, creator_grants, creator_denies, creator_sites, owner_status, ...key } = bounded
   return {
     key: toKey(key),
     secretHash: secret_hash,
     previous: prev_hash && { hash: prev_hash, validUntil: prev_valid_until ?? 0 },
-    creator: creator_role && creatorOf(creator_role, creator_grants!, creator_denies!, creator_sites), // they come together
+    creator: creator_role && creatorOf(creator_role, creator_grants!, creator_denies!, creator_sites), // one joined row: all null or none
     ownerIsActive: key.owner_user_id === null || owner_status === "active",
   }
 }
 
-/** As a creation or a change is judged. */
+/** Returns a member with the rights that limit the keys the member creates or changes. */
 export async function creatorById(catalog: Statements, organizationId: number, userId: number): Promise<Creator | undefined> {
   const row = await catalog.get<{ role: Role; grants_json: string; denies_json: string; sites: string }>(sql`
     select role, grants_json, denies_json, (
@@ -127,7 +127,7 @@ export async function creatorById(catalog: Statements, organizationId: number, u
   return row && creatorOf(row.role, row.grants_json, row.denies_json, JSON.parse(row.sites))
 }
 
-/** Who made a key, for those who look at it; null: the command line. */
+/** The user who created a key, for display. Keys created on the command line have none. */
 export interface KeyCreator {
   key_id: number
   user_id: number
@@ -136,7 +136,7 @@ export interface KeyCreator {
   is_member: 0 | 1
 }
 
-/** Of keys whose ids follow one another in a list. */
+/** Lists the creators of the keys on one page of a list, given by its first and last id. */
 export const listKeyCreators = (
   catalog: Statements,
   organizationId: number,
@@ -148,7 +148,7 @@ export const listKeyCreators = (
     left join memberships on memberships.organization_id = api_keys.organization_id and memberships.user_id = users.id
     where api_keys.organization_id = ${organizationId} and api_keys.id between ${first} and ${last} limit 1000`)
 
-/** By id ascending, expired and revoked ones too, those after an id. */
+/** Lists the keys of an organization after an id, by id ascending, including expired and revoked ones. */
 export async function listKeys(catalog: Statements, organizationId: number, { after, limit }: Slice): Promise<ApiKey[]> {
   const rows = await catalog.all<KeyRow>(sql`
     select ${COLUMNS} from api_keys where organization_id = ${organizationId} and id > ${after} order by id limit ${limit}`)
@@ -162,20 +162,20 @@ export async function countLiveKeys(catalog: Statements, organizationId: number,
   return row!.n // a count has a row
 }
 
-/** The caller has seen that it is not revoked. */
+/** Revokes a key. The caller has checked that it is not revoked yet. */
 export async function revokeKey(catalog: Statements, id: number, { now, by }: { now: number; by: number | null }): Promise<ApiKey> {
   const row = await catalog.get<KeyRow>(sql`
     update api_keys set revoked_at = ${now}, revoked_by = ${by}, version = version + 1 where id = ${id} returning ${COLUMNS}`)
   return toKey(row!) // the caller has seen it in this transaction
 }
 
-/** Of all organizations. */
+/** Revokes the personal keys of a user in all organizations. */
 export const revokePersonalKeys = (catalog: Statements, userId: number, { now, by }: { now: number; by: number | null }): Promise<void> =>
   catalog.run(sql`
     update api_keys set revoked_at = ${now}, revoked_by = ${by}, version = version + 1
     where owner_user_id = ${userId} and revoked_at is null`)
 
-/** Gives a key another secret; the present one works until `graceEnds`. */
+/** Gives a key a new secret. The previous one works until `graceEnds`. */
 export async function replaceSecret(
   catalog: Statements,
   id: number,
@@ -194,7 +194,7 @@ export const keyById = async (catalog: Statements, organizationId: number, id: n
   return row && toKey(row)
 }
 
-/** From where a key was used; nothing of a caller is null. */
+/** The latest use of a key. Details that are not known are null. */
 export interface KeyUseRow {
   at: number
   ipPrefix: string | null
@@ -205,14 +205,14 @@ export const markKeyUsed = (catalog: Statements, id: number, { at, ipPrefix, age
   catalog.run(sql`
     update api_keys set last_used_at = ${at}, last_used_ip_prefix = ${ipPrefix}, last_used_agent = ${agent} where id = ${id}`)
 
-/** What is over by now stays over: keys, and secrets from before a rotation. */
+/** Marks keys as expired and removes previous secrets whose grace period is over. Neither comes back when the clock is set back. */
 export async function expireKeys(catalog: Statements, now: number): Promise<void> {
   await catalog.run(sql`
     update api_keys set expired_at = ${now} where expires_at <= ${now} and expired_at is null and revoked_at is null`)
   await catalog.run(sql`update api_keys set prev_hash = null where prev_valid_until <= ${now} and prev_hash is not null`)
 }
 
-/** Live keys that end up to a moment and of whose end nothing was said yet that is as near as `notice` days. */
+/** Lists active keys that expire up to a moment and whose owners were not yet notified `notice` days or less before expiry. */
 export async function listKeysEnding(
   catalog: Statements,
   { now, until, notice }: { now: number; until: number; notice: number },
@@ -228,7 +228,7 @@ export async function listKeysEnding(
 export const markExpiryNotified = (catalog: Statements, id: number, notice: number): Promise<void> =>
   catalog.run(sql`update api_keys set expiry_notice = ${notice} where id = ${id}`)
 
-/** A deleted site leaves the lists of keys; a list that gets empty reaches nothing. */
+/** Removes a deleted site from the site lists of keys. A key with an empty list has access to no site. */
 export const removeSiteFromKeys = (catalog: Statements, organizationId: number, siteId: number): Promise<void> =>
   catalog.run(sql`
     update api_keys
@@ -237,7 +237,7 @@ export const removeSiteFromKeys = (catalog: Statements, organizationId: number, 
 
 const accessOf = ({ site_ids }: Pick<ApiKey, "site_ids">): "all" | "list" => (site_ids === null ? "all" : "list")
 
-/** All were written by this floor. */
+// The JSON was written by the repositories of this folder.
 const creatorOf = (role: Role, grants: string, denies: string, sites: [number, SiteRole][]): Creator => ({
   role,
   grants: JSON.parse(grants) as string[],
@@ -268,13 +268,13 @@ export const addUsage = (catalog: Statements, keyId: number, { day, route, statu
     insert into key_usage (key_id, day, route, status, requests) values (${keyId}, ${day}, ${route}, ${status}, ${requests})
     on conflict do update set requests = requests + excluded.requests`)
 
-/** From one day to another, both included; by day, route and status. */
+/** Lists the requests of a key between two days, both inclusive, by day, route and status. */
 export const listUsage = (catalog: Statements, keyId: number, { from, to }: { from: string; to: string }): Promise<UsageCount[]> =>
   catalog.all(sql`
     select day, route, status, requests from key_usage
     where key_id = ${keyId} and day between ${from} and ${to} order by day, route, status`)
 
-/** Those of days before one, at most `limit`. */
+/** Deletes at most `limit` counts of days before one. */
 export const deleteUsage = (catalog: Statements, before: string, limit: number): Promise<void> =>
   catalog.run(sql`
     delete from key_usage where (key_id, day, route, status) in (

@@ -160,7 +160,7 @@ async function checkpoint(client: Client, mode: "passive" | "truncate"): Promise
 
 type Queue = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Work runs one after the other. What meets a locked file goes to the end of the queue, so that reads are not held up. */
+/** Runs work one at a time. Work that finds the file locked moves to the end of the queue, so that reads are not held up. */
 function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue {
   let last: Promise<unknown> = Promise.resolve()
   const once: Queue = (work) => {
@@ -206,10 +206,10 @@ async function transact<T>(
 }
 
 /**
- * Takes the write lock at once, so that a locked file is met before anything is done. Not with the client's own "write"
- * mode, and never by a single statement: SQLite leaves a statement that met the lock half run, and the client ends it
- * whenever memory is collected. Until then the next write reports success and is not committed: it was seen to vanish.
- * A script ends its statements itself, whatever their outcome.
+ * Begins a transaction and takes the write lock at once, so that a locked file is detected before any work is done. It does not use
+ * the client's own "write" mode or a single statement: SQLite leaves a statement that failed on the lock unfinished, and the client
+ * finalizes it only at the next garbage collection. Until then the next write reports success but is not committed, and such writes
+ * were lost. A script finalizes its statements itself, whatever their outcome.
  */
 async function beginImmediate(client: Client): Promise<Transaction> {
   const transaction = await client.transaction("deferred") // takes no lock
@@ -236,9 +236,9 @@ function statements(on: Client | Transaction): Statements {
   }
 }
 
-/** The client binds every number as a real, which makes `5 / 2` of two parameters 2.5; as a bigint it stays whole. */
+/** Binds whole numbers as bigints. The client binds numbers as reals, with which `5 / 2` would be 2.5. */
 const bound = (value: Value): Value => (typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value)
 
-/** Without the client's hidden index properties, and bytes as bytes. */
+/** Copies a row without the client's hidden index properties, and with blobs as `Uint8Array`. */
 const plainRow = (row: object): object =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value instanceof ArrayBuffer ? new Uint8Array(value) : value]))

@@ -4,13 +4,13 @@ import { catalogUrl, type Statements } from "./catalog.ts"
 import { translated } from "./fault.ts"
 import { createClient } from "./libsql.ts"
 
-/** What a closed file of a catalog holds, as its own engine sees it. */
+/** The result of examining a closed catalog file with SQLite. */
 export interface CatalogExamination {
-  /** What the integrity check found; empty when all is well. */
+  /** Problems found by the integrity check. Empty when there are none. */
   faults: string[]
-  /** False: another program's file. */
+  /** Whether the file is a Footfall catalog and not one of another program. */
   ours: boolean
-  /** Names of the migrations it has. */
+  /** Names of the applied migrations. */
   schema: string[]
   /** Rows by table. */
   tables: Record<string, number>
@@ -18,7 +18,7 @@ export interface CatalogExamination {
 
 const APPLICATION_ID = 0x46464341
 
-/** Of a catalog of any version, before its migrations too; none when it has no sites yet. */
+/** Lists the ids of all sites of a catalog of any version, even before its migrations. Returns none when it has no table of sites yet. */
 export async function listSiteIds(catalog: Statements): Promise<number[]> {
   const exists = await catalog.get(sql`select 1 from sqlite_schema where type = 'table' and name = 'sites'`)
   if (!exists) return []
@@ -30,7 +30,7 @@ export async function listSiteIds(catalog: Statements): Promise<number[]> {
   }
 }
 
-/** Takes out of a copy what no backup may hold: the salts of visitors and what is signed in. */
+/** Deletes from a copy what no backup may contain: the salts and the dashboard sessions. */
 export async function removeSecretsOfCopy(path: string): Promise<void> {
   await withFile(path, async (client) => {
     for (const setting of ["journal_mode = delete", "synchronous = full", "secure_delete = on"]) await client.execute(`pragma ${setting}`)
@@ -39,7 +39,7 @@ export async function removeSecretsOfCopy(path: string): Promise<void> {
   })
 }
 
-/** Examines a closed file. Rejects with a `StoreFault` when it cannot be read as a database at all. */
+/** Examines a closed file; `full` also checks every index. Throws `StoreFault` when it cannot be read as a database at all. */
 export async function examineCatalogFile(path: string, { full }: { full: boolean }): Promise<CatalogExamination> {
   return withFile(path, async (client) => {
     const ours = Number((await client.execute("pragma application_id")).rows[0]?.application_id) === APPLICATION_ID
@@ -74,7 +74,7 @@ async function schemaOf(client: Client): Promise<string[]> {
 
 async function countsOf(client: Client): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  // The names come from the schema of a file of ours.
+  // The names come from the schema of a file that Footfall wrote, so they need no quoting.
   for (const name of await tablesOf(client)) counts[name] = Number((await client.execute(`select count(*) as n from "${name}"`)).rows[0]?.n)
   return counts
 }

@@ -42,10 +42,10 @@ export const deleteIdempotentAnswers = (catalog: Statements, until: number, limi
       select scope, key from idempotent_answers where created_at <= ${until} order by created_at limit ${limit}
     )`)
 
-/** The scope under which a part of a long answer is kept, counted from 0. */
+/** Returns the scope under which a part of a long response is stored. Parts are counted from 0. */
 export const partScope = (scope: string, part: number): string => `${scope} part ${part}`
 
-/** Deletes all parts of an answer. Their scopes are neighbours: the character after the digits ends the range. */
+/** Deletes all parts of a response. Their scopes are one range, which `:` ends because it is the character after the digits. */
 export const deleteIdempotentParts = (catalog: Statements, { scope, key }: { scope: string; key: string }): Promise<void> =>
   catalog.run(sql`
     delete from idempotent_answers where scope >= ${`${scope} part 0`} and scope < ${`${scope} part :`} and key = ${key}`)

@@ -3,16 +3,16 @@ import type { User } from "../../domain/user.ts"
 import { sql } from "../sql.ts"
 import type { Slice, Statements } from "./catalog.ts"
 
-/** A user as the console lists one, with counts of what hangs on it. Times are epoch milliseconds. */
+/** A user in the list of the admin console, with counts of related records. Times are epoch milliseconds. */
 export interface UserFacts
   extends Pick<User, "id" | "email" | "name" | "is_instance_admin" | "status" | "created_at" | "last_login_at" | "version"> {
   organizations: { id: number; name: string; role: Role }[]
   totp: boolean
   passkeys: number
   password: boolean
-  /** Names of the identity providers that let it in. */
+  /** Names of the identity providers that the user can sign in with. */
   oidc: string[]
-  /** Of its own sessions, not of those in which somebody stands in for it. */
+  /** Latest activity of the user's own sessions; impersonations do not count. */
   last_seen_at: number | null
   sessions: number
   api_keys: number
@@ -26,7 +26,7 @@ type UserFactsRow = Omit<UserFacts, "organizations" | "oidc" | "is_instance_admi
   password: 0 | 1
 }
 
-/** Of all users but deleted ones, by id ascending. */
+/** Lists all users after an id, by id ascending, without deleted ones. */
 export async function listUserFacts(catalog: Statements, now: number, { after, limit }: Slice): Promise<UserFacts[]> {
   const rows = await catalog.all<UserFactsRow>(sql`
     select id, email, name, is_instance_admin, status, created_at, last_login_at, version,
@@ -43,7 +43,7 @@ export async function listUserFacts(catalog: Statements, now: number, { after, l
         from memberships join organizations on organizations.id = organization_id
         where user_id = users.id and deleted_at is null) as organizations_json
     from users where id > ${after} and status <> 'deleted' order by id limit ${limit}`)
-  // Both lists were made by the statement.
+  // The statement builds both lists.
   return rows.map(({ organizations_json, oidc_json, ...row }) => ({
     ...row,
     is_instance_admin: row.is_instance_admin === 1,
@@ -69,7 +69,7 @@ export interface OpenInvitation {
   sent_at: number | null
 }
 
-/** Neither accepted nor withdrawn nor over, by id ascending. */
+/** Lists the invitations after an id that can still be accepted, by id ascending. */
 export async function listOpenInvitations(catalog: Statements, now: number, { after, limit }: Slice): Promise<OpenInvitation[]> {
   const rows = await catalog.all<Omit<OpenInvitation, "has_account"> & { has_account: 0 | 1 }>(sql`
     select invitations.id, organization_id, organizations.name as organization, email, email_key, role, invited_by,
@@ -82,7 +82,7 @@ export async function listOpenInvitations(catalog: Statements, now: number, { af
   return rows.map((row) => ({ ...row, has_account: row.has_account === 1 }))
 }
 
-/** An organization with counts of what it has. */
+/** An organization with counts of its members, sites and active keys. */
 export interface OrganizationFacts extends Pick<Organization, "id" | "name" | "created_at" | "version"> {
   members: number
   owners: number
@@ -90,7 +90,7 @@ export interface OrganizationFacts extends Pick<Organization, "id" | "name" | "c
   keys: number
 }
 
-/** By id ascending; deleted ones left out. */
+/** Lists all organizations after an id, by id ascending, without deleted ones. */
 export const listOrganizationFacts = (catalog: Statements, now: number, { after, limit }: Slice): Promise<OrganizationFacts[]> =>
   catalog.all(sql`
     select id, name, created_at, version,
@@ -101,7 +101,7 @@ export const listOrganizationFacts = (catalog: Statements, now: number, { after,
         where organization_id = organizations.id and revoked_at is null and (expires_at is null or expires_at > ${now})) as keys
     from organizations where id > ${after} and deleted_at is null order by id limit ${limit}`)
 
-/** A site of any organization; deleted ones too, until they are purged. */
+/** A site of any organization. Includes deleted sites until they are purged. */
 export interface SiteFacts {
   id: number
   name: string
@@ -116,14 +116,14 @@ export interface SiteFacts {
 
 type SiteFactsRow = Omit<SiteFacts, "hosts" | "organization"> & { hosts_json: string; organization_id: number; organization_name: string }
 
-/** By id ascending. */
+/** Lists all sites after an id, by id ascending. */
 export async function listSiteFacts(catalog: Statements, { after, limit }: Slice): Promise<SiteFacts[]> {
   const rows = await catalog.all<SiteFactsRow>(sql`
     select sites.id, sites.name, hosts_json, organization_id, organizations.name as organization_name, timezone, retention_days,
       sites.created_at, sites.deleted_at, sites.version
     from sites join organizations on organizations.id = organization_id
     where sites.id > ${after} order by sites.id limit ${limit}`)
-  // Written with the site, from a list of texts.
+  // Inserting a site writes its hosts as a list of strings.
   return rows.map(({ hosts_json, organization_id, organization_name, ...row }) => ({
     ...row,
     hosts: JSON.parse(hosts_json) as string[],
@@ -131,7 +131,7 @@ export async function listSiteFacts(catalog: Statements, { after, limit }: Slice
   }))
 }
 
-/** An API key of any organization, without anything that opens it. */
+/** An API key of any organization, without its secret. */
 export interface KeyFacts {
   id: number
   organization_id: number
@@ -140,7 +140,7 @@ export interface KeyFacts {
   key_id: string
   last4: string
   scopes: string[]
-  /** Null: all sites of the organization. */
+  /** Null means all sites of the organization. */
   site_ids: number[] | null
   owner_email: string | null
   created_at: number
@@ -152,7 +152,7 @@ export interface KeyFacts {
 
 type KeyFactsRow = Omit<KeyFacts, "scopes" | "site_ids"> & { scopes_json: string; site_access: "all" | "list"; site_ids_json: string }
 
-/** By id ascending, expired and revoked ones too. */
+/** Lists all API keys after an id, by id ascending, including expired and revoked ones. */
 export async function listKeyFacts(catalog: Statements, { after, limit }: Slice): Promise<KeyFacts[]> {
   const rows = await catalog.all<KeyFactsRow>(sql`
     select api_keys.id, organization_id, organizations.name as organization, api_keys.name, key_id, last4, scopes_json, site_access,
@@ -160,7 +160,7 @@ export async function listKeyFacts(catalog: Statements, { after, limit }: Slice)
       last_used_at, expired_at, revoked_at
     from api_keys join organizations on organizations.id = organization_id
     where api_keys.id > ${after} order by api_keys.id limit ${limit}`)
-  // Both lists were written with the key.
+  // Inserting a key writes both lists.
   return rows.map(({ scopes_json, site_access, site_ids_json, ...row }) => ({
     ...row,
     scopes: JSON.parse(scopes_json) as string[],
@@ -168,7 +168,7 @@ export async function listKeyFacts(catalog: Statements, { after, limit }: Slice)
   }))
 }
 
-/** Live sessions of everybody, with who it is. */
+/** An active session of any user. */
 export interface SessionFacts {
   id: number
   user_id: number
@@ -186,7 +186,7 @@ export interface SessionFacts {
   impersonation_mode: string | null
 }
 
-/** By id ascending. */
+/** Lists the active sessions of all users after an id, by id ascending. */
 export async function listSessionFacts(catalog: Statements, now: number, { after, limit }: Slice): Promise<SessionFacts[]> {
   const rows = await catalog.all<Omit<SessionFacts, "mfa"> & { mfa: 0 | 1 }>(sql`
     select sessions.id, user_id, users.email, method, mfa, device, ip_prefix, place, sessions.created_at, sessions.last_seen_at,

@@ -18,7 +18,7 @@ export async function insertInstanceShield(
   return toShield(row!) // an insert that returns has a row
 }
 
-/** By id ascending, those after an id. */
+/** Lists the instance's shields after an id, by id ascending. */
 export async function listInstanceShields(catalog: Statements, { after, limit }: Slice): Promise<InstanceShield[]> {
   const rows = await catalog.all<ShieldRow>(sql`
     select ${COLUMNS} from instance_shields where id > ${after} order by id limit ${limit}`)
@@ -46,7 +46,7 @@ export const deleteInstanceShield = (catalog: Statements, id: number): Promise<v
 const toJson = (conditions: Shield["conditions"]): string | null => (conditions ? JSON.stringify(conditions) : null)
 
 function toShield({ conditions_json, enabled, ...row }: ShieldRow): InstanceShield {
-  // Was written here, from a value of this type.
+  // Written by this file, from a value of this type.
   const conditions = conditions_json === null ? undefined : (JSON.parse(conditions_json) as RuleCondition[])
   return { ...row, ...(conditions && { conditions }), enabled: enabled === 1 }
 }

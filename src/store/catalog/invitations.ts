@@ -24,7 +24,7 @@ export async function insertInvitation(catalog: Statements, invitation: NewInvit
   return toInvitation(row!) // an insert that returns has a row
 }
 
-/** Neither accepted nor withdrawn, by id ascending; those that are over too. */
+/** Lists the invitations after an id that were neither accepted nor revoked, by id ascending, including expired ones. */
 export async function listPendingInvitations(catalog: Statements, organizationId: number, { after, limit }: Slice): Promise<Invitation[]> {
   const rows = await catalog.all<InvitationRow>(sql`
     select ${COLUMNS} from invitations
@@ -33,7 +33,7 @@ export async function listPendingInvitations(catalog: Statements, organizationId
   return rows.map(toInvitation)
 }
 
-/** Neither accepted nor withdrawn; perhaps over. */
+/** Returns an invitation that was neither accepted nor revoked. It can have expired. */
 export async function pendingInvitation(catalog: Statements, organizationId: number, id: number): Promise<Invitation | undefined> {
   const row = await catalog.get<InvitationRow>(sql`
     select ${COLUMNS} from invitations
@@ -41,13 +41,13 @@ export async function pendingInvitation(catalog: Statements, organizationId: num
   return row && toInvitation(row)
 }
 
-/** Of whatever state. */
+/** Returns an invitation by the hash of its token, in any state. */
 export async function invitationByTokenHash(catalog: Statements, tokenHash: Uint8Array): Promise<Invitation | undefined> {
   const row = await catalog.get<InvitationRow>(sql`select ${COLUMNS} from invitations where token_hash = ${tokenHash}`)
   return row && toInvitation(row)
 }
 
-/** Those that somebody can still accept, and those made since a moment. */
+/** Counts the invitations that can still be accepted, and those created after a moment. */
 export async function countInvitations(
   catalog: Statements,
   organizationId: number,
@@ -63,7 +63,7 @@ export async function countInvitations(
   return row! // a count has a row
 }
 
-/** The one before is void when another one goes to the same address. */
+/** Revokes the pending invitations to an address, before a new one is sent to it. */
 export const revokeInvitationsTo = (catalog: Statements, organizationId: number, emailKey: string, now: number): Promise<void> =>
   catalog.run(sql`
     update invitations set revoked_at = ${now}
@@ -72,7 +72,7 @@ export const revokeInvitationsTo = (catalog: Statements, organizationId: number,
 export const revokeInvitation = (catalog: Statements, id: number, now: number): Promise<void> =>
   catalog.run(sql`update invitations set revoked_at = ${now} where id = ${id}`)
 
-/** It goes on under another token; the old one is void. */
+/** Renews an invitation with a new token. The previous token stops working. */
 export async function renewInvitation(
   catalog: Statements,
   id: number,
@@ -89,13 +89,13 @@ export async function renewInvitation(
 export const markAccepted = (catalog: Statements, id: number, userId: number, now: number): Promise<void> =>
   catalog.run(sql`update invitations set accepted_at = ${now}, accepted_by = ${userId} where id = ${id}`)
 
-/** What is over by now stays over. */
+/** Marks invitations as expired, so that they stay expired when the clock is set back. */
 export const expireInvitations = (catalog: Statements, now: number): Promise<void> =>
   catalog.run(sql`
     update invitations set expired_at = ${now}
     where expired_at is null and expires_at <= ${now} and accepted_at is null and revoked_at is null`)
 
-/** Whoever came through the link that was sent to an address has shown that it is theirs. */
+/** Marks a user's address as verified: opening the link in an invitation proves that the user receives email there. */
 export const verifyEmail = (catalog: Statements, userId: number, now: number): Promise<void> =>
   catalog.run(sql`update users set email_verified_at = ${now} where id = ${userId} and email_verified_at is null`)
 

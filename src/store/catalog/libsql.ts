@@ -3,9 +3,9 @@ import type { LibsqlError } from "@libsql/client/sqlite3"
 import { unpackNativePart } from "./native-part.ts"
 
 /**
- * A client with one connection: settings belong to a connection, and a second one would not have them. The library is loaded
- * when a catalog is opened: its native part is the slowest piece of a start, and what speaks to servers costs memory that
- * most instances need not spend.
+ * Creates a client with one connection, because pragmas apply to a connection and a second one would not have them. The library is
+ * loaded only when a catalog is opened: its native part is the slowest step of a start, and its network client uses memory that most
+ * instances do not need.
  */
 export async function createClient(config: Pick<Config, "url" | "authToken">): Promise<Client> {
   await unpackNativePart()
@@ -13,5 +13,5 @@ export async function createClient(config: Pick<Config, "url" | "authToken">): P
   return library.createClient({ ...config, concurrency: 1 })
 }
 
-/** By its name: a test by class would load the library. */
+/** Returns whether an error comes from libSQL. It compares the name, because `instanceof` would load the library. */
 export const isLibsqlError = (error: unknown): error is LibsqlError => error instanceof Error && error.name === "LibsqlError"

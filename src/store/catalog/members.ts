@@ -5,11 +5,11 @@ import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 import type { Membership } from "./memberships.ts"
 
-/** A member as a list shows one: at most 500 of an organization, guests included. Times are epoch milliseconds. */
+/** A member as shown in lists. An organization has at most 500, guests included. Times are epoch milliseconds. */
 export interface Member extends Pick<Membership, "id" | "user_id" | "role" | "grants" | "denies" | "created_at" | "version"> {
   name: string
   email: string
-  /** Has a second factor. */
+  /** Whether the user has a second factor. */
   mfa: boolean
   last_seen_at: number | null
   status: User["status"]
@@ -26,7 +26,7 @@ const MEMBER = sql`
     coalesce((select max(last_seen_at) from sessions where sessions.user_id = users.id and impersonator_id is null), 0)
   ), 0) as last_seen_at`
 
-/** By id ascending: in the order they joined. */
+/** Lists the members of an organization in the order in which they joined. */
 export async function listMembers(catalog: Statements, organizationId: number): Promise<Member[]> {
   const rows = await catalog.all<MemberRow>(sql`
     select ${MEMBER} from memberships join users on users.id = memberships.user_id
@@ -51,7 +51,7 @@ export async function countMembers(catalog: Statements, organizationId: number):
   return row!.n // a count has a row
 }
 
-/** Of any status. */
+/** Lists the user ids of an organization's owners, whatever their status. */
 export const listOwnerIds = async (catalog: Statements, organizationId: number): Promise<number[]> =>
   (
     await catalog.all<{ user_id: number }>(sql`
@@ -69,8 +69,8 @@ export const updateMembership = (
     where id = ${id}`)
 
 /**
- * With what hangs on it: rows of the organization's sites, personal keys, invitations that nobody has accepted, and sessions
- * that reach the organization alone.
+ * Deletes a membership and everything that depends on it: the member's site-specific roles, personal keys, pending invitations, and
+ * the sessions that are limited to the organization.
  */
 export async function deleteMembership(
   catalog: Statements,
@@ -90,7 +90,7 @@ export async function deleteMembership(
   await catalog.run(sql`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`)
 }
 
-/** A row of a site, with who it is. */
+/** A user with a site-specific role. */
 export interface SiteMember {
   user_id: number
   name: string
@@ -99,14 +99,14 @@ export interface SiteMember {
   created_at: number
 }
 
-/** By user. */
+/** Lists the site-specific roles of a site, by user id. */
 export const listSiteMembers = (catalog: Statements, siteId: number): Promise<SiteMember[]> =>
   catalog.all(sql`
     select user_id, users.name, users.email, role, site_members.created_at
     from site_members join users on users.id = site_members.user_id
     where site_id = ${siteId} order by user_id limit 1000`)
 
-/** All rows of an organization's sites, by user and site. */
+/** Lists the site-specific roles of all sites of an organization, by user and site. */
 export const listSiteRoles = (
   catalog: Statements,
   organizationId: number,
@@ -116,7 +116,7 @@ export const listSiteRoles = (
     where site_id in (select id from sites where organization_id = ${organizationId} and deleted_at is null)
     order by user_id, site_id`)
 
-/** Guests of the site's organization that have a row of it. */
+/** Counts the guests of an organization that have a role on a site. */
 export async function countGuests(catalog: Statements, organizationId: number, siteId: number): Promise<number> {
   const row = await catalog.get<{ n: number }>(sql`
     select count(*) as n from site_members
@@ -126,6 +126,6 @@ export async function countGuests(catalog: Statements, organizationId: number, s
 }
 
 function toMember({ grants_json, denies_json, mfa, ...row }: MemberRow): Member {
-  // Both were written by this floor.
+  // Both were written by the repositories of this folder.
   return { ...row, grants: JSON.parse(grants_json) as string[], denies: JSON.parse(denies_json) as string[], mfa: mfa === 1 }
 }

@@ -39,7 +39,7 @@ export async function membershipOf(catalog: Statements, organizationId: number, 
   return row && toMembership(row)
 }
 
-/** Of organizations that are not deleted, by organization. */
+/** Lists the memberships of a user, by organization, without deleted organizations. */
 export async function membershipsOf(catalog: Statements, userId: number): Promise<Membership[]> {
   const rows = await catalog.all<MembershipRow>(sql`
     select ${COLUMNS} from memberships
@@ -58,7 +58,7 @@ export async function countOwners(catalog: Statements, organizationId: number): 
 export const siteRoleOf = async (catalog: Statements, siteId: number, userId: number): Promise<SiteRole | undefined> =>
   (await catalog.get<{ role: SiteRole }>(sql`select role from site_members where site_id = ${siteId} and user_id = ${userId}`))?.role
 
-/** The rows of sites of one user. */
+/** Lists the site-specific roles of a user. */
 export const siteRolesOf = (catalog: Statements, userId: number): Promise<{ site_id: number; role: SiteRole }[]> =>
   catalog.all(sql`select site_id, role from site_members where user_id = ${userId} order by site_id`)
 
@@ -79,9 +79,9 @@ function toMembership({ grants_json, denies_json, ...row }: MembershipRow): Memb
 }
 
 /**
- * Whether an organization of the user lets its members in through its identity provider alone, by its policy or by that of
- * the provider. Owners whom the policy names are let in otherwise. `byOwnProvider`: only organizations that have a provider of
- * their own, which the instance's does not stand in for. `organizationId`: that one alone.
+ * Returns whether an organization of the user requires single sign-on, by its policy or by a setting of its provider. Owners whom
+ * the policy names as break-glass users are exempt. `byOwnProvider` considers only organizations that have a provider of their own;
+ * `organizationId` considers only that organization.
  */
 export const isSsoRequired = async (
   catalog: Statements,
@@ -105,7 +105,7 @@ export const isSsoRequired = async (
       )
     limit 1`)) !== undefined
 
-/** The shortest life of sessions, in days, that the organizations of a user ask for; null where none does. */
+/** Returns the shortest session lifetimes, in days, that any organization of a user requires. Null means no requirement. */
 export async function sessionDaysOf(catalog: Statements, userId: number): Promise<{ idle: number | null; absolute: number | null }> {
   const row = await catalog.get<{ idle: number | null; absolute: number | null }>(sql`
     select

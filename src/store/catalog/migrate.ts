@@ -2,12 +2,12 @@ import { type AppliedMigration, type MigrationList, type MigrationStamp, type Pe
 import { sql } from "../sql.ts"
 import type { Catalog, Statements } from "./catalog.ts"
 
-/** What `migrate` of this version would run. Changes nothing. */
+/** Returns the migrations that `migrate` would run. Changes nothing. */
 export async function pendingMigrations(catalog: Statements, lists: readonly MigrationList[], ours: string): Promise<Pending[]> {
   return pendingOf(lists, await appliedMigrations(catalog), ours)
 }
 
-/** Runs what is pending, each migration in a transaction with its record: a kill leaves the state before or after one. */
+/** Runs the pending migrations, each in one transaction with its record, so that a kill never leaves a migration half done. */
 export async function migrate(catalog: Catalog, lists: readonly MigrationList[], stamp: MigrationStamp): Promise<void> {
   const pending = await pendingMigrations(catalog, lists, stamp.version)
   if (pending.length > 0) await catalog.run(CREATE_MIGRATIONS)
@@ -32,7 +32,7 @@ const CREATE_MIGRATIONS = sql`
     unique (owner, name)
   ) strict`
 
-/** Oldest first; none for a store that is new. */
+/** Lists the applied migrations, oldest first. Returns none for a new store. */
 export async function appliedMigrations(catalog: Statements): Promise<AppliedMigration[]> {
   const exists = await catalog.get(sql`select 1 from sqlite_schema where type = 'table' and name = 'migrations'`)
   return exists ? catalog.all(sql`select owner, name, version from migrations order by id`) : []

@@ -2,15 +2,15 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Where libSQL's native part lies in the binary, compressed. `scripts/build.ts` puts it here; from source libSQL finds its own. */
+/** Path of libSQL's compressed native part in the binary. `scripts/build.ts` sets it. When run from source, libSQL finds its own. */
 const PACKED: string | undefined = undefined
 
 let unpacking: Promise<void> | undefined
 let unpacked: Uint8Array | undefined
 
 /**
- * Resolves when libSQL can be loaded. Unpacking takes as long as loading all the rest of the program and runs on another
- * thread, so it is begun in the first moment of the process; calling this again costs nothing.
+ * Resolves when libSQL can be loaded. Unpacking takes as long as loading the rest of the program and runs on another thread, so call
+ * it at the very start of the process. Later calls return the same promise.
  */
 export function unpackNativePart(): Promise<void> {
   unpacking ??= unpack()
@@ -22,11 +22,11 @@ async function unpack(): Promise<void> {
 }
 
 /**
- * Loads the unpacked part: a system loads such parts from a file only. The file goes to a folder of ours alone and is removed
- * at once where the system allows it. `scripts/build.ts` puts a call of this in the place of the library's own `require`.
+ * Loads the unpacked native part. Operating systems load libraries only from files, so it is written to a private temporary folder
+ * and removed immediately where the system allows it. `scripts/build.ts` replaces the library's own `require` with a call of this.
  */
 export function loadNativePart(): unknown {
-  if (!unpacked) throw new Error("libSQL was asked for before its native part was unpacked")
+  if (!unpacked) throw new Error("libSQL was loaded before its native part was unpacked")
   const folder = mkdtempSync(join(tmpdir(), "footfall-"))
   const part = join(folder, "libsql.node")
   const loaded: { exports: unknown } = { exports: {} }
@@ -36,16 +36,16 @@ export function loadNativePart(): unknown {
     process.dlopen(loaded, part)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`footfall: ${tmpdir()} cannot hold a part of the program (${reason}); name another folder with TMPDIR\n`)
+    process.stderr.write(`footfall: cannot unpack the program into ${tmpdir()} (${reason}); set TMPDIR to another folder\n`)
     process.exit(74)
   } finally {
-    unpacked = undefined // it is some megabytes
+    unpacked = undefined // frees several megabytes
     remove(folder)
   }
   return loaded.exports
 }
 
-/** Windows keeps a loaded file: it stays there until the system clears its temporary folder. */
+/** Removes the folder if possible. Windows does not delete a loaded file, which then stays until the temporary folder is cleared. */
 function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })

@@ -1,22 +1,23 @@
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** Something that whoever runs the instance must know. Times in epoch ms. */
+/** A notice to the instance's admins. Times are epoch milliseconds. */
 export interface Notice {
   id: number
   kind: string
   detail: Readonly<Record<string, unknown>>
   first_at: number
   last_at: number
+  /** When the admins were notified by email. */
   told_at: number | null
 }
 
 const COLUMNS = sql`id, kind, detail_json, first_at, last_at, told_at`
 
 type NoticeRow = Omit<Notice, "detail"> & { detail_json: string }
-const toNotice = ({ detail_json, ...row }: NoticeRow): Notice => ({ ...row, detail: JSON.parse(detail_json) }) // written below
+const toNotice = ({ detail_json, ...row }: NoticeRow): Notice => ({ ...row, detail: JSON.parse(detail_json) }) // written by raiseNotice
 
-/** The open one of its kind, or a new one. */
+/** Opens a notice, or updates the open one of the same kind. */
 export async function raiseNotice(
   catalog: Statements,
   { kind, detail, now }: { kind: string; detail: object; now: number },
@@ -25,10 +26,10 @@ export async function raiseNotice(
     insert into notices (kind, detail_json, first_at, last_at) values (${kind}, ${JSON.stringify(detail)}, ${now}, ${now})
     on conflict (kind) where ended_at is null do update set detail_json = excluded.detail_json, last_at = excluded.last_at
     returning ${COLUMNS}`)
-  return toNotice(row!) // one of the two was written
+  return toNotice(row!) // an upsert that returns has a row
 }
 
-/** When people were last told of this kind. */
+/** Returns when the admins were last notified about this kind. */
 export async function lastNotifiedAt(catalog: Statements, kind: string): Promise<number | undefined> {
   const row = await catalog.get<{ at: number | null }>(sql`
     select max(told_at) as at from (select told_at from notices where kind = ${kind} order by id desc limit 20)`)
@@ -38,11 +39,11 @@ export async function lastNotifiedAt(catalog: Statements, kind: string): Promise
 export const markNotified = (catalog: Statements, id: number, at: number): Promise<void> =>
   catalog.run(sql`update notices set told_at = ${at} where id = ${id}`)
 
-/** It is over by itself. */
+/** Ends the open notice of a kind because its cause is gone. */
 export const endNotice = (catalog: Statements, kind: string, at: number): Promise<void> =>
   catalog.run(sql`update notices set ended_at = ${at} where kind = ${kind} and ended_at is null`)
 
-/** Somebody has seen it. Undefined for one that is not open. */
+/** Dismisses a notice. Returns undefined when it is not open. */
 export async function dismissNotice(
   catalog: Statements,
   id: number,
@@ -53,19 +54,19 @@ export async function dismissNotice(
   return row && toNotice(row)
 }
 
-/** Open ones, the youngest first. */
+/** Lists the open notices, newest first. */
 export async function listNotices(catalog: Statements): Promise<Notice[]> {
   const rows = await catalog.all<NoticeRow>(sql`
     select ${COLUMNS} from notices where ended_at is null order by last_at desc, id desc limit 100`)
   return rows.map(toNotice)
 }
 
-/** Addresses of instance admins who can sign in. */
+/** Lists the addresses of the active instance admins. */
 export const listAdminAddresses = (catalog: Statements): Promise<{ email: string }[]> =>
   catalog.all<{ email: string }>(sql`
     select email from users where is_instance_admin = 1 and status = 'active' order by id limit 1000`)
 
-/** Organizations that they belong to. */
+/** Lists the organizations that active instance admins belong to. */
 export const listAdminOrganizations = (catalog: Statements): Promise<{ id: number }[]> =>
   catalog.all<{ id: number }>(sql`
     select distinct m.organization_id as id from memberships m

@@ -3,13 +3,13 @@ import type { ProviderFields } from "../../domain/provider-input.ts"
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** An identity provider that somebody entered. Times are epoch milliseconds. */
+/** A configured identity provider. Times are epoch milliseconds. */
 export interface StoredProvider extends Omit<ProviderFields, "role_map"> {
   id: string
   organization_id: number | null
-  /** As it was entered. */
+  /** The role map as entered. It is validated when it is read. */
   role_map: unknown
-  /** Of the client's secret, among the sealed values. */
+  /** Id of the sealed client secret in `secrets`. */
   secret_id: number | null
   created_at: number
   updated_at: number
@@ -28,7 +28,7 @@ const PROVIDER = sql`
   id, organization_id, name, issuer, client_id, secret_id, scopes, allowed_domains_json, jit, role_map_json, sso_only, enabled,
   created_at, updated_at, version`
 
-/** Those that are on and whose organization is there, by id. */
+/** Lists the enabled providers of the instance and of organizations that are not deleted, by id. */
 export async function listProviders(catalog: Statements): Promise<StoredProvider[]> {
   const rows = await catalog.all<ProviderRow>(sql`
     select ${PROVIDER} from oidc_providers
@@ -37,7 +37,7 @@ export async function listProviders(catalog: Statements): Promise<StoredProvider
   return rows.map(toProvider)
 }
 
-/** Undefined also for one that is off. */
+/** Returns an enabled provider. Returns undefined for a disabled one and for one of a deleted organization. */
 export async function providerById(catalog: Statements, id: string): Promise<StoredProvider | undefined> {
   const row = await catalog.get<ProviderRow>(sql`
     select ${PROVIDER} from oidc_providers
@@ -46,14 +46,14 @@ export async function providerById(catalog: Statements, id: string): Promise<Sto
   return row && toProvider(row)
 }
 
-/** On or off, in the order they were made. */
+/** Lists the providers of an organization in the order in which they were created, including disabled ones. */
 export async function listProvidersOf(catalog: Statements, organizationId: number): Promise<StoredProvider[]> {
   const rows = await catalog.all<ProviderRow>(sql`
     select ${PROVIDER} from oidc_providers where organization_id = ${organizationId} order by created_at, id limit 1000`)
   return rows.map(toProvider)
 }
 
-/** On or off. */
+/** Returns a provider of an organization, enabled or not. */
 export async function providerOf(catalog: Statements, organizationId: number, id: string): Promise<StoredProvider | undefined> {
   const row = await catalog.get<ProviderRow>(sql`
     select ${PROVIDER} from oidc_providers where organization_id = ${organizationId} and id = ${id}`)
@@ -85,7 +85,7 @@ export const updateProvider = (catalog: Statements, id: string, fields: Written)
       updated_at = ${fields.now}, version = version + 1
     where id = ${id}`)
 
-/** Roles that its map gave are people's from now on: nobody would take them back. */
+/** Deletes a provider. Members keep the roles that its role map gave, which count as assigned by hand from now on. */
 export async function deleteProvider(catalog: Statements, id: string): Promise<void> {
   await catalog.run(sql`update memberships set provider = null, given_role = null where provider = ${id}`)
   await catalog.run(sql`update site_members set provider = null where provider = ${id}`)
@@ -95,11 +95,11 @@ export async function deleteProvider(catalog: Statements, id: string): Promise<v
 export const countIdentities = async (catalog: Statements, provider: string): Promise<number> =>
   (await catalog.get<{ n: number }>(sql`select count(*) as n from oidc_identities where provider = ${provider}`))!.n // a count has a row
 
-/** Who was known by a provider is not any more. */
+/** Deletes all identities of a provider. */
 export const deleteIdentitiesOf = (catalog: Statements, provider: string): Promise<void> =>
   catalog.run(sql`delete from oidc_identities where provider = ${provider}`)
 
-/** Whether an organization has a provider that is on and speaks for a domain that it has proved: without one it lets nobody in. */
+/** Returns whether an organization has an enabled provider and a verified domain. Without both, no one can sign in through a provider. */
 export const hasOwnSignIn = async (catalog: Statements, organizationId: number): Promise<boolean> =>
   (await catalog.get(sql`
     select 1 from oidc_providers
@@ -110,7 +110,7 @@ export const hasOwnSignIn = async (catalog: Statements, organizationId: number):
       )
     limit 1`)) !== undefined
 
-/** Whether an organization has one that is on, and one of those that members have to come by. */
+/** Returns whether an organization has an enabled provider, and whether one of them enforces single sign-on. */
 export async function hasOwnProvider(catalog: Statements, organizationId: number): Promise<{ isOn: boolean; isEnforced: boolean }> {
   const row = await catalog.get<{ enabled: number; enforced: number | null }>(sql`
     select count(*) as enabled, max(sso_only) as enforced from oidc_providers
@@ -121,7 +121,7 @@ export async function hasOwnProvider(catalog: Statements, organizationId: number
 function toProvider({ allowed_domains_json, role_map_json, jit, sso_only, enabled, ...row }: ProviderRow): StoredProvider {
   return {
     ...row,
-    // Both are JSON by whoever wrote them; the map is judged by whoever reads it.
+    // Both were written as JSON. Callers validate the role map.
     allowed_domains: JSON.parse(allowed_domains_json) as string[],
     role_map: JSON.parse(role_map_json),
     jit: jit === 1,
@@ -132,7 +132,7 @@ function toProvider({ allowed_domains_json, role_map_json, jit, sso_only, enable
 
 const DOMAIN = sql`id, organization_id, domain, token, verified_at, created_at`
 
-/** Undefined when the organization has named the domain before. */
+/** Inserts an unverified domain. Returns undefined when the organization already has it. */
 export const insertDomain = (catalog: Statements, domain: Omit<MailDomain, "id" | "verified_at">): Promise<MailDomain | undefined> =>
   catalog.get<MailDomain>(sql`
     insert into organization_domains (organization_id, domain, token, created_at)
@@ -140,14 +140,15 @@ export const insertDomain = (catalog: Statements, domain: Omit<MailDomain, "id" 
     on conflict do nothing
     returning ${DOMAIN}`)
 
-/** By id ascending. */
+/** Lists the domains of an organization, by id ascending. */
 export const listDomains = (catalog: Statements, organizationId: number): Promise<MailDomain[]> =>
   catalog.all(sql`select ${DOMAIN} from organization_domains where organization_id = ${organizationId} order by id limit 1000`)
 
 export const domainById = (catalog: Statements, organizationId: number, id: number): Promise<MailDomain | undefined> =>
   catalog.get(sql`select ${DOMAIN} from organization_domains where organization_id = ${organizationId} and id = ${id}`)
 
-export const provedDomain = (catalog: Statements, domain: string): Promise<MailDomain | undefined> =>
+/** Returns the verified entry of a domain, in any organization. */
+export const verifiedDomain = (catalog: Statements, domain: string): Promise<MailDomain | undefined> =>
   catalog.get(sql`select ${DOMAIN} from organization_domains where domain = ${domain} and verified_at is not null`)
 
 export const verifyDomain = (catalog: Statements, id: number, now: number): Promise<void> =>

@@ -3,14 +3,14 @@ import type { SiteRole } from "../../domain/permission.ts"
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** A user as a provider knows one. */
+/** Returns the user that an identity is linked to. */
 export const userOfIdentity = async (catalog: Statements, provider: string, subject: string): Promise<number | undefined> =>
   (
     await catalog.get<{ user_id: number }>(sql`
       select user_id from oidc_identities where provider = ${provider} and subject = ${subject}`)
   )?.user_id
 
-/** False when the identity is that of somebody already. */
+/** Links an identity to a user. Returns false when it is already linked to a user. */
 export const insertIdentity = async (
   catalog: Statements,
   { userId, provider, subject, email, now }: { userId: number; provider: string; subject: string; email: string; now: number },
@@ -22,13 +22,13 @@ export const insertIdentity = async (
 export const updateIdentityUse = (catalog: Statements, provider: string, subject: string, now: number): Promise<void> =>
   catalog.run(sql`update oidc_identities set last_login_at = ${now} where provider = ${provider} and subject = ${subject}`)
 
-/** Links of a user that providers of organizations have made: those of the instance's own provider stay. */
+/** Deletes a user's identities of organization providers. Those of the instance's own provider stay. */
 export const deleteOrganizationIdentities = (catalog: Statements, userId: number): Promise<void> =>
   catalog.run(sql`
     delete from oidc_identities
     where user_id = ${userId} and provider in (select id from oidc_providers where organization_id is not null)`)
 
-/** Where a role comes from: the map of a provider, and what people had given before. */
+/** The origin of a member's role: the provider whose role map gave it, and the role that was assigned by hand before. */
 export interface RoleOrigin {
   role: Role
   provider: string | null
@@ -39,14 +39,14 @@ export const roleOriginOf = (catalog: Statements, organizationId: number, userId
   catalog.get(sql`
     select role, provider, given_role from memberships where organization_id = ${organizationId} and user_id = ${userId}`)
 
-/** Organizations in which the map of a provider has given somebody a role. */
+/** Lists the organizations in which the role map of a provider gave a user a role. */
 export const organizationsMappedBy = async (catalog: Statements, provider: string, userId: number): Promise<number[]> =>
   (
     await catalog.all<{ organization_id: number }>(sql`
       select organization_id from memberships where user_id = ${userId} and provider = ${provider} order by organization_id`)
   ).map(({ organization_id }) => organization_id)
 
-/** The role that a map gives; that of people is kept for the day it gives none. */
+/** Sets the role that a provider's role map gives. The role that was assigned by hand is kept, to be restored when the map gives none. */
 export const putMappedRole = (
   catalog: Statements,
   { organizationId, userId, role, provider, now }: { organizationId: number; userId: number; role: Role; provider: string; now: number },
@@ -58,13 +58,13 @@ export const putMappedRole = (
       given_role = case when memberships.provider is null then memberships.role else memberships.given_role end,
       role = excluded.role, provider = excluded.provider, version = memberships.version + 1`)
 
-/** People's role again. */
+/** Restores the role that was assigned by hand. */
 export const restoreGivenRole = (catalog: Statements, organizationId: number, userId: number): Promise<void> =>
   catalog.run(sql`
     update memberships set role = given_role, provider = null, given_role = null, version = version + 1
     where organization_id = ${organizationId} and user_id = ${userId} and given_role is not null`)
 
-/** Rows of sites that a map gives, in place of those it gave before; rows that people gave stay. */
+/** Replaces the site-specific roles that a provider's role map gave. Roles that were assigned by hand stay. */
 export async function replaceMappedSites(
   catalog: Statements,
   {

@@ -46,7 +46,7 @@ export const voidTokens = (catalog: Statements, userId: number, purpose: TokenPu
   catalog.run(sql`
     update one_time_tokens set used_at = ${now} where user_id = ${userId} and purpose = ${purpose} and used_at is null`)
 
-/** The same of those that live at least as long as a moment: where all live equally long, those that were made since. */
+/** Invalidates the unused tokens that expire at or after a moment. With equal lifetimes these are the tokens created since then. */
 export const voidTokensSince = (
   catalog: Statements,
   { userId, purpose, since }: { userId: number; purpose: TokenPurpose; since: number },

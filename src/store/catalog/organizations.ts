@@ -5,7 +5,7 @@ import type { Slice, Statements } from "./catalog.ts"
 const COLUMNS = sql`id, name, policy_json, created_at, updated_at, version`
 type OrganizationRow = Omit<Organization, "policy"> & { policy_json: string }
 
-/** With what its policy has chosen; the rest has its defaults. */
+/** Inserts an organization. Absent fields of its policy have their defaults. */
 export async function insertOrganization(
   catalog: Statements,
   { name, policy = {}, now }: { name: string; policy?: Partial<OrganizationPolicy>; now: number },
@@ -17,14 +17,14 @@ export async function insertOrganization(
   return toOrganization(row!) // an insert that returns has a row
 }
 
-/** By id ascending, those after an id; deleted ones left out. */
+/** Lists the organizations after an id, by id ascending, without deleted ones. */
 export async function listOrganizations(catalog: Statements, { after, limit }: Slice): Promise<Organization[]> {
   const rows = await catalog.all<OrganizationRow>(sql`
     select ${COLUMNS} from organizations where id > ${after} and deleted_at is null order by id limit ${limit}`)
   return rows.map(toOrganization)
 }
 
-/** The only one there is, if nobody belongs to it. */
+/** Returns the instance's only organization if it has no members. */
 export async function soleEmptyOrganization(catalog: Statements): Promise<Organization | undefined> {
   const row = await catalog.get<OrganizationRow>(sql`
     select ${COLUMNS} from organizations o
@@ -52,7 +52,7 @@ export async function updateOrganization(
   return toOrganization(row!) // the caller has seen it in this transaction
 }
 
-/** What an organization has: members, sites, keys that work. */
+/** Numbers of an organization's members, sites and active keys. */
 export interface OrganizationCounts {
   members: number
   sites: number
@@ -71,8 +71,8 @@ export async function organizationCounts(catalog: Statements, id: number, now: n
 }
 
 /**
- * Hides it, and ends what opens it: memberships, rows of sites, invitations, keys, proved domains, its providers with their
- * secrets, whom they knew, and the sessions that they gave. Its sites are hidden; the ids of those come back.
+ * Marks an organization as deleted and ends all access to it: memberships, site-specific roles, invitations, keys, domains, identity
+ * providers with their secrets and identities, and the sessions they started. Marks its sites as deleted and returns their ids.
  */
 export async function deleteOrganization(
   catalog: Statements,
@@ -96,7 +96,7 @@ export async function deleteOrganization(
   return sites.map((site) => site.id)
 }
 
-/** A demand that a row lacks has its default. */
+/** Converts a row to an organization. Missing fields of the policy have their defaults. */
 function toOrganization({ policy_json, ...row }: OrganizationRow): Organization {
   const policy = JSON.parse(policy_json) as Partial<OrganizationPolicy> // written by this file
   return { ...row, policy: { ...DEFAULT_POLICY, ...policy } }

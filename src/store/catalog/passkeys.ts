@@ -1,15 +1,15 @@
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** A key pair of a device, of which we know the public half. Times are epoch milliseconds. */
+/** The public key of a passkey. Times are epoch milliseconds. */
 export interface Passkey {
   id: number
   user_id: number
-  /** As the device names it: base64url. */
+  /** The authenticator's id of the credential, in base64url. */
   credential_id: string
-  /** COSE. */
+  /** COSE key. */
   public_key: Uint8Array
-  /** COSE: -7 ES256, -8 EdDSA, -257 RS256. */
+  /** COSE algorithm: -7 ES256, -8 EdDSA, -257 RS256. */
   algorithm: number
   sign_count: number
   transports: readonly string[]
@@ -26,7 +26,7 @@ type PasskeyRow = Omit<Passkey, "transports" | "backed_up"> & { transports_json:
 
 export type NewPasskey = Omit<Passkey, "id" | "last_used_at" | "version">
 
-/** Undefined when the credential is known already. */
+/** Inserts a passkey. Returns undefined when the credential is already registered. */
 export async function insertPasskey(catalog: Statements, passkey: NewPasskey): Promise<Passkey | undefined> {
   const row = await catalog.get<PasskeyRow>(sql`
     insert into passkeys (
@@ -38,7 +38,7 @@ export async function insertPasskey(catalog: Statements, passkey: NewPasskey): P
   return row && toPasskey(row)
 }
 
-/** By id ascending. */
+/** Lists the passkeys of a user, by id ascending. */
 export async function listPasskeys(catalog: Statements, userId: number): Promise<Passkey[]> {
   const rows = await catalog.all<PasskeyRow>(sql`select ${COLUMNS} from passkeys where user_id = ${userId} order by id limit 1000`)
   return rows.map(toPasskey)
@@ -57,10 +57,10 @@ export async function passkeyOf(catalog: Statements, userId: number, id: number)
 export async function updatePasskeyName(catalog: Statements, id: number, name: string): Promise<Passkey> {
   const row = await catalog.get<PasskeyRow>(sql`
     update passkeys set name = ${name}, version = version + 1 where id = ${id} returning ${COLUMNS}`)
-  return toPasskey(row!) // it was just read
+  return toPasskey(row!) // the caller has seen it in this transaction
 }
 
-/** It was used. */
+/** Records a use of a passkey. */
 export const updatePasskeyUse = (
   catalog: Statements,
   id: number,

@@ -17,10 +17,10 @@ export const upsertSalt = (catalog: Statements, salt: SealedSalt): Promise<void>
 export const saltOf = (catalog: Statements, siteId: number, period: string): Promise<SealedSalt | undefined> =>
   catalog.get(sql`select site_id, period, sealed, destroy_at from salts where site_id = ${siteId} and period = ${period}`)
 
-/** Salts whose time is over, the oldest first. */
+/** Lists the salts that are due to be destroyed, oldest first. */
 export const listOverdueSalts = (catalog: Statements, now: number, limit: number): Promise<Pick<SealedSalt, "site_id" | "period">[]> =>
   catalog.all(sql`select site_id, period from salts where destroy_at <= ${now} order by destroy_at limit ${limit}`)
 
-/** Overwritten: the store is opened with `secure_delete`. */
+/** Destroys a salt. Its bytes are overwritten, because the catalog is opened with `secure_delete`. */
 export const deleteSalt = (catalog: Statements, siteId: number, period: string): Promise<void> =>
   catalog.run(sql`delete from salts where site_id = ${siteId} and period = ${period}`)

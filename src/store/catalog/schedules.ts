@@ -2,16 +2,16 @@ import type { JobState } from "../../domain/job.ts"
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** A job that comes again and again. */
+/** The schedule of a recurring job. */
 export interface Schedule {
   /** The kind of the job. */
   name: string
-  /** Five fields. */
+  /** Cron expression with five fields. */
   cron: string
   timezone: string
   enabled: boolean
   last_run_at: number | null
-  /** Of the job that was made last. */
+  /** State of the latest job. */
   last_state: JobState | null
   next_run_at: number | null
 }
@@ -30,7 +30,7 @@ export async function scheduleByName(catalog: Statements, name: string): Promise
   return row && toSchedule(row)
 }
 
-/** As the program says it, unless somebody has chosen another time. */
+/** Inserts a schedule with the program's default time, or updates it unless an admin has chosen another time. */
 export const declareSchedule = (
   catalog: Statements,
   { name, cron, timezone }: Pick<Schedule, "name" | "cron" | "timezone">,

@@ -13,7 +13,7 @@ import notices from "./migrations/0011_notices.sql" with { type: "text" }
 import hostClaims from "./migrations/0012_host_claims.sql" with { type: "text" }
 import auditAnchor from "./migrations/0013_audit_anchor.sql" with { type: "text" }
 
-/** The core's own tables. A plugin brings a list of its own. */
+/** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
   owner: "core",
   migrations: [
@@ -33,7 +33,7 @@ export const CATALOG_SCHEMA: MigrationList = {
   ],
 }
 
-/** The lists of all owners: the core's first. */
+/** Returns the migration lists of all owners, the core's first. */
 export const catalogSchemas = (plugins: readonly (Pick<MigrationList, "migrations"> & { id: string })[]): MigrationList[] => [
   CATALOG_SCHEMA,
   ...plugins.map(({ id, migrations }) => ({ owner: id, migrations })),

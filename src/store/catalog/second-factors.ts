@@ -1,7 +1,7 @@
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** What a user has beside the password. */
+/** The second factors of a user. */
 export interface Factors {
   totp: boolean
   passkeys: number
@@ -17,16 +17,16 @@ export async function factorsOf(catalog: Statements, userId: number): Promise<Fa
   return { totp: row?.totp === 1, passkeys: row?.passkeys ?? 0, recovery_codes_left: row?.codes ?? 0 }
 }
 
-/** Whether an organization of the user asks its members for a second factor. */
+/** Returns whether an organization of the user requires a second factor. */
 export const isFactorRequired = async (catalog: Statements, userId: number): Promise<boolean> =>
   (await catalog.get(sql`
     select 1 from memberships join organizations on organizations.id = memberships.organization_id
     where user_id = ${userId} and deleted_at is null and json_extract(policy_json, '$.require_mfa') = 1 limit 1`)) !== undefined
 
-/** What the codes of a user's app are judged by. */
+/** The sealed TOTP secret of a user, and the last code that was used. */
 export interface StoredTotp {
   sealed: Uint8Array
-  /** The latest period whose code was used. */
+  /** The latest time step whose code was used. */
   last_step: number | null
 }
 
@@ -36,12 +36,12 @@ export async function totpOf(catalog: Statements, userId: number): Promise<Store
   return row?.sealed ? { sealed: row.sealed, last_step: row.last_step } : undefined
 }
 
-/** Null takes it away. */
+/** Sets the TOTP secret of a user; null removes it. */
 export const updateTotp = (catalog: Statements, userId: number, totp: StoredTotp | null): Promise<void> =>
   catalog.run(sql`
     update users set totp_sealed = ${totp?.sealed ?? null}, totp_last_step = ${totp?.last_step ?? null} where id = ${userId}`)
 
-/** False when a code of this period or a later one was used before: of parallel calls one gets true. */
+/** Uses the code of a time step. Returns false when this step or a later one was used before. Of parallel calls, only one gets true. */
 export async function useTotpStep(catalog: Statements, userId: number, step: number): Promise<boolean> {
   const row = await catalog.get(sql`
     update users set totp_last_step = ${step}
@@ -49,16 +49,16 @@ export async function useTotpStep(catalog: Statements, userId: number, step: num
   return row !== undefined
 }
 
-/** Takes the place of all codes before. */
+/** Replaces all recovery codes of a user. */
 export async function replaceRecoveryCodes(catalog: Statements, userId: number, hashes: readonly Uint8Array[]): Promise<void> {
   await catalog.run(sql`delete from recovery_codes where user_id = ${userId}`)
   for (const hash of hashes) await catalog.run(sql`insert into recovery_codes (user_id, code_hash) values (${userId}, ${hash})`)
 }
 
-/** Those that have not been used. */
+/** Lists the unused recovery codes of a user. */
 export const listRecoveryCodes = (catalog: Statements, userId: number): Promise<{ id: number; code_hash: Uint8Array }[]> =>
   catalog.all(sql`select id, code_hash from recovery_codes where user_id = ${userId} and used_at is null order by id`)
 
-/** False when it was used before: of parallel calls one gets true. */
+/** Uses a recovery code. Returns false when it was used before. Of parallel calls, only one gets true. */
 export const useRecoveryCode = async (catalog: Statements, id: number, now: number): Promise<boolean> =>
   (await catalog.get(sql`update recovery_codes set used_at = ${now} where id = ${id} and used_at is null returning id`)) !== undefined

@@ -4,13 +4,13 @@ import type { Statements } from "./catalog.ts"
 /** A sealed value and the row it belongs to. */
 export interface SecretRow {
   id: number
-  /** `core`, or a plugin. */
+  /** `core`, or the id of a plugin. */
   owner: string
   place_table: string
   place_row: string
   purpose: string
   sealed: Uint8Array
-  /** The end of a long one, which may be shown. */
+  /** The last characters of a long secret, which may be shown. */
   hint: string | null
   created_at: number
   rotated_at: number | null
@@ -18,7 +18,7 @@ export interface SecretRow {
 
 const COLUMNS = sql`id, owner, place_table, place_row, purpose, sealed, hint, created_at, rotated_at`
 
-/** Undefined for one of another owner. */
+/** Returns a secret of an owner. Returns undefined for a secret of another owner. */
 export const secretById = (catalog: Statements, owner: string, id: number): Promise<SecretRow | undefined> =>
   catalog.get(sql`select ${COLUMNS} from secrets where id = ${id} and owner = ${owner}`)
 
@@ -39,20 +39,20 @@ export const updateSecret = (
 export const deleteSecret = (catalog: Statements, owner: string, id: number): Promise<void> =>
   catalog.run(sql`delete from secrets where id = ${id} and owner = ${owner}`)
 
-/** A column whose values are sealed. All names are literals of ours. */
+/** A column whose values are sealed. Its names are inserted into SQL as text, so they must be literals of the source code. */
 export interface SealedColumn {
   table: string
-  /** The primary key, in its order. */
+  /** Columns of the primary key, in order. */
   keys: readonly string[]
   column: string
-  /** What else of a row says for which place it was sealed. */
+  /** Other columns that are part of the name for which a value is sealed. */
   beside?: readonly string[]
 }
 
-/** One sealed value with the key of its row, and what stands beside it. */
+/** A sealed value with the primary key of its row and the `beside` columns. */
 export type SealedRow = Readonly<Record<string, Value>>
 
-/** Rows that have a value, in the order of their keys, behind the row of `after`. */
+/** Lists the rows after `after` that have a sealed value, by primary key. */
 export function listSealedRows(
   catalog: Statements,
   { table, keys, column, beside = [] }: SealedColumn,

@@ -19,7 +19,7 @@ export async function insertSegment(
   return toSegment(row!) // an insert that returns has a row
 }
 
-/** Those of the site and a user's own, by id ascending, those after an id. */
+/** Lists the shared segments of a site and a user's own after an id, by id ascending. */
 export async function listSegments(catalog: Statements, siteId: number, userId: number, { after, limit }: Slice): Promise<Segment[]> {
   const rows = await catalog.all<SegmentRow>(sql`
     select ${COLUMNS} from segments
@@ -28,7 +28,7 @@ export async function listSegments(catalog: Statements, siteId: number, userId: 
   return rows.map(toSegment)
 }
 
-/** Of all sites and owners, by id ascending, those after an id. */
+/** Lists the segments of all sites and owners after an id, by id ascending. */
 export async function listAllSegments(catalog: Statements, { after, limit }: Slice): Promise<Segment[]> {
   const rows = await catalog.all<SegmentRow>(sql`select ${COLUMNS} from segments where id > ${after} order by id limit ${limit}`)
   return rows.map(toSegment)

@@ -24,7 +24,10 @@ export async function insertSession(catalog: Statements, tokenHash: Uint8Array, 
   return toSession(row!) // an insert that returns has a row
 }
 
-/** Live or not: the caller looks at the times. By its token, or by that before a renewal for as long as it is good. */
+/**
+ * Returns a session by the hash of its token, or of the token before a renewal while that one is still accepted. The session can have
+ * ended: the caller checks its times.
+ */
 export async function sessionByTokenHash(catalog: Statements, tokenHash: Uint8Array, now: number): Promise<Session | undefined> {
   const row = await catalog.get<SessionRow>(sql`
     select ${COLUMNS} from sessions
@@ -50,12 +53,12 @@ export async function listLiveSessions(catalog: Statements, userId: number, now:
 export const updateSessionSeen = (catalog: Statements, id: number, seen: { at: number; idleExpiresAt: number }): Promise<void> =>
   catalog.run(sql`update sessions set last_seen_at = ${seen.at}, idle_expires_at = ${seen.idleExpiresAt} where id = ${id}`)
 
-/** The session goes on under another token; the old one is void at once. */
+/** Gives a session a new token. The old one stops working immediately. */
 export const updateSessionToken = (catalog: Statements, id: number, tokenHash: Uint8Array): Promise<void> =>
   catalog.run(sql`
     update sessions set token_hash = ${tokenHash}, previous_hash = null, previous_until = null, renewal_wanted = 0 where id = ${id}`)
 
-/** The session goes on under another token, and for a moment under the old one too. Of parallel calls one gets true. */
+/** Gives a session a new token; the old one works until `previousUntil`. Of parallel calls, only one gets true. */
 export async function renewSessionToken(
   catalog: Statements,
   id: number,
@@ -75,7 +78,7 @@ export const requestSessionRenewal = (catalog: Statements, userId: number): Prom
 export const updateSessionProof = (catalog: Statements, id: number, reauthAt: number): Promise<void> =>
   catalog.run(sql`update sessions set reauth_at = ${reauthAt} where id = ${id}`)
 
-/** Revokes a session. Returns false when the user has no such active session. */
+/** Revokes a session. Returns false when it does not exist or is revoked already. */
 export async function revokeSession(catalog: Statements, id: number, now: number): Promise<boolean> {
   const row = await catalog.get(sql`update sessions set revoked_at = ${now} where id = ${id} and revoked_at is null returning id`)
   return row !== undefined
@@ -104,8 +107,8 @@ export const deleteEndedSessions = (catalog: Statements, before: number, limit: 
 const toSession = (row: SessionRow): Session => ({ ...row, mfa: row.mfa === 1, renewal_wanted: row.renewal_wanted === 1 })
 
 /**
- * After a restore: what was ended since the backup must not be alive again. Sessions, open sign-ins and links end, and mails
- * that waited then have been sent or are out of date.
+ * Ends all sessions, pending sign-ins and emailed links after a restore, so that nothing that ended after the backup becomes valid
+ * again. Deletes the queued emails too, which have been sent since or are out of date.
  */
 export async function endAllSignIns(catalog: Statements, now: number): Promise<void> {
   await catalog.run(sql`update sessions set revoked_at = ${now} where revoked_at is null`)

@@ -1,7 +1,7 @@
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** A setting that was changed while the instance ran. */
+/** A setting that was changed at run time. */
 export interface StoredSetting {
   key: string
   value: unknown
@@ -15,7 +15,7 @@ export async function listSettings(catalog: Statements): Promise<StoredSetting[]
   return rows.map(({ value_json, ...row }) => ({ ...row, value: JSON.parse(value_json) })) // written here
 }
 
-/** What is stored under a key; undefined when nothing is. */
+/** Returns the value of a setting, or undefined when none is stored. */
 export async function settingByKey(catalog: Statements, key: string): Promise<unknown> {
   const row = await catalog.get<{ value_json: string }>(sql`select value_json from settings where key = ${key}`)
   return row && JSON.parse(row.value_json)
@@ -28,7 +28,7 @@ export const putSetting = (catalog: Statements, { key, value, updated_by, update
 
 export const deleteSetting = (catalog: Statements, key: string): Promise<void> => catalog.run(sql`delete from settings where key = ${key}`)
 
-/** Whether a plugin is switched on, where somebody has said so. */
+/** The explicit choice whether a plugin is enabled. Plugins without one have their default. */
 export interface PluginSwitch {
   id: string
   enabled: boolean

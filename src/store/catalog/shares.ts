@@ -28,7 +28,7 @@ interface ShareRow {
   version: number
 }
 
-/** A shared view with what only the house may see of it. */
+/** A shared view with its secrets, which must not leave the server. */
 export interface StoredShare {
   share: Share
   slugSealed: Uint8Array
@@ -60,7 +60,7 @@ export async function insertShare(catalog: Statements, fields: ShareFields, shar
   return toShare(row!) // an insert that returns has a row
 }
 
-/** By id ascending, those after an id. */
+/** Lists the shares of a site after an id, by id ascending. */
 export async function listShares(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<StoredShare[]> {
   const rows = await catalog.all<ShareRow>(sql`
     select ${COLUMNS} from shares where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
@@ -77,7 +77,7 @@ export async function shareBySlugHash(catalog: Statements, slugHash: Uint8Array)
   return row && toShare(row)
 }
 
-/** The one that the site's setting has made. */
+/** Returns the share that was created by the site's public setting. */
 export async function publicShareOf(catalog: Statements, siteId: number): Promise<StoredShare | undefined> {
   const row = await catalog.get<ShareRow>(sql`select ${COLUMNS} from shares where site_id = ${siteId} and is_public = 1`)
   return row && toShare(row)
@@ -113,7 +113,7 @@ function toShare({ slug_sealed, password_hash, locked_filters_json, sections_jso
   const share: Share = {
     ...row,
     has_password: password_hash !== null,
-    // All three were written here.
+    // The three lists were written by this file.
     locked_filters: JSON.parse(locked_filters_json) as SavedFilter[],
     sections: JSON.parse(sections_json) as Section[],
     embed_origins: JSON.parse(embed_origins_json) as string[],

@@ -106,7 +106,7 @@ function toSite({ hosts_json, hosts_listed_at_json, settings_json, identity_hist
   }
 }
 
-/** `site` makes pseudonyms of visitors, `identity` makes person keys (metrics.md 2.1, 2.3). */
+/** The purpose of a site's key: `site` derives the pseudonyms of visitors, `identity` derives person keys (metrics.md 2.1, 2.3). */
 export type SiteKeyPurpose = "site" | "identity"
 
 export const upsertSiteKey = (catalog: Statements, siteId: number, purpose: SiteKeyPurpose, sealed: Uint8Array): Promise<void> =>
@@ -121,7 +121,7 @@ export async function siteKey(catalog: Statements, siteId: number, purpose: Site
   return row?.sealed
 }
 
-/** Sites that a user wants to see first. A person sees some thousand at most. */
+/** Lists the sites that a user has pinned. */
 export const listPinnedSites = (catalog: Statements, userId: number): Promise<{ site_id: number }[]> =>
   catalog.all(sql`select site_id from site_pins where user_id = ${userId} order by site_id limit 1000`)
 

@@ -1,7 +1,7 @@
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** What a ticket stands for: a step of signing in, or of adding a factor, that waits for its second half. */
+/** The kind of a ticket: the two-step operation, a sign-in or the registration of a factor, whose second step it allows. */
 export type TicketKind = "mfa" | "passkey" | "passkey_new" | "totp_new" | "oidc" | "oidc_link"
 
 export interface TicketRow {
@@ -37,7 +37,7 @@ export async function tryTicket(catalog: Statements, hash: Uint8Array, kind: Tic
   return row && toTicket(row)
 }
 
-/** Of parallel calls one gets the ticket; undefined for the others, and for one that is unknown, of another kind, or used before. */
+/** Uses a ticket. Returns undefined when it is unknown, of another kind, or used. Of parallel calls, only one gets the ticket. */
 export async function useTicket(catalog: Statements, hash: Uint8Array, kind: TicketKind, now: number): Promise<TicketRow | undefined> {
   const row = await catalog.get<StoredRow>(sql`
     update login_tickets set used_at = ${now} where hash = ${hash} and kind = ${kind} and used_at is null returning ${COLUMNS}`)

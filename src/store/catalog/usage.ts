@@ -1,14 +1,14 @@
 import { raw, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** Rows of a table; bytes with its indexes, null where they were not counted. */
+/** The size of a table. `bytes` includes its indexes and is null when it was not measured. */
 export interface CatalogTableUsage {
   table: string
   rows: number
   bytes: number | null
 }
 
-/** Pages are read one by one to count bytes: on the event loop, so only of a small catalog. */
+/** Lists the sizes of all tables. `withBytes` reads every page on the event loop, so use it for a small catalog only. */
 export async function listCatalogUsage(catalog: Statements, { withBytes }: { withBytes: boolean }): Promise<CatalogTableUsage[]> {
   const tables = await catalog.all<{ name: string }>(sql`
     select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name`)
@@ -30,11 +30,11 @@ async function bytesByTable(catalog: Statements): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, bytes }) => [name, bytes]))
 }
 
-/** What a site took on a day. */
+/** The storage that a site used on a day. */
 export interface StorageDay {
   day: string
   site_id: number
-  /** `catalog` and `events` have one row each, of the whole file; kinds of columnar segments have one a site. */
+  /** `catalog` and `events` also have one row each for the whole file. Kinds of columnar segments have one row per site. */
   store: "catalog" | "events"
   kind: string
   rows: number
@@ -46,7 +46,7 @@ export const putStorageDay = (catalog: Statements, { day, site_id, store, kind, 
     insert into storage_days (day, site_id, store, kind, rows, bytes) values (${day}, ${site_id}, ${store}, ${kind}, ${rows}, ${bytes})
     on conflict do update set rows = excluded.rows, bytes = excluded.bytes`)
 
-/** The oldest row of each kind of each site since a day: what growth is counted from. */
+/** Lists the oldest row of each site and kind since a day. Growth is measured from these. */
 export const listFirstStorageDays = (catalog: Statements, from: string): Promise<StorageDay[]> =>
   catalog.all(sql`
     select min(day) as day, site_id, store, kind, rows, bytes from storage_days

@@ -12,13 +12,13 @@ export interface NewUser {
   email: string
   email_key: string
   name: string
-  /** Null for somebody who signs in otherwise, or not yet. */
+  /** Null for a user who signs in by other means or has not chosen a password yet. */
   password_hash: string | null
   is_instance_admin: boolean
   created_at: number
 }
 
-/** Undefined when the address is taken. */
+/** Inserts a user. Returns undefined when the address is taken. */
 export async function insertUser(catalog: Statements, user: NewUser): Promise<User | undefined> {
   const row = await catalog.get<UserRow>(sql`
     insert into users (email, email_key, name, password_hash, is_instance_admin, created_at)
@@ -28,7 +28,7 @@ export async function insertUser(catalog: Statements, user: NewUser): Promise<Us
   return row && toUser(row)
 }
 
-/** By id ascending, those after an id. */
+/** Lists the users after an id, by id ascending. */
 export async function listUsers(catalog: Statements, { after, limit }: Slice): Promise<User[]> {
   const rows = await catalog.all<UserRow>(sql`select ${COLUMNS} from users where id > ${after} order by id limit ${limit}`)
   return rows.map(toUser)
@@ -39,7 +39,7 @@ export async function userByEmailKey(catalog: Statements, emailKey: string): Pro
   return row && toUser(row)
 }
 
-/** Of any status; a deleted user's row stays, without a name and an address. */
+/** Returns a user of any status. The row of a deleted user stays, without name and address. */
 export async function userById(catalog: Statements, id: number): Promise<User | undefined> {
   const row = await catalog.get<UserRow>(sql`select ${COLUMNS} from users where id = ${id}`)
   return row && toUser(row)
@@ -55,11 +55,11 @@ export async function passwordHashOf(catalog: Statements, userId: number): Promi
 
 const toUser = (row: UserRow): User => ({ ...row, is_instance_admin: row.is_instance_admin === 1, shortcuts: row.shortcuts === 1 })
 
-/** Unless somebody has chosen another password meanwhile. */
+/** Replaces the hash of an unchanged password, for example with a costlier one. Does nothing when the password was changed meanwhile. */
 export const replacePasswordHash = (catalog: Statements, userId: number, { old, fresh }: { old: string; fresh: string }): Promise<void> =>
   catalog.run(sql`update users set password_hash = ${fresh} where id = ${userId} and password_hash = ${old}`)
 
-/** Chosen by somebody, not merely made anew. */
+/** Sets a new password. */
 export const updatePassword = (catalog: Statements, userId: number, hash: string): Promise<void> =>
   catalog.run(sql`update users set password_hash = ${hash}, version = version + 1 where id = ${userId}`)
 
@@ -69,16 +69,16 @@ export async function updateProfile(catalog: Statements, userId: number, profile
       name = ${profile.name}, locale = ${profile.locale}, time_format = ${profile.time_format}, theme = ${profile.theme},
       shortcuts = ${profile.shortcuts}, start_page = ${profile.start_page}, version = version + 1
     where id = ${userId} returning ${COLUMNS}`)
-  return toUser(row!) // whoever is signed in has a row
+  return toUser(row!) // the caller is the signed-in user
 }
 
-/** Those who may sign in. */
+/** Counts the active instance admins. */
 export async function countInstanceAdmins(catalog: Statements): Promise<number> {
   const row = await catalog.get<{ n: number }>(sql`select count(*) as n from users where is_instance_admin = 1 and status = 'active'`)
   return row!.n // a count has a row
 }
 
-/** The row stays, for what refers to it, without anything that says who it was; the address is free again. */
+/** Removes everything personal from the row of a deleted user. The row stays for the records that refer to it; the address is free again. */
 export const anonymizeUser = (catalog: Statements, userId: number, now: number): Promise<void> =>
   catalog.run(sql`
     update users set
@@ -87,8 +87,8 @@ export const anonymizeUser = (catalog: Statements, userId: number, now: number):
       time_format = null, theme = null, start_page = null, last_login_at = null, last_seen_at = null, version = version + 1
     where id = ${userId}`)
 
-/** What lets somebody in beside the row itself. */
-export async function deleteWaysIn(catalog: Statements, userId: number): Promise<void> {
+/** Deletes a user's credentials, except for the password, and the site-specific roles. */
+export async function deleteUserAccess(catalog: Statements, userId: number): Promise<void> {
   await catalog.run(sql`delete from passkeys where user_id = ${userId}`)
   await catalog.run(sql`delete from recovery_codes where user_id = ${userId}`)
   await catalog.run(sql`delete from oidc_identities where user_id = ${userId}`)
@@ -97,12 +97,12 @@ export async function deleteWaysIn(catalog: Statements, userId: number): Promise
   await catalog.run(sql`delete from site_members where user_id = ${userId}`)
 }
 
-/** The address was shown to be theirs, by a link that was sent to it. */
+/** Marks a user's address as verified, after a link that was sent to it was opened. */
 export const markEmailVerified = (catalog: Statements, userId: number, now: number): Promise<void> =>
   catalog.run(sql`
     update users set email_verified_at = ${now}, version = version + 1 where id = ${userId} and email_verified_at is null`)
 
-/** False when somebody else has the address. */
+/** Changes the address of a user. Returns false when another user has it. */
 export async function updateEmail(
   catalog: Statements,
   userId: number,
@@ -115,25 +115,22 @@ export async function updateEmail(
   return row !== undefined
 }
 
-/** Whether the first user was ever made; true for ever after, also when that user is gone. */
+/** Returns whether setup was completed. It stays true even when the first user is deleted. */
 export const isSetUp = async (catalog: Statements): Promise<boolean> => (await catalog.get(sql`select 1 from setup`)) !== undefined
 
-/**
- * Whether the catalog holds an organization or a user. False for a new catalog, also while its first migrations are not finished:
- * nothing has been promised to anyone then.
- */
+/** Returns whether the catalog contains an organization or a user. False for a new catalog, even before its first migrations have run. */
 export async function isInUse(catalog: Statements): Promise<boolean> {
   const tables = await catalog.all<{ name: string }>(
     sql`select name from sqlite_schema where type = 'table' and name in ('organizations', 'users')`,
   )
-  if (tables.length < 2) return false // both are made by the first migration
+  if (tables.length < 2) return false // the first migration creates both
   return (await catalog.get(sql`select 1 from organizations union all select 1 from users limit 1`)) !== undefined
 }
 
 export const insertSetup = (catalog: Statements, { userId, now }: { userId: number; now: number }): Promise<void> =>
   catalog.run(sql`insert into setup (id, completed_at, completed_by) values (1, ${now}, ${userId})`)
 
-/** What of a user an instance admin can change. */
+/** The fields of a user that an instance admin can change. */
 export interface UserFields {
   name: string
   email: string
@@ -141,7 +138,7 @@ export interface UserFields {
   is_instance_admin: boolean
 }
 
-/** Undefined when another user has the address. A new address is not known to be the user's. */
+/** Updates a user. Returns false when another user has the address. A new address is not verified. */
 export const updateUserFields = async (catalog: Statements, id: number, fields: UserFields): Promise<boolean> =>
   (await catalog.get(sql`
     update or ignore users set
@@ -150,19 +147,19 @@ export const updateUserFields = async (catalog: Statements, id: number, fields: 
       email_key = ${fields.email_key}, version = version + 1
     where id = ${id} returning id`)) !== undefined
 
-/** Lets a user in again, or not. `at` is when it was disabled; null: it is active. */
+/** Disables a user, or enables the user again. `at` is the time of disabling; null means active. */
 export const updateUserState = (catalog: Statements, id: number, at: number | null): Promise<void> =>
   catalog.run(sql`
     update users set status = ${at === null ? "active" : "disabled"}, disabled_at = ${at}, version = version + 1 where id = ${id}`)
 
-/** Takes away everything beside the password. */
+/** Deletes all second factors of a user. */
 export async function deleteSecondFactors(catalog: Statements, userId: number): Promise<void> {
   await catalog.run(sql`update users set totp_sealed = null, totp_last_step = null, version = version + 1 where id = ${userId}`)
   await catalog.run(sql`delete from passkeys where user_id = ${userId}`)
   await catalog.run(sql`delete from recovery_codes where user_id = ${userId}`)
 }
 
-/** Organizations that would be without an active owner if a user went. */
+/** Lists the organizations of which a user is the only active owner. */
 export const organizationsOwnedAlone = (catalog: Statements, userId: number): Promise<{ id: number; name: string }[]> =>
   catalog.all(sql`
     select organizations.id, organizations.name from memberships join organizations on organizations.id = organization_id
