@@ -2,14 +2,20 @@
 
 import type { Invitation } from "./cli/command.ts"
 import { jumpText } from "./domain/moment.ts"
-import { statusOf } from "./http/public/creation.ts"
+import { createClients } from "./http/caller.ts"
+import { createAuthorize } from "./http/private/authorize.ts"
+import { privateOrigins } from "./http/private/origins.ts"
+import { statusOf } from "./http/public/requests.ts"
 import { createServer, type HttpServer } from "./http/server.ts"
 import { type Collector, createCollector } from "./ingest/collect/collect.ts"
 import { createIngestCounts } from "./ingest/commit/outcomes.ts"
 import { type LoadedPlugins, loadPlugins, pluginFacts } from "./plugin/load.ts"
+import { createPluginRegistry } from "./plugin/registry.ts"
 import type { Engine } from "./query/engine/engine.ts"
 import { accountTasks } from "./services/accounts/accounts.ts"
 import { createOnlineRestore } from "./services/backup/online-restore.ts"
+import type { DataHooks } from "./services/erasure/data-hooks.ts"
+import { createErasure, type Erasure } from "./services/erasure/erasure.ts"
 import { createExports } from "./services/export/export.ts"
 import { type Console, createConsole } from "./services/instance/console.ts"
 import { defineCoreJobs, jobTasks } from "./services/instance/core-jobs.ts"
@@ -30,8 +36,8 @@ import { createStats } from "./services/stats/stats.ts"
 import { begin, end } from "./wiring/life.ts"
 import { closeFoundation, openFoundation } from "./wiring/opening.ts"
 import { operationsOf } from "./wiring/operations.ts"
-import { cookieOf, isSecure, serverOptions } from "./wiring/server.ts"
-import { type AppOptions, baseUrlOf, collectorOptions, consoleSettings, doctorOptions, upkeepOptions } from "./wiring/settings.ts"
+import { authorizeOptions, cookieOf, isSecure, serverOptions } from "./wiring/server.ts"
+import { type AppOptions, collectorOptions, consoleSettings, createBaseUrl, doctorOptions, upkeepOptions } from "./wiring/settings.ts"
 
 export interface App extends HttpServer {
   instance: Instance
@@ -39,6 +45,9 @@ export interface App extends HttpServer {
   engine: Engine
   operations: Operations
   plugins: LoadedPlugins
+  erasure: Erasure
+  /** Data hooks of all plugins. */
+  hooks: DataHooks
   /** Who belongs to which organization. */
   memberships: Memberships
   console: Console
@@ -56,28 +65,23 @@ export async function createApp(given: AppOptions): Promise<App> {
   const logLines = createLogLines(given.log, { now: given.clock.now, level: given.config.log_level })
   const options = { ...given, log: logLines.log }
   const { config, clock, log } = options
-  let address: string | undefined
-  const publicUrl = () => baseUrlOf(config, address)
+  const baseUrl = createBaseUrl(config)
+  const publicUrl = baseUrl.current
   const foundation = await openFoundation(options, publicUrl)
   const { instance, engine, slowQuestions, placeFile } = foundation
+  const registry = createPluginRegistry()
   const counts = createIngestCounts({ now: clock.now })
   const live = createLive({ directory: instance.sites.directory, engine, clock })
   const collector = createCollector({
     ...collectorOptions(options, instance),
     counts,
     watch: live.ingest,
-    areaSteps: () => plugins.areaSteps(),
+    areaSteps: registry.areaSteps,
     placeFile,
     store: instance.events,
   })
   instance.states.onDamage(collector.meetDamage)
-  const operations = operationsOf(
-    options,
-    instance,
-    () => address,
-    () => plugins.hooks,
-    () => plugins.areaFiles,
-  )
+  const operations = operationsOf(options, instance, { baseUrl: baseUrl.current, hooks: registry.hooks, areaFiles: registry.areaFiles })
   const placeNames = placeFile?.names
   const stats = createStats({ ...instance, engine, clock, placeNames })
   const recordReports = createRecordReports({ ...instance, engine, clock, placeNames })
@@ -95,7 +99,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     live,
     random: options.random,
     dataDir: config.data_dir,
-    areaFiles: () => plugins.areaFiles,
+    areaFiles: registry.areaFiles,
     isSecure: isSecure(options),
   })
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
@@ -114,13 +118,21 @@ export async function createApp(given: AppOptions): Promise<App> {
     queueDepth: () => collector.depth,
     slowQuestions,
     cookies: cookie.impersonation,
-    hooks: () => plugins.hooks,
+    hooks: registry.hooks,
     pluginFacts: pluginFacts(options.plugins),
     onlineRestore,
     examine: (report, host) => examine({ ...doctorOptions(options, instance), requestHost: host }, report),
   })
+  const erasure = createErasure({ ...instance, takeouts: siteAreas.takeouts, clock, hooks: registry.hooks })
+  const clients = createClients(collector)
+  const origins = privateOrigins({ baseUrl: config.base_url ?? "", allowedHosts: config.allowed_hosts })
+  const authorize = createAuthorize({ ...authorizeOptions(options, instance), cookie, origins, addressOf: clients.addressOf })
   const plugins = await loadPlugins({
     ...options,
+    registry,
+    authorize,
+    addressOf: clients.addressOf,
+    erasure,
     engine,
     collector,
     statusOf,
@@ -129,7 +141,6 @@ export async function createApp(given: AppOptions): Promise<App> {
     stats,
     recordReports,
     exports,
-    takeouts: siteAreas.takeouts,
     console: admin,
     publicUrl,
     allowedHosts: config.allowed_hosts,
@@ -138,10 +149,13 @@ export async function createApp(given: AppOptions): Promise<App> {
     await closeFoundation(foundation)
     throw error
   })
-  defineCoreJobs({ ...instance, erasure: plugins.erasure, clock, log })
+  defineCoreJobs({ ...instance, erasure, clock, log })
   const server = createServer({
-    ...serverOptions(options, instance, () => address),
+    ...serverOptions(options, instance, baseUrl.current),
     ...memberships,
+    ...clients,
+    authorize,
+    origins,
     siteAreas,
     stats,
     exports,
@@ -150,11 +164,11 @@ export async function createApp(given: AppOptions): Promise<App> {
     onScript: live.scriptSeen,
     publicUrl,
     cookie,
-    mountPlugins: plugins.mountPlugins,
+    pluginRoutes: plugins.pluginRoutes,
     answerAtEndpoint: plugins.answerAtEndpoint,
     pluginPages: plugins.pages,
   })
-  const upkeep = { ...upkeepOptions(options, instance), hooks: plugins.hooks }
+  const upkeep = { ...upkeepOptions(options, instance), hooks: registry.hooks }
   const onJump = (milliseconds: number) => {
     instance.health.enter("clock_jump", jumpText(milliseconds))
     instance.schedules.replan().catch((error) => log.error("jobs could not be planned anew", { error }))
@@ -169,18 +183,18 @@ export async function createApp(given: AppOptions): Promise<App> {
   ]
   const timers = createTimers(tasks, { clock, log, onJump })
   let control: { stop(): void } | undefined
-  const parts = { instance, engine, collector, operations, plugins, memberships, console: admin }
+  const parts = { instance, erasure, hooks: registry.hooks, engine, collector, operations, plugins, memberships, console: admin }
   return {
     ...server,
     ...parts,
     restarting: onlineRestore.asked,
     async inviteToSetUp(onRenewal) {
       if (await instance.accounts.users.isSetUp()) return undefined
-      const url = `${baseUrlOf(config, address)}/setup`
+      const url = `${baseUrl.current()}/setup`
       return { url, ...instance.accounts.setup.token.begin((invitation) => onRenewal({ url, ...invitation })) }
     },
     async start(at) {
-      address = at
+      baseUrl.listensAt(at)
       control = await begin(options, { instance, operations, timers, upkeep })
     },
     async stop() {

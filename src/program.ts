@@ -23,7 +23,7 @@ import { jsonLog, lineWriter } from "./services/runtime/log.ts"
 import { pendingIn } from "./services/runtime/stores.ts"
 import { fillDemo, makeDemoUser } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
-import { type AppOptions, instanceOptions } from "./wiring/settings.ts"
+import { type AppOptions, createBaseUrl, instanceOptions } from "./wiring/settings.ts"
 
 const CLOCK: Clock = { now: Date.now, monotonic: () => performance.now() }
 
@@ -40,7 +40,7 @@ const program: Program = {
     const open = async () => {
       const instance = await openInstance(instanceOptions(options))
       return {
-        operations: operationsOf(options, instance, () => undefined),
+        operations: operationsOf(options, instance, { baseUrl: createBaseUrl(options.config).current }),
         async close() {
           await instance.accounts.mail.settled()
           await instance.close()

@@ -1,4 +1,18 @@
 import { readAddress } from "../ingest/address/client-address.ts"
+import type { ClientFacts } from "../ingest/collect/clients.ts"
+import type { Call } from "../web/guard.ts"
+
+/** Finds out who sent a request, behind trusted proxies. */
+export interface Clients {
+  /** Returns the address of the client, or undefined if the connection has ended. */
+  addressOf(call: Pick<Call, "request" | "server">): string | undefined
+  placeOf(call: Pick<Call, "request" | "server">): { country: string; city: string }
+}
+
+export const createClients = ({ clientAddress, clientPlace }: Pick<ClientFacts, "clientAddress" | "clientPlace">): Clients => ({
+  addressOf: ({ request, server }) => clientAddress(server?.requestIP(request)?.address, request.headers),
+  placeOf: ({ request, server }) => clientPlace(server?.requestIP(request)?.address, request.headers),
+})
 
 /** Returns the /24 of an IPv4 address or the /48 of an IPv6 address, or "" without an address. Only this prefix of a signed-in user is stored. */
 export function addressPrefix(address: string | undefined): string {

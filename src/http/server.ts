@@ -1,5 +1,6 @@
-import type { AnyElysia } from "elysia"
+import { type AnyElysia, Elysia } from "elysia"
 import { AppError } from "../domain/error.ts"
+import type { PluginRoutes } from "../plugin/load.ts"
 import type { Idempotency } from "../services/api-keys/idempotency.ts"
 import type { Annotations } from "../services/definitions/annotations.ts"
 import type { Funnels } from "../services/definitions/funnels.ts"
@@ -10,42 +11,38 @@ import type { Health } from "../services/runtime/health.ts"
 import type { Sites } from "../services/sites/sites.ts"
 import type { QueryForm } from "../services/stats/query-form.ts"
 import type { Stats } from "../services/stats/stats.ts"
-import type { Call, Peers } from "../web/guard.ts"
-import { type AuthOptions, apiKeyAuth, keyGate } from "./auth.ts"
+import type { Peers } from "../web/guard.ts"
+import { type AuthOptions, apiKeyAuth, keyGate, keyRequests } from "./auth.ts"
 import { collectHandlers } from "./collect/collect.ts"
 import type { CollectOptions } from "./collect/response.ts"
 import { crossOrigin } from "./cors.ts"
 import { dashboardHandlers, type PagesOptions } from "./dashboard/pages.ts"
 import { baseUrlFor, notFound, problem, toFailure } from "./errors.ts"
 import { headerSets, requestId } from "./headers.ts"
-import { healthRoutes } from "./health.ts"
-import { keyRequests } from "./key-requests.ts"
+import { outliveReport } from "./idle-timeouts.ts"
 import { apiLimits } from "./limits.ts"
 import { type McpOptions, mcpRoutes } from "./mcp/endpoint.ts"
 import { errorRoutes } from "./openapi/errors.ts"
 import { privateDocument } from "./openapi/private-document.ts"
-import { privateOrigins } from "./private/origins.ts"
 import { type PrivateOptions, privateRoutes } from "./private/routes.ts"
-import { annotationRoutes } from "./public/annotations.ts"
-import { creation } from "./public/creation.ts"
+import { annotationRoutes, funnelRoutes, goalRoutes } from "./public/definitions.ts"
 import { eventRoutes } from "./public/events.ts"
 import { exportRoutes } from "./public/export.ts"
-import { funnelRoutes } from "./public/funnels.ts"
-import { goalRoutes } from "./public/goals.ts"
 import { keyRoutes } from "./public/key.ts"
 import { queryRoutes } from "./public/query.ts"
+import { creation } from "./public/requests.ts"
 import type { SiteFacts } from "./public/shown.ts"
 import { siteRoutes } from "./public/sites.ts"
 import { statsRoutes } from "./public/stats.ts"
-import { outliveReport } from "./quiet-connections.ts"
 import { router } from "./router.ts"
 import { type TrackerOptions, trackerHandlers } from "./tracker.ts"
 
 export interface ServerOptions
-  extends Omit<PrivateOptions, "origins" | "addressOf" | "placeOf" | "create" | "describe">,
+  extends Omit<PrivateOptions, "create" | "describe">,
     Omit<CollectOptions, "headers">,
-    Omit<TrackerOptions, "headers">,
-    Pick<PagesOptions, "isSetUp" | "pluginPages">,
+    Omit<TrackerOptions, "headers" | "addressOf">,
+    Pick<PagesOptions, "isSetUp" | "pluginPages" | "origins">,
+    Pick<PluginRoutes, "answerAtEndpoint">,
     Omit<AuthOptions, "limits" | "addressOf" | "sites" | "keys" | "onKey">,
     SiteFacts,
     Pick<McpOptions, "mcpAllowedOrigins" | "version"> {
@@ -82,26 +79,21 @@ export interface HttpServer {
 export const LISTENING = { idleTimeout: 10, maxRequestBodySize: 200 << 20, development: false, reusePort: false } as const
 
 export function createServer(options: ServerOptions): HttpServer {
-  const { baseUrl, log, health } = options
+  const { baseUrl, log, health, origins } = options
   const headers = headerSets(options)
   const collectors = collectHandlers({ ...options, headers: headers.open })
   const cors = crossOrigin(options.corsOrigins)
-  const origins = privateOrigins(options)
   const counted = keyRequests(options.keyUsage)
-  const pages = dashboardHandlers({ ...options.siteAreas, ...options, headers, origins })
-  const addressOf = ({ request, server }: Pick<Call, "request" | "server">) =>
-    options.collector.clientAddress(server?.requestIP(request)?.address, request.headers)
-  const scripts = trackerHandlers({ ...options, headers: headers.open, addressOf })
-  const placeOf = ({ request, server }: Pick<Call, "request" | "server">) =>
-    options.collector.clientPlace(server?.requestIP(request)?.address, request.headers)
+  const pages = dashboardHandlers({ ...options.siteAreas, ...options, headers })
+  const scripts = trackerHandlers({ ...options, headers: headers.open })
   const create = creation(options.idempotency)
   const kit = { baseUrl, log, headers: headers.api }
-  const forPrograms = router(kit, programRoutes(options, { addressOf, create, onKey: counted.onKey }))
+  const forPrograms = router(kit, programRoutes(options, { create, onKey: counted.onKey }))
   // Four in five routes are for people. They are created on the first request, because they would delay every start.
   let made: AnyElysia | undefined
   const forPeople = (): AnyElysia => {
     const describe = () => privateDocument(forPeople().routes, { baseUrl, cookie: options.cookie.name })
-    made ??= router(kit, privateRoutes({ ...options, create, origins, addressOf, placeOf, describe }))
+    made ??= router(kit, privateRoutes({ ...options, create, describe }))
     return made
   }
 
@@ -153,15 +145,14 @@ export function createServer(options: ServerOptions): HttpServer {
 }
 
 interface RoutesKit {
-  addressOf(call: Call): string | undefined
   create: ReturnType<typeof creation>
   onKey: AuthOptions["onKey"]
 }
 
 /** Creates the routes for programs: public API, MCP, health and documentation. */
-function programRoutes(options: ServerOptions, { addressOf, create, onKey }: RoutesKit): AnyElysia[] {
+function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): AnyElysia[] {
   const { apiRateLimit, now, health, stats, collector } = options
-  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), addressOf, onKey })
+  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), onKey })
   const auth = apiKeyAuth(gate)
   return [
     healthRoutes(health),
@@ -201,3 +192,18 @@ const isMisleading = (path: string): boolean => /\/\/|#/.test(path) || /%2f|%5c|
 
 /** Path prefixes whose segments are ids. An invalid id means an unknown resource, however it is encoded. */
 const WITH_IDS = /^\/api\/(?:public\/v1\/.*|private\/sites\/[^/]+)/
+
+/** Creates the health routes for restart probes and load balancers. They need no key and reveal neither sites nor the version. */
+export const healthRoutes = (health: Health) =>
+  new Elysia()
+    .get("/health/live", () => ({ status: "ok" }), { detail: { hide: true } })
+    .get(
+      "/health",
+      ({ set }) => {
+        const { status, reasons } = health.report()
+        if (status === "ok") return { status }
+        set.status = 503
+        return { status, reasons }
+      },
+      { detail: { hide: true } },
+    )

@@ -108,3 +108,10 @@ export type AnyPlugin = Plugin
 
 /** Returns the plugin unchanged. Only adds the type. */
 export const definePlugin = <Settings extends TObject>(plugin: Plugin<Settings>): AnyPlugin => plugin
+
+/** A plugin that has been set up. */
+export interface SetUpPlugin {
+  id: string
+  isOn(): boolean
+  contribution: Contribution
+}

@@ -12,23 +12,24 @@ import type { Random } from "../services/secrets/secrets.ts"
 import { createUnlockTokens } from "../services/sharing/unlock-tokens.ts"
 import type { RecordReports } from "../services/stats/record-reports.ts"
 import type { Stats } from "../services/stats/stats.ts"
+import type { Authorize } from "../web/router.ts"
 import type { AddressLists } from "./address-lists.ts"
 import type { AnyPlugin } from "./contract.ts"
-import { type Host, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
+import { authorizePlugin } from "./gate.ts"
+import { type Host, type HostServices, pluginAudit, pluginOutbox, pluginSecrets } from "./host.ts"
 import { ownCounters } from "./host-counters.ts"
 import { pluginBatch, pluginCreation } from "./host-creation.ts"
 import { importWriters } from "./host-imports.ts"
 import { pluginJobs } from "./host-jobs.ts"
 import { ownSlugs } from "./host-slugs.ts"
 import { ownTrash } from "./host-trash.ts"
-import type { LateAuthorize } from "./late-authorize.ts"
 import { ownRows, type RowReader } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
 import { recording } from "./recording.ts"
+import type { PluginRegistry } from "./registry.ts"
 import { instanceRouter, openRouter, siteRouter } from "./routers.ts"
 import { siteHashes } from "./site-hash.ts"
-import type { LateThrottle } from "./throttle.ts"
-import type { KnownWidget } from "./widgets.ts"
+import { type AddressOf, throttles } from "./throttle.ts"
 
 /** Dependencies of the hosts. */
 export interface HostOptions {
@@ -44,6 +45,11 @@ export interface HostOptions {
   stats: Stats
   recordReports: RecordReports
   exports: Exports
+  erasure: Erasure
+  /** Filled while the plugins are set up. */
+  registry: Pick<PluginRegistry, "widgets">
+  authorize: Authorize
+  addressOf: AddressOf
   clock: Pick<Clock, "now">
   log: Log
   random: Random
@@ -54,22 +60,16 @@ export interface HostOptions {
   resolveTxt: ResolveTxt
 }
 
-/** Parts that exist only after all plugins are set up. */
-interface LateParts {
-  authorize: Pick<LateAuthorize, "forPlugin">
-  throttle: Pick<LateThrottle, "make">
-  erasure: Erasure
-  widgets(): readonly KnownWidget[]
-}
-
 /** Creates the host of a plugin, limited to the names and data of that plugin. */
-export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlugin) => Host<Record<string, unknown>> {
+export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Record<string, unknown>> {
   const { instance } = options
   const siteHash = siteHashes(instance.siteKeys)
+  const services = hostServices(options)
+  const throttle = throttles(options.clock.now, options.addressOf)
   return (plugin) => {
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
-    const gate = late.authorize.forPlugin(id, isOn)
+    const gate = authorizePlugin(options.authorize, id, isOn)
     const db = ownTables(instance.catalog, id)
     const audit = pluginAudit(instance.audit, id)
     const jobs = pluginJobs(instance.jobs, id, options.clock.now)
@@ -79,14 +79,7 @@ export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlug
     return {
       id,
       settings: options.settings[id] ?? {},
-      services: {
-        ...instance,
-        console: options.console,
-        stats: options.stats,
-        recordReports: options.recordReports,
-        exports: options.exports,
-        erasure: late.erasure,
-      },
+      services,
       db,
       rows: ownRows(instance.events, options.engine, id),
       engine: options.engine,
@@ -107,7 +100,7 @@ export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlug
       fetch: instance.outbound.fetch,
       now: options.clock.now,
       random: options.random,
-      throttle: late.throttle.make,
+      throttle,
       siteHash,
       ...recording(options.collector, plugin),
       ...options.lists.forPlugin(plugin, options.settings[id] ?? {}),
@@ -119,13 +112,35 @@ export function hostsOf(options: HostOptions, late: LateParts): (plugin: AnyPlug
         if (!instance.outbound.enabled) throw new AppError("outbound_disabled", "Outgoing requests are turned off on this instance.")
         return options.resolveTxt(name)
       },
-      widgets: late.widgets,
+      widgets: options.registry.widgets,
       siteRouter: () => siteRouter(gate, id),
       instanceRouter: () => instanceRouter(gate, id),
       openRouter: () => openRouter(isOn),
     }
   }
 }
+
+/** Returns the services of the contract and nothing else: a plugin cannot reach the stores, the lock or the secrets, not even by a cast. */
+const hostServices = ({ instance, console, stats, recordReports, exports, erasure }: HostOptions): HostServices => ({
+  sites: instance.sites,
+  allSites: instance.allSites,
+  goals: instance.goals,
+  funnels: instance.funnels,
+  annotations: instance.annotations,
+  organizations: instance.organizations,
+  settings: instance.settings,
+  keys: instance.keys,
+  access: instance.access,
+  accounts: instance.accounts,
+  plugins: instance.plugins,
+  backups: instance.backups,
+  health: instance.health,
+  console,
+  stats,
+  recordReports,
+  exports,
+  erasure,
+})
 
 /** Returns a log that adds the id of the plugin. */
 function logOf(log: Log, plugin: string): Log {

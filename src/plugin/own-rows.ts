@@ -6,12 +6,12 @@ import type { Sql } from "../store/sql.ts"
 
 /**
  * Row tables of a plugin in the event store, for data that grows with traffic. Writes use the only writer, on this thread, and are on
- * disk when `write` returns. Reads run in a query worker, see everything committed before them, and have the limits of a report:
+ * disk when `write` resolves. Reads run in a query worker, see everything committed before them, and have the limits of a report:
  * 15 seconds, and a query slot of the organization.
  */
 export interface OwnRows {
   /** All or nothing, and short: it holds up the events that come in. A long piece of work is many of them. Nothing in it waits. */
-  write<T>(work: (rows: RowStatements) => T): T
+  write<T>(work: (rows: RowStatements) => T): Promise<T>
   /** Reads at most 10,000 rows. Read longer lists in slices. Store numbers above 2^53 as a BLOB. */
   read<Row>(statement: Sql, caller: Caller): Promise<Row[]>
 }
@@ -31,7 +31,7 @@ export function ownRows(events: Pick<EventStore, "rows">, reader: RowReader, plu
     return statement
   }
   return {
-    write: (work) =>
+    write: async (work) =>
       events.rows((rows) =>
         work({
           all: (statement) => rows.all(judged(statement)),

@@ -6,7 +6,7 @@ import { inspect } from "../domain/shape.ts"
 import type { Site } from "../domain/site.ts"
 import type { ReportOptions } from "../services/stats/open-report.ts"
 import { pluginFault } from "./check.ts"
-import type { AnyPlugin, Contribution } from "./contract.ts"
+import type { SetUpPlugin } from "./contract.ts"
 
 /** Request for a widget: a site, and flat arguments (range, filters, comparison) as for reports. */
 export interface WidgetQuestion {
@@ -57,22 +57,24 @@ function checkingConfig({ config: schema, resolve }: Widget): Widget["resolve"] 
   }
 }
 
+export interface WidgetRules {
+  /** Permissions of the core and of all plugins. */
+  permissions: Permissions
+}
+
 const COLUMNS = 12
 const ROWS = 12
 
 /** Collects the widgets of all plugins in the order of the list. Throws the fault of the first faulty widget. */
-export function allWidgets(
-  contributions: readonly { id: AnyPlugin["id"]; contribution: Contribution }[],
-  { permissions, isOn }: { permissions: Permissions; isOn(id: string): boolean },
-): KnownWidget[] {
+export function allWidgets(plugins: readonly SetUpPlugin[], { permissions }: WidgetRules): KnownWidget[] {
   const known: KnownWidget[] = []
-  for (const { id, contribution } of contributions) {
+  for (const { id, isOn, contribution } of plugins) {
     for (const [type, widget] of Object.entries(contribution.widgets ?? {})) {
       const fault = faultOf(type, widget, permissions)
       const other = known.find((each) => each.type === type)
       if (fault !== undefined) throw pluginFault(id, `the widget ${type} ${fault}`)
       if (other) throw pluginFault(id, `the widget ${type} is that of the plugin ${other.plugin} already`)
-      known.push({ ...widget, type, plugin: id, isAvailable: () => isOn(id), resolve: checkingConfig(widget) })
+      known.push({ ...widget, type, plugin: id, isAvailable: isOn, resolve: checkingConfig(widget) })
     }
   }
   return known

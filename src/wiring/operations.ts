@@ -10,7 +10,7 @@ import { createStorage } from "../services/instance/storage.ts"
 import { beginsJobs } from "../services/jobs/jobs.ts"
 import { placesIn } from "../services/runtime/data-folder.ts"
 import { operatorActor } from "./account-settings.ts"
-import { type AppOptions, baseUrlOf, cacheBytes, doctorOptions, scriptUrlOf } from "./settings.ts"
+import { type AppOptions, cacheBytes, doctorOptions, scriptUrlOf } from "./settings.ts"
 
 /** With an engine of its own: a command may run where nothing is served. */
 async function takeOut(
@@ -36,10 +36,12 @@ async function takeOut(
 export function operationsOf(
   options: AppOptions,
   instance: Instance,
-  address: () => string | undefined,
-  // Of areas that are not set up: what they have derived from visits goes with their next nightly run.
-  hooks: () => DataHooks = () => NO_HOOKS,
-  areaFiles: () => readonly AreaFile[] = () => [],
+  {
+    baseUrl,
+    // Of areas that are not set up: what they have derived from visits goes with their next nightly run.
+    hooks = NO_HOOKS,
+    areaFiles = () => [],
+  }: { baseUrl(): string; hooks?: DataHooks; areaFiles?(): readonly AreaFile[] },
 ): Operations {
   const { config, clock, version } = options
   const places = { dataDir: config.data_dir, backupWorkerUrl: options.workers.backup }
@@ -49,10 +51,10 @@ export function operationsOf(
     ...instance.accounts,
     actor: operatorActor(version),
     clock,
-    publicUrl: () => baseUrlOf(config, address()),
+    publicUrl: baseUrl,
     now: clock.now,
     takeOut: (site, path) => takeOut(options, instance, areaFiles, { site, path }),
-    scriptUrl: () => scriptUrlOf(config, address()),
+    scriptUrl: () => scriptUrlOf(config, baseUrl()),
     retention: createRetention({ ...instance, ...places, clock, hooks, segments, beginJob: beginsJobs(instance) }),
     examine: (report) => examine(doctorOptions(options, instance), report),
   })

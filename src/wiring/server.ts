@@ -11,8 +11,20 @@ export const isSecure = ({ config }: Pick<AppOptions, "config">): boolean => con
 export const cookieOf = (options: AppOptions, { cookieSecrets }: Instance): SessionCookie =>
   sessionCookie({ secrets: cookieSecrets, secure: isSecure(options), allowInsecure: options.config.allow_insecure_http })
 
+/** Returns what authorization takes from the settings and from the services of the instance. */
+export const authorizeOptions = ({ config, clock }: AppOptions, instance: Instance) => ({
+  now: clock.now,
+  isSetUp: instance.accounts.users.isSetUp,
+  sessions: instance.sessions,
+  access: instance.access,
+  secondFactors: instance.accounts.secondFactors,
+  maintenance: instance.maintenance.current,
+  isOn: instance.plugins.isOn,
+  privateRate: config.private_rate,
+})
+
 /** What the web server takes from the settings and from the services of the instance. */
-export const serverOptions = ({ config, clock, log, version }: AppOptions, instance: Instance, address: () => string | undefined) => ({
+export const serverOptions = ({ config, clock, log, version }: AppOptions, instance: Instance, baseUrl: () => string) => ({
   ...instance.accounts,
   isSetUp: instance.accounts.users.isSetUp,
   health: instance.health,
@@ -37,7 +49,7 @@ export const serverOptions = ({ config, clock, log, version }: AppOptions, insta
   hsts: config.hsts,
   collectPath: config.collect_path,
   scriptPath: config.script_path,
-  scriptUrl: () => scriptUrlOf(config, address()),
+  scriptUrl: () => scriptUrlOf(config, baseUrl()),
   serverName: config.server_name,
   siteDefaults: siteDefaults(config),
   privateRate: config.private_rate,

@@ -105,8 +105,23 @@ export const siteDefaults = (config: Config): InstanceOptions["defaults"] => ({
 })
 
 /** Where pages load the tracker from; without a base URL at the address where the instance listens. */
-export const scriptUrlOf = (config: Config, address: string | undefined): string =>
-  baseUrlOf(config, address) + (config.script_path ?? "/js/script.js")
+export const scriptUrlOf = (config: Config, baseUrl: string): string => baseUrl + (config.script_path ?? "/js/script.js")
+
+/** Base URL of the instance. Without a configured one it is the address the instance listens at, once that is known. */
+export interface BaseUrl {
+  current(): string
+  listensAt(address: string): void
+}
+
+export function createBaseUrl(config: Config): BaseUrl {
+  let address: string | undefined
+  return {
+    current: () => baseUrlOf(config, address),
+    listensAt(given) {
+      address = given
+    },
+  }
+}
 
 export const baseUrlOf = (config: Config, address: string | undefined): string =>
   config.base_url ?? address ?? `http://localhost:${config.port}`

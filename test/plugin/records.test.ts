@@ -170,7 +170,7 @@ test("records are sealed, merged, retained and erased as visits are, and outlive
     ["7", 4, 4],
     ["8", 1, 1],
   ])
-  expect(await instance.app.plugins.erasure.site(1)).toMatchObject({ visits: 5 })
+  expect(await instance.app.erasure.site(1)).toMatchObject({ visits: 5 })
   expect(await counted(instance, byLink)).toEqual([])
   expect(visitorsOf(instance, "clicks")).toEqual([])
 })
@@ -222,7 +222,7 @@ test("a person's records go with the person, those of others stay", async () => 
   await go(instance, "/dot/1", { address: "198.51.100.1" })
   const [ordinal] = visitorsOf(instance, "clicks")
   const [name] = pseudonyms(await instance.app.instance.siteKeys.siteKey(1), "visitor")([ordinal!])
-  expect(await instance.app.plugins.erasure.person(1, name!)).toMatchObject({ visits: 3 })
+  expect(await instance.app.erasure.person(1, name!)).toMatchObject({ visits: 3 })
   expect(await counted(instance, byLink)).toEqual([["8", 1, 1]])
   expect(await counted(instance, { records: "opens" })).toEqual([[0, 0]])
   expect(visitorsOf(instance, "clicks")).not.toContain(ordinal!)

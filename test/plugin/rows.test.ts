@@ -24,7 +24,7 @@ async function withRows() {
 test("row tables are made in the event store, written by its writer and read in a query worker", async () => {
   await using world = await withRows()
   const { rows, caller } = world
-  const made = rows.write((statements) => {
+  const made = await rows.write((statements) => {
     statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2), (1, '2026-11-21', 3)`)
     return statements.get<{ n: number }>(sql`select sum(n) as n from notes_views`)
   })
@@ -42,7 +42,7 @@ test("a write is there as a whole or not at all", async () => {
       statements.run(sql`insert into notes_views (site_id, day, n) values (1, '2026-11-20', 2)`)
       throw new Error("made up")
     })
-  expect(failing).toThrow("made up")
+  await expect(failing()).rejects.toThrow("made up")
   expect(await rows.read(sql`select n from notes_views`, caller)).toEqual([])
 })
 
@@ -50,7 +50,7 @@ test("statements reach the plugin's own row tables alone, here and in the worker
   await using world = await withRows()
   const { rows, caller } = world
   const refused = "A statement of the plugin notes was refused: it touches the table"
-  expect(() => rows.write((statements) => statements.run(sql`delete from segments`))).toThrow(`${refused} segments`)
+  await expect(rows.write((statements) => statements.run(sql`delete from segments`))).rejects.toThrow(`${refused} segments`)
   await expect(rows.read(sql`select value from dictionary`, caller)).rejects.toThrow(`${refused} dictionary`)
   await expect(rows.read(sql`pragma journal_mode = off`, caller)).rejects.toThrow("it may not begin with pragma")
 })
@@ -65,14 +65,14 @@ test("a reader cannot write, and reads ten thousand rows at most", async () => {
         insert or ignore into notes_views (site_id, day, n)
         with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count}) select 1, n, n from numbers`)
     })
-  expect(() => many(10)).toThrow("a WITH may only stand at its beginning")
+  await expect(many(10)).rejects.toThrow("a WITH may only stand at its beginning")
   const insert = (from: number, to: number) =>
     rows.write((statements) => {
       for (let n = from; n < to; n++) statements.run(sql`insert into notes_views (site_id, day, n) values (1, ${String(n)}, ${n})`)
     })
-  insert(0, 10_000)
+  await insert(0, 10_000)
   expect(await rows.read(sql`select n from notes_views`, caller)).toHaveLength(10_000)
-  insert(10_000, 10_001)
+  await insert(10_000, 10_001)
   const failure = await rows.read(sql`select n from notes_views`, caller).catch((error: Error) => error.message)
   expect(failure).toBe("A statement of the plugin notes reads more than 10000 rows: read slices")
 })

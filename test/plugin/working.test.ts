@@ -147,7 +147,7 @@ test("data goes on being deleted, retained and erased while a plugin is off", as
     await instance.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example" }, { address })
   await app.instance.plugins.turn("notes", false, null)
 
-  const { hooks, erasure } = app.plugins
+  const { hooks, erasure } = app
   const [first] = await visitorsOf(instance)
   expect(await erasure.person(1, first!)).toEqual({ visits: 1 })
   expect(await visitorsOf(instance)).toHaveLength(1)
@@ -205,7 +205,7 @@ test("a hook that fails does not keep the others from running, and the work is d
     }),
   )
   await using instance = await startInstance({ plugins })
-  const { erasure } = instance.app.plugins
+  const { erasure } = instance.app
   await expect(erasure.site(1)).rejects.toThrow("onSiteDelete failed for 1 plugin(s)")
   expect(await erasure.site(1)).toEqual({ visits: 0, first_rows: 1, second_rows: 1 })
 })

@@ -182,7 +182,7 @@ test("removes all links of a deleted site and reserves their slugs", async () =>
   const { sites, organizations } = stand.instance.app.instance
   await sites.remove(1)
   expect((await stand.visit(`/l/${slug}`)).status).toBe(404)
-  const { hooks } = stand.instance.app.plugins
+  const { hooks } = stand.instance.app
   expect(await hooks.onSiteDelete(1)).toEqual({ links_links: 1, links_utm_templates: 1 })
   expect(await hooks.onSiteDelete(1)).toEqual({ links_links: 0, links_utm_templates: 0 })
   const site = await sites.create((await organizations.create({ name: "Next" })).id, { name: "Next", hosts: ["next.example"] })

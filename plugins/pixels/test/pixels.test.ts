@@ -139,8 +139,8 @@ describe("a deleted pixel", () => {
     await using stage = await openStage()
     const other = await stage.app.instance.sites.create(stage.site.organization_id, { name: "Other", hosts: ["other.example"] })
     await stage.make({ slug: "spring" })
-    expect(await stage.app.plugins.hooks.onSiteDelete(1)).toEqual({ pixels_pixels: 1 })
-    expect(await stage.app.plugins.hooks.onSiteDelete(1)).toEqual({ pixels_pixels: 0 })
+    expect(await stage.app.hooks.onSiteDelete(1)).toEqual({ pixels_pixels: 1 })
+    expect(await stage.app.hooks.onSiteDelete(1)).toEqual({ pixels_pixels: 0 })
     expect((await stage.get("")).body).toMatchObject({ data: [] })
     const wanted = { name: "N", kind: "page", slug: "spring", force: true }
     const path = `/api/private/sites/${other.id}/pixels`

@@ -21,7 +21,7 @@ export interface RetentionPreview {
 interface CountTerms {
   dataDir: string
   backupWorkerUrl: string
-  hooks(): DataHooks
+  hooks: DataHooks
   /** Bytes and events of columnar segments, by site. */
   segments(): Promise<readonly SegmentSize[]>
 }
@@ -49,7 +49,7 @@ export async function countOld(terms: CountTerms, at: number, cutoffs: readonly 
   const bytes = by.reduce((sum, { site_id, events }) => sum + events * bytesAnEvent(sizes, site_id), 0)
   const days = new Set(cutoffs.map(({ day }) => day))
   const cutoff = days.size === 1 ? [...days][0]! : null
-  return { at: instantText(at), cutoff, by, plugins: await overdue(terms.hooks(), cutoffs), bytes: Math.round(bytes) }
+  return { at: instantText(at), cutoff, by, plugins: await overdue(terms.hooks, cutoffs), bytes: Math.round(bytes) }
 }
 
 /** Of all these sites together, by area. */

@@ -66,7 +66,7 @@ export interface RetentionOptions {
   settings: InstanceSettings
   audit: Audit
   beginJob: BeginJob
-  hooks(): DataHooks
+  hooks: DataHooks
   /** Of the console. */
   changeSettings?(actor: Actor, changes: object, beside: BesideSettings): Promise<unknown>
   /** Bytes and events of columnar segments, by site. */
@@ -164,7 +164,7 @@ interface RemovalTerms {
   sites: Pick<Sites, "get">
   clock: Pick<Clock, "now">
   audit: Pick<Audit, "writeAlone">
-  hooks(): DataHooks
+  hooks: DataHooks
 }
 
 /** Site after site; what was cut off goes on where it was. Each site leaves a row in the log before and after. */
@@ -185,7 +185,7 @@ export async function removeOld(
       const removed = await exclusive.run(async () => {
         const went = await events.retain(site_id, midnightOf(site, day), clock.now())
         if (went > 0) events.checkpoint("truncate")
-        return { visits: went, ...(await hooks().onRetention(site_id, day)) }
+        return { visits: went, ...(await hooks.onRetention(site_id, day)) }
       })
       visits += removed.visits
       const changes = Object.fromEntries(Object.entries(removed).map(([what, rows]) => [what, [rows, 0] as const]))

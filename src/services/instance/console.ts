@@ -118,8 +118,8 @@ export interface ConsoleOptions {
   backupWorkerUrl: string
   publicUrl(): string
   examine(report: Report, host: string | undefined): Promise<Check[]>
-  /** Data hooks of the areas, which are set up later. */
-  hooks(): DataHooks
+  /** Data hooks of the plugins, which are set up later. */
+  hooks: DataHooks
   pluginFacts: readonly PluginFacts[]
   onlineRestore: OnlineRestore
   random: Random

@@ -191,7 +191,7 @@ test("the same request begins one archive, and one that a crash cut off is made 
 test("an erasure takes the archives with it that may hold what was erased", async () => {
   const visitor = await visitorOf(instance)
   const { path } = await takeOut()
-  expect(await instance.app.plugins.erasure.person(1, visitor)).toEqual({ visits: 1 })
+  expect(await instance.app.erasure.person(1, visitor)).toEqual({ visits: 1 })
   expect(await editor.get(`${path}/file`)).toMatchObject({ status: 404, body: { code: "work_not_found" } })
 })
 

@@ -1,0 +1,85 @@
+import type { SwitchedStep } from "../ingest/pipeline/areas.ts"
+import type { DataHooks, Removed } from "../services/erasure/data-hooks.ts"
+import type { AreaFile } from "../services/export/takeout.ts"
+import type { Contribution, SetUpPlugin } from "./contract.ts"
+import { allWidgets, type KnownWidget, type WidgetRules } from "./widgets.ts"
+
+/**
+ * What plugins contribute to the services of the core. It is created, empty, before the services that use it, because plugins need
+ * those services for their own setup. `loadPlugins` fills it before the instance starts.
+ */
+export interface PluginRegistry {
+  /** Plugins in the order of the list. */
+  readonly plugins: readonly SetUpPlugin[]
+  add(plugin: SetUpPlugin): void
+  /** Checks and collects the widgets once every plugin is set up. Throws the fault of the first faulty widget. */
+  collectWidgets(rules: WidgetRules): void
+  /** Data hooks of all plugins, including disabled ones. */
+  readonly hooks: DataHooks
+  /** Returns the archive files of all plugins, including disabled ones, which keep their data. */
+  areaFiles(): readonly AreaFile[]
+  /** Returns the ingestion steps of all plugins. Each checks whether its plugin is enabled. */
+  areaSteps(): readonly SwitchedStep[]
+  /** Returns the widgets of all plugins. */
+  widgets(): readonly KnownWidget[]
+}
+
+export function createPluginRegistry(): PluginRegistry {
+  const plugins: SetUpPlugin[] = []
+  const files: AreaFile[] = []
+  const steps: SwitchedStep[] = []
+  let widgets: readonly KnownWidget[] = []
+  return {
+    plugins,
+    hooks: allHooks(plugins),
+    areaFiles: () => files,
+    areaSteps: () => steps,
+    widgets: () => widgets,
+    add(plugin) {
+      plugins.push(plugin)
+      files.push(...areaFilesOf(plugin))
+      for (const step of plugin.contribution.ingest ?? []) steps.push({ step, isOn: plugin.isOn })
+    },
+    collectWidgets(rules) {
+      widgets = allWidgets(plugins, rules)
+    },
+  }
+}
+
+/**
+ * Combines the data hooks of all plugins, including disabled ones. Every hook runs even if another one fails. Throws all failures
+ * at the end, so that the work is repeated.
+ */
+function allHooks(contributions: readonly SetUpPlugin[]): DataHooks {
+  async function each(name: string, call: (contribution: Contribution) => Promise<Removed> | undefined): Promise<Removed> {
+    const removed: Record<string, number> = {}
+    const errors: unknown[] = []
+    for (const { id, contribution } of contributions) {
+      try {
+        for (const [what, count] of Object.entries((await call(contribution)) ?? {})) removed[`${id}_${what}`] = count
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, `${name} failed for ${errors.length} plugin(s)`)
+    return removed
+  }
+  return {
+    onSiteDelete: (siteId) => each("onSiteDelete", ({ onSiteDelete }) => onSiteDelete?.(siteId)),
+    onRetention: (siteId, cutoffDay) => each("onRetention", ({ onRetention }) => onRetention?.(siteId, cutoffDay)),
+    async overdue(siteId, cutoffDay) {
+      const counting = contributions.filter(({ contribution }) => contribution.countOverdue)
+      return Promise.all(
+        counting.map(async ({ id, contribution }) => {
+          const counts = Object.values((await contribution.countOverdue?.(siteId, cutoffDay)) ?? {})
+          return { id, rows: counts.reduce((sum, count) => sum + count, 0) }
+        }),
+      )
+    },
+    onPersonErase: (siteId, visitor) => each("onPersonErase", ({ onPersonErase }) => onPersonErase?.(siteId, visitor)),
+  }
+}
+
+/** Returns the files that plugins add to the archive of a site. */
+const areaFilesOf = ({ id, contribution: { exporters = {} } }: SetUpPlugin): AreaFile[] =>
+  Object.entries(exporters).map(([name, rows]) => ({ name: `${id}_${name}`, rows }))
