@@ -1,5 +1,5 @@
 import { parseAddressList } from "../ingest/address/address-list.ts"
-import { openOperatorFile, tellingOnce } from "../ingest/address/operator-file.ts"
+import { openOperatorFile, reportOnce } from "../ingest/address/operator-file.ts"
 import type { ClientFacts } from "../ingest/collect/clients.ts"
 import type { AnyPlugin } from "./contract.ts"
 import type { Host } from "./host.ts"
@@ -26,7 +26,7 @@ export function addressLists({ collector, log }: Pick<HostOptions, "log"> & { co
         const fault = await read()
         if (fault !== undefined) throw new Error(`${setting}: ${path}: ${fault}`)
         const warn = (cause: string) => log.warn("a list of addresses cannot be read; the old one stays in use", { setting, path, cause })
-        watched.push(tellingOnce(read, warn))
+        watched.push(reportOnce(read, warn))
         return (asked) => collector.comesFrom(file.content()!, requestOf(asked)) // read above, and kept from then on
       },
     }),

@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test"
 import { PlaceCache } from "../../src/ingest/place/mmdb.ts"
-import { shortEntry } from "../../src/ingest/place/place.ts"
+import { reducedEntry } from "../../src/ingest/place/place.ts"
 
-/** Keeps texts, by their length, and nothing else. */
-const lengths = (most: number) => new PlaceCache(most, (value) => (typeof value === "string" ? value.length : undefined))
+/** Caches the length of strings and ignores all other values. */
+const lengths = (capacity: number) => new PlaceCache(capacity, (value) => (typeof value === "string" ? value.length : undefined))
 
-test("keeps what is left of an entry, and where the next one begins", () => {
+test("returns the decoded entry and the offset of the next one", () => {
   const cache = lengths(10)
   expect(cache.get(7)).toBeUndefined()
   cache.set(7, { value: "four", offset: 20 })
   expect(cache.get(7)).toEqual({ value: 4, offset: 20 })
 })
 
-test("keeps no parts of entries", () => {
+test("does not cache parts of entries", () => {
   const cache = lengths(10)
   cache.set(7, { value: { names: {} }, offset: 20 })
   expect(cache.get(7)).toBeUndefined()
 })
 
-test("keeps no more than it may, and those that are asked for longest", () => {
+test("stays within its capacity and retains the entries used capacity often", () => {
   const cache = lengths(10)
   cache.set(0, { value: "first", offset: 1 })
   for (let at = 1; at <= 100; at++) {
@@ -34,14 +34,14 @@ test.each([
   ["a city", { geoname_id: 1, names: { en: "Berlin" }, country: "DE" }],
   ["a city without a name", { geoname_id: 1, city: {} }],
   ["names", { en: "City", city: "x" }],
-  ["a place on the map", { latitude: 1, longitude: 2 }],
-  ["a text", "DE"],
+  ["coordinates", { latitude: 1, longitude: 2 }],
+  ["a string", "DE"],
   ["a list", [{ iso_code: "BE" }]],
-])("takes %s for a part of an entry", (_, value) => {
-  expect(shortEntry(value)).toBeUndefined()
+])("treats %s as part of an entry", (_, value) => {
+  expect(reducedEntry(value)).toBeUndefined()
 })
 
-test("a flat entry is kept, whatever number its city has beside it", () => {
+test("caches a flat entry, including one with a geoname id", () => {
   const flat = { city: "Berlin", country: "DE", geoname_id: "2950159", region: "Berlin", lat: "52.5" }
-  expect(shortEntry(flat)).toMatchObject({ country: "DE", city: "Berlin" })
+  expect(reducedEntry(flat)).toMatchObject({ country: "DE", city: "Berlin" })
 })

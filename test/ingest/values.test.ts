@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { pageOf } from "../../src/ingest/enrich/page.ts"
 import { firstLanguage, languageOf, moneyOf, sizeClass } from "../../src/ingest/enrich/values.ts"
-import { remembered } from "../../src/ingest/remembered.ts"
+import { memoize } from "../../src/ingest/memoize.ts"
 import { agentOf } from "../../src/ingest/request/agent.ts"
 import { cutBytes, cutCharacters, oneLine } from "../../src/ingest/request/text.ts"
 import { hostnameOf, splitAddress } from "../../src/ingest/request/web-address.ts"
@@ -49,15 +49,15 @@ describe("page", () => {
   })
 
   test.each([
-    ["in the order of the list", "/p?b=2&a=1", ["a", "b"], "/p?a=1&b=2"],
-    ["only what was sent", "/p?b=2", ["a", "b"], "/p?b=2"],
+    ["in the order of the allow list", "/p?b=2&a=1", ["a", "b"], "/p?a=1&b=2"],
+    ["only parameters that were sent", "/p?b=2", ["a", "b"], "/p?b=2"],
     ["with an empty value", "/p?a=", ["a"], "/p?a="],
-    ["the first of two", "/p?a=1&a=2", ["a"], "/p?a=1"],
-    ["decoded, marks of the query encoded", "/p?q=a+b%26c%3Dd%23", ["q"], "/p?q=a b%26c%3Dd%23"],
-    ["never a secret", "/p?token=1&id=2", ["token", "id"], "/p?id=2"],
-    ["never a secret in other case", "/p?ToKen=1", ["ToKen"], "/p"],
+    ["the first of two equal parameters", "/p?a=1&a=2", ["a"], "/p?a=1"],
+    ["decoded, except characters with a meaning in a query", "/p?q=a+b%26c%3Dd%23", ["q"], "/p?q=a b%26c%3Dd%23"],
+    ["except secrets", "/p?token=1&id=2", ["token", "id"], "/p?id=2"],
+    ["except secrets in another case", "/p?ToKen=1", ["ToKen"], "/p"],
     ["without invisible characters", "/p?q=%E2%80%AEx%00", ["q"], "/p?q=x"],
-  ])("keeps of the query what is allowed, %s", (_, url, allowed, expected) => {
+  ])("keeps allowed query parameters: %s", (_, url, allowed, expected) => {
     expect(page(url, { allowed })).toBe(expected)
   })
 
@@ -68,17 +68,17 @@ describe("page", () => {
     ["/app#/orders?token=abc&id=1", "/app#/orders"],
     ["/app#access_token=abc&state=x", "/app"],
     ["/app#a=1", "/app#a=1"],
-  ])("with hash mode of %s is %s", (url, expected) => {
+  ])("of %s in hash mode is %s", (url, expected) => {
     expect(page(url, { hash: true })).toBe(expected)
   })
 
-  test("is cut to 2000 bytes and never inside a character", () => {
+  test("is truncated to 2,000 bytes, never inside a character", () => {
     expect(page(`/${"a".repeat(5_000)}`)).toBe(`/${"a".repeat(1_999)}`)
     expect(page(`/${"é".repeat(2_000)}`)).toBe(`/${"é".repeat(999)}`)
     expect(page(`/${"😀".repeat(1_000)}`)).toBe(`/${"😀".repeat(499)}`)
   })
 
-  test("of thousands of escapes takes no time", () => {
+  test("is read in linear time, even with thousands of escapes", () => {
     expect(page(`/${"%C3".repeat(2_700)}`)).toBe(`/${"%C3".repeat(666)}%`)
   })
 })
@@ -94,7 +94,7 @@ test.each([
   ["exa<mple", undefined],
   ["a".repeat(300), undefined],
   ["a@b", undefined],
-])("the host %s is stored as %p", (host, expected) => {
+])("stores the host %s as %p", (host, expected) => {
   expect(hostnameOf(host)).toBe(expected)
 })
 
@@ -115,11 +115,11 @@ test.each([
   ["half \ud83d", "half �"],
   ["x".repeat(600), "x".repeat(512)],
   ["😀".repeat(600), "😀".repeat(512)],
-])("makes one line of %j", (text, expected) => {
+])("turns %j into one line", (text, expected) => {
   expect(oneLine(text, 512)).toBe(expected)
 })
 
-test("cuts at characters and bytes", () => {
+test("truncates by characters and by bytes", () => {
   expect(cutCharacters("a😀b", 2)).toBe("a😀")
   expect(cutBytes("aé", 2)).toBe("a")
   expect(cutBytes("aé", 3)).toBe("aé")
@@ -172,13 +172,13 @@ describe("user agent", () => {
     expect(agentOf(userAgent).isBot).toBe(true)
   })
 
-  // What names no known program is text of the visitor, and the user agent is never stored.
+  // Text that names no known program would be visitor input, and the user agent must never be stored.
   test.each([
     ["My Person Name/1.secret-text.5 (abc) x"],
     ["SentinelAgent/7 XYZ (somebody@example.org) more/1 tail"],
     ["Mozilla/5.0 (SECRET-DEVICE 12345) Whatever/9.1-secret tail"],
     ["Mozilla/5.0 (Windows SECRET; x) Version/secret Safari/secret"],
-  ])("%p leaves nothing of itself", (userAgent) => {
+  ])("stores nothing of %p", (userAgent) => {
     const { browser, browser_version, os, os_version } = agentOf(userAgent)
     expect(["", "Safari"]).toContain(browser)
     expect(["", "Windows"]).toContain(os)
@@ -202,11 +202,11 @@ test.each([
   ["", ""],
   ["x".repeat(40), ""],
   ["de-DE\u0000", ""],
-])("the language %p is %p", (sent, expected) => {
+])("reads the language %p as %p", (sent, expected) => {
   expect(languageOf(sent)).toBe(expected)
 })
 
-test("the first language of a header counts", () => {
+test("uses the first language of the header", () => {
   expect(firstLanguage("fr-ch, fr;q=0.9, en;q=0.8")).toBe("fr-CH")
   expect(firstLanguage("da;q=0.5")).toBe("da")
 })
@@ -223,7 +223,7 @@ test.each([
   [1439, "992-1439"],
   [1440, "1440+"],
   [1e9, "1440+"],
-])("a width of %p is of class %p", (width, expected) => {
+])("a width of %p is in class %p", (width, expected) => {
   expect(sizeClass(width)).toBe(expected)
 })
 
@@ -279,14 +279,14 @@ describe("revenue", () => {
     [{ amount: 5, currency: "" }, "invalid_currency"],
     [{ amount: 5, currency: 978 }, "invalid_currency"],
     [{ amount: 5, currency: "constructor" }, "invalid_currency"],
-  ])("%j is %j", (sent, expected) => {
+  ])("%j is read as %j", (sent, expected) => {
     expect(moneyOf(sent, "USD")).toEqual(expected as ReturnType<typeof moneyOf>)
   })
 })
 
-test("an answer is remembered, but never a text so long that it fills the memory", () => {
+test("memoizes results, but not for overlong text", () => {
   const asked: string[] = []
-  const size = remembered(10, (text) => asked.push(text) && text.length)
+  const size = memoize(10, (text) => asked.push(text) && text.length)
   const [short, long] = ["x".repeat(512), "x".repeat(513)]
   expect([size(short), size(short), size(long), size(long)]).toEqual([512, 512, 513, 513])
   expect(asked.length).toBe(3)

@@ -37,7 +37,7 @@ function spanOf({ base, bits }: { base: Uint8Array; bits: number }): Span {
   return { first: base.map((byte, at) => byte & ~hostBits(at)), last: base.map((byte, at) => byte | hostBits(at)) }
 }
 
-/** Spans one behind the other, in order and without overlaps: the last one that begins before an address is the only one to look at. */
+/** Concatenated spans, ascending and without overlaps. Only the last one that begins before an address can contain it. */
 interface RangeTable {
   count: number
   width: number

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 
-/** A visitor's IP address, plain: an IPv4 address inside an IPv6 one is taken out. Leaves memory with the request. */
+/** The IP address of a visitor. An IPv4-mapped IPv6 address is converted to IPv4. Must not outlive the request. */
 export interface ClientAddress {
   /** 4 or 16. */
   bytes: Uint8Array
@@ -9,7 +9,7 @@ export interface ClientAddress {
 
 /** Addresses and CIDR ranges. */
 export interface AddressRanges {
-  /** The range that holds the address, as it was written. */
+  /** Returns the range that contains the address, as it was written. */
   find(address: ClientAddress): string | undefined
 }
 
@@ -20,7 +20,7 @@ const LETTER_A = 97
 /** Set in a lower-case letter, not in its capital. */
 const LOWER = 32
 
-/** Reads an address as headers and operators write it, with brackets, port or zone; undefined when it is none. */
+/** Reads an address as headers and operators write it, with brackets, port or zone. Returns undefined for anything else. */
 export function readAddress(text: string): ClientAddress | undefined {
   const plain = withoutPort(text.trim())
   const quick = readFour(plain) ?? readSix(plain)
@@ -31,7 +31,7 @@ export function readAddress(text: string): ClientAddress | undefined {
   return { bytes: Uint8Array.from(parsed.toByteArray()), text: parsed.toString() }
 }
 
-/** Digit by digit: nearly every address is one of these. */
+/** Reads an IPv4 address digit by digit, because nearly every address is one. */
 function readFour(text: string): ClientAddress | undefined {
   if (text.length < 7 || text.length > 15) return undefined
   const bytes = new Uint8Array(4)
@@ -55,7 +55,7 @@ function readFour(text: string): ClientAddress | undefined {
   return part === 4 ? { bytes, text } : undefined
 }
 
-/** Plain groups of hex digits with at most one `::`; everything rarer is left to the library. */
+/** Reads plain groups of hex digits with at most one `::`. Rarer forms are left to the library. */
 function readSix(text: string): ClientAddress | undefined {
   if (text.length > 39) return undefined
   const gap = text.indexOf("::")
@@ -71,7 +71,7 @@ function readSix(text: string): ClientAddress | undefined {
   return isMapped(bytes) ? undefined : { bytes, text: text.toLowerCase() }
 }
 
-/** Writes the groups of a part of a text from a place on; how many there were, -1 when they are none or too many. */
+/** Writes the groups in a part of a text. Returns their number, or -1 when they are invalid or too many. */
 function putGroups(bytes: Uint8Array, place: number, text: string, from: number, end: number): number {
   if (from === end) return 0
   let groups = 0
@@ -101,7 +101,7 @@ function hexDigit(code: number): number {
   return letter >= 0 && letter < 6 ? letter + 10 : -1
 }
 
-/** An IPv4 address inside, which must come out as one. */
+/** Returns whether an address is IPv4-mapped and has to be converted. */
 function isMapped(bytes: Uint8Array): boolean {
   for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return false
   return bytes[10] === 0xff && bytes[11] === 0xff
@@ -113,16 +113,16 @@ function withoutPort(text: string): string {
   return colon > 0 && colon === text.lastIndexOf(":") ? text.slice(0, colon) : text
 }
 
-/** Whether a text is an address or a CIDR range. */
+/** Returns whether a text is an address or a CIDR range. */
 export const isRange = (text: string): boolean => readRange(text) !== undefined
 
-/** Parses once what is asked for every event. Entries that are neither address nor range are left out. */
+/** Parses ranges once for the look-ups of every event. Entries that are neither address nor range are left out. */
 export function addressRanges(entries: readonly string[]): AddressRanges {
   const ranges = entries.flatMap((entry) => readRange(entry) ?? [])
   return { find: (address) => ranges.find(({ base, bits }) => covers(base, bits, address.bytes))?.entry }
 }
 
-/** Undefined for what is neither address nor CIDR range. Bits behind the prefix may be set. */
+/** Reads an address or CIDR range, whose bits after the prefix may be set. Returns undefined for anything else. */
 export function readRange(entry: string): { entry: string; base: Uint8Array; bits: number } | undefined {
   const [text = "", length] = entry.trim().split("/")
   const base = readAddress(text)
@@ -142,15 +142,15 @@ function covers(base: Uint8Array, bits: number, address: Uint8Array): boolean {
   return rest === 0 || (base[whole]! ^ address[whole]!) >> (8 - rest) === 0
 }
 
-/** Who is asking. `viaProxy`: the connection comes from a trusted proxy, whose headers count. */
+/** The client of a request. `viaProxy`: the connection comes from a trusted proxy, whose headers count. */
 export interface Client {
   address: ClientAddress | undefined
   viaProxy: boolean
 }
 
 /**
- * The visitor behind trusted proxies (reliability.md section 8): `X-Forwarded-For` is walked from the right, past every
- * trusted address, to the first that is not. From any other peer the header is ignored, and no other header counts.
+ * Returns the client behind trusted proxies (reliability.md section 8): the last address in `X-Forwarded-For` that is not trusted.
+ * From a peer that is not trusted the header is ignored, and no other header counts.
  */
 export function clientOf(peer: string | undefined, forwarded: string | null, trusted: AddressRanges): Client {
   const connection = peer === undefined ? undefined : readAddress(peer)
@@ -159,7 +159,7 @@ export function clientOf(peer: string | undefined, forwarded: string | null, tru
   for (let end = forwarded?.length ?? 0; end > 0; ) {
     const comma = forwarded!.lastIndexOf(",", end - 1)
     const address = readAddress(forwarded!.slice(comma + 1, end))
-    // What is no address ends the walk: left of it anyone may have written.
+    // Anything that is not an address ends the search, because the entries before it can be forged.
     if (!address) break
     last = address
     if (!trusted.find(address)) break

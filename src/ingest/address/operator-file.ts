@@ -2,11 +2,11 @@
 export interface OperatorFile<Content> {
   /** Returns the content of the last readable version, or undefined before the first. */
   content(): Content | undefined
-  /** Reads the file if its time stamp changed. One that cannot be read leaves the old content in use; the fault is returned. */
+  /** Reads the file if its time stamp changed. When it cannot be read, the old content stays in use and the fault is returned. */
   refresh(): Promise<Error | undefined>
 }
 
-/** Nothing is read before the first `refresh`. Whatever `parse` throws makes the file one that cannot be read. */
+/** Opens a file, which is first read by `refresh`. When `parse` throws, the file counts as unreadable. */
 export function openOperatorFile<Content>(path: string, parse: (bytes: ArrayBuffer) => Content): OperatorFile<Content> {
   let content: Content | undefined
   let readAt = Number.NaN
@@ -27,7 +27,7 @@ export function openOperatorFile<Content>(path: string, parse: (bytes: ArrayBuff
 }
 
 /** Wraps a refresh so that a persisting fault is reported once. */
-export function tellingOnce(refresh: () => Promise<string | undefined>, onFault: (message: string) => void): () => Promise<void> {
+export function reportOnce(refresh: () => Promise<string | undefined>, onFault: (message: string) => void): () => Promise<void> {
   let last: string | undefined
   return async () => {
     const fault = await refresh()

@@ -34,34 +34,34 @@ export async function collectFromServer(intake: Intake, site: Site, sent: readon
 async function collectAll(intake: Intake, site: Site, sent: readonly unknown[], now: number, keys: RequestKeys): Promise<ServerAnswer> {
   const cutoff = retentionCutoff(site, now)
   const answer: ServerAnswer = { accepted: 0, rejected: [], dropped: [] }
-  const kept: Kept[] = []
+  const accepted: AcceptedEvent[] = []
   for (const [index, item] of sent.entries()) {
     const event = checked(item, site, now, cutoff)
     if ("code" in event) answer.rejected.push({ index, code: event.code, detail: event.detail })
     else {
       const result = await prepare(intake, site, event, now, keys)
-      if (isCandidate(result)) kept.push({ index, candidate: result })
+      if (isCandidate(result)) accepted.push({ index, candidate: result })
       else answer.dropped.push({ index, reason: result.reason! })
     }
   }
-  await storeAll(intake, kept, answer)
+  await storeAll(intake, accepted, answer)
   answer.dropped.sort((left, right) => left.index - right.index)
   return answer
 }
 
-/** An event that passed the site's rules, with its place in the request. */
-interface Kept {
+/** An event that passed the site's rules, with its position in the request. */
+interface AcceptedEvent {
   index: number
   candidate: Candidate
 }
 
 /**
- * Stores events in the order of their times, so that the visits of a back-fill do not depend on the order in which it was
- * written: of two pageviews around midnight, only the later one looks for the other's visit.
+ * Stores events in the order of their times, so that the visits of a backfill do not depend on the order in which the events were
+ * sent: of two pageviews around midnight, only the later one looks for the visit of the other.
  */
-async function storeAll({ buffer }: Intake, kept: readonly Kept[], answer: ServerAnswer): Promise<void> {
-  if (kept.length === 0) return
-  const inOrder = kept.toSorted((a, b) => a.candidate.event.at - b.candidate.event.at)
+async function storeAll({ buffer }: Intake, accepted: readonly AcceptedEvent[], answer: ServerAnswer): Promise<void> {
+  if (accepted.length === 0) return
+  const inOrder = accepted.toSorted((a, b) => a.candidate.event.at - b.candidate.event.at)
   const candidates = inOrder.map(({ candidate }) => candidate)
   for (const [at, reason] of (await buffer.store(candidates, candidates.length * EVENT_BYTES)).entries()) {
     if (reason) answer.dropped.push({ index: inOrder[at]!.index, reason })

@@ -37,7 +37,7 @@ export class Outcomes {
     for (const { siteId } of candidates) this.#counts?.add(siteId, by === "queue" ? "refused_queue" : "refused_storage")
   }
 
-  /** A commit of events, in milliseconds. */
+  /** Records the duration of a commit in milliseconds. */
   took(ms: number): void {
     this.#counts?.took(ms)
   }
@@ -56,26 +56,26 @@ export interface IngestWatch {
 /** Counts outcomes of events per minute, and durations of commits. Kept in memory, so a crash loses up to a minute of counts. */
 export interface IngestCounts {
   add(siteId: number, outcome: IngestOutcome): void
-  /** A commit of events, in milliseconds. */
+  /** Records the duration of a commit in milliseconds. */
   took(ms: number): void
-  /** What is not stored yet; forgotten by `stored`. */
+  /** Returns the counts that are not stored yet. */
   waiting(): IngestMinute[]
-  /** These rows are on disk. */
+  /** Removes rows that are on disk from the waiting counts. */
   stored(rows: readonly IngestMinute[]): void
-  /** Of the last 1,000 commits, in milliseconds; undefined without one. */
+  /** Returns the durations of the last 1,000 commits, or undefined without any. */
   commits(): { p50_ms: number; p99_ms: number } | undefined
 }
 
 const COMMITS = 1_000
 const MINUTE_MS = 60_000
-/** While nothing can be stored, so many rows are held; later ones are lost. */
-const ROWS = 10_000
+/** Maximum number of rows that wait while nothing can be stored. Further ones are lost. */
+const MAX_ROWS = 10_000
 
 export function createIngestCounts({ now }: { now(): number }): IngestCounts {
   const rows = new Map<string, IngestMinute>()
   const times = new Float64Array(COMMITS)
   let commits = 0
-  /** Most events are counted where the one before was: no text has to be made to find the row. */
+  /** The row of the previous event. Most events belong to the same row, which is then found without building a key. */
   let latest: IngestMinute | undefined
   return {
     add(site_id, outcome) {
@@ -88,15 +88,15 @@ export function createIngestCounts({ now }: { now(): number }): IngestCounts {
       const row = rows.get(key)
       latest = row ?? { minute, site_id, outcome, count: 0 }
       latest.count++
-      if (!row && rows.size < ROWS) rows.set(key, latest)
+      if (!row && rows.size < MAX_ROWS) rows.set(key, latest)
     },
     took(ms) {
       times[commits++ % COMMITS] = ms
     },
     waiting: () => [...rows.values()].map((row) => ({ ...row })),
-    stored(done) {
+    stored(storedRows) {
       latest = undefined
-      for (const { minute, site_id, outcome, count } of done) {
+      for (const { minute, site_id, outcome, count } of storedRows) {
         const key = `${minute} ${site_id} ${outcome}`
         const row = rows.get(key)
         if (row && row.count > count) row.count -= count

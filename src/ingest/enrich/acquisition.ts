@@ -2,9 +2,9 @@ import type { Channel } from "../../domain/dimension.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import { SOURCES, type SourceCategory } from "../data/sources.ts"
 import { tagValue } from "../request/text.ts"
-import { byParents, type Referrer } from "./referrer.ts"
+import { type Referrer, valueForHost } from "./referrer.ts"
 
-/** What the query of a page says about how a visit came about. "" is missing. */
+/** The campaign parameters of a page's query string. "" is missing. */
 export interface Campaign {
   utm_source: string
   utm_medium: string
@@ -12,7 +12,7 @@ export interface Campaign {
   utm_term: string
   utm_content: string
   click_id_type: string
-  /** Parameters `source` and `ref`, which name a source where `utm_source` does not. */
+  /** The parameters `source` and `ref`, which name the source when there is no `utm_source`. */
   source: string
   ref: string
 }
@@ -20,9 +20,9 @@ export interface Campaign {
 export const CLICK_IDS = ["gclid", "gbraid", "wbraid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"]
 
 const PARAMETERS: readonly Parameter[] = ["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "source", "ref"]
-const WANTED: ReadonlySet<string> = new Set([...PARAMETERS, ...CLICK_IDS])
+const CAMPAIGN_PARAMETERS: ReadonlySet<string> = new Set([...PARAMETERS, ...CLICK_IDS])
 const ESCAPED = /[%+]/
-/** What a parameter is called whose value is one of a campaign's. */
+/** Name of a parameter whose value is stored. Of click ids only the type is stored. */
 type Parameter = Exclude<keyof Campaign, "click_id_type">
 
 const NONE: Campaign = {
@@ -36,8 +36,9 @@ const NONE: Campaign = {
   ref: "",
 }
 
+/** Reads the campaign parameters of a query string. */
 export function campaignOf(query: string): Campaign {
-  const sent = wantedParameters(query)
+  const sent = campaignParameters(query)
   if (!sent) return NONE
   const campaign = { ...NONE }
   for (const name of PARAMETERS) {
@@ -48,8 +49,11 @@ export function campaignOf(query: string): Campaign {
   return campaign
 }
 
-/** Undefined without any. The first value of each, as `URLSearchParams` reads them; that one keeps a text of every parameter, at ten times the cost. */
-function wantedParameters(query: string): Map<string, string> | undefined {
+/**
+ * Returns the first value of each campaign parameter, or undefined when there is none. Parses like `URLSearchParams`, which takes ten
+ * times as long because it creates a string for every parameter.
+ */
+function campaignParameters(query: string): Map<string, string> | undefined {
   let found: Map<string, string> | undefined
   for (let at = query.startsWith("?") ? 1 : 0; at < query.length; ) {
     const and = query.indexOf("&", at)
@@ -57,7 +61,7 @@ function wantedParameters(query: string): Map<string, string> | undefined {
     const equals = query.indexOf("=", at)
     const nameEnd = equals < 0 || equals > end ? end : equals
     const name = decoded(query.slice(at, nameEnd))
-    if (WANTED.has(name)) {
+    if (CAMPAIGN_PARAMETERS.has(name)) {
       found ??= new Map()
       if (!found.has(name)) found.set(name, decoded(query.slice(nameEnd + 1, end)))
     }
@@ -66,22 +70,22 @@ function wantedParameters(query: string): Map<string, string> | undefined {
   return found
 }
 
-/** A name or value of a query, mostly as it stands. */
+/** Decodes a name or value of a query string. Most contain no escapes. */
 const decoded = (text: string): string => (ESCAPED.test(text) ? (new URLSearchParams(`_=${text}`).get("_") ?? "") : text)
 
-/** Who sent a visit. Without a category the name is not in the table. */
+/** The source of a visit. The category is undefined for a name that is not in the table. */
 export interface Source {
   name: string
   category: SourceCategory | undefined
-  /** The word that named it is that of an ad product, such as `adwords`. */
+  /** Whether the source was named by the alias of an ad product, such as `adwords`. */
   paid: boolean
 }
 
 const DIRECT: Source = { name: "", category: undefined, paid: false }
-const { byWord, byHost } = tables()
+const { byWord, byHost } = sourceTables()
 
-/** A function, so that what is compiled for its loop is this and not the whole program around it. */
-function tables() {
+/** Builds the tables in a function of its own, so that the engine compiles its loop without the rest of the module. */
+function sourceTables() {
   const byWord = new Map<string, Source>()
   const byHost = new Map<string, Source>()
   for (const { name, category, aliases, paid, hosts } of SOURCES) {
@@ -93,17 +97,21 @@ function tables() {
   return { byWord, byHost }
 }
 
-/** First that is present: the parameters in their order, the referrer. A name the table knows is written as there. */
+/**
+ * Returns the source that `utm_source`, `source` or `ref` names, in this order, or else the referrer. A name in the table is spelled as
+ * it is there.
+ */
 export function sourceOf(campaign: Campaign, referrer: Referrer): Source {
   const named = campaign.utm_source || campaign.source || campaign.ref
-  if (named !== "") return known(named.toLowerCase()) ?? { name: named, category: undefined, paid: false }
+  if (named !== "") return knownSource(named.toLowerCase()) ?? { name: named, category: undefined, paid: false }
   if (referrer.host === "") return DIRECT
-  return byParents(byHost, referrer.host) ?? { name: referrer.host, category: undefined, paid: false }
+  return valueForHost(byHost, referrer.host) ?? { name: referrer.host, category: undefined, paid: false }
 }
 
-function known(word: string): Source | undefined {
+/** Finds a source of the table by an alias or by a host name. */
+function knownSource(word: string): Source | undefined {
   const plain = word.startsWith("www.") ? word.slice(4) : word
-  return byWord.get(word) ?? (plain.includes(".") ? byParents(byHost, plain) : undefined)
+  return byWord.get(word) ?? (plain.includes(".") ? valueForHost(byHost, plain) : undefined)
 }
 
 /** Words of the channel rules, in lower case (metrics.md section 8). */
@@ -120,7 +128,7 @@ export const AFFILIATE_MEDIUMS: ReadonlySet<string> = new Set(["affiliate", "aff
 export const EMAIL_WORDS: readonly string[] = ["email", "e-mail", "e_mail", "newsletter"]
 export const GOOGLE_CLICK_IDS: ReadonlySet<string> = new Set(["gclid", "gbraid", "wbraid"])
 
-/** All texts in lower case. */
+/** The facts that the channel rules test. All text is in lower case. */
 interface Facts {
   source: string
   category: Source["category"]
@@ -134,7 +142,7 @@ interface Facts {
 
 type Rule = readonly [channel: Channel, holds: (facts: Facts) => boolean]
 
-/** The first rule that holds gives the channel (metrics.md section 8). */
+/** The channel rules (metrics.md section 8). The first rule that holds decides. */
 const RULES: readonly Rule[] = [
   ["Cross-network", ({ campaign }) => campaign.includes("cross-network")],
   ["Paid Shopping", ({ shop, paidMedium }) => shop && paidMedium],
@@ -159,6 +167,7 @@ const RULES: readonly Rule[] = [
   ["Referral", ({ source }) => source !== ""],
 ]
 
+/** Returns the channel of a visit. */
 export function channelOf(source: Source, campaign: Campaign): Channel {
   const medium = campaign.utm_medium.toLowerCase()
   const words = campaign.utm_campaign.toLowerCase()
@@ -176,7 +185,7 @@ export function channelOf(source: Source, campaign: Campaign): Channel {
   return "Direct"
 }
 
-// `spring-shop` and `eshop-may`, not `workshop`.
+// Matches `spring-shop` and `eshop-may`, but not `workshop`.
 const SHOP = /(?:^|\P{L})e?shop/u
 
 function isPaidSearch({ category, source, clickId, paidMedium, paidAlias }: Facts): boolean {

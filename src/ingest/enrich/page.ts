@@ -7,39 +7,41 @@ const ESCAPES = /(?:%[0-9a-f]{2})+/gi
 const CONTROL = /\p{Cc}/u
 
 /**
- * The page of an event (metrics.md 6.1): the decoded path, of the query the allowed parameters in the order of their
- * list, and with `hash` the fragment. Two spellings of one address give one page.
+ * Returns the page of an event (metrics.md 6.1): the decoded path, the allowed query parameters in the order of the site's list, and
+ * the fragment if `hash` is set. Different spellings of one address give the same page.
  */
 export function pageOf(address: WebAddress, { allowed, hash }: { allowed: readonly string[]; hash: boolean }): string {
-  const page = decoded(address.path) + keptQuery(address.query, allowed) + (hash ? keptFragment(address.fragment, allowed) : "")
+  const page = decoded(address.path) + allowedQuery(address.query, allowed) + (hash ? allowedFragment(address.fragment, allowed) : "")
   return cutBytes(page, COLLECT.pageBytes).trimEnd() || "/"
 }
 
-/** The path alone, as `pageOf` has it. */
+/** Returns a path decoded and without invisible characters. */
 function decoded(path: string): string {
   return visible(path.includes("%") ? path.replace(ESCAPES, decodeRun) : path).trimEnd()
 }
 
-function keptQuery(query: string, allowed: readonly string[]): string {
+function allowedQuery(query: string, allowed: readonly string[]): string {
   if (query === "" || allowed.length === 0) return ""
   const sent = new URLSearchParams(query)
-  const kept = allowed.filter((name) => sent.has(name) && !SECRET_PARAMETERS.has(name.toLowerCase()))
-  return kept.length === 0 ? "" : `?${kept.map((name) => `${escaped(name)}=${escaped(sent.get(name) ?? "")}`).join("&")}`
+  const names = allowed.filter((name) => sent.has(name) && !SECRET_PARAMETERS.has(name.toLowerCase()))
+  return names.length === 0 ? "" : `?${names.map((name) => `${escaped(name)}=${escaped(sent.get(name) ?? "")}`).join("&")}`
 }
 
 const escaped = (text: string): string => visible(text).replace(/[%&+#=]/g, encodeURIComponent)
 
-/** A fragment may hold a query of its own, and sign-in services put tokens there: the same rules as for the query. */
-function keptFragment(fragment: string, allowed: readonly string[]): string {
+/** Returns a fragment by the rules of the query: it can contain a query string, and sign-in services put tokens into it. */
+function allowedFragment(fragment: string, allowed: readonly string[]): string {
   const at = fragment.indexOf("?")
   const path = at < 0 ? fragment : fragment.slice(0, at)
-  const kept =
-    [...new URLSearchParams(path).keys()].some((name) => SECRET_PARAMETERS.has(name.toLowerCase())) && path.includes("=") ? "" : path
-  const shown = decoded(kept) + (at < 0 ? "" : keptQuery(fragment.slice(at + 1), allowed))
-  return shown === "" ? "" : `#${shown}`
+  const hasSecret = path.includes("=") && [...new URLSearchParams(path).keys()].some((name) => SECRET_PARAMETERS.has(name.toLowerCase()))
+  const text = decoded(hasSecret ? "" : path) + (at < 0 ? "" : allowedQuery(fragment.slice(at + 1), allowed))
+  return text === "" ? "" : `#${text}`
 }
 
-/** A run of escapes as text. What would change the meaning of the path, cannot be seen or is no UTF-8 stays as it was sent. */
+/**
+ * Decodes a run of percent escapes. Escapes of delimiters, which would change the meaning of the path, of control characters and of
+ * invalid UTF-8 stay as they were sent.
+ */
 function decodeRun(run: string): string {
   let text = ""
   for (let at = 0; at < run.length; ) {

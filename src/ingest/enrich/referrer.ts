@@ -1,58 +1,60 @@
 import { getDomain } from "tldts"
 import { COLLECT } from "../../domain/limits.ts"
 import { coversHost } from "../../domain/site.ts"
-import { remembered } from "../remembered.ts"
+import { memoize } from "../memoize.ts"
 import { cutBytes, visible } from "../request/text.ts"
 import { hostnameOf, splitAddress } from "../request/web-address.ts"
 
-/** Where a visit came from. `host` without `www.`; `text` as it is stored. */
+/** The referrer of a visit. Both parts are "" when there is none. */
 export interface Referrer {
+  /** Without `www.`. */
   host: string
+  /** Host and path, as stored. */
   text: string
 }
 
 export const NO_REFERRER: Referrer = { host: "", text: "" }
 const SCHEMES = new Set(["http", "https", "android-app"])
 
-/** Host and path of a referrer, without query, fragment and trailing slash. No referrer: both are "". */
+/** Returns host and path of a referrer, without query, fragment and trailing slash. */
 export function referrerOf(sent: string): Referrer {
   if (sent === "") return NO_REFERRER
   const trimmed = sent.trim()
   const end = trimmed.search(/[?#]/)
-  return referringPlace(end < 0 ? trimmed : trimmed.slice(0, end))
+  return referringPage(end < 0 ? trimmed : trimmed.slice(0, end))
 }
 
-/** Few pages send most visits. What may tell of a visitor, the query, is gone already. */
-const referringPlace = remembered(5_000, (sent): Referrer => {
+/** Parses a referrer without its query. Memoized, because a small number of pages sends most visits; the query could identify a visitor. */
+const referringPage = memoize(5_000, (sent): Referrer => {
   const address = splitAddress(sent)
   if (!SCHEMES.has(address.scheme) || address.host === "") return NO_REFERRER
   const host = hostnameOf(address.host)
   if (host === undefined) return NO_REFERRER
-  const place = withoutEnd(`${host}${visible(address.path)}`)
-  const text = address.scheme === "android-app" ? `android-app://${place}` : place
+  const page = withoutTrailingSlashes(`${host}${visible(address.path)}`)
+  const text = address.scheme === "android-app" ? `android-app://${page}` : page
   return { host, text: cutBytes(text, COLLECT.referrerBytes) }
 })
 
-/** Without slashes and blanks at its end. No expression: those look again from every slash of a long run. */
-function withoutEnd(place: string): string {
-  let end = place.length
-  while (end > 0 && (place[end - 1] === "/" || place[end - 1] === " ")) end--
-  return place.slice(0, end)
+/** Removes trailing slashes and spaces. A regular expression would start again at every slash of a long run and take quadratic time. */
+function withoutTrailingSlashes(page: string): string {
+  let end = page.length
+  while (end > 0 && (page[end - 1] === "/" || page[end - 1] === " ")) end--
+  return page.slice(0, end)
 }
 
-/** Whether a referrer is the site itself: then the visit came from nowhere else. */
-export function isOwn(referrer: Referrer, page: { hostname: string; hosts: readonly string[] }): boolean {
+/** Returns whether a referrer is the site itself, which is not a source of visits. */
+export function isSelfReferral(referrer: Referrer, page: { hostname: string; hosts: readonly string[] }): boolean {
   const { host } = referrer
   if (host === page.hostname || host === "localhost" || coversHost(page.hosts, host)) return true
   const domain = registrableDomain(host)
   return domain !== "" && domain === registrableDomain(page.hostname)
 }
 
-/** The domain somebody registered, by the public suffix list with its private section; "" for addresses and bare names. */
-export const registrableDomain = remembered(10_000, (host) => getDomain(host, { allowPrivateDomains: true, validateHostname: false }) ?? "")
+/** Returns the registrable domain by the public suffix list, including its private section; "" for addresses and bare names. */
+export const registrableDomain = memoize(10_000, (host) => getDomain(host, { allowPrivateDomains: true, validateHostname: false }) ?? "")
 
-/** The first of a host and its parents (`a.b.c`, `b.c`, `c`) for which there is a value. */
-export function byParents<Value>(values: ReadonlyMap<string, Value>, host: string): Value | undefined {
+/** Returns the value for a host, or else for the nearest of its parents (`a.b.c`, `b.c`, `c`). */
+export function valueForHost<Value>(values: ReadonlyMap<string, Value>, host: string): Value | undefined {
   for (let at = 0; ; ) {
     const found = values.get(at === 0 ? host : host.slice(at))
     if (found !== undefined) return found
@@ -62,8 +64,8 @@ export function byParents<Value>(values: ReadonlyMap<string, Value>, host: strin
   }
 }
 
-/** The host itself or the parent of it that a set holds. */
-export function parentIn(hosts: ReadonlySet<string>, host: string): string | undefined {
+/** Returns the host, or else the nearest of its parents, that is in a set. */
+export function listedHost(hosts: ReadonlySet<string>, host: string): string | undefined {
   for (let at = 0; ; ) {
     const parent = at === 0 ? host : host.slice(at)
     if (hosts.has(parent)) return parent

@@ -4,35 +4,35 @@ import { type Site, withoutWww } from "../../domain/site.ts"
 import { type AddressRanges, addressRanges } from "../address/client-address.ts"
 import type { Draft } from "../draft.ts"
 
-/** The rules of a site and of the instance, ready to be asked. Each answers with the value of the shield that stops the event. */
+/** The compiled shields of a site and of the instance. Each member returns the value of the shield that drops the event, if any does. */
 export interface Shields {
   ip: AddressRanges
   hostname(hostname: string): string | undefined
   referrer(host: string): string | undefined
   page(page: string): string | undefined
   country(code: string): string | undefined
-  /** Undefined where there is no rule, so that nobody pays for what nobody has. */
+  /** Undefined without rules, so that they cost nothing on most sites. */
   rule: ((draft: Draft) => string | undefined) | undefined
 }
 
 /**
- * Gives the shields of a site: its own, then those of the instance. Made once per version of a site, as the directory hands
- * out a new object after every change, and again when the instance has another list.
+ * Creates the function that returns the shields of a site: its own, followed by those of the instance. They are compiled once per
+ * `Site` object, because the directory returns a new object after every change, and again when the list of the instance changes.
  */
-export function createShields(instanceSetting: () => readonly Shield[]): (site: Site) => Shields {
-  let shared: readonly Shield[] | undefined
+export function createShields(instanceShields: () => readonly Shield[]): (site: Site) => Shields {
+  let previous: readonly Shield[] | undefined
   let compiled = new WeakMap<Site, Shields>()
   return (site) => {
-    const current = instanceSetting()
-    if (current !== shared) {
-      shared = current
+    const current = instanceShields()
+    if (current !== previous) {
+      previous = current
       compiled = new WeakMap()
     }
     const known = compiled.get(site)
     if (known) return known
-    const made = compile([...site.settings.shields, ...current].filter(({ enabled }) => enabled))
-    compiled.set(site, made)
-    return made
+    const shields = compile([...site.settings.shields, ...current].filter(({ enabled }) => enabled))
+    compiled.set(site, shields)
+    return shields
   }
 }
 
@@ -56,7 +56,7 @@ function finder(values: readonly string[], matcher: (value: string) => (text: st
   return (text: string): string | undefined => rules.find(({ matches }) => matches(text))?.value
 }
 
-/** With `*` the whole host matches, without it the host or one of its parents. */
+/** Matches the whole host when the value contains `*`, otherwise the host or one of its parents. */
 function hostMatcher(value: string): (host: string) => boolean {
   const plain = withoutWww(value.trim().toLowerCase())
   return plain.includes("*") ? wildcardMatcher(plain) : (host) => host === plain || host.endsWith(`.${plain}`)
@@ -68,7 +68,7 @@ function ruleFinder(shields: readonly Shield[]): Shields["rule"] {
   return (draft) => rules.find(({ tests }) => tests.every((holds) => holds(draft)))?.value
 }
 
-/** As in a report, over the values an event is stored with: a missing one passes when it is named, or by a negative operator. */
+/** Tests a condition as reports do. A missing value passes when the condition names it or has a negative operator. */
 function conditionTest(flat: RuleCondition): (draft: Draft) => boolean {
   const { negative, condition } = conditionOf(flat)
   const { dimension, property = "" } = flat
@@ -81,7 +81,7 @@ function conditionTest(flat: RuleCondition): (draft: Draft) => boolean {
 
 const propertyOf = ({ props }: Draft, key: string): string => props.find(([name]) => name === key)?.[1] ?? ""
 
-/** What an event will be stored with. */
+/** The values that the event will be stored with. */
 const VALUES: Readonly<Record<Exclude<RuleDimension, "property">, (draft: Draft) => string>> = {
   page: ({ page }) => page,
   title: ({ title }) => title,

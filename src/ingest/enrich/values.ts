@@ -2,14 +2,14 @@ import { currencyDecimals, parseCurrency } from "../../domain/currency.ts"
 import type { NewEvent } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import { addCounter, type Draft } from "../draft.ts"
-import { remembered } from "../remembered.ts"
+import { memoize } from "../memoize.ts"
 import { agentOf, NO_AGENT } from "../request/agent.ts"
 import { tagValue } from "../request/text.ts"
 import { campaignOf, channelOf, sourceOf } from "./acquisition.ts"
 import { pageOf } from "./page.ts"
-import { isOwn, NO_REFERRER, type Referrer, referrerOf } from "./referrer.ts"
+import { isSelfReferral, NO_REFERRER, type Referrer, referrerOf } from "./referrer.ts"
 
-/** The values an event is stored with, each set by its own step. */
+/** The steps that set the values an event is stored with. */
 
 export function setAgent(draft: Draft): void {
   const { userAgent } = draft.request
@@ -19,7 +19,7 @@ export function setAgent(draft: Draft): void {
 export function setReferrer(draft: Draft): void {
   const { incoming, site, hostname } = draft
   const referrer = referrerOf(incoming.referrer)
-  if (referrer.host !== "" && !isOwn(referrer, { hostname, hosts: site.hosts })) draft.referrer = referrer
+  if (referrer.host !== "" && !isSelfReferral(referrer, { hostname, hosts: site.hosts })) draft.referrer = referrer
 }
 
 export function setPage(draft: Draft): void {
@@ -28,11 +28,11 @@ export function setPage(draft: Draft): void {
   draft.page = pageOf(draft.incoming.address, { allowed: settings.allowed_query_params, hash })
 }
 
-/** Source, campaign and channel: what the first event of a visit says about how it came about. */
+/** Sets source, campaign and channel. The values of the first event of a visit become those of the visit. */
 export function setAcquisition(draft: Draft): void {
   const { query } = draft.incoming.address
-  const saysNothing = query === "" && draft.referrer.host === ""
-  draft.acquisition = saysNothing ? UNTOLD : acquisitionOf(query, draft.referrer)
+  const isDirect = query === "" && draft.referrer.host === ""
+  draft.acquisition = isDirect ? DIRECT : acquisitionOf(query, draft.referrer)
 }
 
 function acquisitionOf(query: string, referrer: Referrer): Draft["acquisition"] {
@@ -50,14 +50,14 @@ function acquisitionOf(query: string, referrer: Referrer): Draft["acquisition"] 
   }
 }
 
-/** Of most events: another page of the same site led to theirs. */
-const UNTOLD = acquisitionOf("", NO_REFERRER)
+/** Acquisition without query and referrer. Most events have it, because another page of the site led to theirs. */
+const DIRECT = acquisitionOf("", NO_REFERRER)
 
 export function setTitle(draft: Draft): void {
   draft.title = tagValue(draft.incoming.title, COLLECT.titleChars)
 }
 
-/** Properties of the events whose names have a fixed meaning are the server's to set. */
+/** Sets the properties. For event names with a fixed meaning the server adds or changes some of them. */
 export function setProps(draft: Draft): void {
   const { name, props, propsDiscarded } = draft.incoming
   if (propsDiscarded) addCounter(draft, "props_discarded")
@@ -80,7 +80,7 @@ const withProp = (props: Props, name: string, value: string): Props => [
 
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "")
 
-/** A browser's revenue that cannot be read is left out and counted; the event stays. */
+/** Sets the revenue. Unreadable revenue from a browser is left out and counted, and the event is kept. */
 export function setRevenue(draft: Draft): void {
   const { revenue } = draft.incoming
   if (!revenue) return
@@ -101,9 +101,9 @@ type Money = NonNullable<NewEvent["revenue"]>
 export type RevenueFault = "invalid_currency" | "invalid_amount" | "too_many_decimals"
 
 const AMOUNT = /^([+-]?)(\d{0,20})(?:\.(\d{0,40}))?$/
-const MOST_MINOR_UNITS = 1e15
+const MAX_MINOR_UNITS = 1e15
 
-/** An amount in major units as whole minor units of its currency, by the text of the number and so without rounding. */
+/** Converts an amount in major units to whole minor units of its currency. Works on the digits, so that nothing is rounded. */
 export function moneyOf(sent: { amount: unknown; currency: unknown }, siteCurrency: string): Money | RevenueFault {
   const currency = sent.currency === undefined || sent.currency === null ? siteCurrency : codeOf(sent.currency)
   const decimals = currency === undefined ? undefined : currencyDecimals(currency)
@@ -113,28 +113,28 @@ export function moneyOf(sent: { amount: unknown; currency: unknown }, siteCurren
   const digits = fraction.replace(/0+$/, "")
   if (digits.length > decimals) return "too_many_decimals"
   const units = Number(whole + digits.padEnd(decimals, "0"))
-  if (units > MOST_MINOR_UNITS) return "invalid_amount"
-  // Not -0, which no column can tell from 0.
+  if (units > MAX_MINOR_UNITS) return "invalid_amount"
+  // Avoids -0, which columns cannot distinguish from 0.
   return { amount: sign === "-" && units > 0 ? -units : units, currency }
 }
 
 const codeOf = (value: unknown): string | undefined => (typeof value === "string" ? parseCurrency(value.trim()) : undefined)
 
-/** Numbers that JavaScript writes with an exponent are beyond every bound. */
+/** Returns an amount as text. A number that JavaScript writes with an exponent is out of bounds, so `AMOUNT` need not match it. */
 const amountText = (amount: unknown): string =>
   typeof amount === "number" ? String(amount) : typeof amount === "string" ? amount.trim() : ""
 
 const TAG = /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8})*$/i
 
-/** A language tag in its usual spelling (`de-DE`, `zh-Hans-CN`); "" when it is none. */
-export const languageOf = remembered(1_000, (sent: string): string => {
+/** Returns a language tag in its canonical spelling (`de-DE`, `zh-Hans-CN`), or "" for anything else. */
+export const languageOf = memoize(1_000, (sent: string): string => {
   const tag = sent.trim()
   if (tag.length > COLLECT.languageChars || !TAG.test(tag)) return ""
   const [language = "", ...rest] = tag.toLowerCase().split(/[-_]/)
   return [language, ...rest.map(subtag)].join("-")
 })
 
-/** The first language of an `Accept-Language` header. */
+/** Returns the first language of an `Accept-Language` header. */
 export function firstLanguage(header: string): string {
   const end = header.search(/[,;]/)
   return languageOf(end < 0 ? header : header.slice(0, end))
@@ -152,7 +152,7 @@ const CLASSES: readonly (readonly [below: number, name: string])[] = [
   [1440, "992-1439"],
 ]
 
-/** The class of a viewport width in pixels; the width itself is not kept. "" when unknown. */
+/** Returns the class of a viewport width in pixels, or "" when it is unknown. The width itself is not stored. */
 export function sizeClass(width: number | undefined): string {
   if (width === undefined || !(width > 0)) return ""
   return CLASSES.find(([below]) => width < below)?.[1] ?? "1440+"

@@ -4,38 +4,39 @@ import type { Hash64 } from "../../store/events/writer.ts"
 import type { Incoming } from "../payloads/incoming.ts"
 import type { createCalendar, IdentityKeys, Period, Salts } from "./salt-period.ts"
 
-/** A rotating id and the period whose salt made it. */
+/** A rotating id with the name of the period of its salt. */
 export interface RotatingId {
   period: string
   id: Hash64
 }
 
-/** How a visitor can be found again. No address and no user agent can be read from it. */
+/** The ids by which a visitor is recognized. Neither address nor user agent can be derived from them. */
 export interface Identity {
   current: RotatingId
-  /** By the salt of the period before: keeps a visitor over midnight. */
+  /** By the salt of the previous period, so that a visit can continue over midnight. */
   previous: RotatingId | undefined
   person: Person | undefined
 }
 
+/** A visitor by a user id or a stored device id, which outlive rotating ids. */
 export interface Person {
   key: Hash64
   kind: "user" | "device"
-  /** Counts only in a visit whose visitor agreed to be known. */
+  /** Whether the visitor is identified only in a visit with consent. */
   needsConsent: boolean
 }
 
-/** The secrets an event's ids are made with. */
+/** The secrets that the ids of an event are computed with. */
 export interface VisitorKeys {
   current: { period: string; salt: Uint8Array }
   previous: { period: string; salt: Uint8Array } | undefined
-  /** Only where the event names a person and the site's mode allows it. */
+  /** Present only when the event identifies a person and the mode of the site allows it. */
   identity: Uint8Array | undefined
 }
 
 /**
- * By which id a site may know the sender of an event beyond its rotating one (metrics.md 2.3). A person who objects is
- * known by none.
+ * Returns the kind of id by which a site may identify the sender of an event, apart from the rotating id (metrics.md 2.3). Undefined
+ * when there is none, or when the visitor objects to tracking.
  */
 export function personKind(site: Site, { userId, deviceId }: Incoming, objects: boolean): "user" | "device" | undefined {
   const mode = site.settings.identity_mode
@@ -48,13 +49,13 @@ interface KeySources {
   salts: Salts
   identityKeys: IdentityKeys
   calendar: ReturnType<typeof createCalendar>
-  /** Told why secrets could not be read. */
+  /** Called when the secrets could not be read. */
   onError?(error: unknown): void
 }
 
 /**
- * Returns the secrets that the ids of an event are made with; none of the period before once its salt is destroyed. Waits
- * only for secrets that are not in memory yet: those of the first event of a period.
+ * Returns the secrets that the ids of an event are computed with. `previous` is absent once the salt of that period is destroyed.
+ * Asynchronous only for the first event of a period, whose secrets are not in memory yet.
  */
 export function visitorKeys(
   { salts, identityKeys, calendar, onError }: KeySources,
@@ -70,7 +71,7 @@ export function visitorKeys(
   if (isReady) return keysFrom(names, salt, previousSalt, identity)
   return waitFor(names, salt, previousSalt, identity).catch((error) => {
     onError?.(error)
-    // The event may come again: without its salt it would be another visitor's.
+    // The client can send the event again. Without the right salt it would count as another visitor.
     throw new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 1 })
   })
 }

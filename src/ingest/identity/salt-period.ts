@@ -1,69 +1,69 @@
 /**
- * How long a rotating id lives: the local day, ISO week or month of its site. The periods of a site follow one another
- * without gap or overlap, also over changes of its zone and mode, and no two have the same name. They follow from what is
- * stored of the site alone, so that a restart or a jump of the clock changes none of them.
+ * The lifetimes of rotating ids: local days, ISO weeks or months of a site. The periods of a site have no gaps and no overlaps, even
+ * when its time zone or mode changes, and no two have the same name. They are computed only from stored properties of the site, so
+ * that neither a restart nor a jump of the clock changes them.
  */
 import type { IdentityPhase, Site } from "../../domain/site.ts"
 import type { IdentityMode } from "../../domain/visit.ts"
 
-/** Half-open, epoch ms. */
+/** The lifetime of a salt, half-open, in epoch ms. */
 export interface Period {
-  /** `2026-11-21`, `2026-W47` or `2026-11`; after a change of zone or mode with the zone behind it. */
+  /** `2026-11-21`, `2026-W47` or `2026-11`, followed by the time zone once the zone or the mode was changed. */
   name: string
   from: number
   to: number
-  /** When its salt is destroyed. */
+  /** Time at which the salt is destroyed. */
   expiresAt: number
 }
 
-/** What of a site its periods follow from. */
+/** The properties of a site that its periods are computed from. */
 export type Rotation = Pick<Site, "timezone" | "identity_history"> & { settings: Pick<Site["settings"], "identity_mode"> }
 
 const HOUR = 3_600_000
-/** Of the changes of a site's zone and mode, the latest are kept: far more than salts live. */
-const KEPT_PHASES = 100
+/** Maximum number of stored changes of a site's zone and mode. The periods of the latest ones outlast every salt. */
+const MAX_PHASES = 100
 
-/** The period of a moment, by the zone and mode that held then. */
+/** Returns the period of an instant, by the zone and mode in effect at that time. */
 export function periodAt(site: Rotation, at: number): Period {
   const { identity_history: history } = site
   const index = Math.max(
     0,
     history.findLastIndex(({ from }) => from <= at),
   )
-  const { from, timezone, identity_mode } = history[index] ?? present(site)
+  const { from, timezone, identity_mode } = history[index] ?? currentPhase(site)
   const whole = periodOf(identity_mode, timezone, at)
-  // West of the zone before, the same date comes again: its salt must be another one.
+  // After a change to a zone further west the same date occurs again, and needs another salt.
   const name = from === 0 ? whole.name : `${whole.name} ${timezone}`
   const end = history[index + 1]?.from ?? Number.POSITIVE_INFINITY
   return { ...whole, name, from: Math.max(whole.from, from), to: Math.min(whole.to, end) }
 }
 
 /**
- * Returns the history after a change of zone or mode, which takes effect when the running period ends (metrics.md 2.2). The
- * day of a change of the mode is kept also when the change is taken back: user ids counted by the other mode meanwhile.
+ * Returns the history after a change of zone or mode, which takes effect when the current period ends (metrics.md 2.2). The day of a
+ * change of the mode remains recorded even when the change is reverted, because user ids were counted by the other mode in between.
  */
-export function changedHistory(site: Rotation, next: Way, now: number): IdentityPhase[] {
-  if (isSame(present(site), next)) return [...site.identity_history]
+export function changedHistory(site: Rotation, next: RotationRule, now: number): IdentityPhase[] {
+  if (isSame(currentPhase(site), next)) return [...site.identity_history]
   const past = site.identity_history.filter(({ from }) => from <= now)
-  const begun = past.length > 0 ? past : [present(site)]
+  const begun = past.length > 0 ? past : [currentPhase(site)]
   if (next.identity_mode !== site.settings.identity_mode) begun.push(withChange(begun.pop()!, localDate(now, site.timezone).toString()))
-  // What waits for the end of the running period is replaced; a return to what runs leaves nothing to wait for.
+  // A pending change is replaced. Reverting to the current rule leaves no pending change.
   if (isSame(begun.at(-1)!, next)) return begun
   const { to } = periodAt({ ...site, identity_history: begun }, now)
-  return [...begun, { from: to, timezone: next.timezone, identity_mode: next.identity_mode }].slice(-KEPT_PHASES)
+  return [...begun, { from: to, timezone: next.timezone, identity_mode: next.identity_mode }].slice(-MAX_PHASES)
 }
 
 function withChange({ mode_changed_on: before = [], ...phase }: IdentityPhase, day: string): IdentityPhase {
-  return { ...phase, mode_changed_on: before.at(-1) === day ? before : [...before, day].slice(-KEPT_PHASES) }
+  return { ...phase, mode_changed_on: before.at(-1) === day ? before : [...before, day].slice(-MAX_PHASES) }
 }
 
-/** How periods are told apart. */
-type Way = Pick<IdentityPhase, "timezone" | "identity_mode">
-const isSame = (a: Way, b: Way): boolean => a.timezone === b.timezone && a.identity_mode === b.identity_mode
+/** The rule by which periods are formed. */
+type RotationRule = Pick<IdentityPhase, "timezone" | "identity_mode">
+const isSame = (a: RotationRule, b: RotationRule): boolean => a.timezone === b.timezone && a.identity_mode === b.identity_mode
 
-const present = ({ timezone, settings }: Rotation): IdentityPhase => ({ from: 0, timezone, identity_mode: settings.identity_mode })
+const currentPhase = ({ timezone, settings }: Rotation): IdentityPhase => ({ from: 0, timezone, identity_mode: settings.identity_mode })
 
-/** The whole period of a moment in one zone and mode, by the zone and not by UTC. */
+/** Returns the whole local period of an instant under one zone and mode. */
 export function periodOf(mode: IdentityMode, timezone: string, at: number): Period {
   const day = localDate(at, timezone)
   if (mode === "weekly") return weekOf(day, timezone)
@@ -88,76 +88,76 @@ function monthOf(day: Temporal.PlainDate, timezone: string): Period {
 const localDate = (at: number, timezone: string): Temporal.PlainDate =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone).toPlainDate()
 
-/** The first instant of a local day, also where midnight does not exist. */
+/** Returns the first instant of a local day, even when a clock change skips midnight. */
 const startOf = (day: Temporal.PlainDate, timezone: string): number => day.toZonedDateTime(timezone).epochMilliseconds
 
-/** Random salts by site and period, kept sealed in the catalog and destroyed when their time is over (metrics.md 2.2). */
+/** Random salts by site and period, stored encrypted in the catalog and destroyed when they expire (metrics.md 2.2). */
 export interface Salts {
-  /** 32 bytes, at once when they are in memory; made at first use. */
+  /** Returns the 32 bytes of a salt, which is created at first use. Synchronous when the salt is in memory. */
   get(siteId: number, period: Pick<Period, "name" | "expiresAt">): Uint8Array | Promise<Uint8Array>
 }
 
-/** The sites' identity keys, sealed in the catalog: the key of person keys (metrics.md 2.3). */
+/** The identity keys of sites, stored encrypted in the catalog, by which person keys are computed (metrics.md 2.3). */
 export interface IdentityKeys {
   identityKey(siteId: number): Uint8Array | Promise<Uint8Array>
 }
 
-/** The salts' periods that may know a visitor of a moment. Their salts may be destroyed already (`expiresAt`). */
+/** The periods whose salts can recognize the visitor of an event. A salt may already be destroyed (`expiresAt`). */
 export interface Periods {
   current: Period
-  /** The one before: it keeps a visitor over midnight. */
+  /** The period before, by which a visit continues over midnight. */
   previous: Period
 }
 
-interface Known {
-  /** As it was: the directory hands out a new object after every change. */
+/** The cached periods of a site, the most recently added first. */
+interface SiteCalendar {
+  /** Identifies the version of the site, because the directory returns a new object after every change. */
   site: Site
-  /** The latest first. */
   days: Period[]
   periods: Period[]
 }
 
-/** More than the days of the events that come in at one time. */
-const KEPT = 8
+/** Number of periods cached per site: more than the number of days that events arrive for at any one time. */
+const CACHED_PERIODS = 8
 
-/** Local days and salt periods per site, worked out once each: no event pays for calendar arithmetic. */
+/** Creates a cache of local days and salt periods by site, so that most events need no calendar arithmetic. */
 export function createCalendar() {
-  const sites = new Map<number, Known>()
+  const calendars = new Map<number, SiteCalendar>()
 
-  function knownOf(site: Site): Known {
-    const known = sites.get(site.id)
+  function calendarOf(site: Site): SiteCalendar {
+    const known = calendars.get(site.id)
     if (known?.site === site) return known
-    const fresh: Known = { site, days: [], periods: [] }
-    sites.set(site.id, fresh)
+    const fresh: SiteCalendar = { site, days: [], periods: [] }
+    calendars.set(site.id, fresh)
     return fresh
   }
   function dayOf(site: Site, at: number): Period {
-    const { days } = knownOf(site)
-    return among(days, at) ?? keep(days, periodOf("daily", site.timezone, at))
+    const { days } = calendarOf(site)
+    return periodIn(days, at) ?? cache(days, periodOf("daily", site.timezone, at))
   }
 
   return {
-    /** The site's local day of a moment, such as `2026-11-21`. */
+    /** Returns the local day of an instant at a site, such as `2026-11-21`. */
     day: (site: Site, at: number): string => dayOf(site, at).name,
 
-    /** When the site's local day of a moment begins. */
+    /** Returns the start of the local day of an instant at a site. */
     dayStart: (site: Site, at: number): number => dayOf(site, at).from,
 
-    /** Returns the periods of an event's moment. */
+    /** Returns the salt periods of an instant at a site. */
     periods(site: Site, at: number): Periods {
-      const { periods } = knownOf(site)
-      const current = among(periods, at) ?? keep(periods, periodAt(site, at))
+      const { periods } = calendarOf(site)
+      const current = periodIn(periods, at) ?? cache(periods, periodAt(site, at))
       const before = current.from - 1
-      const previous = among(periods, before) ?? keep(periods, periodAt(site, before))
+      const previous = periodIn(periods, before) ?? cache(periods, periodAt(site, before))
       return { current, previous }
     },
   }
 }
 
-const among = (list: readonly Period[], at: number): Period | undefined => list.find(({ from, to }) => from <= at && at < to)
+const periodIn = (list: readonly Period[], at: number): Period | undefined => list.find(({ from, to }) => from <= at && at < to)
 
-function keep(list: Period[], period: Period): Period {
+function cache(list: Period[], period: Period): Period {
   list.unshift(period)
-  if (list.length > KEPT) list.pop()
+  if (list.length > CACHED_PERIODS) list.pop()
   return period
 }

@@ -3,7 +3,7 @@ import type { Hash64 } from "../../store/events/writer.ts"
 import { addCounter, type Draft } from "../draft.ts"
 import { type Person, personKind } from "./identity.ts"
 
-/** Turns address and user agent into ids. Here the address leaves the draft for good. */
+/** Computes the ids of the visitor from address and user agent, and then removes the address from the draft. */
 export function setVisitor(draft: Draft): void {
   const { site, address, request, keys, incoming } = draft
   const { current, previous } = keys
@@ -28,19 +28,19 @@ function personOf({ site, incoming, request, keys }: Draft): Person | undefined 
   return { key: personKey(keys.identity, kind, kind === "user" ? incoming.userId : incoming.deviceId), kind, needsConsent }
 }
 
-/** Bytes of a block and of a digest of SHA-256. */
+/** Sizes of a SHA-256 block and digest, in bytes. */
 const BLOCK = 64
 const DIGEST = 32
-/** What is hashed: a block for the key, then the message. Wiped after each event, so that no address outlives its request. */
+/** Input of the inner hash: a block for the key, then the message. Wiped after each event, so that no address outlives its request. */
 const inner = Buffer.alloc(BLOCK + 2_600)
-/** What is hashed again: a block for the key, then the digest of `inner`. */
+/** Input of the outer hash: a block for the key, then the digest of `inner`. */
 const outer = Buffer.alloc(BLOCK + DIGEST)
 const innerDigest = outer.subarray(BLOCK)
 const digest = Buffer.alloc(DIGEST)
 
 /**
- * The rotating id by each of the salts: keyed hash over site, address (IPv6: its /64) and user agent. The host is no part
- * of it.
+ * Returns the rotating id by each of the salts: a keyed hash of site, address (for IPv6 its /64) and user agent. The host is not
+ * hashed, so that a visitor has one id on all hosts of a site.
  */
 export function rotatingIds(
   salts: readonly Uint8Array[],
@@ -54,7 +54,7 @@ export function rotatingIds(
   return hashesOf(salts, end)
 }
 
-/** The person key of a user id or of a stored random id. It outlives salts; the identity key alone can make it again. */
+/** Returns the person key of a user id or device id. It does not depend on salts, and cannot be computed without the identity key. */
 export function personKey(identityKey: Uint8Array, kind: "user" | "device", id: string): Hash64 {
   return hashesOf([identityKey], BLOCK + inner.write(`${kind}:${id}`, BLOCK))[0]!
 }
@@ -67,8 +67,9 @@ function hashesOf(keys: readonly Uint8Array[], end: number): Hash64[] {
 }
 
 /**
- * The first 64 bits of HMAC-SHA-256 (RFC 2104) with a key of at most 64 bytes, over what follows the first block of the
- * message. Two plain hashes into memory that is there: the platform's own keyed hasher is three objects to free an event.
+ * Returns the first 64 bits of HMAC-SHA-256 (RFC 2104) with a key of at most 64 bytes. The message begins after the first block of
+ * `message`, which is overwritten. Two plain hashes into existing buffers allocate nothing; the platform's keyed hasher would leave
+ * three objects per event to the garbage collector.
  */
 function keyedHash(key: Uint8Array, message: Uint8Array): Hash64 {
   message.fill(0x36, 0, BLOCK)

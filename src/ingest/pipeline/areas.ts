@@ -4,7 +4,7 @@ import { addCounter, type Draft } from "../draft.ts"
 import { pairFault } from "../payloads/fields.ts"
 import { withoutMissing } from "../request/text.ts"
 
-/** An event as areas see it: what will be stored of it, and nothing of who sent it. */
+/** An event as areas see it: the values that will be stored, and nothing about the sender. */
 export interface PassingEvent {
   readonly site: Site
   /** Epoch ms. */
@@ -17,8 +17,8 @@ export interface PassingEvent {
 }
 
 /**
- * What an area knows of an event besides: properties to add, those with the same key in the place of what was sent. Pure and
- * quick: it runs for every event, before the event is answered.
+ * Returns the properties that an area adds to an event. They replace sent properties with the same key. Must be pure and quick,
+ * because it runs for every event before the event is answered.
  */
 export type AreaStep = (event: PassingEvent) => Readonly<Record<string, string>> | undefined
 

@@ -2,29 +2,29 @@ import type { DropReason } from "../../domain/event.ts"
 import { coversHost } from "../../domain/site.ts"
 import { SPAM_HOSTS } from "../data/spam-hosts.ts"
 import type { Draft, Outcome } from "../draft.ts"
-import { parentIn } from "../enrich/referrer.ts"
+import { listedHost } from "../enrich/referrer.ts"
 import { isPreparing } from "../request/request.ts"
 import { hostnameOf, splitAddress } from "../request/web-address.ts"
 
-/** The rules by which an event is dropped (metrics.md 19.1), each its own step. */
+/** The steps that drop events (metrics.md 19.1). */
 
 const drop = (reason: DropReason, entry?: string): Outcome => (entry === undefined ? { reason } : { reason, entry })
 
-/** A browser that only prepares a page shows it to nobody yet. */
+/** Drops prefetches, whose page no one has seen yet. */
 export function refusePrefetch(draft: Draft): Outcome | undefined {
   return isPreparing(draft.request.purpose) ? drop("prefetch") : undefined
 }
 
-/** Pictures are loaded by every mail reader and crawler, so of them more is asked. */
+/** Drops bots. The rules for pixels are stricter, because every mail program and crawler loads images. */
 export function refuseBot(draft: Draft): Outcome | undefined {
   const { site, request, sender, agent, incoming } = draft
   if (!site.settings.drop_bots) return undefined
   const { acceptLanguage, fetchDestination } = request
-  const isNoPicture = sender === "pixel" && (acceptLanguage === "" || (fetchDestination !== "" && fetchDestination !== "image"))
-  return agent.isBot || isNoPicture || incoming.isBot ? drop("bot") : undefined
+  const isBotPixel = sender === "pixel" && (acceptLanguage === "" || (fetchDestination !== "" && fetchDestination !== "image"))
+  return agent.isBot || isBotPixel || incoming.isBot ? drop("bot") : undefined
 }
 
-/** A server with a key vouches for its hosts; the site's own shields hold for it too. */
+/** Drops events of foreign hosts. Events with an API key may have any host, but the hostname shields apply to them too. */
 export function refuseHost(draft: Draft): Outcome | undefined {
   const { site, hostname, sender, shields } = draft
   if (sender !== "server") {
@@ -41,7 +41,7 @@ function hasOwnOrigin({ site, request }: Draft): boolean {
   return host !== undefined && coversHost(site.hosts, host)
 }
 
-/** Counted under the shield, never under the address. */
+/** Drops events by IP shields. They are counted by the value of the shield, never by the address. */
 export function refuseIp(draft: Draft): Outcome | undefined {
   const shield = draft.address && draft.shields.ip.find(draft.address)
   return shield === undefined ? undefined : drop("ip", shield)
@@ -50,12 +50,12 @@ export function refuseIp(draft: Draft): Outcome | undefined {
 export function refuseSpam(draft: Draft): Outcome | undefined {
   const { site, referrer, shields } = draft
   if (referrer.host === "") return undefined
-  const listed = site.settings.drop_spam ? parentIn(SPAM_HOSTS, referrer.host) : undefined
+  const listed = site.settings.drop_spam ? listedHost(SPAM_HOSTS, referrer.host) : undefined
   const entry = listed ?? shields.referrer(referrer.host)
   return entry === undefined ? undefined : drop("spam", entry)
 }
 
-/** Looks at the path as it was sent as well: decoding must not hide a probe, nor show one. */
+/** Drops probes. Also tests the path as it was sent, so that decoding does not hide a probe. */
 export function refuseProbe(draft: Draft): Outcome | undefined {
   if (!draft.site.settings.drop_probes) return undefined
   const path = draft.incoming.address.path.toLowerCase()
@@ -77,7 +77,7 @@ export function refuseCountry(draft: Draft): Outcome | undefined {
   return shield === undefined ? undefined : drop("country", shield)
 }
 
-/** A combined rule: after everything it can look at is set. */
+/** Drops events by the site's combined rules. Runs after all values that a rule can test are set. */
 export function refuseRule(draft: Draft): Outcome | undefined {
   const shield = draft.shields.rule?.(draft)
   return shield === undefined ? undefined : drop("rule", shield)
@@ -87,13 +87,13 @@ export function refuseObjection(draft: Draft): Outcome | undefined {
   return draft.request.objects && draft.site.settings.respect_gpc ? drop("gpc") : undefined
 }
 
-/** What scanners ask for and no page has, in lower case (metrics.md 19.1). */
+/** Paths that scanners request and that no page has, in lower case (metrics.md 19.1). */
 
-/** Anywhere in a path: hidden files, left-over programs, ways out of the folder. */
+/** Anywhere in a path: hidden files, left-over scripts, path traversal. */
 export const PROBE_PARTS =
   /\/\.(?:env|ds_store)(?![a-z0-9-])|\/\.(?:git|aws|ssh|svn)\/|\/vendor\/phpunit\/|\/(?:phpinfo|wp-config)\.php(?![a-z0-9-])|\.\.(?:\/|%2f)/
 
-/** Only at its start: a manual may well have a page `/docs/server-status`. */
+/** Only at the start of a path, because documentation can have a page `/docs/server-status`. */
 export const PROBE_STARTS = /^\/(?:cgi-bin\/|actuator\/|server-status(?![a-z0-9-]))/
 
 export const PROBE_ENDINGS: readonly string[] = [".sql", ".sql.gz", ".bak", ".php~", ".swp"]

@@ -15,8 +15,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]*$/i
 const PLAIN_HOST = /^[a-z0-9._-]{1,253}$/
 
 /**
- * Splits without judging and without resolving `..`, which the platform's URL would hide from the probe rule. By places in
- * the text: it runs for every event.
+ * Splits a URL or path without validating it and without resolving `..`, which the platform's `URL` would hide from the probe rule.
+ * Searches for delimiters instead of parsing, because it runs for every event.
  */
 export function splitAddress(text: string): WebAddress {
   const fragmentAt = placeOf(text, "#", text.length)
@@ -36,7 +36,7 @@ export function splitAddress(text: string): WebAddress {
   }
 }
 
-/** Where a mark stands before `end`; `end` when it does not. */
+/** Returns the position of a delimiter before `end`, or `end` without one. */
 function placeOf(text: string, mark: string, end: number, from = 0): number {
   const at = text.indexOf(mark, from)
   return at < 0 || at > end ? end : at
@@ -48,7 +48,7 @@ function schemeOf(text: string, end: number): string {
   return scheme === "https" || scheme === "http" || SCHEME.test(scheme) ? scheme : ""
 }
 
-/** Where the path begins. A backslash ends the authority as well: browsers read it as a slash. */
+/** Returns the position at which the path begins. A backslash also ends the authority, because browsers read it as a slash. */
 const authorityEnd = (text: string, from: number, end: number): number => placeOf(text, "\\", placeOf(text, "/", end, from), from)
 
 function withoutPort(authority: string): string {
@@ -57,7 +57,7 @@ function withoutPort(authority: string): string {
   return colon < 0 ? authority : authority.slice(0, colon)
 }
 
-/** A host as it is stored: lower case, punycode, without `www.` and a closing dot; undefined when it is no host. */
+/** Returns a host as stored: lower case, Punycode, without `www.` and trailing dot. Undefined when the text is not a host. */
 export function hostnameOf(host: string): string | undefined {
   const lower = host.endsWith(".") ? host.slice(0, -1).toLowerCase() : host.toLowerCase()
   if (PLAIN_HOST.test(lower)) return withoutWww(lower)

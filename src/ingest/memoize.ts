@@ -8,7 +8,7 @@ const MAX_CHARS = 512
  * Two generations instead of a least-recently-used order: a hit costs one look-up, and repeated texts survive the change of
  * generations.
  */
-export function remembered<Answer>(max: number, compute: (text: string) => Answer): (text: string) => Answer {
+export function memoize<Answer>(max: number, compute: (text: string) => Answer): (text: string) => Answer {
   let young = new Map<string, Answer>()
   let old = new Map<string, Answer>()
   return (text) => {
