@@ -16,3 +16,11 @@ function toRange(text: string): { name: string; quality: number } {
   const quality = parameters.find((parameter) => parameter.startsWith("q="))
   return { name, quality: quality === undefined ? 1 : Number(quality.slice(2)) || 0 }
 }
+
+/** Returns the best encoding that the client accepts. `q=0` excludes an encoding. */
+export function encodingOf(request: Request): "zstd" | "gzip" | undefined {
+  const header = request.headers.get("accept-encoding") ?? ""
+  const accepted = header.split(",").filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+  const has = (name: string) => accepted.some((part) => part.split(";")[0]!.trim().toLowerCase() === name)
+  return has("zstd") ? "zstd" : has("gzip") ? "gzip" : undefined
+}

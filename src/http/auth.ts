@@ -4,6 +4,7 @@ import { type ApiKey, hasScope, type Scope } from "../domain/key.ts"
 import { API } from "../domain/limits.ts"
 import type { Site } from "../domain/site.ts"
 import type { Keys } from "../services/api-keys/api-keys.ts"
+import type { KeyUsage } from "../services/api-keys/key-usage.ts"
 import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
 import { type Maintenance, refuseWrites } from "../services/instance/maintenance.ts"
 import type { Read } from "../web/body.ts"
@@ -29,6 +30,7 @@ export interface AuthOptions {
 
 /** Requirements of a route for an API key: a scope, or several conditions. */
 export type Wanted = Scope | WantedFacts
+
 interface WantedFacts {
   /** Scopes of which one is enough. */
   scopes: readonly Scope[]
@@ -43,6 +45,7 @@ interface WantedFacts {
 }
 
 export type ApiKeyAuth = ReturnType<typeof apiKeyAuth>
+
 export type KeyGate = ReturnType<typeof keyGate>
 
 /** Creates checks 3 to 6 of api.md section 2: the key exists, is valid, has the scope and is within its rate limit. */
@@ -135,3 +138,19 @@ function refuseFormat({ request }: Call, { produces = ["application/json"] }: Pi
   if (!produces.some((type) => accepts(request, type)))
     throw new AppError("not_acceptable", `The response is only available as ${produces.join(" or ")}.`)
 }
+
+/** Counts responses to requests with a key, by route and status. */
+export function keyRequests(usage: Pick<KeyUsage, "count">) {
+  const keys = new WeakMap<Request, number>()
+  return {
+    onKey: (request: Request, { id }: Pick<ApiKey, "id">): void => void keys.set(request, id),
+    onAnswer(request: Request, { status }: Pick<Response, "status">): void {
+      const keyId = keys.get(request)
+      if (keyId !== undefined) usage.count({ keyId, route: routeOf(request), status })
+    },
+  }
+}
+
+/** Returns the route for the statistics, with ids replaced. Only existing paths reach this point, and their ids are numbers. */
+const routeOf = ({ method, url }: Request): string =>
+  `${method} ${new URL(url).pathname.replace(/\/$/, "").replace(/\/\d+(?=\/|$)/g, "/:id")}`

@@ -1,13 +1,15 @@
+import { Type as t } from "@sinclair/typebox"
 import { AppError } from "../domain/error.ts"
 import { EXPORT_FORMATS, isRowType, MEDIA_TYPES } from "../domain/export.ts"
 import { API } from "../domain/limits.ts"
 import type { Log } from "../domain/log.ts"
+import { ReportRange } from "../domain/report.ts"
 import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
 import type { Export } from "../services/export/export.ts"
 import type { Peers } from "../web/guard.ts"
 import { accepts } from "./accept.ts"
 import { toFailure } from "./errors.ts"
-import { allowPauses } from "./quiet-connections.ts"
+import { allowPauses } from "./idle-timeouts.ts"
 
 export interface ExportAnswerOptions {
   log: Log
@@ -141,4 +143,20 @@ function onceOnly(work: () => void): () => void {
     isDone = true
     work()
   }
+}
+
+/** Schemas of an export, by media type. */
+export const EXPORTED_FILES = {
+  "text/csv": {
+    schema: t.String({
+      description: "CSV according to RFC 4180 with a header line. Cells that begin with = + - @ are prefixed with a single quote.",
+    }),
+  },
+  "application/json": {
+    schema: t.Object(
+      { range: ReportRange, data: t.Array(t.Object({}, { additionalProperties: true })) },
+      { title: "Export", description: "Exported rows. Their columns depend on the export type." },
+    ),
+  },
+  "application/x-ndjson": { schema: t.String({ description: "One JSON object per line and row." }) },
 }

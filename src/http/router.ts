@@ -1,14 +1,12 @@
-import { type AnyElysia, Elysia } from "elysia"
+import { type AnyElysia, Elysia, ElysiaCustomStatusResponse } from "elysia"
 import type { Log } from "../domain/log.ts"
+import { encodingOf } from "./accept.ts"
 import { errors } from "./errors.ts"
 import { requestId } from "./headers.ts"
-import { jsonAnswers } from "./json-answers.ts"
-import { methodTable } from "./methods.ts"
 import { openApiDocument } from "./openapi/document.ts"
 import { refuseUndescribed } from "./openapi/private-document.ts"
 import { describedRoutes } from "./openapi/route.ts"
 import { referenceRoutes } from "./public/reference.ts"
-import { typedQueries } from "./typed-query.ts"
 
 export interface RouterOptions {
   baseUrl: string
@@ -53,4 +51,90 @@ function requireGuards(app: AnyElysia): void {
       (path.startsWith("/api/private/") || !hooks?.detail?.["x-required-scopes"])
     )
       throw new Error(`${method} ${path} has no access rule`)
+}
+
+/** Minimum length of compressed responses, in characters. Smaller ones fit into one packet. */
+const MIN_COMPRESSED_LENGTH = 1_024
+
+/** Adds ETag and compression to JSON responses of GET and HEAD, which Bun does not do for handlers. */
+export const jsonAnswers = new Elysia({ name: "jsonAnswers" }).mapResponse({ as: "global" }, ({ request, responseValue, set }) => {
+  if (request.method !== "GET" && request.method !== "HEAD") return
+  if (typeof responseValue !== "object" || responseValue === null || responseValue instanceof Response) return
+  // `status(404, …)` is wrapped. Treated as a value, it would become a 200 response.
+  if (responseValue instanceof ElysiaCustomStatusResponse) return
+
+  const json = JSON.stringify(responseValue)
+  const status = Number(set.status ?? 200)
+  // Our header values are text. The type also allows numbers.
+  const headers = new Headers(set.headers as Record<string, string>)
+  headers.append("vary", "accept-encoding")
+  if (status === 200) {
+    // A versioned resource already has a strong tag.
+    if (!headers.has("etag")) headers.set("etag", `W/"${Bun.hash(json).toString(36)}"`)
+    if (isKnown(request, headers.get("etag")!)) return new Response(null, { status: 304, headers })
+  }
+  headers.set("content-type", "application/json; charset=utf-8")
+  return new Response(encoded(json, request, headers), { status, headers })
+})
+
+/** Returns whether `If-None-Match` contains the tag. Tags are compared weakly, and the header can list several. */
+function isKnown(request: Request, etag: string): boolean {
+  const given = request.headers.get("if-none-match")
+  if (given === null) return false
+  const plain = (tag: string) => tag.trim().replace(/^W\//, "")
+  return given.trim() === "*" || given.split(",").some((tag) => plain(tag) === plain(etag))
+}
+
+function encoded(json: string, request: Request, headers: Headers): string | Uint8Array<ArrayBuffer> {
+  const encoding = json.length < MIN_COMPRESSED_LENGTH ? undefined : encodingOf(request)
+  if (encoding === undefined) return json
+  headers.set("content-encoding", encoding)
+  return encoding === "zstd" ? new Uint8Array(Bun.zstdCompressSync(json)) : Bun.gzipSync(json)
+}
+
+/** Returns a function that lists the methods of a path, because Elysia answers 404 instead of 405. */
+export function methodTable(app: AnyElysia): (path: string) => readonly string[] {
+  const methods = new Map<string, string[]>()
+  for (const { path, method } of app.routes)
+    methods.set(path, [...(methods.get(path) ?? []), ...(method === "GET" ? ["GET", "HEAD"] : [method])])
+  const table = [...methods].map(([path, names]) => ({ pattern: toPattern(path), names }))
+  return (path) => [...new Set(table.filter(({ pattern }) => pattern.test(path)).flatMap(({ names }) => names))]
+}
+
+const toPattern = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .split("/")
+      .map((part) => (part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : RegExp.escape(part)))
+      .join("/")}/?$`,
+  )
+
+type Query = Record<string, unknown>
+
+/**
+ * Returns a function that converts texts of a query to the numbers and booleans that the schema of its route declares. Other texts
+ * are unchanged, and the schema rejects them. Elysia only converts for schemas created with its own library.
+ */
+export function typedQueries(app: AnyElysia): (method: string, route: string, query: Query) => void {
+  const types = new Map(app.routes.map(({ method, path, hooks }) => [`${method} ${path}`, convertersOf(hooks?.query)] as const))
+  return (method, route, query) => {
+    for (const [name, convert] of types.get(`${method === "HEAD" ? "GET" : method} ${route}`) ?? [])
+      if (typeof query[name] === "string") query[name] = convert(query[name])
+  }
+}
+
+type Convert = (text: string) => unknown
+
+const CONVERTERS: Readonly<Record<string, Convert>> = {
+  integer: (text) => (/^-?(0|[1-9]\d*)$/.test(text) ? Number(text) : text),
+  number: (text) => (/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text),
+  boolean: (text) => (text === "true" ? true : text === "false" ? false : text),
+}
+
+function convertersOf(schema: unknown): [name: string, convert: Convert][] {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, { type?: string }> } // routes have schemas of objects
+  return Object.entries(properties).flatMap(([name, { type = "" }]) => {
+    const convert = CONVERTERS[type]
+    return convert ? [[name, convert] as [string, Convert]] : []
+  })
 }

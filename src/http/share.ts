@@ -6,8 +6,8 @@ import type { Call } from "../web/guard.ts"
 import type { PrivateRouter } from "../web/router.ts"
 import { networkName } from "./caller.ts"
 import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "./export-file.ts"
-import { ListQuery } from "./private/tagged.ts"
-import { NoQuery, Sent, takes } from "./public/things.ts"
+import { ListQuery } from "./private/responses.ts"
+import { NoQuery, Sent, takes } from "./public/requests.ts"
 
 export interface ShareRoutesOptions extends ExportAnswerOptions {
   shareVisits: ShareVisits

@@ -1,8 +1,8 @@
 import { trackerScript } from "../tracker/bundle.ts" with { type: "macro" }
 import { COLLECT_PATH, SCRIPT_NAME } from "../tracker/bundle.ts"
 import type { Call } from "../web/guard.ts"
+import { encodingOf } from "./accept.ts"
 import type { RequestHandler } from "./collect/response.ts"
-import { encodingOf } from "./encoding.ts"
 import { baseUrlFor, methodNotAllowed, problem } from "./errors.ts"
 import { requestId } from "./headers.ts"
 

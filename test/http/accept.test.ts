@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import { accepts } from "../../src/http/accept.ts"
-import { encodingOf } from "../../src/http/encoding.ts"
+import { accepts, encodingOf } from "../../src/http/accept.ts"
 
 const asking = (name: string, value: string) => new Request("http://localhost/", { headers: { [name]: value } })
 

@@ -1,4 +1,4 @@
-import { encodingOf } from "../encoding.ts"
+import { encodingOf } from "../accept.ts"
 import { bundleDashboard, type DashboardPart, GUEST_SCRIPT, lastChange } from "./bundle.ts"
 import { EMBEDDED, type EmbeddedPart } from "./embedded.ts"
 

@@ -1,4 +1,5 @@
 import { DASHBOARD_PATHS, matchesPagePath } from "../../domain/dashboard-path.ts"
+import type { AppError } from "../../domain/error.ts"
 import { isGuestPath } from "../../domain/own-path.ts"
 import type { ShareVisits } from "../../services/sharing/share-visits.ts"
 import type { RequestHandler } from "../collect/response.ts"
@@ -8,7 +9,6 @@ import type { Origins } from "../private/origins.ts"
 import { type BootOptions, firstView } from "./boot.ts"
 import { ASSETS, FONT_PATH } from "./bundle.ts"
 import { dashboardFiles, freshDashboardFiles } from "./files.ts"
-import { refusalPage } from "./refusal-page.ts"
 
 export interface PagesOptions extends BootOptions {
   baseUrl: string
@@ -22,9 +22,12 @@ export interface PagesOptions extends BootOptions {
 }
 
 const METHODS = ["GET", "HEAD"]
+
 /** Asked for at once: text is never drawn twice. */
 const FONT = `<${FONT_PATH}>; rel=preload; as=font; type="font/woff2"; crossorigin`
+
 const THEMES = ["auto", "light", "dark"]
+
 const THEME_SECONDS = 365 * 86_400
 
 /** Every page of the dashboard is the same one: its script reads the address. */
@@ -122,3 +125,20 @@ const themeLine = (theme: string, options: PagesOptions): string =>
 
 const noFile = (request: Request, { headers, baseUrl }: PagesOptions): Response =>
   problem(notFound(), baseUrlFor(request, baseUrl), { ...headers.asset, "x-request-id": requestId(request) })
+
+/**
+ * A refusal for somebody who typed an address: the words of the problem, as a page. It loads nothing, because where it is
+ * shown nothing else may answer: under a wrong host name, or while the service stops.
+ */
+export function refusalPage(failure: AppError, headers: Readonly<Record<string, string>>): Response {
+  const { status, headers: own } = problem(failure, "", headers)
+  own.set("content-type", "text/html; charset=utf-8")
+  return new Response(PAGE.replace("TEXT", Bun.escapeHTML(failure.message)), { status, headers: own })
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Footfall</title></head>
+  <body><main><h1>This page cannot be shown</h1><p>TEXT</p></main></body>
+</html>
+`

@@ -3,9 +3,8 @@ import { isObject } from "../../domain/shape.ts"
 import { toFailure } from "../errors.ts"
 import { type Caller, type ToolOptions, toolCalls } from "./calls.ts"
 import { failedCall } from "./failures.ts"
-import { INSTRUCTIONS } from "./instructions.ts"
 import { type Id, type Message, RPC, RpcFailure } from "./message.ts"
-import { isToolName, TOOLS } from "./tools.ts"
+import { INSTRUCTIONS, isToolName, TOOLS } from "./tools.ts"
 
 /** Supported protocol version, returned whatever version a client requests. */
 export const PROTOCOL_VERSION = "2025-06-18"

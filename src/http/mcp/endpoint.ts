@@ -5,15 +5,12 @@ import { readBytes } from "../../web/body.ts"
 import { type Call, mediaType } from "../../web/guard.ts"
 import { accepts } from "../accept.ts"
 import type { KeyGate } from "../auth.ts"
-import { methodNotAllowed } from "../errors.ts"
-import { RpcAnswer, RpcRequest } from "../openapi/bodies.ts"
+import { methodNotAllowed, notFound } from "../errors.ts"
+import { outliveReport } from "../idle-timeouts.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { takes } from "../public/things.ts"
-import { outliveReport } from "../quiet-connections.ts"
-import { discoveryRoutes } from "./discovery.ts"
+import { takes } from "../public/requests.ts"
 import { createDispatch, type DispatchOptions, errorAnswer, PROTOCOL_VERSION } from "./dispatch.ts"
-import { type Message, RPC, RpcFailure, readMessage } from "./message.ts"
-import { type OriginOptions, originRule } from "./origin.ts"
+import { type Message, RPC, RpcAnswer, RpcFailure, RpcRequest, readMessage } from "./message.ts"
 
 const PATH = "/api/public/v1/mcp"
 
@@ -93,3 +90,33 @@ const wantsAnswer = (message: Message): message is Extract<Message, { kind: "req
 
 const json = (status: number, body: object, headers: Record<string, string>): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...headers, "content-type": "application/json" } })
+
+/** Origins on the user's own machine, used by desktop assistants. */
+const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/
+
+export interface OriginOptions {
+  /** Base URL, or "" if none is set. */
+  baseUrl: string
+  /** Exact origins in addition to the base URL and loopback. */
+  mcpAllowedOrigins: readonly string[]
+}
+
+/**
+ * Returns a function that checks whether an origin can use the endpoint. Programs send no origin. The check stops visited web pages
+ * from reaching an instance in a private network. The origin `null` of sandboxed pages is rejected.
+ */
+export function originRule({ baseUrl, mcpAllowedOrigins }: OriginOptions): (origin: string | null) => boolean {
+  const named = new Set([...mcpAllowedOrigins, ...(baseUrl === "" ? [] : [new URL(baseUrl).origin])])
+  return (origin) => origin === null || named.has(origin) || LOOPBACK.test(origin)
+}
+
+const absent = (): never => {
+  throw notFound()
+}
+
+/**
+ * Creates routes that answer 404 for OAuth discovery. Clients request these paths after a 401 and would follow any other response,
+ * so the dashboard must not serve a page here.
+ */
+export const discoveryRoutes = () =>
+  new Elysia().all("/.well-known/*", absent, { parse: "none" }).all("/register", absent, { parse: "none" })

@@ -1,6 +1,29 @@
+import { Type as t } from "@sinclair/typebox"
 import { AppError } from "../../domain/error.ts"
 import { isObject } from "../../domain/shape.ts"
 import { parseJson } from "../../web/body.ts"
+
+const RpcId = t.Union([t.String(), t.Integer()])
+
+export const RpcRequest = t.Object(
+  {
+    jsonrpc: t.Literal("2.0"),
+    id: t.Optional(t.Union([t.String(), t.Integer()], { description: "Id of the request. A message without an id is a notification." })),
+    method: t.String({ description: "Method: `initialize`, `ping`, `tools/list` or `tools/call`." }),
+    params: t.Optional(t.Object({}, { additionalProperties: true })),
+  },
+  { title: "RpcRequest", description: "JSON-RPC 2.0 message. Batches are rejected." },
+)
+
+export const RpcAnswer = t.Object(
+  {
+    jsonrpc: t.Literal("2.0"),
+    id: RpcId,
+    result: t.Optional(t.Object({}, { additionalProperties: true })),
+    error: t.Optional(t.Object({ code: t.Integer(), message: t.String(), data: t.Optional(t.Object({}, { additionalProperties: true })) })),
+  },
+  { title: "RpcAnswer", description: "Result or error of a JSON-RPC 2.0 request." },
+)
 
 /** Id of a request. */
 export type Id = string | number

@@ -1,6 +1,5 @@
 import type { OpenApiDocument, Operation } from "./document.ts"
-import { descriptionOf, table, typeText } from "./page-schema.ts"
-import { asJson, block, escapeHtml, inline, prose } from "./page-text.ts"
+import { asJson, block, descriptionOf, escapeHtml, inline, prose, table, typeText } from "./page-markup.ts"
 import type { Schema } from "./schema.ts"
 
 interface Place {

@@ -1,18 +1,88 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { DROP_REASONS } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import type { ServerEventCollector } from "../../ingest/collect/collect.ts"
 import { readJsonOrLines } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import { EventLines, EventsAnswer, EventsRequest } from "../openapi/bodies.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { NoQuery } from "./things.ts"
+import { NoQuery } from "./requests.ts"
+
+const closed = { additionalProperties: false }
+const text = (maxLength: number, description?: string) => t.Optional(t.String({ maxLength, ...(description && { description }) }))
+
+/** Valid event of a server, for the documentation. Events are validated one by one, without this schema. */
+const ServerEvent = t.Object(
+  {
+    name: t.String({ minLength: 1, maxLength: COLLECT.nameChars, description: "`pageview`, or the name of a custom event." }),
+    url: t.String({
+      minLength: 1,
+      maxLength: COLLECT.urlBytes,
+      description: "Absolute URL or path of the page. UTM parameters and click ids are read from it.",
+    }),
+    id: t.Optional(
+      t.String({
+        pattern: "^[A-Za-z0-9_-]{8,64}$",
+        description: "Id for deduplication. Events with the same id within 24 hours are counted once.",
+      }),
+    ),
+    timestamp: t.Optional(
+      t.Union([t.String({ format: "date-time" }), t.Integer()], {
+        description: "Time of the event in RFC 3339 format or epoch milliseconds. Default: now.",
+      }),
+    ),
+    referrer: t.Optional(t.String({ description: `URL of the referring page. Truncated to ${COLLECT.referrerBytes} bytes.` })),
+    title: t.Optional(t.String({ description: `Title of the page. Truncated to ${COLLECT.titleChars} characters.` })),
+    ip: t.Optional(
+      t.String({ description: "IP address of the visitor. Used for the rotating visitor id and the location; never stored." }),
+    ),
+    user_agent: t.Optional(
+      t.String({ description: "User agent of the visitor. Used for the rotating visitor id, device and bot detection; never stored." }),
+    ),
+    language: text(COLLECT.languageChars, "Language of the visitor as a BCP 47 tag."),
+    user_id: text(COLLECT.userIdChars, "Your id of the person, for sites whose identity mode allows it."),
+    interactive: t.Optional(t.Boolean({ description: "Whether the event ends a bounce. Default: true." })),
+    props: t.Optional(
+      t.Record(t.String(), t.Union([t.String({ maxLength: COLLECT.propValueBytes }), t.Number(), t.Boolean(), t.Null()]), {
+        maxProperties: COLLECT.props,
+        description: "Properties of the event. Numbers and booleans are stored as text; null values are ignored.",
+      }),
+    ),
+    revenue: t.Optional(
+      t.Object(
+        {
+          amount: t.Union([t.Number(), t.String()], { description: "Amount in major currency units. Negative amounts are refunds." }),
+          currency: t.Optional(t.String({ description: "ISO 4217 currency code. Default: currency of the site." })),
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, title: "ServerEvent" },
+)
+
+const EventsRequest = t.Object(
+  { events: t.Array(ServerEvent, { minItems: 1, maxItems: COLLECT.serverEvents }) },
+  { ...closed, title: "EventsRequest" },
+)
+
+const EventLines = t.Unsafe<string>({ type: "string", description: "One ServerEvent object per line." })
+
+const EventsAnswer = t.Object(
+  {
+    accepted: t.Integer({ minimum: 0 }),
+    rejected: t.Array(t.Object({ index: t.Integer({ minimum: 0 }), code: t.String(), detail: t.String() }), {
+      description: "Invalid events, with the reason.",
+    }),
+    dropped: t.Array(t.Object({ index: t.Integer({ minimum: 0 }), reason: t.Unsafe<string>({ type: "string", enum: DROP_REASONS }) }), {
+      description: "Valid events blocked by the rules of the site.",
+    }),
+  },
+  { title: "EventsAnswer", description: "Result for each event: accepted, rejected or dropped." },
+)
 
 /** Body of a list of events. Each event is validated separately, so an invalid one does not affect the others. */
-const EventList = t.Object(
-  { events: t.Array(t.Unknown(), { minItems: 1, maxItems: COLLECT.serverEvents }) },
-  { additionalProperties: false },
-)
+const EventList = t.Object({ events: t.Array(t.Unknown(), { minItems: 1, maxItems: COLLECT.serverEvents }) }, closed)
 
 /** Creates the route for events sent by servers, as a JSON list or one event per line. */
 export const eventRoutes = (auth: ApiKeyAuth, collector: ServerEventCollector) =>

@@ -2,10 +2,9 @@ import { Elysia } from "elysia"
 import { EXPORT_FORMATS, EXPORT_TYPES, MEDIA_TYPES } from "../../domain/export.ts"
 import type { Exports } from "../../services/export/export.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
-import { EXPORTED_FILES } from "../openapi/bodies.ts"
+import { EXPORTED_FILES, type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../export-file.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { parameter, toolParameters } from "./parameters.ts"
+import { parameter, toolParameters } from "./requests.ts"
 import { parameters, RANGED } from "./stats.ts"
 
 export interface ExportRoutesOptions extends ExportAnswerOptions {

@@ -5,7 +5,7 @@ import { instantText } from "../../domain/moment.ts"
 import type { Organizations } from "../../services/organizations/organizations.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { NoQuery } from "./things.ts"
+import { NoQuery } from "./requests.ts"
 
 const KeyResponse = t.Object(
   {

@@ -1,17 +1,141 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { API } from "../../domain/limits.ts"
+import { dimensionFacts, FLAT_DIMENSIONS } from "../../domain/dimension.ts"
+import { API, QUERY } from "../../domain/limits.ts"
+import { METRICS } from "../../domain/metric.ts"
+import { PERIODS } from "../../domain/period.ts"
+import { INTERVALS } from "../../domain/query.ts"
 import { QueryAnswer } from "../../domain/query-answer.ts"
 import type { QueryForm } from "../../services/stats/query-form.ts"
 import { readJson } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
-import { QueryRequest } from "../openapi/bodies.ts"
+import { outliveReport } from "../idle-timeouts.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { outliveReport } from "../quiet-connections.ts"
-import { NoQuery, takes } from "./things.ts"
+import { NoQuery, takes } from "./requests.ts"
+
+const choice = (names: readonly string[], description?: string) =>
+  t.Unsafe<string>({ type: "string", enum: names, ...(description && { description }) })
+
+const closed = { additionalProperties: false }
+
+const DIMENSIONS = [
+  ...FLAT_DIMENSIONS.filter((name) => name !== "property"),
+  ...(["entry_page_hostname", "exit_page_hostname", "click_id_type"] as const),
+].flatMap((name) => dimensionFacts(name).query)
+
+const TIMES = ["time", ...INTERVALS.map((interval) => `time:${interval}`)]
+
+const DimensionName = t.Unsafe<string>({
+  title: "QueryDimension",
+  description: "Dimension, property as `event:props:` followed by its key, or time bucket.",
+  anyOf: [{ enum: [...DIMENSIONS, ...TIMES] }, { type: "string", pattern: "^event:props:.+" }],
+})
+
+const MetricName = t.Unsafe<string>({ title: "QueryMetric", type: "string", enum: METRICS })
+
+const Pair = t.Unsafe<[string, string]>({
+  type: "array",
+  description: "First and last day, or two RFC 3339 timestamps with offsets. Both are inclusive.",
+  items: { type: "string" },
+  minItems: 2,
+  maxItems: 2,
+})
+
+const FilterTree = t.Unsafe<unknown[]>({
+  title: "QueryFilter",
+  description: [
+    "A condition `[operator, dimension, [clauses], {case_sensitive}?]`, which matches if any of its clauses matches. Operators:",
+    "is, is_not, contains, contains_not, starts_with, matches_wildcard, matches_wildcard_not.",
+    'Or a combination: `["and" | "or", [filters]]`, `["not" | "has_done" | "has_not_done", filter]`.',
+    `Maximum: ${QUERY.leaves} conditions, ${QUERY.filterDepth} nested operators, ${QUERY.clauses} clauses per condition.`,
+  ].join(" "),
+  type: "array",
+  minItems: 2,
+  maxItems: 4,
+  // One schema for all items, because client generators read `prefixItems` as a tuple of exactly these items.
+  items: {
+    anyOf: [
+      { type: "string" },
+      { type: "array", items: {} },
+      { type: "object", properties: { case_sensitive: { type: "boolean" } }, additionalProperties: false },
+    ],
+  },
+})
+
+/** Body of a query, for the documentation. The query parser validates it without this schema. */
+const QueryRequest = t.Object(
+  {
+    site_id: t.Union([t.Integer({ minimum: 1 }), t.String()], {
+      description: "Id, tracking id or host of the site. A host must belong to exactly one visible site.",
+    }),
+    metrics: t.Array(MetricName, { minItems: 1, maxItems: QUERY.metrics, uniqueItems: true }),
+    date_range: t.Union([choice(["day", "realtime", ...PERIODS]), Pair], {
+      description: "Preset or range of dates. `realtime` is the last 5 minutes.",
+    }),
+    timezone: t.Optional(t.String({ description: "IANA time zone of day and bucket boundaries. Default: time zone of the site." })),
+    dimensions: t.Optional(
+      t.Array(DimensionName, {
+        maxItems: QUERY.groupings,
+        uniqueItems: true,
+        description: "Dimensions to group by, at most one of them a time dimension. Default: no grouping.",
+      }),
+    ),
+    filters: t.Optional(t.Array(FilterTree, { description: "Filters that must all match. Default: no filter." })),
+    order_by: t.Optional(
+      t.Array(t.Tuple([t.String({ description: "Requested metric or dimension to sort by." }), choice(["asc", "desc"])]), {
+        maxItems: QUERY.orders,
+        description: "Sort order. Default: time ascending, or the first metric descending without a time dimension.",
+      }),
+    ),
+    include: t.Optional(
+      t.Object(
+        {
+          imports: t.Optional(t.Boolean({ description: "Whether to include imported totals. Default: false." })),
+          time_labels: t.Optional(
+            t.Boolean({ description: "Whether to list all time buckets in meta.time_labels. Needs a time dimension." }),
+          ),
+          total_rows: t.Optional(
+            t.Boolean({ description: "Whether to return the number of all rows in meta.total_rows. Default: false." }),
+          ),
+          comparisons: t.Optional(
+            t.Object(
+              {
+                mode: choice(["previous_period", "year_over_year", "custom"]),
+                date_range: t.Optional(Pair),
+                match_day_of_week: t.Optional(
+                  t.Boolean({ description: "Whether to shift the comparison range back so that it starts on the same weekday." }),
+                ),
+                match_time_of_day: t.Optional(
+                  t.Boolean({ description: "Whether to compare today with the same hours of the earlier day." }),
+                ),
+              },
+              closed,
+            ),
+          ),
+        },
+        closed,
+      ),
+    ),
+    pagination: t.Optional(
+      t.Object(
+        {
+          limit: t.Optional(
+            t.Integer({ minimum: 1, maximum: QUERY.pageLimit, description: `Maximum number of rows. Default: ${QUERY.pageLimit}.` }),
+          ),
+          offset: t.Optional(
+            t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Number of rows to skip. Default: 0." }),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, title: "QueryRequest" },
+)
 
 /** Body of a query. The query parser validates its fields, so that all problems are reported at once. */
 const QueryBody = t.Object({}, { additionalProperties: true })
+
 const QUERY_ROUTE = {
   scope: { scopes: ["stats:read"], read: readJson(API.bodyBytes, API.queryJsonDepth) },
   query: NoQuery,

@@ -4,7 +4,7 @@ import { accepts } from "../accept.ts"
 import type { OpenApiDocument } from "../openapi/document.ts"
 import { PAGE_POLICY, referencePage } from "../openapi/page.ts"
 import { type Detail, describeRoute } from "../openapi/route.ts"
-import { NoQuery } from "./things.ts"
+import { NoQuery } from "./requests.ts"
 
 /** Metadata of the reference routes. They need no key, because the description contains nothing about the instance. */
 const OPEN: Pick<Detail, "x-required-scopes" | "tags"> = { "x-required-scopes": [], tags: ["documents"] }

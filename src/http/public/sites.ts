@@ -8,10 +8,9 @@ import type { Sites } from "../../services/sites/sites.ts"
 import { readNothing } from "../../web/body.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { expectedVersions } from "./conditions.ts"
-import type { creation } from "./creation.ts"
+import type { creation } from "./requests.ts"
+import { expectedVersions, Listed, NoQuery, SearchQuery, Sent, takes, takesSome, writes } from "./requests.ts"
 import { type SiteFacts, SiteResponse, toSiteResponse } from "./shown.ts"
-import { Listed, NoQuery, SearchQuery, Sent, takes, takesSome, writes } from "./things.ts"
 
 const READ = { scopes: ["sites:read", "stats:read"] as const }
 const WRITE = writes(["sites:write"])

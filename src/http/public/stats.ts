@@ -5,8 +5,8 @@ import type { ReportOptions } from "../../services/stats/open-report.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
-import { toolParameters } from "./parameters.ts"
 import type { ToolName } from "./report-schemas.ts"
+import { toolParameters } from "./requests.ts"
 
 /** Creates the query schema of a report. It accepts any parameter; the query parser validates them, so that all problems are reported at once. */
 export const parameters = (properties: TProperties) => t.Object(properties, { additionalProperties: true })

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import { INSTRUCTIONS } from "../../../src/http/mcp/instructions.ts"
-import { TOOLS } from "../../../src/http/mcp/tools.ts"
+import { INSTRUCTIONS, TOOLS } from "../../../src/http/mcp/tools.ts"
 
 const words = (text: string) => text.split(" ")
 const DIMENSIONS = words(

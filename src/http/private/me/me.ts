@@ -6,7 +6,7 @@ import type { Organizations } from "../../../services/organizations/organization
 import type { Factors, SecondFactors } from "../../../services/sign-in/second-factors.ts"
 import type { Person } from "../../../services/sign-in/sessions.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery } from "../../public/things.ts"
+import { NoQuery } from "../../public/requests.ts"
 
 const Names = t.Array(t.String())
 const Choice = t.Union([t.String(), t.Null()])

@@ -5,8 +5,8 @@ import type { Session } from "../../../domain/session.ts"
 import type { OwnAccount } from "../../../services/accounts/own-account.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery } from "../../public/things.ts"
-import type { GuestOptions } from "../auth-guest.ts"
+import { NoQuery } from "../../public/requests.ts"
+import type { GuestOptions } from "../auth.ts"
 import { selves } from "./account.ts"
 
 export interface MeSessionsOptions extends GuestOptions {

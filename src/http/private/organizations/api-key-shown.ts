@@ -4,7 +4,7 @@ import { instantText } from "../../../domain/moment.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Keys, ListedKey, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import { type Paging, pageOfAll, readPaging } from "../../../services/lists/paging.ts"
-import { Id, Instant } from "../tagged.ts"
+import { Id, Instant } from "../responses.ts"
 import { PersonResponse } from "./members.ts"
 
 const InstantOrNull = t.Union([Instant, t.Null()])

@@ -11,11 +11,10 @@ import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { keyEntry } from "../../../services/audit/entries.ts"
 import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { expectedVersions } from "../../public/conditions.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { BODIES } from "../sent-bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
+import { BODIES } from "../bodies.ts"
+import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
 import {
   CAN_WRITE_KEYS,
   KeyResponse,

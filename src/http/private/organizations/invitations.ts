@@ -11,11 +11,11 @@ import type { Acceptance } from "../../../services/organizations/acceptance.ts"
 import { type Invitations, invitationEntry, type SentInvitation } from "../../../services/organizations/invitations.ts"
 import { readNothing, readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { type GuestOptions, guests } from "../auth-guest.ts"
-import { BODIES } from "../sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { NoQuery, Sent, takes } from "../../public/requests.ts"
+import { type GuestOptions, guests } from "../auth.ts"
+import { BODIES } from "../bodies.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "../responses.ts"
 
 export interface InvitationRoutesOptions extends GuestOptions {
   invitations: Invitations

@@ -8,9 +8,9 @@ import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { MailDomains } from "../../../services/oidc/mail-domains.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { NoQuery, Sent, takes } from "../../public/requests.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "../responses.ts"
 
 export interface MailDomainRoutesOptions {
   mailDomains: MailDomains

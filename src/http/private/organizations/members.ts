@@ -12,10 +12,9 @@ import type { ListedMember, Members } from "../../../services/organizations/memb
 import type { Organizations } from "../../../services/organizations/organizations.ts"
 import { readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { expectedVersions } from "../../public/conditions.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { BODIES } from "../sent-bodies.ts"
-import { Id, Instant, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
+import { BODIES } from "../bodies.ts"
+import { Id, Instant, Listed, ListQuery, refuses, tagged } from "../responses.ts"
 import { OrganizationResponse, toOrganizationResponse } from "./organizations.ts"
 
 export interface MemberRoutesOptions {

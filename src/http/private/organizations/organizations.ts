@@ -1,23 +1,23 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { AuditRowResponse, formatAuditRow } from "../../../domain/audit.ts"
 import { type Organization, OrganizationInput, OrganizationPatch, PolicyInput, type Role } from "../../../domain/organization.ts"
 import type { Site } from "../../../domain/site.ts"
 import { SiteInput } from "../../../domain/site-input.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Access } from "../../../services/access/access.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
+import { AUDIT_PARAMETERS, type AuditList, readAuditFilters } from "../../../services/audit/audit-list.ts"
 import { organizationEntry, siteEntry } from "../../../services/audit/entries.ts"
-import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
+import { pageOfAll, privatePage, readPaging, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { Organizations } from "../../../services/organizations/organizations.ts"
 import type { Sites } from "../../../services/sites/sites.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { expectedVersions } from "../../public/conditions.ts"
-import type { creation } from "../../public/creation.ts"
+import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
 import { MEMBER } from "../authorize.ts"
-import { answersEmpty, BODIES } from "../sent-bodies.ts"
-import { Id, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import { BODIES } from "../bodies.ts"
+import { answersEmpty, Id, Listed, ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface OrganizationRoutesOptions extends SiteFacts {
   organizations: Organizations
@@ -39,6 +39,7 @@ export const OrganizationResponse = t.Object(
 )
 
 const operation = (summary: string) => ({ summary, tags: ["organizations"] })
+
 const PATH = "/api/private/organizations"
 
 /** Creates the routes for organizations and for creating sites in them. */
@@ -170,3 +171,29 @@ export const toOrganizationResponse = (
 })
 
 const siteCreated = siteEntry("sites.site.create")
+
+export interface OrganizationAuditOptions {
+  auditList: AuditList
+}
+
+/** Creates the route for the audit log of an organization, newest entries first. */
+export const organizationAuditRoutes = (router: PrivateRouter, { auditList }: OrganizationAuditOptions) =>
+  new Elysia({ prefix: "/api/private/organizations/:organization/audit" }).use(router).get(
+    "",
+    async ({ organization, query }) => {
+      const paging = readPaging(`audit/${organization.id}`, query, AUDIT_PARAMETERS, readAuditFilters)
+      const filters = { ...paging.filters, organizationId: organization.id }
+      const page = await privatePage(
+        paging,
+        (limit) => auditList.list(filters, paging.after, limit),
+        () => auditList.count(filters),
+      )
+      return { ...page, data: page.data.map(formatAuditRow) }
+    },
+    {
+      canOrganization: "audit:read",
+      query: ListQuery,
+      response: { 200: Listed(AuditRowResponse) },
+      detail: { summary: "List the audit log of an organization", tags: ["organizations"] },
+    },
+  )

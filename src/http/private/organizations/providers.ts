@@ -11,10 +11,9 @@ import { type OrganizationProviders, type OwnProvider, providerRecorded } from "
 import type { Person } from "../../../services/sign-in/sessions.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { expectedVersions } from "../../public/conditions.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes, takesSome } from "../../public/things.ts"
-import { Instant, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
+import { Instant, Listed, ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ProviderRoutesOptions {
   organizationProviders: OrganizationProviders

@@ -5,9 +5,9 @@ import type { Keys, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { keyEntry } from "../../../services/audit/entries.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { Listed, ListQuery } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { NoQuery, Sent, takes } from "../../public/requests.ts"
+import { Listed, ListQuery } from "../responses.ts"
 import { CAN_WRITE_KEYS, KeyResponse, newKey, operation, pageOfKeys, readKeyPaging, SecretResponse } from "./api-key-shown.ts"
 
 interface SiteApiKeyRoutesOptions {

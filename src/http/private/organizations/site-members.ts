@@ -9,8 +9,8 @@ import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { SiteMembers } from "../../../services/sites/site-members.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { Instant, Listed, ListQuery, refuses } from "../tagged.ts"
+import { NoQuery, Sent, takes } from "../../public/requests.ts"
+import { Instant, Listed, ListQuery, refuses } from "../responses.ts"
 import { PersonResponse } from "./members.ts"
 
 export interface SiteMemberRoutesOptions {

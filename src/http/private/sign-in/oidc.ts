@@ -7,11 +7,10 @@ import type { Oidc, OidcOutcome } from "../../../services/oidc/oidc.ts"
 import { OIDC_TICKET_SECONDS, type OidcRedirect } from "../../../services/oidc/round-trip.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { wantsPage } from "../../accept.ts"
-import { NoQuery, Sent } from "../../public/things.ts"
-import { type GuestOptions, guests } from "../auth-guest.ts"
-import { SignedInResponse, toUserResponse } from "../auth-shown.ts"
-import { answersEmpty, BODIES } from "../sent-bodies.ts"
-import { ListQuery, refuses } from "../tagged.ts"
+import { NoQuery, Sent } from "../../public/requests.ts"
+import { type GuestOptions, guests, SignedInResponse, toUserResponse } from "../auth.ts"
+import { BODIES } from "../bodies.ts"
+import { answersEmpty, ListQuery, refuses } from "../responses.ts"
 
 export interface OidcRoutesOptions extends GuestOptions {
   oidc: Oidc

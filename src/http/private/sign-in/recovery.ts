@@ -2,10 +2,10 @@ import { Elysia } from "elysia"
 import type { OwnEmail } from "../../../services/accounts/own-email.ts"
 import type { PasswordReset } from "../../../services/sign-in/password-reset.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery, Sent } from "../../public/things.ts"
-import { type GuestOptions, guests } from "../auth-guest.ts"
-import { answersEmpty, BODIES } from "../sent-bodies.ts"
-import { refuses } from "../tagged.ts"
+import { NoQuery, Sent } from "../../public/requests.ts"
+import { type GuestOptions, guests } from "../auth.ts"
+import { BODIES } from "../bodies.ts"
+import { answersEmpty, refuses } from "../responses.ts"
 
 export interface RecoveryRoutesOptions extends GuestOptions {
   passwordReset: Pick<PasswordReset, "ask" | "reset">

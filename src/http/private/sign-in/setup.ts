@@ -5,12 +5,11 @@ import { isObject } from "../../../domain/shape.ts"
 import type { SiteDefaults } from "../../../domain/site-input.ts"
 import type { Setup } from "../../../services/accounts/setup.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
+import { NoQuery, Sent } from "../../public/requests.ts"
 import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
-import { NoQuery, Sent } from "../../public/things.ts"
-import { type GuestOptions, guests } from "../auth-guest.ts"
-import { toUserResponse, UserResponse } from "../auth-shown.ts"
-import { BODIES } from "../sent-bodies.ts"
-import { refuses } from "../tagged.ts"
+import { type GuestOptions, guests, toUserResponse, UserResponse } from "../auth.ts"
+import { BODIES } from "../bodies.ts"
+import { refuses } from "../responses.ts"
 
 export interface SetupRoutesOptions extends GuestOptions, SiteFacts {
   setup: Setup

@@ -1,13 +1,14 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { API } from "../../../domain/limits.ts"
 import type { Passkeys } from "../../../services/sign-in/passkeys.ts"
 import type { SignIn } from "../../../services/sign-in/sign-in.ts"
+import { readOptionalJson } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery, Sent } from "../../public/things.ts"
-import { type GuestOptions, guests } from "../auth-guest.ts"
-import { MaybeBody, SignedInResponse, toUserResponse, UserResponse } from "../auth-shown.ts"
-import { BODIES } from "../sent-bodies.ts"
-import { refuses } from "../tagged.ts"
+import { NoQuery, Sent } from "../../public/requests.ts"
+import { type GuestOptions, guests, SignedInResponse, toUserResponse, UserResponse } from "../auth.ts"
+import { BODIES } from "../bodies.ts"
+import { refuses } from "../responses.ts"
 
 export interface SignInRoutesOptions extends GuestOptions {
   signIn: SignIn
@@ -73,7 +74,7 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       },
     )
     .post("/passkey/options", async ({ body, ...context }) => passkeys.begin(body.value, { origin: originOf(context) }), {
-      open: { read: MaybeBody },
+      open: { read: readOptionalJson(API.privateBodyBytes) },
       query: NoQuery,
       body: Sent,
       response: { 200: ChallengeResponse },

@@ -4,8 +4,8 @@ import { instantText } from "../../../domain/moment.ts"
 import { ReportRange } from "../../../domain/report.ts"
 import type { Drops } from "../../../services/stats/drops.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery } from "../../public/things.ts"
-import { Instant, ListQuery } from "../tagged.ts"
+import { NoQuery } from "../../public/requests.ts"
+import { Instant, ListQuery } from "../responses.ts"
 
 export interface DropRoutesOptions {
   drops: Drops

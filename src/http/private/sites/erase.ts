@@ -5,9 +5,9 @@ import { instantText } from "../../../domain/moment.ts"
 import { ReportRange } from "../../../domain/report.ts"
 import type { SiteErasures } from "../../../services/erasure/site-erasures.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { Id, Instant, refuses } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { NoQuery, Sent, takes } from "../../public/requests.ts"
+import { Id, Instant, refuses } from "../responses.ts"
 
 export interface EraseRoutesOptions {
   siteErasures: SiteErasures

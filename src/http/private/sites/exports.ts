@@ -3,15 +3,14 @@ import { isRowType } from "../../../domain/export.ts"
 import { refuseDuringImpersonation } from "../../../domain/session.ts"
 import type { Exports } from "../../../services/export/export.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../../export-file.ts"
-import { EXPORTED_FILES } from "../../openapi/bodies.ts"
+import { EXPORTED_FILES, type ExportAnswerOptions, exportAnswers, refuseOtherFormats } from "../../export-file.ts"
 import { describeRoute } from "../../openapi/route.ts"
 import { EXPORT_PARAMETERS } from "../../public/export.ts"
 import { parameters } from "../../public/stats.ts"
 import { refuseLack } from "../authorize.ts"
+import { refuses } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
 import { sightOf } from "../stats/stats.ts"
-import { refuses } from "../tagged.ts"
 
 export interface ExportRoutesOptions extends ExportAnswerOptions {
   exports: Exports

@@ -10,9 +10,9 @@ import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import { type HostClaims, HostProofInput } from "../../../services/sites/host-claims.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { Id, Instant, Listed, ListQuery, refuses } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { NoQuery, Sent, takes } from "../../public/requests.ts"
+import { Id, Instant, Listed, ListQuery, refuses } from "../responses.ts"
 
 export interface HostProofRoutesOptions {
   hostClaims: HostClaims

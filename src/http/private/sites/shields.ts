@@ -12,11 +12,10 @@ import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { Drops } from "../../../services/stats/drops.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
-import { expectedVersions } from "../../public/conditions.ts"
-import type { creation } from "../../public/creation.ts"
-import { NoQuery, Sent, takes, takesSome } from "../../public/things.ts"
-import { bodyVersion } from "../body-version.ts"
-import { Id, Listed, ListQuery, refuses, tagged } from "../tagged.ts"
+import type { creation } from "../../public/requests.ts"
+import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
+import { bodyVersion } from "../bodies.ts"
+import { Id, Listed, ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ShieldRoutesOptions {
   siteShields: { of(siteId: number): SiteShields }

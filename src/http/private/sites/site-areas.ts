@@ -4,19 +4,24 @@ import { type ShareRoutesOptions, shareRoutes } from "../../share.ts"
 import { createSessionWatch, type SessionWatchOptions } from "../session-watch.ts"
 import { type LiveRoutesOptions, liveRoutes } from "../stats/live.ts"
 import { overviewRoutes, type PrivateStatsOptions, privateStatsRoutes } from "../stats/stats.ts"
-import { type AnnotationRoutesOptions, privateAnnotationRoutes } from "./annotations.ts"
+import {
+  type AnnotationRoutesOptions,
+  type FunnelRoutesOptions,
+  type GoalRoutesOptions,
+  privateAnnotationRoutes,
+  privateFunnelRoutes,
+  privateGoalRoutes,
+  privateSegmentRoutes,
+  type SegmentRoutesOptions,
+} from "./definitions.ts"
 import { type DropRoutesOptions, dropRoutes } from "./drops.ts"
 import { type EraseRoutesOptions, eraseRoutes } from "./erase.ts"
 import { type ExportRoutesOptions, privateExportRoutes } from "./exports.ts"
-import { type FunnelRoutesOptions, privateFunnelRoutes } from "./funnels.ts"
-import { type GoalRoutesOptions, privateGoalRoutes } from "./goals.ts"
 import { type HostProofRoutesOptions, hostProofRoutes } from "./host-proofs.ts"
-import { privateSegmentRoutes, type SegmentRoutesOptions } from "./segments.ts"
 import { type SharesRoutesOptions, sharesRoutes } from "./shares.ts"
 import { type ShieldRoutesOptions, shieldRoutes } from "./shields.ts"
-import { type SitePinRoutesOptions, sitePinRoutes } from "./site-pins.ts"
 import { type SiteSettingsRoutesOptions, siteSettingsRoutes } from "./site-settings.ts"
-import { type SiteRoutesOptions, siteRoutes } from "./sites.ts"
+import { type SitePinRoutesOptions, type SiteRoutesOptions, sitePinRoutes, siteRoutes } from "./sites.ts"
 import { type TakeoutRoutesOptions, takeoutRoutes } from "./takeout.ts"
 
 type Options = SiteRoutesOptions &

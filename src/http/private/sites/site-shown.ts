@@ -4,7 +4,7 @@ import type { Organizations } from "../../../services/organizations/organization
 import type { SitePins } from "../../../services/sites/sites.ts"
 import type { ListedSite } from "../../../services/stats/site-overview.ts"
 import { type SiteFacts, SiteResponse, toSiteResponse } from "../../public/shown.ts"
-import { Id, Instant } from "../tagged.ts"
+import { Id, Instant } from "../responses.ts"
 
 /** Schema of a site in the private API: the public members plus those that depend on the user. */
 const OWN = {

@@ -4,15 +4,14 @@ import type { AuditEntry } from "../../../domain/audit.ts"
 import type { Site } from "../../../domain/site.ts"
 import type { Access } from "../../../services/access/access.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
-import { readSitePatch, type SiteMoves, type Sites } from "../../../services/sites/sites.ts"
+import { siteEntry } from "../../../services/audit/entries.ts"
+import { type Pinning, readSitePatch, type SiteMoves, type SitePins, type Sites } from "../../../services/sites/sites.ts"
 import type { SiteOverview } from "../../../services/stats/site-overview.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { expectedVersions } from "../../public/conditions.ts"
-import { NoQuery, Sent, takes } from "../../public/things.ts"
-import { bodyVersion } from "../body-version.ts"
-import { Listed, ListQuery, refuses, tagged } from "../tagged.ts"
-import { siteEntry } from "./site-audit.ts"
+import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
+import { bodyVersion } from "../bodies.ts"
+import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
 import {
   ListedSiteResponse,
   OwnSiteResponse,
@@ -31,7 +30,9 @@ export interface SiteRoutesOptions extends SeenSiteOptions {
 }
 
 const operation = (summary: string) => ({ summary, tags: ["sites"] })
+
 const SitePatch = t.Object({ name: t.Optional(t.String()), hosts: t.Optional(t.Array(t.String())) }, { title: "SitePatch" })
+
 const TransferInput = t.Object({ organization_id: t.Integer() }, { title: "SiteTransfer" })
 
 /** Creates the routes for the sites that the caller has access to. Settings and data have separate routes. */
@@ -142,3 +143,37 @@ const movedTo = (before: Site, after: Site): Pick<AuditEntry, "changes"> => ({
 })
 
 const auditEntry = (verb: string) => siteEntry(`sites.site.${verb}`)
+
+export interface SitePinRoutesOptions {
+  sitePins: Pick<SitePins, "pin" | "unpin">
+  audit: Audit
+}
+
+/** Creates the routes for pinning sites to the top of your list. */
+export const sitePinRoutes = (router: PrivateRouter, { sitePins, audit }: SitePinRoutesOptions) =>
+  new Elysia({ prefix: "/api/private" })
+    .use(router)
+    .put(
+      "/sites/:site/pin",
+      async ({ site, user, actor, status }) => {
+        await sitePins.pin(
+          user.id,
+          site.id,
+          recorded<Pinning>(audit, actor, () => auditEntry("pin")(site)),
+        )
+        return status(204, undefined)
+      },
+      { can: { permission: "site:read", read: readNothing }, query: NoQuery, detail: operation("Pin a site") },
+    )
+    .delete(
+      "/sites/:site/pin",
+      async ({ site, user, actor, status }) => {
+        await sitePins.unpin(
+          user.id,
+          site.id,
+          recorded<Pinning>(audit, actor, () => auditEntry("unpin")(site)),
+        )
+        return status(204, undefined)
+      },
+      { can: { permission: "site:read", read: readNothing }, query: NoQuery, detail: operation("Unpin a site") },
+    )

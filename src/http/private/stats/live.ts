@@ -2,8 +2,8 @@ import { Elysia } from "elysia"
 import type { Live, LiveEvent } from "../../../services/stats/live.ts"
 import type { Call, Peers } from "../../../web/guard.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
-import { NoQuery } from "../../public/things.ts"
-import { answersFile } from "../sent-bodies.ts"
+import { NoQuery } from "../../public/requests.ts"
+import { answersFile } from "../responses.ts"
 import type { SessionWatch } from "../session-watch.ts"
 
 export interface LiveRoutesOptions {

@@ -1,5 +1,7 @@
 import { type TProperties, Type as t } from "@sinclair/typebox"
-import { type Detail, describeRoute } from "../openapi/route.ts"
+import { refuseFaults } from "../../domain/error.ts"
+import { fault, isObject } from "../../domain/shape.ts"
+import type { Detail } from "../openapi/route.ts"
 
 /** Schemas of bodies for the documentation. Services validate these bodies, because their rules go beyond a schema. */
 
@@ -8,13 +10,21 @@ const body = (properties: TProperties, required = true): Pick<Detail, "requestBo
 })
 
 const Secret = t.String({ minLength: 1, maxLength: 1_024 })
+
 const Email = t.String({ format: "email", maxLength: 254 })
+
 const Password = t.String({ minLength: 12, maxLength: 256, description: "Password. It is not trimmed. Common passwords are rejected." })
+
 const Typed = t.String({ maxLength: 1_024, description: "Password as typed." })
+
 const Name = t.String({ minLength: 1, maxLength: 100 })
+
 const Id = t.Integer({ minimum: 1 })
+
 const Version = t.Optional(Id)
+
 const Choice = t.Optional(t.Union([t.String(), t.Null()]))
+
 const Passkey = {
   challenge_id: Secret,
   response: t.Object({}, { additionalProperties: true, description: "Response of the browser's WebAuthn API." }),
@@ -69,10 +79,10 @@ function optional(properties: TProperties): TProperties {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, t.Optional(schema)]))
 }
 
-/** Describes a file response. Elysia does not validate it. */
-export const answersFile = (...types: readonly string[]): object =>
-  describeRoute({ responses: { 200: { content: Object.fromEntries(types.map((type) => [type, { schema: t.String() }])) } } })
-
-/** Describes a response without a body. Routes without this description answer 204. */
-export const answersEmpty = (status: 202 | 303): object =>
-  describeRoute({ responses: { [status]: status === 303 ? { headers: ["Location"] } : {} } })
+/** The version that a body names, and the rest of it. Throws `validation_failed` for one that is no number. */
+export function bodyVersion(body: unknown): { version: number | undefined; patch: unknown } {
+  if (!isObject(body) || !Object.hasOwn(body, "version")) return { version: undefined, patch: body }
+  const { version, ...patch } = body
+  if (!Number.isSafeInteger(version)) refuseFaults([fault("/version", "invalid_type", "must be a whole number")])
+  return { version: version as number, patch } // just looked at
+}

@@ -25,4 +25,13 @@ export const Listed = <Row extends ReturnType<typeof t.Object>>(row: Row) =>
 export const refuses = (...codes: ErrorCode[]): object => describeRoute({ "x-failures": codes })
 
 export const Id = t.Integer({ minimum: 1 })
+
 export const Instant = t.String({ format: "date-time" })
+
+/** Describes a file response. Elysia does not validate it. */
+export const answersFile = (...types: readonly string[]): object =>
+  describeRoute({ responses: { 200: { content: Object.fromEntries(types.map((type) => [type, { schema: t.String() }])) } } })
+
+/** Describes a response without a body. Routes without this description answer 204. */
+export const answersEmpty = (status: 202 | 303): object =>
+  describeRoute({ responses: { [status]: status === 303 ? { headers: ["Location"] } : {} } })

@@ -1,5 +1,7 @@
+import { type Static, Type as t } from "@sinclair/typebox"
 import type { Actor } from "../../domain/audit.ts"
 import type { Session } from "../../domain/session.ts"
+import type { User } from "../../domain/user.ts"
 import type { Origin } from "../../services/sign-in/limits.ts"
 import type { Guest, SignedIn } from "../../services/sign-in/session.ts"
 import type { Person } from "../../services/sign-in/sessions.ts"
@@ -40,3 +42,22 @@ export function guests({ now, cookie, addressOf, placeOf }: GuestOptions) {
     sessionLine: ({ session, token }: SignedIn): string => cookie.line(token, secondsLeft(session)),
   }
 }
+
+/** Whoever has just come in, for the pages before the dashboard. All about rights is in `GET /me`. */
+export const UserResponse = t.Object({
+  id: t.Integer(),
+  email: t.String(),
+  email_verified: t.Boolean(),
+  name: t.String(),
+  is_instance_admin: t.Boolean(),
+})
+
+export const toUserResponse = ({ id, email, email_verified_at, name, is_instance_admin }: User): Static<typeof UserResponse> => ({
+  id,
+  email,
+  email_verified: email_verified_at !== null,
+  name,
+  is_instance_admin,
+})
+
+export const SignedInResponse = t.Object({ user: UserResponse })

@@ -1,53 +1,95 @@
-import { type TObject, type TSchema, type TUnsafe, Type as t } from "@sinclair/typebox"
+import { type TObject, type TSchema, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { AnnotationInput } from "../../domain/annotation.ts"
 import type { ErrorCode } from "../../domain/error.ts"
+import { FunnelInput } from "../../domain/funnel.ts"
+import { GoalInput } from "../../domain/goal.ts"
 import type { Scope } from "../../domain/key.ts"
-import { API } from "../../domain/limits.ts"
+import { FunnelReport } from "../../domain/report.ts"
 import type { Site } from "../../domain/site.ts"
 import { etagOf, type Versioned } from "../../domain/version.ts"
+import type { Annotations } from "../../services/definitions/annotations.ts"
+import type { Funnels } from "../../services/definitions/funnels.ts"
+import type { Goals } from "../../services/definitions/goals.ts"
 import { type Listing, pageOf, parseListing } from "../../services/definitions/listing.ts"
 import type { SiteThings } from "../../services/definitions/site-things.ts"
-import { readJsonAsSent, readNothing, type SentJson } from "../../web/body.ts"
+import type { Stats } from "../../services/stats/stats.ts"
+import { readNothing } from "../../web/body.ts"
 import type { Call } from "../../web/guard.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { type Detail, describeRoute } from "../openapi/route.ts"
-import { expectedVersions } from "./conditions.ts"
-import type { creation } from "./creation.ts"
-import { toolParameters } from "./parameters.ts"
+import { type creation, expectedVersions, Listed, ListQuery, NoQuery, parameter, Sent, takes, takesSome, writes } from "./requests.ts"
+import { AnnotationResponse, FunnelResponse, GoalResponse, toAnnotationResponse, toFunnelResponse, toGoalResponse } from "./shown.ts"
+import { parameters, RANGED, reportOptions } from "./stats.ts"
 
-/** Body of a write. The service validates it, and the documentation describes it separately. */
-export const Sent = t.Any() as unknown as TUnsafe<SentJson>
-export const NoQuery = t.Object({}, { additionalProperties: false })
+/** Creates the routes for goals. Goals are evaluated over stored events, so a new goal applies to past data, too. */
+export const goalRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, goals: Goals) =>
+  thingRoutes(auth, create, {
+    path: "goals",
+    noun: "goal",
+    read: ["goals:read", "stats:read"],
+    write: ["goals:write"],
+    things: goals,
+    input: GoalInput,
+    taken: "goal_exists",
+    shown: GoalResponse,
+    show: toGoalResponse,
+  })
 
-/** Documents the request body of an operation. */
-export const takes = (schema: TSchema): Pick<Detail, "requestBody"> => ({
-  requestBody: { required: true, content: { "application/json": { schema } } },
-})
-
-/** Documents the request body of a change, in which all members are optional. */
-export function takesSome(whole: TObject): Pick<Detail, "requestBody"> {
-  const schema = t.Partial(whole, { title: `${whole.title}`.replace("Input", "Patch") })
-  return { requestBody: { required: true, content: { "application/json": { schema }, "application/merge-patch+json": { schema } } } }
+interface FunnelRoutesOptions {
+  funnels: Funnels
+  stats: Stats
 }
 
-// The list parser validates these parameters, so that all problems are reported at once.
-const { search: SEARCH, ...LIST } = toolParameters("list_sites")
-export const ListQuery = LIST
-export const SearchQuery = { ...LIST, search: SEARCH! }
-
-export const Listed = <Row extends TSchema>(row: Row) =>
-  t.Object(
+/** Creates the routes for saved funnels and their reports. */
+export const funnelRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, { funnels, stats }: FunnelRoutesOptions) =>
+  thingRoutes(auth, create, {
+    path: "funnels",
+    noun: "funnel",
+    read: ["funnels:read", "goals:read", "stats:read"],
+    write: ["funnels:write", "goals:write"],
+    things: funnels,
+    input: FunnelInput,
+    taken: "funnel_exists",
+    shown: FunnelResponse,
+    show: toFunnelResponse,
+  }).get(
+    "/:id/report",
+    ({ site, params, query, request }) => stats.funnel(site, query, { ...reportOptions(request), funnelId: Number(params.id) }),
     {
-      data: t.Array(row),
-      has_more: t.Boolean(),
-      next_cursor: t.Optional(
-        t.String({ description: "Value for the parameter `cursor` of the next page. Present only if there are more items." }),
-      ),
+      siteScope: { scopes: ["stats:read"], finds: (site: Site, { params }: Call) => funnels.get(site, params.id) },
+      query: parameters(RANGED),
+      response: { 200: FunnelReport },
+      detail: describeRoute({
+        operationId: "getFunnelReport",
+        summary: "Get the report of a saved funnel",
+        description:
+          "Number of visitors who completed step 1, then step 2, and so on. Same object as the result of the MCP tool run_funnel.",
+        tags: ["funnels"],
+        "x-failures": ["identity_insufficient", "query_timeout"],
+      }),
     },
-    { title: `${row.title}List`, description: "Page of a list, sorted by id in ascending order." },
   )
 
-export const writes = (scopes: readonly Scope[]) => ({ scopes, read: readJsonAsSent(API.bodyBytes) })
+const day = (description: string) => parameter({ type: "string", format: "date", description })
+
+/** Creates the routes for annotations, which everyone with access to the site can see. */
+export const annotationRoutes = (auth: ApiKeyAuth, create: ReturnType<typeof creation>, annotations: Annotations) =>
+  thingRoutes(auth, create, {
+    path: "annotations",
+    noun: "annotation",
+    read: ["annotations:read"],
+    write: ["annotations:write"],
+    things: annotations,
+    input: AnnotationInput,
+    shown: AnnotationResponse,
+    show: toAnnotationResponse,
+    listed: {
+      kind: "dated",
+      query: { from: day("First day in the time zone of the site. Requires `to`."), to: day("Last day, inclusive. Requires `from`.") },
+      read: (site, { days, ...slice }) => (days ? annotations.listWithin(site, days, slice) : annotations.list(site, slice)),
+    },
+  })
 
 /** Kind of item that users define on a site, such as goals. */
 interface Kind<Thing> {

@@ -1,1 +1,0 @@
-export { definitionEntry, siteEntry } from "../../../services/audit/entries.ts"

@@ -1,0 +1,70 @@
+import { type TObject, type TSchema, type TUnsafe, Type as t } from "@sinclair/typebox"
+import type { Scope } from "../../domain/key.ts"
+import { API } from "../../domain/limits.ts"
+import { type Expected, versionsIn } from "../../domain/version.ts"
+import type { Idempotency } from "../../services/api-keys/idempotency.ts"
+import { readJsonAsSent, type SentJson } from "../../web/body.ts"
+import { creation as creationWith } from "../../web/creation.ts"
+import { answerOf } from "../errors.ts"
+import type { Detail } from "../openapi/route.ts"
+import { INPUT, type ToolName } from "./report-schemas.ts"
+
+/**
+ * Creates a query parameter. The router accepts any text, and the query parser validates it, so that all problems are reported
+ * at once. The schema is for the documentation.
+ */
+export const parameter = (schema: object, isRequired = false): TSchema =>
+  t.Optional(t.String({ "x-parameter": schema, "x-required": isRequired }))
+
+/** Returns the arguments of an MCP tool as query parameters, except the site, which is part of the path. */
+export function toolParameters(tool: ToolName): Record<string, TSchema> {
+  const { properties, required = [] } = INPUT[tool] as { properties: Readonly<Record<string, object>>; required?: readonly string[] }
+  const named = Object.entries(properties).filter(([name]) => name !== "site_id")
+  return Object.fromEntries(named.map(([name, schema]) => [name, parameter(schema, required.includes(name))]))
+}
+
+/** Body of a write. The service validates it, and the documentation describes it separately. */
+export const Sent = t.Any() as unknown as TUnsafe<SentJson>
+
+export const NoQuery = t.Object({}, { additionalProperties: false })
+
+/** Documents the request body of an operation. */
+export const takes = (schema: TSchema): Pick<Detail, "requestBody"> => ({
+  requestBody: { required: true, content: { "application/json": { schema } } },
+})
+
+/** Documents the request body of a change, in which all members are optional. */
+export function takesSome(whole: TObject): Pick<Detail, "requestBody"> {
+  const schema = t.Partial(whole, { title: `${whole.title}`.replace("Input", "Patch") })
+  return { requestBody: { required: true, content: { "application/json": { schema }, "application/merge-patch+json": { schema } } } }
+}
+
+// The list parser validates these parameters, so that all problems are reported at once.
+const { search: SEARCH, ...LIST } = toolParameters("list_sites")
+
+export const ListQuery = LIST
+
+export const SearchQuery = { ...LIST, search: SEARCH! }
+
+export const Listed = <Row extends TSchema>(row: Row) =>
+  t.Object(
+    {
+      data: t.Array(row),
+      has_more: t.Boolean(),
+      next_cursor: t.Optional(
+        t.String({ description: "Value for the parameter `cursor` of the next page. Present only if there are more items." }),
+      ),
+    },
+    { title: `${row.title}List`, description: "Page of a list, sorted by id in ascending order." },
+  )
+
+export const writes = (scopes: readonly Scope[]) => ({ scopes, read: readJsonAsSent(API.bodyBytes) })
+
+/** Returns the versions that a request expects in its header `If-Match`. */
+export const expectedVersions = (request: Request): Expected => versionsIn(request.headers.get("if-match"))
+
+/** Returns the creation helper for core routes, with the HTTP statuses of error codes. */
+export const creation = (idempotency: Idempotency) => creationWith(idempotency, statusOf)
+
+/** Returns the HTTP status of an error code. */
+export const statusOf = (code: Parameters<typeof answerOf>[0]): number => answerOf(code).status
