@@ -23,26 +23,26 @@ describe("referrer", () => {
     ["https://", NONE],
     ["https://a b/", NONE],
     ["about:blank", NONE],
-  ])("%p is %p", (sent, expected) => {
+  ])("reads %p as %p", (sent, expected) => {
     expect(referrerOf(sent)).toEqual(expected)
   })
 
-  test("is cut at 2000 bytes", () => {
+  test("is truncated to 2,000 bytes", () => {
     expect(referrerOf(`https://a.example/${"x".repeat(4_000)}`).text).toBe(`a.example/${"x".repeat(1_990)}`)
   })
 
   test.each([
     ["the page's own host", "https://shop.example.com/", "shop.example.com", [], true],
-    ["another host of the same domain", "https://blog.example.com/", "example.com", [], true],
-    ["a host of the site's list", "https://partner.org/", "example.com", ["partner.org"], true],
-    ["a subdomain of the site's list", "https://a.partner.org/", "example.com", ["*.partner.org"], true],
+    ["another host of the same registrable domain", "https://blog.example.com/", "example.com", [], true],
+    ["a host on the site's list", "https://partner.org/", "example.com", ["partner.org"], true],
+    ["a subdomain that a wildcard on the site's list covers", "https://a.partner.org/", "example.com", ["*.partner.org"], true],
     ["localhost", "http://localhost:3000/", "example.com", [], true],
-    ["another customer of one hoster", "https://other.github.io/", "mine.github.io", [], false],
-    ["another domain below co.uk", "https://other.co.uk/", "mine.co.uk", [], false],
+    ["another customer of the same hosting provider", "https://other.github.io/", "mine.github.io", [], false],
+    ["another registrable domain under co.uk", "https://other.co.uk/", "mine.co.uk", [], false],
     ["another site", "https://other.org/", "example.com", [], false],
     ["another address", "http://10.0.0.2/", "10.0.0.1", [], false],
     ["the same address", "http://10.0.0.1/", "10.0.0.1", [], true],
-  ])("%s", (_, sent, hostname, hosts, expected) => {
+  ])("internal referrers: %s", (_, sent, hostname, hosts, expected) => {
     expect(isOwn(referrerOf(sent), { hostname, hosts })).toBe(expected)
   })
 })
@@ -79,11 +79,11 @@ describe("source", () => {
     ["utm_sources=a&xutm_source=b", "", ""],
     ["utm_source=constructor", "", "constructor"],
     ["utm_source=__proto__", "", "__proto__"],
-  ])("of ?%s and %p is %p", (query, referrer, expected) => {
+  ])("of ?%s with referrer %p is %p", (query, referrer, expected) => {
     expect(source(query, referrer).name).toBe(expected)
   })
 
-  test("every word and host of the table names one source", () => {
+  test("every alias and host in the table belongs to one source", () => {
     const hosts = SOURCES.flatMap((each) => each.hosts)
     const words = SOURCES.flatMap((each) => [each.name.toLowerCase(), ...each.aliases, ...(each.paid ?? [])])
     expect(new Set(hosts).size).toBe(hosts.length)
@@ -108,7 +108,7 @@ test.each([
   expect(campaignOf(query).click_id_type).toBe(expected)
 })
 
-test("campaign tags are trimmed, keep their case and are cut", () => {
+test("campaign tags are trimmed and truncated and keep their case", () => {
   expect(campaignOf(`utm_medium=+Email+&utm_campaign=May%20Sale&utm_term=${"t".repeat(250)}&utm_content=(none)`)).toMatchObject({
     utm_medium: "Email",
     utm_campaign: "May Sale",
@@ -166,7 +166,7 @@ describe("channel", () => {
     ["", "", "Direct"],
     ["gclid=1", "", "Direct"],
     ["utm_medium=whatever", "", "Direct"],
-  ])("of ?%s from %p is %s", (query, referrer, expected) => {
+  ])("of ?%s with referrer %p is %s", (query, referrer, expected) => {
     expect<string>(channel(query, referrer)).toBe(expected)
   })
 })

@@ -21,14 +21,14 @@ test.each([
   ["::/0", "ffff::", true],
   ["::/0", "192.0.2.1", false],
   ["::ffff:192.0.2.0/120", "192.0.2.9", true],
-  // A small range inside a large one must not hide what stands behind it.
+  // A small range inside a large one must not hide the rest of the large one.
   ["10.0.0.0/8\n10.1.0.0/16\n10.2.0.0/31", "10.200.0.1", true],
   ["", "192.0.2.1", false],
-])("of %j %s is one: %p", (list, address, expected) => {
+])("the list %j contains %s: %p", (list, address, expected) => {
   expect(has(list, address)).toBe(expected)
 })
 
-test("comments, empty lines, further columns and any line ends are passed over", () => {
+test("ignores comments, empty lines and further columns, and accepts any line ending", () => {
   const list = "\ufeff# Networks\r\n\r\n 192.0.2.0/25 # the first\r\n198.51.100.0/24,DE,DE-BE,Berlin,\n\t2001:db8::/32\t\n#203.0.113.0/24"
   expect(["192.0.2.1", "198.51.100.1", "2001:db8::1", "192.0.2.128", "203.0.113.1"].map((address) => has(list, address))).toEqual([
     true,
@@ -47,11 +47,11 @@ test.each([
   ["192.0.2/24", "line 1: "],
   ["\u0000\u0001\u0002", 'line 1: "\\u0000\\u0001\\u0002" is not an address or range'],
   [`x${"y".repeat(500)}`, `line 1: "x${"y".repeat(59)}" is not an address or range`],
-])("a bad line is refused by its number: %#", (list, message) => {
+])("rejects a bad line with its number: %#", (list, message) => {
   expect(() => parseAddressList(list)).toThrow(message)
 })
 
-test("finds what a look at every range finds", () => {
+test("finds the same addresses as a linear search", () => {
   const four = fc.tuple(fc.constantFrom(10, 11, 192), fc.nat(3), fc.nat(255), fc.nat(255)).map((parts) => parts.join("."))
   const six = fc
     .array(fc.constantFrom("0", "1", "8000", "ffff"), { minLength: 7, maxLength: 7 })

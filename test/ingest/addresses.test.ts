@@ -15,7 +15,7 @@ describe("an address", () => {
     ["[2001:db8::1]:443", "2001:db8::1", 16],
     ["[2001:db8::1]", "2001:db8::1", 16],
     ["fe80::1%eth0", "fe80::1", 16],
-  ])("%s is %s", (text, expected, bytes) => {
+  ])("%s is read as %s", (text, expected, bytes) => {
     expect(readAddress(text)).toMatchObject({ text: expected, bytes: expect.objectContaining({ length: bytes }) })
   })
 
@@ -32,12 +32,12 @@ describe("an address", () => {
     ["[::1"],
     ["1.2.3.4/8"],
     ["<script>"],
-  ])("is not %p", (text) => {
+  ])("rejects %p", (text) => {
     expect(readAddress(text)).toBeUndefined()
   })
 })
 
-test("reads the same IPv6 addresses as the library, to the same bytes", () => {
+test("reads the same IPv6 addresses as the library, into the same bytes", () => {
   const group = fc.oneof(
     fc.constantFrom("0", "ffff", "", "g1", "12345"),
     fc.nat(0xffff).map((value) => value.toString(16)),
@@ -81,11 +81,11 @@ describe("ranges", () => {
     ["::ffff:10.1.1.1", "10.0.0.0/8"],
     ["1.2.3.4", undefined],
     ["5.6.7.8", undefined],
-  ])("find %s in %p", (text, expected) => {
+  ])("%s is found in %p", (text, expected) => {
     expect(ranges.find(readAddress(text)!)).toBe(expected)
   })
 
-  test("of no bits hold everything of their kind", () => {
+  test("with a prefix length of 0 contain every address of their family", () => {
     expect(addressRanges(["0.0.0.0/0"]).find(readAddress("9.9.9.9")!)).toBe("0.0.0.0/0")
     expect(addressRanges(["0.0.0.0/0"]).find(readAddress("::1")!)).toBeUndefined()
   })
@@ -95,28 +95,28 @@ describe("the client's address", () => {
   const trusted = addressRanges(["127.0.0.0/8", "::1/128", "10.0.0.0/8"])
   test.each([
     ["of a direct connection", "9.9.9.9", null, "9.9.9.9", false],
-    ["of an untrusted peer, whatever it claims", "9.9.9.9", "1.1.1.1", "9.9.9.9", false],
+    ["of an untrusted peer, whatever the header claims", "9.9.9.9", "1.1.1.1", "9.9.9.9", false],
     ["behind one proxy", "127.0.0.1", "1.1.1.1", "1.1.1.1", true],
     ["behind a proxy over mapped IPv6", "::ffff:127.0.0.1", "1.1.1.1", "1.1.1.1", true],
     ["behind two proxies", "::1", "1.1.1.1, 10.0.0.5", "1.1.1.1", true],
-    ["is the rightmost untrusted one", "127.0.0.1", "6.6.6.6, 1.1.1.1, 10.0.0.5", "1.1.1.1", true],
-    ["never what a client wrote left of it", "127.0.0.1", "127.0.0.1, 1.1.1.1", "1.1.1.1", true],
-    ["of trusted hops only is the leftmost", "127.0.0.1", "10.0.0.9, 10.0.0.5", "10.0.0.9", true],
-    ["behind a proxy that writes nothing", "127.0.0.1", null, "127.0.0.1", true],
-    ["behind a proxy that writes an empty list", "127.0.0.1", "", "127.0.0.1", true],
-    ["behind a proxy that writes garbage", "127.0.0.1", "1.1.1.1, unknown", "127.0.0.1", true],
-    ["right of garbage", "127.0.0.1", "<x>, 10.0.0.5", "10.0.0.5", true],
-    ["of a peer without address", undefined, "1.1.1.1", undefined, false],
+    ["is the rightmost untrusted address", "127.0.0.1", "6.6.6.6, 1.1.1.1, 10.0.0.5", "1.1.1.1", true],
+    ["is never an entry to the left of it", "127.0.0.1", "127.0.0.1, 1.1.1.1", "1.1.1.1", true],
+    ["is the leftmost entry if all hops are trusted", "127.0.0.1", "10.0.0.9, 10.0.0.5", "10.0.0.9", true],
+    ["behind a proxy that sends no header", "127.0.0.1", null, "127.0.0.1", true],
+    ["behind a proxy that sends an empty list", "127.0.0.1", "", "127.0.0.1", true],
+    ["behind a proxy that sends an invalid last entry", "127.0.0.1", "1.1.1.1, unknown", "127.0.0.1", true],
+    ["is the entry to the right of an invalid one", "127.0.0.1", "<x>, 10.0.0.5", "10.0.0.5", true],
+    ["of a peer without an address", undefined, "1.1.1.1", undefined, false],
   ])("%s", (_, peer, forwarded, address, viaProxy) => {
     const client = clientOf(peer, forwarded, trusted)
     expect([client.address?.text, client.viaProxy]).toEqual([address, viaProxy])
   })
 })
 
-describe("rates", () => {
+describe("rate limits", () => {
   const limits = { visitorEventsPerMinute: 60, siteEventsPerSecond: 100, siteBurst: 150, instanceEventsPerSecond: 1_000 }
 
-  test("hold back a visitor who sends too much, and let go on as time passes", () => {
+  test("limit a visitor who sends too many events, until time has passed", () => {
     const rates = createRates(limits)
     const takes = Array.from({ length: 61 }, () => rates.take(1, 1, 0))
     expect(takes.filter((wait) => wait === undefined).length).toBe(60)
@@ -127,21 +127,21 @@ describe("rates", () => {
     expect(rates.take(1, 1, 1_000)).toBe(1)
   })
 
-  test("hold back a site after its burst, not its neighbour", () => {
+  test("limit a site after its burst without affecting another site", () => {
     const rates = createRates({ ...limits, visitorEventsPerMinute: 0 })
     expect(Array.from({ length: 160 }, (_, visitor) => rates.take(visitor, 1, 0)).filter((wait) => wait === undefined).length).toBe(150)
     expect(rates.take(1, 2, 0)).toBeUndefined()
     expect(rates.take(1, 1, 20)).toBeUndefined()
   })
 
-  test("hold back the instance, and nothing when all are 0", () => {
+  test("limit the instance, and 0 disables every limit", () => {
     const rates = createRates({ visitorEventsPerMinute: 0, siteEventsPerSecond: 0, siteBurst: 0, instanceEventsPerSecond: 10 })
     expect(Array.from({ length: 12 }, (_, site) => rates.take(1, site, 0)).filter((wait) => wait === undefined).length).toBe(10)
     const none = createRates({ visitorEventsPerMinute: 0, siteEventsPerSecond: 0, siteBurst: 0, instanceEventsPerSecond: 0 })
     expect(Array.from({ length: 5_000 }, () => none.take(1, 1, 0)).every((wait) => wait === undefined)).toBe(true)
   })
 
-  test("take no notice of a clock that goes back", () => {
+  test("are not affected by a clock that is set back", () => {
     const rates = createRates({ ...limits, visitorEventsPerMinute: 1 })
     expect(rates.take(1, 1, 100_000)).toBeUndefined()
     expect(rates.take(1, 1, 0)).toBe(60)

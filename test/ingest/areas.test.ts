@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import type { AreaStep, PassingEvent } from "../../src/ingest/pipeline/areas.ts"
 import { startIntake } from "./intake.ts"
 
-test("a step sees what the ones before it have added, and one of an area that is off sees nothing", async () => {
+test("each step sees the properties added by earlier steps, and the steps of a disabled area do not run", async () => {
   const seen: (readonly [step: string, props: PassingEvent["props"]])[] = []
   const step =
     (name: string, found?: Record<string, string>): AreaStep =>

@@ -26,18 +26,18 @@ const candidate = (more: Partial<Candidate> = {}): Candidate => ({
   identifies: false,
   ...more,
 })
-/** An event on which our own code fails, halfway through storing it. */
-const broken = () => candidate({ traits: { ...NO_TRAITS, source: undefined as unknown as string }, id: `broken-${visitor}` }) // the cast makes the fault
+/** An event on which our own code fails halfway through storing it. */
+const broken = () => candidate({ traits: { ...NO_TRAITS, source: undefined as unknown as string }, id: `broken-${visitor}` }) // the cast causes the failure
 
-/** A buffer over a real store, whose disk can be made to fail. */
+/** Creates a buffer over a real store whose disk can be made to fail. */
 function startBuffer() {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const clock = fixedClock(NOON)
   const store = openEventStore(path, { now: clock.now() })
-  const told: string[] = []
+  const problems: string[] = []
   const errors: unknown[] = []
-  /** `held`: what was committed reaches it only then; `lost`: never. */
+  /** `held` delays the arrival of committed data on the disk; `lost` prevents it. */
   const disk: { fault?: FaultKind; writes: number; held?: Promise<void>; lost?: true } = { writes: 0 }
   const checked = <T>(work: () => T): T => {
     if (disk.fault) throw new StoreFault(disk.fault, "made by the test")
@@ -59,14 +59,14 @@ function startBuffer() {
     },
     probe: () => checked(() => store.probe()),
   }
-  const onStorageProblem = (kind: StorageProblem, hinders: boolean) => told.push(`${hinders ? "enter" : "leave"} ${kind}`)
+  const onStorageProblem = (kind: StorageProblem, hinders: boolean) => problems.push(`${hinders ? "enter" : "leave"} ${kind}`)
   const buffer = new EventBuffer({ record: recordEvent, store: failing, clock, onStorageProblem, onError: (error) => errors.push(error) })
   return {
     buffer,
     clock,
     disk,
     path,
-    told,
+    problems,
     errors,
     store,
     stored() {
@@ -83,14 +83,14 @@ function startBuffer() {
   }
 }
 
-test("events that come together share a commit", async () => {
+test("simultaneous events share a commit", async () => {
   using it = startBuffer()
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => it.buffer.store([candidate()], 100)))
   expect(outcomes).toEqual(Array(50).fill([undefined]))
   expect([it.disk.writes, it.stored(), it.buffer.depth]).toEqual([1, 50, 0])
 })
 
-test("two hundred events do not wait", async () => {
+test("two hundred events are committed without a delay", async () => {
   using it = startBuffer()
   for (let sent = 0; sent < 199; sent++) void it.buffer.store([candidate()], 100)
   expect([it.buffer.depth, it.disk.writes]).toEqual([199, 0])
@@ -100,81 +100,81 @@ test("two hundred events do not wait", async () => {
   expect(it.buffer.depth).toBe(0)
 })
 
-describe("a commit on its way to the disk", () => {
-  /** One event is committed and not yet on disk. */
+describe("a commit that is not yet on disk", () => {
+  /** Commits one event that is not yet on disk. */
   async function committed(it: ReturnType<typeof startBuffer>) {
     const { promise, resolve } = Promise.withResolvers<void>()
     it.disk.held = promise
-    const told: string[] = []
+    const outcomes: string[] = []
     const send = (name: string) =>
       it.buffer.store([candidate()], 1).then(
-        () => void told.push(name),
-        ({ code }: { code: string }) => void told.push(`${name} ${code}`),
+        () => void outcomes.push(name),
+        ({ code }: { code: string }) => void outcomes.push(`${name} ${code}`),
       )
     const first = send("first")
     await Bun.sleep(20)
-    expect([it.stored(), it.buffer.depth, told]).toEqual([1, 1, []])
-    return { send, told, first, arrive: resolve }
+    expect([it.stored(), it.buffer.depth, outcomes]).toEqual([1, 1, []])
+    return { send, outcomes, first, arrive: resolve }
   }
 
-  test("is acknowledged when it is there, and what comes meanwhile is the next group", async () => {
+  test("is acknowledged once it is durable, and later events form the next group", async () => {
     using it = startBuffer()
-    const { send, told, first, arrive } = await committed(it)
+    const { send, outcomes, first, arrive } = await committed(it)
     const more = [send("second"), send("third")]
     await Bun.sleep(20)
-    expect([it.disk.writes, told]).toEqual([1, []])
+    expect([it.disk.writes, outcomes]).toEqual([1, []])
     arrive()
     await Promise.all([first, ...more])
-    expect([it.disk.writes, told, it.stored(), it.buffer.depth]).toEqual([2, ["first", "second", "third"], 3, 0])
+    expect([it.disk.writes, outcomes, it.stored(), it.buffer.depth]).toEqual([2, ["first", "second", "third"], 3, 0])
   })
 
-  test("is joined by another one on demand, and each is acknowledged when it is there", async () => {
+  test("can be followed by a commit on demand, each acknowledged once it is durable", async () => {
     using it = startBuffer()
-    const { send, told, first, arrive } = await committed(it)
+    const { send, outcomes, first, arrive } = await committed(it)
     const second = send("second")
     it.buffer.commit()
-    expect([it.disk.writes, it.stored(), told]).toEqual([2, 2, []])
+    expect([it.disk.writes, it.stored(), outcomes]).toEqual([2, 2, []])
     arrive()
     await first
-    expect(told).toEqual(["first"])
+    expect(outcomes).toEqual(["first"])
     await second
-    expect([told, it.buffer.depth]).toEqual([["first", "second"], 0])
+    expect([outcomes, it.buffer.depth]).toEqual([["first", "second"], 0])
   })
 
-  test("that never arrives takes those committed after it with it", async () => {
+  test("that is lost also fails the commits after it", async () => {
     using it = startBuffer()
-    const { send, told, first, arrive } = await committed(it)
+    const { send, outcomes, first, arrive } = await committed(it)
     const second = send("second")
     it.buffer.commit()
     it.disk.lost = true
     arrive()
     await Promise.all([first, second])
-    expect([told, it.told, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], ["enter fsync"], 0])
+    expect([outcomes, it.problems, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], ["enter fsync"], 0])
   })
 
-  test("is waited for by a stop", async () => {
+  test("is awaited when the buffer stops", async () => {
     using it = startBuffer()
-    const { send, told, first } = await committed(it)
+    const { send, outcomes, first } = await committed(it)
     const second = send("second")
     it.buffer.stop()
     await Promise.all([first, second])
-    expect([told, it.disk.writes]).toEqual([["first", "second"], 2])
+    expect([outcomes, it.disk.writes]).toEqual([["first", "second"], 2])
   })
 
-  test.each([["while nobody waits"], ["while a stop waits"]])("that never arrives acknowledges nothing, %s", async (when) => {
+  test.each([["while nobody waits"], ["while a stop waits"]])("that is lost acknowledges no event, %s", async (when) => {
     using it = startBuffer()
-    const { send, told, first, arrive } = await committed(it)
+    const { send, outcomes, first, arrive } = await committed(it)
     it.disk.lost = true
     const second = send("second")
     if (when === "while a stop waits") it.buffer.stop()
     arrive()
     await Promise.all([first, second])
-    expect([told, it.told, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], ["enter fsync"], 0])
+    expect([outcomes, it.problems, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], ["enter fsync"], 0])
     await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable", members: { retry_after: 10 } })
   })
 })
 
-test("the events of a request stay together", async () => {
+test("stores the events of a request together", async () => {
   using it = startBuffer()
   await Promise.all([
     it.buffer.store(
@@ -186,7 +186,7 @@ test("the events of a request stay together", async () => {
   expect([it.disk.writes, it.stored()]).toEqual([2, 1_001])
 })
 
-test("an event that fails on its own takes nobody along and is stored by nobody", async () => {
+test("an event that fails on its own fails only its request, which is not stored in part", async () => {
   using it = startBuffer()
   const results = await Promise.allSettled([
     it.buffer.store([candidate({ id: "event-01" })], 1),
@@ -195,12 +195,12 @@ test("an event that fails on its own takes nobody along and is stored by nobody"
   ])
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
   expect([it.stored(), it.errors.length, it.buffer.depth]).toEqual([2, 1, 0])
-  // The request can come again: nothing of it was kept.
+  // The request can be repeated, because none of it was stored.
   expect(await it.buffer.store([candidate({ id: "event-02" })], 1)).toEqual([undefined])
 })
 
 describe("a full queue", () => {
-  test("of events answers 503 and Retry-After 1", async () => {
+  test("of 20,000 events answers 503 with Retry-After 1", async () => {
     using it = startBuffer()
     it.disk.fault = "locked"
     const waiting = Array.from({ length: 100 }, () =>
@@ -211,14 +211,14 @@ describe("a full queue", () => {
     )
     expect(it.buffer.depth).toBe(20_000)
     await expect(it.buffer.store([candidate()], 10)).rejects.toMatchObject({ code: "unavailable", members: { retry_after: 1 } })
-    expect(it.told).toEqual(["enter queue_full"])
+    expect(it.problems).toEqual(["enter queue_full"])
     delete it.disk.fault
     it.buffer.flush()
     expect((await Promise.all(waiting)).flat().length).toBe(20_000)
-    expect(it.told).toEqual(["enter queue_full", "leave queue_full"])
+    expect(it.problems).toEqual(["enter queue_full", "leave queue_full"])
   })
 
-  test("of bytes as well", async () => {
+  test("of 16 MiB answers 503", async () => {
     using it = startBuffer()
     it.disk.fault = "locked"
     const first = it.buffer.store([candidate()], 16 << 20)
@@ -230,7 +230,7 @@ describe("a full queue", () => {
 })
 
 describe("a full disk", () => {
-  test("answers 503 storage_full at once, and events are taken again when there is room", async () => {
+  test("answers 503 storage_full immediately, and events are accepted again once there is space", async () => {
     using it = startBuffer()
     it.disk.fault = "full"
     await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "storage_full", members: { retry_after: 10 } })
@@ -240,12 +240,12 @@ describe("a full disk", () => {
     delete it.disk.fault
     await Bun.sleep(2_100)
     expect(await it.buffer.store([candidate()], 1)).toEqual([undefined])
-    expect([it.stored(), it.told]).toEqual([1, ["enter full", "leave full"]])
+    expect([it.stored(), it.problems]).toEqual([1, ["enter full", "leave full"]])
   })
 })
 
 describe("a locked file", () => {
-  test("of another program is waited for without blocking", async () => {
+  test("by another program is awaited without blocking", async () => {
     using it = startBuffer()
     const other = new Database(it.path)
     other.run("begin immediate")
@@ -255,10 +255,10 @@ describe("a locked file", () => {
     other.run("rollback")
     other.close()
     expect(await waiting).toEqual([undefined])
-    expect(it.told).toEqual([])
+    expect(it.problems).toEqual([])
   })
 
-  test("is given up after five seconds, and found free again without an event", async () => {
+  test("fails events after five seconds, and recovery is noticed without an event", async () => {
     using it = startBuffer()
     it.disk.fault = "locked"
     const waiting = it.buffer.store([candidate()], 1)
@@ -267,7 +267,7 @@ describe("a locked file", () => {
     await expect(waiting).rejects.toMatchObject({ code: "unavailable", members: { retry_after: 5 } })
     delete it.disk.fault
     await Bun.sleep(120)
-    expect(it.told).toEqual(["enter locked", "leave locked"])
+    expect(it.problems).toEqual(["enter locked", "leave locked"])
     expect(await it.buffer.store([candidate()], 1)).toEqual([undefined])
   })
 })
@@ -276,21 +276,21 @@ test.each([
   ["damaged", 10],
   ["fsync", 10],
   ["io", 1],
-] as const)("a store that is %s answers 503", async (fault, retry_after) => {
+] as const)("a store with the fault %s answers 503", async (fault, retry_after) => {
   using it = startBuffer()
   it.disk.fault = fault
   await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable", members: { retry_after } })
-  expect(it.told).toEqual([`enter ${fault}`])
+  expect(it.problems).toEqual([`enter ${fault}`])
 })
 
-test("each I/O error is told", async () => {
+test("reports each I/O error", async () => {
   using it = startBuffer()
   it.disk.fault = "io"
   for (let time = 0; time < 3; time++) await expect(it.buffer.store([candidate()], 1)).rejects.toMatchObject({ code: "unavailable" })
-  expect(it.told).toEqual(["enter io", "enter io", "enter io"])
+  expect(it.problems).toEqual(["enter io", "enter io", "enter io"])
 })
 
-test("drops are stored without an event, and survive a fault", async () => {
+test("stores drops without an event, and keeps them through a fault", async () => {
   using it = startBuffer()
   it.buffer.drop({ siteId: 1, day: "2026-11-21", reason: "bot" })
   await Bun.sleep(150)
@@ -304,7 +304,7 @@ test("drops are stored without an event, and survive a fault", async () => {
   expect(it.store.drops(1, "2026-11-21", "2026-11-21")).toMatchObject([{ reason: "bot", count: 2 }])
 })
 
-test("thousands of drops cost one commit", () => {
+test("stores thousands of drops in one commit", () => {
   using it = startBuffer()
   for (let sent = 0; sent < 12_000; sent++) it.buffer.drop({ siteId: 1, day: "2026-11-21", reason: sent % 2 ? "bot" : "spam" })
   it.buffer.flush()
@@ -315,7 +315,7 @@ test("thousands of drops cost one commit", () => {
   ])
 })
 
-test("stopping stores what waits and takes nothing more", async () => {
+test("stores the queued events on stop and accepts no more", async () => {
   using it = startBuffer()
   const waiting = it.buffer.store([candidate()], 1)
   it.buffer.stop()

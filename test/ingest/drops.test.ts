@@ -14,7 +14,7 @@ type Row = [
 ]
 
 const ROWS: Row[] = [
-  ["an ordinary view", {}, {}, {}, undefined],
+  ["an ordinary pageview", {}, {}, {}, undefined],
   ["an unknown tracking id", {}, { d: "22222222-2222-4222-8222-222222222222" }, {}, "unknown_site"],
   [
     "an unknown tracking id on a known host",
@@ -25,9 +25,9 @@ const ROWS: Row[] = [
   ],
   ["an unknown domain", {}, { d: "other.org" }, {}, "unknown_site"],
   ["no site at all", {}, { d: null, u: "/a" }, {}, "unknown_site"],
-  ["no id, known host", {}, { d: null }, {}, undefined],
-  ["no id, host of the Origin", {}, { d: null, u: "/a" }, { origin: "https://www.example.com" }, undefined],
-  ["no id, host of the Referer", {}, { d: null, u: "/a" }, { origin: "null", referer: "https://example.com/x" }, undefined],
+  ["no id, but a known host", {}, { d: null }, {}, undefined],
+  ["no id, but the host in Origin", {}, { d: null, u: "/a" }, { origin: "https://www.example.com" }, undefined],
+  ["no id, but the host in Referer", {}, { d: null, u: "/a" }, { origin: "null", referer: "https://example.com/x" }, undefined],
   ["a domain instead of an id", {}, { d: "WWW.example.com" }, {}, undefined],
   [
     "another product's id",
@@ -38,65 +38,65 @@ const ROWS: Row[] = [
   ],
   ["a tracking id in capitals", {}, { d: TRACKING_ID.toUpperCase() }, {}, undefined],
   ["a prefetch", {}, {}, { "sec-purpose": "prefetch;prerender" }, "prefetch"],
-  ["an old prefetch", {}, {}, { purpose: "prefetch" }, "prefetch"],
+  ["a prefetch by the older header", {}, {}, { purpose: "prefetch" }, "prefetch"],
   ["Mozilla's prefetch", {}, {}, { "x-moz": "prefetch" }, "prefetch"],
   ["a bot", {}, {}, { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" }, "bot"],
   ["no user agent", {}, {}, { "user-agent": "" }, "bot"],
   ["a short user agent", {}, {}, { "user-agent": "Firefox/1" }, "bot"],
   [
-    "a bot where bots count",
+    "a bot if the site counts bots",
     { settings: { drop_bots: false } },
     {},
     { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" },
     undefined,
   ],
-  ["a bot before a foreign host", {}, { u: "https://evil.org/" }, { "user-agent": "curl/8.0.0000" }, "bot"],
+  ["a bot on a foreign host", {}, { u: "https://evil.org/" }, { "user-agent": "curl/8.0.0000" }, "bot"],
   ["a foreign host", {}, { u: "https://evil.org/" }, {}, "host"],
-  ["a foreign Origin of a path", {}, { u: "/a" }, { origin: "https://evil.org" }, "host"],
-  ["no host", {}, { u: "/a" }, {}, undefined],
-  ["www. of a host", {}, { u: "https://www.example.com/" }, {}, undefined],
-  ["a subdomain that is not listed", {}, { u: "https://a.example.com/" }, {}, "host"],
-  ["a subdomain below a star", { hosts: ["*.example.com"] }, { u: "https://a.b.example.com/" }, {}, undefined],
-  ["any host where any is taken", { settings: { accept_any_host: true } }, { u: "https://evil.org/" }, {}, undefined],
+  ["a foreign Origin with a path as URL", {}, { u: "/a" }, { origin: "https://evil.org" }, "host"],
+  ["a path without a host", {}, { u: "/a" }, {}, undefined],
+  ["a listed host with www.", {}, { u: "https://www.example.com/" }, {}, undefined],
+  ["an unlisted subdomain", {}, { u: "https://a.example.com/" }, {}, "host"],
+  ["a subdomain covered by a wildcard", { hosts: ["*.example.com"] }, { u: "https://a.b.example.com/" }, {}, undefined],
+  ["any host if the site accepts any host", { settings: { accept_any_host: true } }, { u: "https://evil.org/" }, {}, undefined],
   ["a strict site without Origin", { settings: { strict_origin: true } }, {}, {}, "host"],
   ["a strict site with its Origin", { settings: { strict_origin: true } }, {}, { origin: "https://example.com" }, undefined],
   ["a strict site with a foreign Origin", { settings: { strict_origin: true } }, {}, { origin: "https://evil.org" }, "host"],
   ["a strict site with its Referer", { settings: { strict_origin: true } }, {}, { referer: "https://example.com/a" }, undefined],
   ["a hostname shield", { settings: shield("hostname", "example.com") }, {}, {}, "host"],
   [
-    "a hostname shield with a star",
+    "a hostname shield with a wildcard",
     { hosts: ["*.example.com"], settings: shield("hostname", "stage*.example.com") },
     { u: "https://stage2.example.com/" },
     {},
     "host",
   ],
-  ["a shield that is off", { settings: shield("hostname", "example.com", false) }, {}, {}, undefined],
+  ["a disabled shield", { settings: shield("hostname", "example.com", false) }, {}, {}, undefined],
   ["an address shield", { settings: shield("ip", "9.9.9.0/24") }, {}, {}, "ip"],
-  ["another address shield", { settings: shield("ip", "8.8.8.8") }, {}, {}, undefined],
+  ["an address shield for another address", { settings: shield("ip", "8.8.8.8") }, {}, {}, undefined],
   ["a spam referrer", {}, { r: "https://semalt.com/x" }, {}, "spam"],
-  ["a spam referrer's subdomain", {}, { r: "https://a.b.semalt.com/" }, {}, "spam"],
-  ["a name that only ends like spam", {}, { r: "https://notsemalt.com/" }, {}, undefined],
-  ["spam where spam counts", { settings: { drop_spam: false } }, { r: "https://semalt.com/x" }, {}, undefined],
+  ["a subdomain of a spam referrer", {}, { r: "https://a.b.semalt.com/" }, {}, "spam"],
+  ["a host that only ends like a spam referrer", {}, { r: "https://notsemalt.com/" }, {}, undefined],
+  ["spam if the site counts spam", { settings: { drop_spam: false } }, { r: "https://semalt.com/x" }, {}, undefined],
   ["a referrer shield", { settings: shield("referrer", "bad.org") }, { r: "https://www.bad.org/" }, {}, "spam"],
   ["a probe", {}, { u: "https://example.com/.env" }, {}, "probe"],
-  ["a probe below a folder", {}, { u: "https://example.com/app/.env.local" }, {}, "probe"],
+  ["a probe in a subfolder", {}, { u: "https://example.com/app/.env.local" }, {}, "probe"],
   ["a probe in capitals", {}, { u: "https://example.com/.GIT/config" }, {}, "probe"],
   ["an encoded probe", {}, { u: "https://example.com/%2Eenv" }, {}, "probe"],
-  ["a way out of the folder", {}, { u: "https://example.com/a/../../etc/passwd" }, {}, "probe"],
-  ["an encoded way out", {}, { u: "https://example.com/..%2f..%2fetc" }, {}, "probe"],
-  ["a dump", {}, { u: "https://example.com/backup.sql.gz?x=1" }, {}, "probe"],
+  ["a path traversal", {}, { u: "https://example.com/a/../../etc/passwd" }, {}, "probe"],
+  ["an encoded path traversal", {}, { u: "https://example.com/..%2f..%2fetc" }, {}, "probe"],
+  ["a database dump", {}, { u: "https://example.com/backup.sql.gz?x=1" }, {}, "probe"],
   ["a page about .env files", {}, { u: "https://example.com/docs/.env-files" }, {}, undefined],
-  ["a page about the server's status", {}, { u: "https://example.com/docs/server-status" }, {}, undefined],
-  ["the server's status", {}, { u: "https://example.com/server-status?auto" }, {}, "probe"],
-  ["a page people have", {}, { u: "https://example.com/wp-login.php" }, {}, undefined],
-  ["a probe where probes count", { settings: { drop_probes: false } }, { u: "https://example.com/.env" }, {}, undefined],
+  ["a page about server-status", {}, { u: "https://example.com/docs/server-status" }, {}, undefined],
+  ["Apache's server-status", {}, { u: "https://example.com/server-status?auto" }, {}, "probe"],
+  ["a probed path that real sites use", {}, { u: "https://example.com/wp-login.php" }, {}, undefined],
+  ["a probe if the site counts probes", { settings: { drop_probes: false } }, { u: "https://example.com/.env" }, {}, undefined],
   ["a page shield", { settings: shield("page", "/admin*") }, { u: "https://example.com/admin/users" }, {}, "page"],
-  ["a page beside the shield", { settings: shield("page", "/admin*") }, { u: "https://example.com/x/admin" }, {}, undefined],
+  ["a page that does not match the shield", { settings: shield("page", "/admin*") }, { u: "https://example.com/x/admin" }, {}, undefined],
   ["a country shield", { settings: shield("country", "de") }, { tz: "Europe/Berlin" }, {}, "country"],
-  ["a country shield and no country", { settings: shield("country", "DE") }, { tz: "UTC" }, {}, undefined],
-  ["an objection", { settings: { respect_gpc: true } }, {}, { "sec-gpc": "1" }, "gpc"],
-  ["an old objection", { settings: { respect_gpc: true } }, {}, { dnt: "1" }, "gpc"],
-  ["an objection that is not asked for", {}, {}, { "sec-gpc": "1" }, undefined],
+  ["a country shield and an unknown country", { settings: shield("country", "DE") }, { tz: "UTC" }, {}, undefined],
+  ["Global Privacy Control", { settings: { respect_gpc: true } }, {}, { "sec-gpc": "1" }, "gpc"],
+  ["Do Not Track", { settings: { respect_gpc: true } }, {}, { dnt: "1" }, "gpc"],
+  ["an opt-out signal that the site does not respect", {}, {}, { "sec-gpc": "1" }, undefined],
   ["engagement without a visit", {}, { n: "engagement", e: 5 }, {}, "no_visit"],
   ["vitals without a visit", {}, { n: "vitals", f: { lcp: 5 } }, {}, "no_visit"],
 ]
@@ -117,20 +117,20 @@ test.each([
   ["country", shield("country", "DE"), { tz: "Europe/Berlin" }, "DE"],
   ["ip", shield("ip", "9.9.9.9/32"), {}, "9.9.9.9/32"],
   ["spam", {}, { r: "https://x.semalt.com/" }, "semalt.com"],
-] as const)("%s tells what caused it, and never an address", async (reason, settings, body, entry) => {
+] as const)("%s records the entry that caused it, and never an address", async (reason, settings, body, entry) => {
   using intake = startIntake({ settings: { ...settings, shields: "shields" in settings ? [...settings.shields] : [] } })
   await intake.send(body)
   expect(intake.drops()).toEqual({ [reason]: 1, [`${reason} ${entry}`]: 1 })
 })
 
-test("an unknown site is counted for the instance, under what was sent", async () => {
+test("counts an unknown site for the instance, under the id that was sent", async () => {
   using intake = startIntake()
   await intake.send({ d: "some-id" })
   await intake.send({ d: null, u: "https://other.org/" })
   expect(intake.drops(0)).toEqual({ unknown_site: 2, "unknown_site some-id": 1, "unknown_site other.org": 1 })
 })
 
-test("a dropped event is shown without address and full user agent", async () => {
+test("shows a dropped event without its address and full user agent", async () => {
   using intake = startIntake()
   await intake.send({ u: "https://evil.org/a?b" })
   intake.collector.flush()
@@ -139,7 +139,7 @@ test("a dropped event is shown without address and full user agent", async () =>
   ])
 })
 
-test("a flood of drops costs a few rows and loses no count", async () => {
+test("stores a flood of drops in a few rows without losing a count", async () => {
   using intake = startIntake()
   for (let host = 0; host < 1_000; host++)
     await intake.send({ u: `https://h${host % 300}.org/` }, { peer: `10.0.${host >> 8}.${host & 255}` })
@@ -151,7 +151,7 @@ test("a flood of drops costs a few rows and loses no count", async () => {
 })
 
 describe("an invalid event", () => {
-  test("is refused, and counted for its site", async () => {
+  test("is rejected and counted for its site", async () => {
     using intake = startIntake()
     await expect(intake.send({ n: "", id: "x" })).rejects.toMatchObject({
       code: "invalid_event",
@@ -165,7 +165,7 @@ describe("an invalid event", () => {
     expect(intake.drops()).toEqual({ invalid: 1 })
   })
 
-  test("without a site is counted for the instance", async () => {
+  test("without a site is rejected and counted for the instance", async () => {
     using intake = startIntake()
     await expect(intake.send("{")).rejects.toMatchObject({ code: "invalid_event" })
     await expect(intake.send({ d: "nobody", n: "" })).rejects.toMatchObject({ code: "invalid_event" })

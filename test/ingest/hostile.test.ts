@@ -55,7 +55,7 @@ const body = fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 12 })
 const view = { n: "pageview", u: "https://example.com/", d: TRACKING_ID }
 const header = fc.string({ unit: "grapheme-ascii", maxLength: 100 }).map((sent) => sent.trim())
 
-/** What a call may do: answer, or refuse with a problem that a caller can act on. */
+/** Returns the status of a call, or the code of an error that the caller can act on. Any other error fails the test. */
 async function outcome(call: Promise<{ status?: number }>): Promise<unknown> {
   try {
     return (await call).status
@@ -64,7 +64,7 @@ async function outcome(call: Promise<{ status?: number }>): Promise<unknown> {
   }
 }
 
-test("whatever is sent is answered or refused, never a fault of ours", async () => {
+test("answers or rejects any payload without an internal error", async () => {
   const errors: unknown[] = []
   using intake = startIntake(
     { settings: { identity_mode: "identified", hash_routing: true, allowed_query_params: ["q", "__proto__"] } },
@@ -87,7 +87,7 @@ test("whatever is sent is answered or refused, never a fault of ours", async () 
   expect(errors).toEqual([])
 })
 
-test("whatever bytes are sent are refused", async () => {
+test("rejects arbitrary bytes", async () => {
   using intake = startIntake({}, { limits: LIMITS })
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), async (bytes) => {
@@ -99,7 +99,7 @@ test("whatever bytes are sent are refused", async () => {
   expect(intake.visits()).toEqual([])
 })
 
-test("whatever a picture's address holds is answered or refused", async () => {
+test("answers or rejects any pixel URL", async () => {
   using intake = startIntake({}, { limits: LIMITS })
   await fc.assert(
     fc.asyncProperty(fc.webQueryParameters(), text, async (query, page) => {
@@ -112,7 +112,7 @@ test("whatever a picture's address holds is answered or refused", async () => {
   )
 })
 
-test("whatever a server sends is accounted for", async () => {
+test("accounts for every event of any server request", async () => {
   using intake = startIntake({}, { limits: LIMITS })
   const event = fc.oneof(
     fc.jsonValue(),

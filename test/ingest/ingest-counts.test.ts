@@ -9,7 +9,7 @@ import { fixedClock } from "../kit.ts"
 const clock = () => fixedClock("2026-11-21T12:00:30Z")
 const MINUTE = Date.parse("2026-11-21T12:00:00Z") / 60_000
 
-test("counts are told apart by minute, site and outcome, and go when they are stored", () => {
+test("counts by minute, site and outcome, and removes rows once they are stored", () => {
   const now = clock()
   const counts = createIngestCounts(now)
   counts.add(1, "accepted")
@@ -23,20 +23,20 @@ test("counts are told apart by minute, site and outcome, and go when they are st
     { minute: MINUTE, site_id: 2, outcome: "bot", count: 1 },
     { minute: MINUTE + 1, site_id: 1, outcome: "accepted", count: 1 },
   ])
-  // What came while they were written stays.
+  // Counts added while the rows were being written are retained.
   counts.add(1, "accepted")
   counts.stored(rows)
   expect(counts.waiting()).toEqual([{ minute: MINUTE + 1, site_id: 1, outcome: "accepted", count: 1 }])
 })
 
-test("while nothing can be stored they take no more memory than ten thousand rows", () => {
+test("keeps at most ten thousand rows while nothing can be stored", () => {
   const now = clock()
   const counts = createIngestCounts(now)
   for (let site = 1; site <= 12_000; site++) counts.add(site, "refused_storage")
   expect(counts.waiting()).toHaveLength(10_000)
 })
 
-test("commits are told by their middle and their slowest hundredth, of the last thousand", () => {
+test("reports the median and 99th percentile of the last thousand commits", () => {
   const counts = createIngestCounts(clock())
   expect(counts.commits()).toBeUndefined()
   for (let i = 0; i < 500; i++) counts.took(1_000)
@@ -47,7 +47,7 @@ test("commits are told by their middle and their slowest hundredth, of the last 
 test.each([
   ["full", "refused_storage"],
   ["io", "refused_storage"],
-] as const)("events that a store answers with %s count as %s", async (kind, outcome) => {
+] as const)("an event that the store rejects with %s counts as %s", async (kind, outcome) => {
   const now = clock()
   const counts = createIngestCounts(now)
   const refuse = () => {
@@ -59,7 +59,7 @@ test.each([
     clock: now,
     counts,
   })
-  const candidate = { siteId: 7 } as Candidate // nothing else of it is looked at before the store
+  const candidate = { siteId: 7 } as Candidate // the store throws before reading any other field
   await expect(buffer.store([candidate, candidate], 1)).rejects.toMatchObject({ code: kind === "full" ? "storage_full" : "unavailable" })
   if (kind === "full") await expect(buffer.store([candidate], 1)).rejects.toMatchObject({ code: "storage_full" })
   expect(counts.waiting()).toEqual([{ minute: MINUTE, site_id: 7, outcome, count: kind === "full" ? 3 : 2 }])

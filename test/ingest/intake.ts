@@ -7,7 +7,7 @@ import { openEventReader } from "../../src/store/events/reader.ts"
 import { fixedClock, temporaryFolder } from "../kit.ts"
 import { type DumpedVisit, dump } from "../store/events/dump.ts"
 
-/** Any browser a person may use. */
+/** An ordinary desktop browser. */
 export const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
 export const TRACKING_ID = "11111111-1111-4111-8111-111111111111"
 /** In the middle of a UTC day. */
@@ -45,10 +45,10 @@ export interface Intake extends Disposable {
   directory: KeptDirectory
   store: EventStore
   collector: Collector
-  /** Sends a payload as the tracker would; fields that are not given are those of a page view of example.com. */
+  /** Sends a payload like the tracker. Default fields: a pageview of example.com. */
   send(body?: Record<string, unknown> | string, sent?: Sent): Promise<{ status: number; headers: Record<string, string>; body: string }>
   visits(siteId?: number): DumpedVisit[]
-  /** Counts of the day as `reason entry`. */
+  /** Drop counts of the day, as `reason entry`. */
   drops(siteId?: number): Record<string, number>
 }
 

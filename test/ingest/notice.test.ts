@@ -11,10 +11,10 @@ interface Package {
   dependencies?: Record<string, string>
 }
 const packageOf = (name: string): Promise<Package> => Bun.file(new URL(`node_modules/${name}/package.json`, root)).json()
-/** Packages of types alone put nothing into the binary. */
+/** Packages that contain only types are not in the binary. */
 const isCode = (name: string) => !name.startsWith("@types/") && name !== "undici-types"
 
-test("NOTICE names every library that the binary contains, with version and licence", async () => {
+test("NOTICE names every library in the binary, with version and licence", async () => {
   const { dependencies }: { dependencies: Record<string, string> } = await Bun.file(new URL("package.json", root)).json()
   const waiting = Object.keys(dependencies)
   const missing: string[] = []

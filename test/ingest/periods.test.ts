@@ -66,7 +66,7 @@ describe("a salt's period", () => {
 })
 
 describe("the calendar", () => {
-  test("returns the period before, whose salt outlives its end by a day", () => {
+  test("returns the previous period, whose salt outlives its end by a day", () => {
     const { periods } = createCalendar()
     const site = siteOf({ settings: { identity_mode: "weekly" } })
     const { current, previous } = periods(site, at("2026-11-16T01:00:00Z"))
@@ -74,7 +74,7 @@ describe("the calendar", () => {
     expect(previous).toMatchObject({ name: "2026-W46", expiresAt: at("2026-11-17T00:00:00Z") })
   })
 
-  test("gives the local day of many moments, in any order", () => {
+  test("returns the local day of many moments, in any order", () => {
     const { day } = createCalendar()
     const site = siteOf({ timezone: "America/New_York" })
     for (let round = 0; round < 2; round++) {
@@ -87,9 +87,9 @@ describe("the calendar", () => {
   })
 })
 
-describe("a change of zone or mode", () => {
+describe("a change of time zone or mode", () => {
   type Change = [at: string, next: { timezone?: string; mode?: SiteSettings["identity_mode"] }]
-  /** A site of UTC days after changes. */
+  /** A site that starts with UTC days, after the given changes. */
   const siteAfter = (...changes: Change[]): Site =>
     changes.reduce((site, [moment, { timezone = site.timezone, mode = site.settings.identity_mode }]) => {
       const identity_history = changedHistory(site, { timezone, identity_mode: mode }, at(moment))
@@ -110,20 +110,20 @@ describe("a change of zone or mode", () => {
     expect(nameAt(site, "2026-11-30T15:00:00Z")).toBe("2026-12 Asia/Tokyo")
   })
 
-  test("to months and back makes one short month", () => {
+  test("to monthly and back creates one short month", () => {
     const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-12-10T12:00:00Z", { mode: "daily" }])
     expect(nameAt(site, "2026-11-30T23:59:59Z")).toBe("2026-11 UTC")
     expect(nameAt(site, "2026-12-31T23:59:59Z")).toBe("2026-12 UTC")
     expect(nameAt(site, "2027-01-01T00:00:00Z")).toBe("2027-01-01 UTC")
   })
 
-  test("that is taken back before it begins leaves no trace in the periods", () => {
+  test("that is reverted before it begins leaves no trace in the periods", () => {
     const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-11-21T13:00:00Z", { mode: "daily" }])
     expect(site.identity_history).toEqual([{ from: 0, timezone: "UTC", identity_mode: "daily", mode_changed_on: ["2026-11-21"] }])
     expect(nameAt(site, "2026-11-22T00:00:00Z")).toBe("2026-11-22")
   })
 
-  test("of the mode leaves its local days behind, of the zone none", () => {
+  test("records the local day of a mode change, but not of a zone change", () => {
     const site = siteAfter(
       ["2026-11-21T12:00:00Z", { timezone: "Asia/Tokyo" }],
       ["2026-11-22T15:00:00Z", { mode: "weekly" }],
@@ -138,13 +138,13 @@ describe("a change of zone or mode", () => {
     ])
   })
 
-  test("that is made twice in a period counts as it was made last", () => {
+  test("that is made twice in a period takes its last value", () => {
     const site = siteAfter(["2026-11-21T12:00:00Z", { mode: "monthly" }], ["2026-11-21T13:00:00Z", { mode: "weekly" }])
     expect(nameAt(site, "2026-11-22T00:00:00Z")).toBe("2026-W47 UTC")
     expect(nameAt(site, "2026-11-23T00:00:00Z")).toBe("2026-W48 UTC")
   })
 
-  test("to the west gives the date that comes again another salt", () => {
+  test("to the west gives the repeated date a different salt", () => {
     const site = siteAfter(
       ["2026-11-20T12:00:00Z", { timezone: "Pacific/Kiritimati" }],
       ["2026-11-21T12:00:00Z", { timezone: "Etc/GMT+12" }],
@@ -153,7 +153,7 @@ describe("a change of zone or mode", () => {
     expect(nameAt(site, "2026-11-22T10:00:00Z")).toBe("2026-11-21 Etc/GMT+12")
   })
 
-  test("never opens a gap, an overlap, or a name twice", () => {
+  test("never creates a gap, an overlap, or a repeated name", () => {
     const zones = fc.constantFrom(
       "UTC",
       "Europe/Berlin",
@@ -168,7 +168,7 @@ describe("a change of zone or mode", () => {
     const change = fc.record({ after: fc.integer({ min: 0, max: 40 * 24 }), timezone: zones, mode: modes })
     fc.assert(
       fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
-        // Begins before the spring's clock changes of all these zones.
+        // Begins before the spring clock changes of all these zones.
         const start = at("2026-02-20T00:00:00Z")
         let now = start
         let site = siteOf({})
@@ -223,14 +223,14 @@ describe("a rotating id", () => {
     expect(new Set(ids.map(({ high, low }) => `${high} ${low}`)).size).toBe(ids.length)
   })
 
-  test("takes of an IPv6 address its network, of a user agent 512 bytes", () => {
+  test("uses the network of an IPv6 address, and 512 bytes of the user agent", () => {
     expect(id(six(1))).toEqual(id(six(2)))
     expect(id(six(1))).not.toEqual(id(six(1, 2)))
     expect(id(four, "x".repeat(512))).toEqual(id(four, `${"x".repeat(512)}y`))
     expect(id(four, "é".repeat(512))).toEqual(id(four, "é".repeat(256)))
   })
 
-  test("of a person says which kind of id made it", () => {
+  test("of an identified user differs from that of a device", () => {
     expect(personKey(salt, "user", "1")).toEqual(personKey(salt, "user", "1"))
     expect(personKey(salt, "user", "1")).not.toEqual(personKey(salt, "device", "1"))
     const long = "\u{1f600}".repeat(256)

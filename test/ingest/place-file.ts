@@ -1,6 +1,6 @@
 /**
- * A MaxMind DB file (format 2.0) that knows the given IPv4 addresses: a binary tree of 24-bit records over the address's
- * bits, the data it leads to, and the metadata.
+ * Builds a MaxMind DB file (format 2.0) that contains the given IPv4 addresses: a binary tree of 24-bit records over the bits
+ * of an address, the data section it points to, and the metadata.
  */
 export function placeFileBytes(entries: Record<string, Record<string, unknown>>): Uint8Array {
   const data: number[] = []
@@ -34,7 +34,7 @@ function encode(value: unknown): number[] {
   if (typeof value === "string") return [...head(2, value.length), ...new TextEncoder().encode(value)]
   if (typeof value === "number") return [...head(6, 4), value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255]
   if (Array.isArray(value)) return [...head(11, value.length), ...value.flatMap(encode)]
-  const pairs = Object.entries(value as Record<string, unknown>) // nothing else is left
+  const pairs = Object.entries(value as Record<string, unknown>) // only objects remain
   return [...head(7, pairs.length), ...pairs.flatMap(([key, each]) => [...encode(key), ...encode(each)])]
 }
 

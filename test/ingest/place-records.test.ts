@@ -5,7 +5,7 @@ import { placeFileBytes } from "./place-file.ts"
 const ROME = { city: { geoname_id: 3_169_070, names: { en: "Rome" } } }
 const PISA = { country: { iso_code: "IT" }, city: { names: { en: "Pisa" } } }
 
-/** A file of both, with this behind its records: another value, or what is none. */
+/** A file with both records, followed by the given bytes: another value, or an invalid one. */
 function fileWith(...bytes: number[]): Buffer {
   const file = Buffer.from(placeFileBytes({ "9.9.9.9": ROME, "8.8.8.8": PISA }))
   const end = file.lastIndexOf("MaxMind.com") - 3
@@ -14,11 +14,11 @@ function fileWith(...bytes: number[]): Buffer {
 
 test.each<[string, number[], unknown[]]>([
   ["nothing else", [], []],
-  ["a text by itself", [0x44, ...Buffer.from("Lucca").subarray(0, 4)], ["Lucc"]],
+  ["a separate string", [0x44, ...Buffer.from("Lucca").subarray(0, 4)], ["Lucc"]],
   ["a pointer to the first record", [0x20, 0], [ROME]],
-  ["a pointer out of the file", [0x38, 255, 255, 255, 255], []],
-  ["a text that is cut off", [0x5f, 255, 255, 255], []],
-  ["a type that there is not", [0x01, 99], []],
-])("all records of a file are read, whatever their addresses; behind them %s", (_, bytes, more) => {
+  ["a pointer beyond the end of the file", [0x38, 255, 255, 255, 255], []],
+  ["a truncated string", [0x5f, 255, 255, 255], []],
+  ["an unknown type", [0x01, 99], []],
+])("reads all records of a file, whatever their addresses; they are followed by %s", (_, bytes, more) => {
   expect([...recordsOf(fileWith(...bytes))]).toEqual([ROME, PISA, ...more])
 })

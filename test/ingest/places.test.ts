@@ -33,13 +33,13 @@ test.each([
   ],
   ["a flat country file", { country_code: "it" }, { country: "IT", region: "", city: "" }],
   ["IPinfo's file", { country: "NL", city: "Delft" }, { country: "NL", region: "", city: "Delft" }],
-  ["IPinfo's smaller file", { country: "Netherlands", country_code: "NL" }, { country: "NL", region: "", city: "" }],
-  ["an entry that says nothing", { continent: { code: "EU" } }, { country: "", region: "", city: "" }],
+  ["IPinfo's free file", { country: "Netherlands", country_code: "NL" }, { country: "NL", region: "", city: "" }],
+  ["an entry without a country", { continent: { code: "EU" } }, { country: "", region: "", city: "" }],
 ])("reads %s", async (_, entry, expected) => {
   expect(await find(entry)).toEqual(expected)
 })
 
-test("an address that is not in the file is nowhere", async () => {
+test("returns nothing for an address that is not in the file", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "places.mmdb")
   writeFileSync(path, placeFileBytes({ "9.9.9.9": { country: { iso_code: "DE" } } }))
@@ -49,7 +49,7 @@ test("an address that is not in the file is nowhere", async () => {
   expect(file.find(readAddress("2001:db8::1")!)).toEqual({ country: "", region: "", city: "" })
 })
 
-test("an entry that is asked for again is the same, however many came between", async () => {
+test("returns the same entry again after many others", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "places.mmdb")
   const addresses = Array.from({ length: 400 }, (_, index) => `9.${index >> 14}.${(index >> 7) & 127}.${index & 127}`)
@@ -74,7 +74,7 @@ test("an entry that is asked for again is the same, however many came between", 
   expect(order.filter(wrong)).toEqual([])
 })
 
-test("a file is read again when it changes, and the old one stays while the new one cannot be read", async () => {
+test("reads a file again when it changes, and keeps the old one while the new one is invalid", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "places.mmdb")
   const write = (bytes: Uint8Array, seconds: number) => {

@@ -17,7 +17,7 @@ const plan = (operator: FlatCondition["operator"], ...values: string[]): RuleCon
   values,
 })
 
-/** What one visitor in the operator's place file sends. */
+/** An event from an address in the operator's place file. */
 const EVENT = {
   n: "signup",
   u: "https://www.example.com/Shop/caf%C3%A9?utm_source=ig&utm_medium=cpc&utm_campaign=Spring&utm_term=t&utm_content=c&gclid=1",
@@ -44,7 +44,7 @@ async function isDropped(shields: readonly Shield[], body: object = {}): Promise
   return dropped
 }
 
-/** The value of each dimension as it is stored. */
+/** The stored value of each dimension. */
 const STORED: Record<RuleCondition["dimension"], string> = {
   page: "/Shop/café",
   title: "The Shop",
@@ -72,7 +72,7 @@ const STORED: Record<RuleCondition["dimension"], string> = {
   property: "pro",
 }
 
-test.each(RULE_DIMENSIONS)("a rule looks at the %s as it would be stored", async (dimension) => {
+test.each(RULE_DIMENSIONS)("compares the %s as it is stored", async (dimension) => {
   const stored = STORED[dimension]
   const on = (operator: FlatCondition["operator"], value: string) =>
     rule({ dimension, operator, values: [value], ...(dimension === "property" && { property: "plan" }) })
@@ -85,41 +85,41 @@ test.each<[string, RuleCondition, boolean]>([
   ["is one of several", is("page", "/a", "/Shop/café"), true],
   ["is in another case", is("page", "/shop/café"), false],
   ["is_not", { dimension: "page", operator: "is_not", values: ["/a"] }, true],
-  ["contains a part", { dimension: "page", operator: "contains", values: ["hop/"] }, true],
-  ["contains it in another case", { dimension: "page", operator: "contains", values: ["HOP/"] }, false],
-  ["contains it in another case where case is nothing", { dimension: "browser", operator: "contains", values: ["FIRE"] }, true],
+  ["contains", { dimension: "page", operator: "contains", values: ["hop/"] }, true],
+  ["contains in another case", { dimension: "page", operator: "contains", values: ["HOP/"] }, false],
+  ["contains in another case, where case is ignored", { dimension: "browser", operator: "contains", values: ["FIRE"] }, true],
   ["contains_not", { dimension: "page", operator: "contains_not", values: ["/blog"] }, true],
   ["starts_with", { dimension: "page", operator: "starts_with", values: ["/Shop"] }, true],
   ["matches_wildcard", { dimension: "page", operator: "matches_wildcard", values: ["/*/caf*"] }, true],
-  ["matches_wildcard in part", { dimension: "page", operator: "matches_wildcard", values: ["Shop*"] }, false],
+  ["matches_wildcard needs a match of the whole value", { dimension: "page", operator: "matches_wildcard", values: ["Shop*"] }, false],
   ["matches_wildcard_not", { dimension: "page", operator: "matches_wildcard_not", values: ["/blog/*"] }, true],
   ["a property", plan("contains", "pr"), true],
-  ["a property that is missing", { dimension: "property", property: "other", operator: "is", values: ["(none)"] }, true],
-  ["a property that is there, as missing", plan("is", "(none)"), false],
-  ["a missing property by a negative operator", { dimension: "property", property: "other", operator: "is_not", values: ["x"] }, true],
-  ["a missing property by a part", { dimension: "property", property: "other", operator: "contains", values: [""] }, false],
-])("%s", async (_, condition, dropped) => {
+  ["a missing property is (none)", { dimension: "property", property: "other", operator: "is", values: ["(none)"] }, true],
+  ["a present property is not (none)", plan("is", "(none)"), false],
+  ["a missing property matches a negative operator", { dimension: "property", property: "other", operator: "is_not", values: ["x"] }, true],
+  ["a missing property contains nothing", { dimension: "property", property: "other", operator: "contains", values: [""] }, false],
+])("applies a condition: %s", async (_, condition, dropped) => {
   expect(await isDropped([rule(condition)])).toBe(dropped)
 })
 
-describe("a rule of several conditions", () => {
+describe("a rule with several conditions", () => {
   const five = [is("page", "/Shop/café"), is("event", "signup"), is("country", "US"), is("browser", "Firefox"), plan("is", "pro")]
 
-  test("drops when all hold", async () => {
+  test("drops an event if all of them match", async () => {
     expect(await isDropped([rule(...five)])).toBe(true)
   })
-  test.each(five.map((_, at) => at))("lets pass what misses number %d", async (at) => {
+  test.each(five.map((_, at) => at))("accepts an event that does not match condition %d", async (at) => {
     expect(await isDropped([rule(...five.with(at, { ...five[at]!, operator: "is_not" }))])).toBe(false)
   })
-  test("that is off lets everything pass", async () => {
+  test("accepts every event while it is disabled", async () => {
     expect(await isDropped([{ ...rule(...five), enabled: false }])).toBe(false)
   })
-  test("is one of several rules", async () => {
+  test("works beside other rules", async () => {
     expect(await isDropped([{ ...rule(is("page", "/other")), value: "another" }, rule(...five)])).toBe(true)
   })
 })
 
-test("direct visits are known by what stands for a missing source", async () => {
+test("matches direct visits by the name Direct", async () => {
   using intake = startIntake({ settings: { shields: [rule(is("source", "Direct"))] } })
   await intake.send()
   await intake.send({ r: "https://google.com/" })
@@ -129,9 +129,9 @@ test("direct visits are known by what stands for a missing source", async () => 
 
 test.each<[string, Parameters<typeof startIntake>[0], Record<string, unknown>, Record<string, string>, string]>([
   ["a country shield before a rule", {}, { tz: "Europe/Berlin" }, {}, "country"],
-  ["a rule before an objection", { settings: { respect_gpc: true } }, {}, { "sec-gpc": "1" }, "rule"],
+  ["a rule before an opt-out signal", { settings: { respect_gpc: true } }, {}, { "sec-gpc": "1" }, "rule"],
   ["a page shield before a rule", {}, { u: "https://example.com/shielded" }, {}, "page"],
-])("%s", async (_, site, body, headers, reason) => {
+])("the first matching reason counts: %s", async (_, site, body, headers, reason) => {
   const shields: Shield[] = [
     rule(is("event", "pageview")),
     { id: 2, kind: "country", value: "DE", note: "", enabled: true },
@@ -143,7 +143,7 @@ test.each<[string, Parameters<typeof startIntake>[0], Record<string, unknown>, R
   expect(intake.visits()).toEqual([])
 })
 
-test("engagement is judged by rules as well", async () => {
+test("applies rules to engagement too", async () => {
   using intake = startIntake({ settings: { shields: [rule(is("page", "/secret"))] } })
   await intake.send()
   await intake.send({ n: "engagement", e: 5_000, u: "https://example.com/secret" })
@@ -151,7 +151,7 @@ test("engagement is judged by rules as well", async () => {
   expect(intake.visits()).toMatchObject([{ engaged: 0 }])
 })
 
-describe("shields of the instance", () => {
+describe("instance shields", () => {
   const ALL: Record<string, [shield: Partial<Shield>, body: object, reason: string]> = {
     ip: [{ kind: "ip", value: "9.9.9.0/24" }, {}, "ip"],
     country: [{ kind: "country", value: "DE" }, { tz: "Europe/Berlin" }, "country"],
@@ -161,7 +161,7 @@ describe("shields of the instance", () => {
     rule: [{ kind: "rule", value: "r", conditions: [is("page", "/x")] }, { u: "/x" }, "rule"],
   }
 
-  test.each(Object.keys(ALL))("of kind %s hold for every site", async (kind) => {
+  test.each(Object.keys(ALL))("of kind %s apply to every site", async (kind) => {
     const [fields, body, reason] = ALL[kind]!
     const shield = { id: 1, note: "", enabled: true, ...fields } as Shield
     using intake = startIntake({}, { instanceShields: () => list })
@@ -171,7 +171,7 @@ describe("shields of the instance", () => {
     expect([intake.drops(1)[reason], intake.drops(2)[reason], intake.visits(1), intake.visits(2)]).toEqual([1, 1, [], []])
   })
 
-  test("count at once, and no longer once they are gone", async () => {
+  test("apply immediately, and no longer after they are removed", async () => {
     let list: readonly Shield[] = []
     using intake = startIntake({}, { instanceShields: () => list })
     await intake.send()
@@ -182,7 +182,7 @@ describe("shields of the instance", () => {
     expect([intake.visits()[0]!.pageviews, intake.drops()]).toEqual([2, { ip: 1, "ip 9.9.9.9": 1 }])
   })
 
-  test("come after those of the site", async () => {
+  test("apply after the shields of the site", async () => {
     const list: Shield[] = [{ id: 1, kind: "ip", value: "9.9.0.0/16", note: "", enabled: true }]
     using intake = startIntake({ settings: { shields: [{ ...list[0]!, value: "9.9.9.0/24" }] } }, { instanceShields: () => list })
     await intake.send()

@@ -5,7 +5,7 @@ import { BROWSER, siteOf, startIntake } from "./intake.ts"
 const VIEW = { name: "pageview", url: "https://example.com/a" }
 const DAY = 86_400_000
 
-test("events of a server are judged one by one", async () => {
+test("processes each event of a server independently", async () => {
   using intake = startIntake({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", note: "", enabled: true }] } })
   const answer = await intake.collector.collectServerEvents(
     siteOf({ settings: { shields: [{ id: 1, kind: "ip", value: "10.0.0.0/8", note: "", enabled: true }] } }),
@@ -39,11 +39,11 @@ test("events of a server are judged one by one", async () => {
   expect(intake.drops()).toMatchObject({ duplicate: 1, bot: 1, ip: 1 })
 })
 
-describe("a server's time", () => {
+describe("the timestamp of a server event", () => {
   test.each([
-    ["within a minute ahead is believed", 60_000, 60_000],
-    ["further ahead is now", 60_001, 0],
-    ["in the past is believed", -5 * DAY, -5 * DAY],
+    ["is accepted up to one minute ahead", 60_000, 60_000],
+    ["is replaced by the current time if it is further ahead", 60_001, 0],
+    ["is accepted in the past", -5 * DAY, -5 * DAY],
   ])("%s", async (_, offset, expected) => {
     using intake = startIntake()
     const now = intake.clock.now()
@@ -54,7 +54,7 @@ describe("a server's time", () => {
   test.each([
     ["2026-11-20T23:00:00Z", 1],
     ["2026-11-20T22:59:59Z", 0],
-  ])("of %s with one day of retention is accepted %p times", async (timestamp, accepted) => {
+  ])("an event of %s with one day of retention is accepted %p times", async (timestamp, accepted) => {
     using intake = startIntake()
     const site = siteOf({ timezone: "Europe/Berlin", retention_days: 0 })
     const answer = await intake.collector.collectServerEvents(site, [{ ...VIEW, timestamp }])
@@ -63,24 +63,24 @@ describe("a server's time", () => {
   })
 })
 
-describe("a server's visitor", () => {
+describe("the visitor of a server event", () => {
   const visitors = (intake: ReturnType<typeof startIntake>) => intake.visits().map(({ visitor, pageviews }) => [visitor, pageviews])
 
-  test("is the one the same browser has", async () => {
+  test("is the same as that of the browser", async () => {
     using intake = startIntake()
     await intake.send()
     await intake.collector.collectServerEvents(siteOf({}), [{ ...VIEW, ip: "9.9.9.9", user_agent: BROWSER }])
     expect(visitors(intake)).toEqual([[0, 2]])
   })
 
-  test("without address and user agent is one for all", async () => {
+  test("is one for all events without address and user agent", async () => {
     using intake = startIntake()
     await intake.collector.collectServerEvents(siteOf({}), [VIEW, VIEW])
     expect(intake.visits()).toMatchObject([{ visitor: 0, pageviews: 2 }])
     expect(intake.visits()[0]!.traits).toBe(`||Direct${"|".repeat(16)}`)
   })
 
-  test("of a day whose salt is gone merges inside the request alone", async () => {
+  test("on a day whose salt was destroyed is recognized only within the request", async () => {
     using intake = startIntake()
     const old = { ...VIEW, ip: "9.9.9.9", timestamp: intake.clock.now() - 10 * DAY }
     await intake.collector.collectServerEvents(siteOf({}), [old, old])
@@ -91,7 +91,7 @@ describe("a server's visitor", () => {
     ])
   })
 
-  describe("over a midnight whose salts are gone", () => {
+  describe("across a midnight whose salts were destroyed", () => {
     const visitor = { ip: "9.9.9.9", user_agent: BROWSER }
     const at = (timestamp: string, page = "/a") => ({ ...VIEW, ...visitor, url: `https://example.com${page}`, timestamp })
     const shown = (intake: ReturnType<typeof startIntake>) =>
@@ -99,24 +99,24 @@ describe("a server's visitor", () => {
 
     test.each<[string, Partial<Site["settings"]>, string, string[], number[][]]>([
       ["is one visitor with one visit", {}, "UTC", ["2026-11-09T23:50:00Z", "2026-11-10T00:05:00Z"], [[0, 2, 900]]],
-      ["is one visitor, in whatever order the events are sent", {}, "UTC", ["2026-11-10T00:05:00Z", "2026-11-09T23:50:00Z"], [[0, 2, 900]]],
-      ["is one visitor by the midnight of the site", {}, "Asia/Tokyo", ["2026-11-10T14:50:00Z", "2026-11-10T15:05:00Z"], [[0, 2, 900]]],
+      ["is one visitor, whatever the order of the events", {}, "UTC", ["2026-11-10T00:05:00Z", "2026-11-09T23:50:00Z"], [[0, 2, 900]]],
+      ["is one visitor by the site's local midnight", {}, "Asia/Tokyo", ["2026-11-10T14:50:00Z", "2026-11-10T15:05:00Z"], [[0, 2, 900]]],
       [
-        "is one visitor over the end of a week",
+        "is one visitor across the end of a week",
         { identity_mode: "weekly" },
         "UTC",
         ["2026-11-08T23:50:00Z", "2026-11-09T00:05:00Z"],
         [[0, 2, 900]],
       ],
       [
-        "is one visitor over the end of a month",
+        "is one visitor across the end of a month",
         { identity_mode: "monthly" },
         "UTC",
         ["2026-09-30T23:50:00Z", "2026-10-01T00:05:00Z"],
         [[0, 2, 900]],
       ],
       // The salt of 20 November still exists, that of the 19th was destroyed at midnight.
-      ["is one visitor where only the earlier salt is gone", {}, "UTC", ["2026-11-19T23:50:00Z", "2026-11-20T00:05:00Z"], [[0, 2, 900]]],
+      ["is one visitor if only the earlier salt was destroyed", {}, "UTC", ["2026-11-19T23:50:00Z", "2026-11-20T00:05:00Z"], [[0, 2, 900]]],
       [
         "is another visitor after more than 30 minutes",
         {},
@@ -156,7 +156,7 @@ describe("a server's visitor", () => {
       ])
     })
 
-    test("begins where the earliest event begins, whatever was sent first", async () => {
+    test("starts at the earliest event, whatever was sent first", async () => {
       using intake = startIntake()
       const events = [at("2026-11-10T00:05:00Z", "/late"), at("2026-11-09T23:50:00Z", "/early?utm_source=news")]
       await intake.collector.collectServerEvents(siteOf({}), events)
@@ -164,7 +164,7 @@ describe("a server's visitor", () => {
     })
   })
 
-  test("whose three events come out of order has one visit", async () => {
+  test("has one visit for three events sent out of order", async () => {
     using intake = startIntake()
     const sent = ["2026-11-10T10:00:00Z", "2026-11-10T10:50:00Z", "2026-11-10T10:25:00Z"]
     await intake.collector.collectServerEvents(
@@ -174,7 +174,7 @@ describe("a server's visitor", () => {
     expect(visitors(intake)).toEqual([[0, 3]])
   })
 
-  test("of a user is the same, also for such a day", async () => {
+  test("is the same for an identified user, also on such a day", async () => {
     using intake = startIntake({ settings: { identity_mode: "identified" } })
     const site = siteOf({ settings: { identity_mode: "identified" } })
     await intake.collector.collectServerEvents(site, [{ ...VIEW, user_id: "ann", timestamp: intake.clock.now() - 10 * DAY }])
@@ -183,18 +183,18 @@ describe("a server's visitor", () => {
   })
 })
 
-describe("a property that is null", () => {
+describe("a null property", () => {
   const props = (intake: ReturnType<typeof startIntake>) =>
     intake.visits().flatMap(({ rows }) => rows.flatMap((row) => (row as { props: [string, string][] }).props))
 
-  test("counts as absent", async () => {
+  test("is treated as absent", async () => {
     using intake = startIntake()
     const event = { ...VIEW, props: { plan: "pro", coupon: null, ["k".repeat(301)]: null } }
     expect(await intake.collector.collectServerEvents(siteOf({}), [event])).toEqual({ accepted: 1, rejected: [], dropped: [] })
     expect(props(intake)).toEqual([["plan", "pro"]])
   })
 
-  test("takes no place among the thirty", async () => {
+  test("does not count towards the limit of thirty", async () => {
     using intake = startIntake()
     const thirty = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`k${i}`, i]))
     const answer = await intake.collector.collectServerEvents(siteOf({}), [{ ...VIEW, props: { first: null, ...thirty, last: null } }])
@@ -212,7 +212,7 @@ describe("a property that is null", () => {
   })
 })
 
-test("a thousand events are stored in one go", async () => {
+test("stores a thousand events in one commit", async () => {
   using intake = startIntake()
   const events = Array.from({ length: 1_000 }, (_, index) => ({ ...VIEW, ip: `10.0.${index >> 8}.${index & 255}` }))
   expect(await intake.collector.collectServerEvents(siteOf({}), events)).toEqual({ accepted: 1_000, rejected: [], dropped: [] })

@@ -7,7 +7,7 @@ const HOME = "https://example.com/"
 const BUY = "https://example.com/buy"
 
 describe("a visit", () => {
-  test("begins with a page view and goes on within 30 minutes", async () => {
+  test("starts with a pageview and continues within 30 minutes", async () => {
     using intake = startIntake()
     await intake.send({ u: HOME })
     intake.clock.advance(30 * MINUTE)
@@ -33,7 +33,7 @@ describe("a visit", () => {
     ])
   })
 
-  test("ends after more than 30 minutes; the visitor stays", async () => {
+  test("ends after more than 30 minutes, while the visitor stays the same", async () => {
     using intake = startIntake()
     await intake.send()
     intake.clock.advance(30 * MINUTE + 1)
@@ -44,7 +44,7 @@ describe("a visit", () => {
     ])
   })
 
-  test("is kept open by engagement, which it does not count", async () => {
+  test("is extended by engagement, which is not counted as an event", async () => {
     using intake = startIntake()
     await intake.send()
     intake.clock.advance(20 * MINUTE)
@@ -77,13 +77,13 @@ describe("a visit", () => {
     expect(intake.visits().map(({ pageviews }) => pageviews)).toEqual([10_000, 1])
   })
 
-  test("may begin with a custom event", async () => {
+  test("can start with a custom event", async () => {
     using intake = startIntake()
     await intake.send({ n: "Signup", i: false })
     expect(intake.visits()).toMatchObject([{ pageviews: 0, events: 1, interactive: 0, entry: "" }])
   })
 
-  test("is another one for another address, user agent or site", async () => {
+  test("is separate for another address, user agent or site", async () => {
     using intake = startIntake()
     await intake.send()
     await intake.send({}, { peer: "9.9.9.8" })
@@ -91,14 +91,14 @@ describe("a visit", () => {
     expect(intake.visits().map(({ visitor }) => visitor)).toEqual([0, 1, 2])
   })
 
-  test("is one for one visitor on two hosts, and behind one IPv6 network", async () => {
+  test("is shared by two hosts of a site, and by addresses of one IPv6 network", async () => {
     using intake = startIntake({ hosts: ["example.com", "*.example.com"] })
     await intake.send({}, { peer: "2001:db8::1" })
     await intake.send({ u: "https://shop.example.com/" }, { peer: "2001:db8::ffff" })
     expect(intake.visits()).toMatchObject([{ pageviews: 2, exit: "shop.example.com/" }])
   })
 
-  test("over midnight is one visit of one visitor", async () => {
+  test("continues across midnight for the same visitor", async () => {
     using intake = startIntake({ timezone: "Europe/Berlin" })
     intake.clock.advance(at("2026-11-21T22:50:00Z") - intake.clock.now())
     await intake.send()
@@ -114,7 +114,7 @@ describe("a visit", () => {
     ])
   })
 
-  test("keeps where it came from, whatever comes later", async () => {
+  test("keeps its acquisition, whatever comes later", async () => {
     using intake = startIntake()
     await intake.send({ r: "https://google.com/", tz: "Europe/Berlin", w: 400, l: "de-de" })
     await intake.send({ u: `${BUY}?utm_source=x&utm_medium=cpc`, r: "https://bing.com/", tz: "Asia/Tokyo", w: 2_000 })
@@ -127,7 +127,7 @@ describe("a visit", () => {
 describe("a late event", () => {
   const late = (minutes: number) => ({ o: minutes * MINUTE })
 
-  test("takes the server's time minus its age, at most six hours", async () => {
+  test("is stored at the server's time minus its age, at most six hours", async () => {
     using intake = startIntake()
     await intake.send(late(10))
     await intake.send({ o: 1e15 }, { peer: "8.8.8.8" })
@@ -144,14 +144,14 @@ describe("a late event", () => {
     expect(intake.visits()[0]!.traits).toStartWith("Google|google.com|Organic Search|")
   })
 
-  test("of engagement moves no acquisition", async () => {
+  test("does not move the acquisition if it is engagement", async () => {
     using intake = startIntake()
     await intake.send({ r: "https://bing.com/" })
     await intake.send({ n: "engagement", e: 1_000, ...late(1) })
     expect(intake.visits()[0]!.traits).toStartWith("Bing|bing.com|Organic Search|")
   })
 
-  test("that lies further back forms its own visit and never merges two", async () => {
+  test("that is older forms a visit of its own and never merges two", async () => {
     using intake = startIntake()
     await intake.send({ u: "https://example.com/3" })
     await intake.send({ u: "https://example.com/1", ...late(70) })
@@ -165,7 +165,7 @@ describe("a late event", () => {
     )
   })
 
-  test("of several visits that fit joins the most recently active", async () => {
+  test("joins the most recently active of several matching visits", async () => {
     using intake = startIntake()
     await intake.send({ u: "https://example.com/now" })
     await intake.send({ u: "https://example.com/before", ...late(50) })
@@ -176,7 +176,7 @@ describe("a late event", () => {
     ])
   })
 
-  test("finds no visit that is closed by arrival", async () => {
+  test("does not join a visit that ended before it arrived", async () => {
     using intake = startIntake()
     await intake.send()
     intake.clock.advance(31 * MINUTE)
@@ -185,8 +185,8 @@ describe("a late event", () => {
   })
 })
 
-describe("the same event id", () => {
-  test("counts once on a site within 24 hours", async () => {
+describe("a repeated event id", () => {
+  test("counts once per site within 24 hours", async () => {
     using intake = startIntake()
     await intake.send({ id: "abcdefgh" })
     const again = await intake.send({ id: "abcdefgh" })
@@ -198,7 +198,7 @@ describe("the same event id", () => {
     expect(intake.visits().length).toBe(2)
   })
 
-  test("counts once also inside one commit", async () => {
+  test("counts once within a commit", async () => {
     using intake = startIntake()
     const answers = await Promise.all([intake.send({ id: "abcdefgh" }), intake.send({ id: "abcdefgh" })])
     expect(answers.map(({ headers }) => headers["x-plausible-dropped"])).toEqual([undefined, "1"])
@@ -210,14 +210,14 @@ describe("identity", () => {
   const device = { y: "0123456789abcdef0123456789abcdef" }
   const who = (intake: ReturnType<typeof startIntake>) => intake.visits().map(({ visitor, kind, events }) => [visitor, kind, events])
 
-  test("is ignored and counted in the daily mode", async () => {
+  test("is ignored and counted in daily mode", async () => {
     using intake = startIntake()
     await intake.send(user("ann"))
     expect(who(intake)).toEqual([[0, 0, 1]])
     expect(intake.drops()).toEqual({ identify_ignored: 1 })
   })
 
-  test("of a user replaces the visitor of the open visit with all its events", async () => {
+  test("of a user replaces the visitor of the open visit and all its events", async () => {
     using intake = startIntake({ settings: { identity_mode: "identified" } })
     await intake.send()
     await intake.send(user("ann"))
@@ -226,7 +226,7 @@ describe("identity", () => {
     expect(intake.drops()).toEqual({})
   })
 
-  test("of a user is the same over days and devices", async () => {
+  test("of a user is the same across days and devices", async () => {
     using intake = startIntake({ settings: { identity_mode: "identified" } })
     await intake.send(user("ann"))
     intake.clock.advance(40 * 60 * MINUTE)
@@ -235,7 +235,7 @@ describe("identity", () => {
     expect(first!.visitor).toBe(second!.visitor)
   })
 
-  test("of another user begins another visit; nameless events join the latest", async () => {
+  test("of another user starts another visit; events without one join the latest visit", async () => {
     using intake = startIntake({ settings: { identity_mode: "identified" } })
     await intake.send(user("ann"))
     intake.clock.advance(MINUTE)
@@ -247,14 +247,14 @@ describe("identity", () => {
     ])
   })
 
-  test("is ignored for those who object", async () => {
+  test("is ignored for visitors who opt out", async () => {
     using intake = startIntake({ settings: { identity_mode: "identified" } })
     await intake.send(user("ann"), { headers: { "sec-gpc": "1" } })
     expect(who(intake)).toEqual([[0, 0, 1]])
     expect(intake.drops()).toEqual({ identify_ignored: 1 })
   })
 
-  test("by a stored id counts in the persistent mode alone", async () => {
+  test("by a stored id works only in persistent mode", async () => {
     using persistent = startIntake({ settings: { identity_mode: "persistent" } })
     await persistent.send(device)
     expect(who(persistent)).toEqual([[1, 1, 1]])
@@ -263,7 +263,7 @@ describe("identity", () => {
     expect(who(identified)).toEqual([[0, 0, 1]])
   })
 
-  test("of a user needs consent in the persistent mode", async () => {
+  test("of a user needs consent in persistent mode", async () => {
     using intake = startIntake({ settings: { identity_mode: "persistent" } })
     await intake.send(user("ann"))
     expect(who(intake)).toEqual([[0, 0, 1]])
@@ -276,7 +276,7 @@ describe("identity", () => {
     expect(who(intake)).toEqual([[2, 2, 4]])
   })
 
-  test("of a user counts without it where the site takes silence for consent", async () => {
+  test("of a user needs no consent if the site assumes it", async () => {
     using intake = startIntake({ settings: { identity_mode: "persistent", consent_default: "granted" } })
     await intake.send(user("ann"))
     expect(who(intake)).toEqual([[1, 2, 1]])
@@ -293,7 +293,7 @@ describe("revenue", () => {
   const revenues = (intake: ReturnType<typeof startIntake>) =>
     intake.visits().flatMap(({ rows }) => rows.flatMap((row) => (row as { revenue: string[] }).revenue))
 
-  test("is kept in minor units of its currency", async () => {
+  test("is stored in minor units of its currency", async () => {
     using intake = startIntake()
     await intake.send(sale("9.5"))
     await intake.send(sale(1_000, "jpy"))
@@ -301,7 +301,7 @@ describe("revenue", () => {
     expect(revenues(intake)).toEqual(["950 EUR", "1000 JPY", "-1234 KWD"])
   })
 
-  test("that cannot be read is left out and counted; the event stays", async () => {
+  test("that cannot be read is omitted and counted, and the event is stored", async () => {
     using intake = startIntake()
     await intake.send(sale("1.005"))
     await intake.send(sale(5, "XXX"))
@@ -326,7 +326,7 @@ describe("revenue", () => {
     ["several refunds of one order", [5, -1, -1], ["500 EUR", "-100 EUR", "-100 EUR"], {}],
     ["an order after its refund", [-5, 5], ["-500 EUR", "500 EUR"], {}],
     ["an amount of 0 as an order", [0, 5], ["0 EUR"], { revenue_duplicate: 1 }],
-    ["an order repeated after its refund once", [5, -5, 5], ["500 EUR", "-500 EUR"], { revenue_duplicate: 1 }],
+    ["an order repeated after its refund only once", [5, -5, 5], ["500 EUR", "-500 EUR"], { revenue_duplicate: 1 }],
   ])("counts %s", async (_, amounts, expected, counted) => {
     using intake = startIntake()
     for (const amount of amounts) await intake.send(sale(amount, "EUR", "A-1"))
@@ -335,7 +335,7 @@ describe("revenue", () => {
   })
 })
 
-test("properties of fixed names are set by the server", async () => {
+test("sets properties with reserved names on the server", async () => {
   using intake = startIntake()
   await intake.send({ n: "404", u: "https://example.com/gone?x", p: { path: "/forged" } })
   await intake.send({ n: "File Download", p: { url: "https://example.com/a.pdf?token=1#x" } })
@@ -347,7 +347,7 @@ test("properties of fixed names are set by the server", async () => {
   ])
 })
 
-test("properties beyond the limit are counted", async () => {
+test("counts properties beyond the limit", async () => {
   using intake = startIntake()
   await intake.send({ n: "x1", p: Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`k${index}`, 1])) })
   expect(intake.drops()).toEqual({ props_discarded: 1 })

@@ -5,7 +5,7 @@ import { umamiBatch, umamiSend } from "../../../src/ingest/payloads/umami.ts"
 import { BROWSER, type Intake } from "../intake.ts"
 
 export const WEBSITE = "0f8fad5b-d9cb-469f-a165-70867728950e"
-/** The site of the tests as the products know it. */
+/** The test site with its ids in other products. */
 export const KNOWN = { settings: { compat_ids: { plausible: [], umami: [WEBSITE], goatcounter: ["shop"] } } }
 
 interface DumpedEvent {
@@ -18,7 +18,7 @@ interface DumpedEvent {
   vitals: (number | undefined)[][]
 }
 
-/** The events of the site's first visit, with what they carry as short texts. */
+/** Events of the site's first visit, with their properties as short strings. */
 export const eventsOf = (intake: Intake) =>
   ((intake.visits()[0]?.rows ?? []) as DumpedEvent[]).map(({ name, page, hostname, title, props, revenue, vitals }) => ({
     name,
@@ -31,7 +31,7 @@ export const eventsOf = (intake: Intake) =>
   }))
 
 type Taken = readonly Outcome[] | CollectAnswer
-/** What was refused of the events of a request, as `pointer code`. */
+/** Rejections of a request's events, as `pointer code`. */
 export const faultsOf = (taken: Taken): string[] =>
   "status" in taken ? [] : taken.flatMap(({ faults = [] }) => faults.map(({ pointer, code }) => `${pointer} ${code}`))
 
@@ -49,11 +49,11 @@ const request = (method: string, url: string, body: unknown, { headers = {}, pee
   peer,
 })
 
-/** A body as Umami's clients send it; a list goes to the door for lists. */
+/** Sends a body the way Umami's clients do; an array is sent to the batch endpoint. */
 export const sendUmami = ({ collector }: Intake, body: unknown, sent: Sent = {}): Promise<Taken> =>
   collector.collectForeign(request("POST", "http://stats.example/api/send", body, sent), Array.isArray(body) ? umamiBatch : umamiSend)
 
-/** A page view as Umami's script sends it, with other fields. */
+/** A pageview as Umami's script sends it, with overridden fields. */
 export const umamiView = (payload: object = {}, type = "event") => ({
   type,
   payload: {
@@ -68,7 +68,7 @@ export const umamiView = (payload: object = {}, type = "event") => ({
   },
 })
 
-/** A count request as GoatCounter's script sends it. */
+/** Sends a count request the way GoatCounter's script does. */
 export const sendCount = ({ collector }: Intake, fields: Record<string, string>, sent: Sent = {}): Promise<Taken> =>
   collector.collectForeign(
     request("GET", `http://${sent.host ?? "stats.example"}/count?${new URLSearchParams(fields)}`, new Uint8Array(), {

@@ -4,7 +4,7 @@ import { eventsOf, faultsOf, KNOWN, sendCount } from "./foreign.ts"
 
 const traits = (intake: ReturnType<typeof startIntake>) => intake.visits()[0]!.traits.split("|")
 
-test("a count of the script is a page view", async () => {
+test("reads a count of the script as a pageview", async () => {
   using intake = startIntake(KNOWN)
   const fields = {
     p: "/shop/?utm_source=news&x=1",
@@ -26,38 +26,38 @@ test("a count of the script is a page view", async () => {
 
 describe("the page", () => {
   test.each([
-    ["without its slash", "a/b", "/a/b"],
-    ["with a query that is not allowed", "/a?b=c", "/a"],
+    ["without a leading slash", "a/b", "/a/b"],
+    ["with a query parameter that is not allowed", "/a?b=c", "/a"],
     ["that looks like a host", "//a/b", "//a/b"],
-    ["behind a host", "example.com/a", "/example.com/a"],
+    ["that starts with a host", "example.com/a", "/example.com/a"],
     ["with a colon", "re:port", "/re:port"],
-    ["as a whole address", "https://example.com/a?b=c", "/a"],
-    ["in other letters", "/caf%C3%A9", "/café"],
-    ["that is the longest", `/${"a".repeat(2_047)}`, `/${"a".repeat(1_999)}`],
+    ["as a full URL", "https://example.com/a?b=c", "/a"],
+    ["with percent-encoded characters", "/caf%C3%A9", "/café"],
+    ["of the maximum length", `/${"a".repeat(2_047)}`, `/${"a".repeat(1_999)}`],
   ])("%s", async (_, p, page) => {
     using intake = startIntake(KNOWN)
     expect(await sendCount(intake, { p })).toEqual([{}])
     expect(eventsOf(intake)).toMatchObject([{ page }])
   })
 
-  test("keeps the parameters that are allowed", async () => {
+  test("keeps allowed query parameters", async () => {
     using intake = startIntake({ settings: { ...KNOWN.settings, allowed_query_params: ["page"] } })
     await sendCount(intake, { p: "/a?page=2&x=1", q: "?page=2&x=1" })
-    // A canonical address says that its query is no part of it.
+    // A canonical URL declares that its query is not part of it.
     await sendCount(intake, { p: "/b", q: "?page=2" })
     expect(eventsOf(intake)).toMatchObject([{ page: "/a?page=2" }, { page: "/b" }])
   })
 })
 
 describe("an event", () => {
-  test.each(["true", "1", "TRUE"])("by e=%s happens on the page that sent it", async (e) => {
+  test.each(["true", "1", "TRUE"])("with e=%s belongs to the page that sent it", async (e) => {
     using intake = startIntake(KNOWN)
     expect(await sendCount(intake, { p: "click-buy", e, t: "Buy" }, { headers: { referer: "https://example.com/shop?x=1" } })).toEqual([{}])
     expect(eventsOf(intake)).toMatchObject([{ name: "click-buy", page: "/shop", hostname: "example.com", title: "Buy" }])
     expect(intake.visits()).toMatchObject([{ pageviews: 0, events: 1, interactive: 1 }])
   })
 
-  test("is none by e=false", async () => {
+  test("with e=false is a pageview", async () => {
     using intake = startIntake(KNOWN)
     await sendCount(intake, { p: "/a", e: "false" })
     expect(eventsOf(intake)).toMatchObject([{ name: "pageview", page: "/a" }])
@@ -66,9 +66,9 @@ describe("an event", () => {
 
 describe("the campaign", () => {
   test.each([
-    ["of utm", "?utm_source=a&utm_medium=b&utm_campaign=c&utm_term=d&utm_content=e", ["a", "b", "c", "d", "e"]],
-    ["by its short name", "?campaign=spring", ["", "", "spring", "", ""]],
-    ["by its full name before the short one", "?utm_campaign=long&campaign=short", ["", "", "long", "", ""]],
+    ["from utm tags", "?utm_source=a&utm_medium=b&utm_campaign=c&utm_term=d&utm_content=e", ["a", "b", "c", "d", "e"]],
+    ["from the short parameter", "?campaign=spring", ["", "", "spring", "", ""]],
+    ["prefers the full parameter to the short one", "?utm_campaign=long&campaign=short", ["", "", "long", "", ""]],
     ["without a question mark", "utm_source=a", ["a", "", "", "", ""]],
   ])("%s", async (_, q, tags) => {
     using intake = startIntake(KNOWN)
@@ -76,13 +76,13 @@ describe("the campaign", () => {
     expect(traits(intake).slice(3, 8)).toEqual(tags)
   })
 
-  test.each(["ref", "src", "source"])("names the source by %s", async (name) => {
+  test.each(["ref", "src", "source"])("sets the source from %s", async (name) => {
     using intake = startIntake(KNOWN)
     await sendCount(intake, { p: "/", q: `?${name}=hn` })
     expect(traits(intake)[0]).toBe("Hacker News")
   })
 
-  test("knows ads by their click ids", async () => {
+  test("recognizes ads by their click ids", async () => {
     using intake = startIntake(KNOWN)
     await sendCount(intake, { p: "/", q: "?gclid=abc", r: "https://www.google.com/" })
     expect(traits(intake)[2]).toBe("Paid Search")
@@ -97,20 +97,20 @@ test.each([
   ["wide", ""],
   ["-5,1,1", ""],
   [",,1", ""],
-])("a screen of %p is of the class %p", async (s, size) => {
+])("a screen of %p is in class %p", async (s, size) => {
   using intake = startIntake(KNOWN)
   expect(await sendCount(intake, { p: "/", s })).toEqual([{}])
   expect(traits(intake)[13]).toBe(size)
 })
 
-describe("a number that says the browser is none", () => {
-  test.each(["150", "153", "999"])("drops: %s", async (b) => {
+describe("the bot number of the script", () => {
+  test.each(["150", "153", "999"])("drops the event: %s", async (b) => {
     using intake = startIntake(KNOWN)
     expect(await sendCount(intake, { p: "/", b })).toEqual([{ reason: "bot" }])
     expect([intake.visits(), intake.drops()]).toEqual([[], { bot: 1 }])
   })
 
-  test("counts where bots count", async () => {
+  test("is ignored if the site counts bots", async () => {
     using intake = startIntake({ settings: { ...KNOWN.settings, drop_bots: false } })
     expect(await sendCount(intake, { p: "/", b: "150" })).toEqual([{}])
   })
@@ -130,13 +130,13 @@ describe("the site", () => {
   test.each([
     ["by its code", { site: "shop" }, elsewhere, [0, 0, "host"]],
     ["by its code on its own page", { site: "SHOP" }, {}, [1, 0, undefined]],
-    ["by our id", { site: TRACKING_ID }, {}, [1, 0, undefined]],
-    ["by the first label of the host that was asked", {}, { host: "shop.stats.example" }, [1, 0, undefined]],
-    ["by that label, and not by the page", {}, { host: "shop.stats.example", ...elsewhere }, [0, 0, "host"]],
-    ["by the page when the label is nobody's", {}, { host: "www.stats.example", ...elsewhere }, [0, 1, undefined]],
+    ["by our own id", { site: TRACKING_ID }, {}, [1, 0, undefined]],
+    ["by the first label of the requested host", {}, { host: "shop.stats.example" }, [1, 0, undefined]],
+    ["by that label rather than by the page", {}, { host: "shop.stats.example", ...elsewhere }, [0, 0, "host"]],
+    ["by the page if the label is unknown", {}, { host: "www.stats.example", ...elsewhere }, [0, 1, undefined]],
     ["by the Origin", {}, { headers: { origin: "https://other.org", referer: "" } }, [0, 1, undefined]],
-    ["not by the page when the code is unknown", { site: "nobody" }, {}, [0, 0, "unknown_site"]],
-    ["of nobody", {}, { headers: { referer: "" } }, [0, 0, "unknown_site"]],
+    ["not by the page if the code is unknown", { site: "nobody" }, {}, [0, 0, "unknown_site"]],
+    ["unknown without a code, label and page", {}, { headers: { referer: "" } }, [0, 0, "unknown_site"]],
   ])("%s", async (_, fields, sent, counted) => {
     expect(await sites(fields as Record<string, string>, sent)).toEqual(counted)
   })
@@ -148,14 +148,14 @@ test.each([
   ["a page that is too long", { p: "a".repeat(2_049) }, ["/p too_long"]],
   ["a page that cannot be stored", { p: "/\0" }, ["/p invalid_characters"]],
   ["an event without a name", { e: "true" }, ["/p required"]],
-  ["an event with a name of ours", { e: "true", p: "vitals" }, ["/p invalid_choice"]],
+  ["an event with a reserved name", { e: "true", p: "vitals" }, ["/p invalid_choice"]],
   ["an event with a long name", { e: "true", p: "a".repeat(121) }, ["/p too_long"]],
-  ["an e that is neither", { p: "/", e: "maybe" }, ["/e invalid_type"]],
+  ["an e that is not a boolean", { p: "/", e: "maybe" }, ["/e invalid_type"]],
   ["a b of 1", { p: "/", b: "1" }, ["/b out_of_range"]],
   ["a b of 149", { p: "/", b: "149" }, ["/b out_of_range"]],
-  ["a b that is none", { p: "/", b: "x" }, ["/b out_of_range"]],
+  ["a b that is not a number", { p: "/", b: "x" }, ["/b out_of_range"]],
   ["a negative b", { p: "/", b: "-150" }, ["/b out_of_range"]],
-])("%s is refused", async (_, fields, faults) => {
+])("rejects %s", async (_, fields, faults) => {
   using intake = startIntake(KNOWN)
   const taken = await sendCount(intake, { site: "shop", ...fields } as Record<string, string>)
   expect(faultsOf(taken)).toEqual(faults)

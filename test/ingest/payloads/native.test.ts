@@ -15,7 +15,7 @@ function faults(body: unknown): string[] {
 }
 
 describe("the native payload", () => {
-  test("has short names, all of them read", () => {
+  test("accepts short names for every field", () => {
     expect(
       read({
         n: "Signup",
@@ -64,7 +64,7 @@ describe("the native payload", () => {
     })
   })
 
-  test("has long names", () => {
+  test("accepts long names for every field", () => {
     expect(
       read({
         name: "Buy",
@@ -101,23 +101,23 @@ describe("the native payload", () => {
     ["m as an object", { m: { a: "b" } }, [["a", "b"]], false],
     ["p before m", { p: { a: "p" }, m: '{"a":"m"}' }, [["a", "p"]], false],
     ["null p, then m", { p: null, m: '{"a":"m"}' }, [["a", "m"]], false],
-    ["text that is no JSON", { m: "{" }, [], true],
+    ["text that is not JSON", { m: "{" }, [], true],
     ["a list", { p: [1, 2] }, [], true],
-    ["values without text", { p: { a: null, b: {}, c: [], d: "", e: "(none)", "": "x" } }, [], false],
-    ["keys of the prototype", '{"n":"a","u":"/","p":{"__proto__":"x","constructor":"y","toString":1}}', [["__proto__", "x"], ["constructor", "y"], ["toString", "1"]], false], // biome-ignore format: one row
+    ["values that have no text form", { p: { a: null, b: {}, c: [], d: "", e: "(none)", "": "x" } }, [], false],
+    ["keys of Object.prototype", '{"n":"a","u":"/","p":{"__proto__":"x","constructor":"y","toString":1}}', [["__proto__", "x"], ["constructor", "y"], ["toString", "1"]], false], // biome-ignore format: one row
   ])("reads properties: %s", (_, more, props, discarded) => {
     const body = typeof more === "string" ? more : { ...VIEW, ...more }
     expect(read(body)).toMatchObject({ props, propsDiscarded: discarded })
   })
 
-  test("keeps 30 properties", () => {
+  test("keeps at most 30 properties", () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, index]))
     const { props, propsDiscarded } = read({ ...VIEW, p: many })
     expect([props.length, props[29], propsDiscarded]).toEqual([30, ["k29", "29"], true])
   })
 
   test.each([
-    ["a number as name", { n: 404 }, { name: "404" }],
+    ["a number as the name", { n: 404 }, { name: "404" }],
     [
       "null is absent",
       { r: null, t: null, i: null, x: null, o: null },
@@ -126,14 +126,14 @@ describe("the native payload", () => {
     ["an age above six hours", { o: 1e12 }, { ageMs: 21_600_000 }],
     ["an infinite age", `{"n":"a","u":"/","o":1e400}`, { ageMs: 21_600_000 }],
     ["a negative age", { o: -5 }, { ageMs: 0 }],
-    ["hash mode false", { h: false }, { hash: false }],
-    ["a number as user id", { x: 42 }, { userId: "42" }],
-    ["a half character in the title", { t: "a\ud83d" }, { title: "a�" }],
+    ["hash mode set to false", { h: false }, { hash: false }],
+    ["a number as the user id", { x: 42 }, { userId: "42" }],
+    ["a lone surrogate in the title", { t: "a\ud83d" }, { title: "a�" }],
     ["revenue as JSON text", { $: '{"amount":1,"currency":"EUR"}' }, { revenue: { amount: 1, currency: "EUR" } }],
-    ["revenue that is none", { $: 5 }, { revenue: { amount: undefined, currency: undefined } }],
+    ["revenue that is not an object", { $: 5 }, { revenue: { amount: undefined, currency: undefined } }],
     ["a long referrer", { r: "x".repeat(3_000) }, { referrer: "x".repeat(2_000) }],
     ["a byte order mark", `\ufeff{"n":"a","u":"/"}`, { name: "a" }],
-  ])("takes %s", (_, more, expected) => {
+  ])("accepts %s", (_, more, expected) => {
     expect(read(typeof more === "string" ? more : { ...VIEW, ...more })).toMatchObject(expected)
   })
 
@@ -155,7 +155,7 @@ describe("the native payload", () => {
     expect(incoming).toMatchObject({ engagement: expected, props: [], revenue: undefined })
   })
 
-  test("reads vitals within their bounds", () => {
+  test("reads vitals within their limits", () => {
     expect(read({ ...VIEW, n: "vitals", f: { lcp: 1_234.6, inp: 60_001, cls: 0.12345, fcp: "5", ttfb: 0 } }).vitals).toEqual({
       lcp: 1_235,
       cls: 0.123,
@@ -167,64 +167,64 @@ describe("the native payload", () => {
 describe("refuses", () => {
   test.each([
     ["no body", "", [" invalid_type"]],
-    ["no JSON", "{", [" invalid_type"]],
+    ["text that is not JSON", "{", [" invalid_type"]],
     ["a list", "[]", [" invalid_type"]],
     ["null", "null", [" invalid_type"]],
-    ["a text", '"x"', [" invalid_type"]],
+    ["a string", '"x"', [" invalid_type"]],
     ["an empty object", "{}", ["/n required", "/u required"]],
-    ["deep JSON", `{"n":"a","u":"/","p":${"[".repeat(30_000)}`, [" invalid_type"]],
+    ["deeply nested JSON", `{"n":"a","u":"/","p":${"[".repeat(30_000)}`, [" invalid_type"]],
     ["no name", { u: "/" }, ["/n required"]],
     ["an empty name", { ...VIEW, n: "" }, ["/n too_short"]],
     ["a blank name", { ...VIEW, name: undefined, n: "  " }, ["/n too_short"]],
     ["a long name", { u: "/", name: "x".repeat(121) }, ["/name too_long"]],
-    ["a boolean as name", { ...VIEW, n: true }, ["/n invalid_type"]],
+    ["a boolean as the name", { ...VIEW, n: true }, ["/n invalid_type"]],
     ["NUL in a name", { ...VIEW, n: "a\0" }, ["/n invalid_characters"]],
     ["a line break in a name", { ...VIEW, n: "a\nb" }, ["/n invalid_characters"]],
-    ["half a character in a name", { ...VIEW, n: "a\ud83d" }, ["/n invalid_characters"]],
-    ["a name of our own", { ...VIEW, n: "link_click" }, ["/n invalid_choice"]],
-    ["another name of our own", { ...VIEW, n: "pixel_open" }, ["/n invalid_choice"]],
+    ["a lone surrogate in a name", { ...VIEW, n: "a\ud83d" }, ["/n invalid_characters"]],
+    ["a reserved name", { ...VIEW, n: "link_click" }, ["/n invalid_choice"]],
+    ["another reserved name", { ...VIEW, n: "pixel_open" }, ["/n invalid_choice"]],
     ["no URL", { n: "a" }, ["/u required"]],
     ["an empty URL", { n: "a", url: " " }, ["/url too_short"]],
-    ["a number as URL", { ...VIEW, u: 5 }, ["/u invalid_type"]],
+    ["a number as the URL", { ...VIEW, u: 5 }, ["/u invalid_type"]],
     ["a data URL", { ...VIEW, u: "data:text/html,x" }, ["/u invalid_url"]],
-    ["a URL without its host", { ...VIEW, u: "https:///a" }, ["/u invalid_url"]],
-    ["a URL whose host is none", { ...VIEW, u: "https://a b/" }, ["/u invalid_url"]],
+    ["a URL without a host", { ...VIEW, u: "https:///a" }, ["/u invalid_url"]],
+    ["a URL with an invalid host", { ...VIEW, u: "https://a b/" }, ["/u invalid_url"]],
     ["a long URL", { ...VIEW, u: `/${"x".repeat(8_192)}` }, ["/u too_long"]],
     ["NUL in a URL", { ...VIEW, u: "/a\0" }, ["/u invalid_characters"]],
     ["a blank site", { ...VIEW, d: " " }, ["/d too_short"]],
     ["a blank site in a list", { ...VIEW, domain: "a,,b" }, ["/domain too_short"]],
     ["six sites", { ...VIEW, d: "a,b,c,d,e,f" }, ["/d too_many"]],
-    ["a number as site", { ...VIEW, d: 5 }, ["/d invalid_type"]],
-    ["a number as referrer", { ...VIEW, r: 5 }, ["/r invalid_type"]],
-    ["an object as title", { ...VIEW, t: {} }, ["/t invalid_type"]],
-    ["a text as interactive", { ...VIEW, i: "no" }, ["/i invalid_type"]],
-    ["another hash mode", { ...VIEW, h: 2 }, ["/h invalid_choice"]],
+    ["a number as the site", { ...VIEW, d: 5 }, ["/d invalid_type"]],
+    ["a number as the referrer", { ...VIEW, r: 5 }, ["/r invalid_type"]],
+    ["an object as the title", { ...VIEW, t: {} }, ["/t invalid_type"]],
+    ["a string as interactive", { ...VIEW, i: "no" }, ["/i invalid_type"]],
+    ["an invalid hash mode", { ...VIEW, h: 2 }, ["/h invalid_choice"]],
     ["a long language", { ...VIEW, l: "x".repeat(36) }, ["/l too_long"]],
-    ["a text as width", { ...VIEW, w: "1280" }, ["/w invalid_type"]],
+    ["a string as the width", { ...VIEW, w: "1280" }, ["/w invalid_type"]],
     ["an empty user id", { ...VIEW, x: "" }, ["/x too_short"]],
     ["a long user id", { ...VIEW, user_id: "x".repeat(257) }, ["/user_id too_long"]],
-    ["a wrong device id", { ...VIEW, y: "xyz" }, ["/y invalid_characters"]],
+    ["an invalid device id", { ...VIEW, y: "xyz" }, ["/y invalid_characters"]],
     ["a short event id", { ...VIEW, id: "abc" }, ["/id invalid_characters"]],
     ["an event id with a colon", { ...VIEW, id: "order:123456" }, ["/id invalid_characters"]],
-    ["a text as age", { ...VIEW, o: "5" }, ["/o invalid_type"]],
+    ["a string as the age", { ...VIEW, o: "5" }, ["/o invalid_type"]],
     ["a long property key", { ...VIEW, p: { ["k".repeat(301)]: "v" } }, ["/p too_long"]],
     ["a long property value", { ...VIEW, props: { k: "é".repeat(1_001) } }, ["/props too_long"]],
     ["NUL in a property", { ...VIEW, p: { k: "\0" } }, ["/p invalid_characters"]],
-    ["half a character in a key", { ...VIEW, p: { "\udc00": "x" } }, ["/p invalid_characters"]],
-    ["engagement without a measure", { ...VIEW, n: "engagement" }, ["/e required"]],
+    ["a lone surrogate in a key", { ...VIEW, p: { "\udc00": "x" } }, ["/p invalid_characters"]],
+    ["engagement without a metric", { ...VIEW, n: "engagement" }, ["/e required"]],
     ["vitals without values", { ...VIEW, n: "vitals" }, ["/f required"]],
-    ["vitals out of bounds", { ...VIEW, n: "vitals", f: { lcp: 1e9 } }, ["/f out_of_range"]],
+    ["vitals out of range", { ...VIEW, n: "vitals", f: { lcp: 1e9 } }, ["/f out_of_range"]],
     ["vitals as a list", { ...VIEW, n: "vitals", f: [] }, ["/f invalid_type"]],
     ["several faults at once", { n: 5, u: {}, o: "x" }, ["/u invalid_type", "/o invalid_type"]],
   ])("%s", (_, body, expected) => {
     expect(faults(body)).toEqual(expected)
   })
 
-  test("bytes that are no UTF-8", () => {
+  test("bytes that are not UTF-8", () => {
     expect(faults(Uint8Array.of(0x7b, 0xff, 0x7d))).toEqual([" invalid_type"])
   })
 
-  test("and never repeats what was sent", () => {
+  test("without repeating the submitted values", () => {
     const reading = readNative(bytes({ n: "secret-name\0", u: "data:secret", d: "secret,,", id: "secret!" }))
     expect(JSON.stringify("faults" in reading && reading.faults)).not.toContain("secret")
   })
