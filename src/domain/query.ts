@@ -46,6 +46,25 @@ export interface SiteFacts {
   goals: readonly GoalRule[]
 }
 
+/** Why imported totals are not part of an answer, or only those of some imports. */
+export type ImportExclusion =
+  | "unsupported_filters"
+  | "unsupported_interval"
+  | "unsupported_metric"
+  | "unsupported_timezone"
+  | "disabled"
+  | "none_in_range"
+
+/** Which imports are part of an answer. */
+export interface ImportFacts {
+  /** Ids of the imports whose visits or totals are included. */
+  ids: number[]
+  /** Why the totals of the others, or of all, are left out. */
+  reason?: ImportExclusion
+  /** Whether totals of several days are included, so that visitors of several days count once for each. */
+  isEstimated?: boolean
+}
+
 /**
  * A query: metrics over a range, by 0 to 3 groupings. It is a plain value, because it is sent to a worker. Only the parsers know
  * whether it came from REST, MCP, the dashboard or the array form.
@@ -68,6 +87,8 @@ export interface Query {
   offset: number
   /** Whether time buckets without data become rows with zeros. Only with a single time grouping. */
   fillBuckets: boolean
+  /** Whether imported totals are added where they fit. Imported visits are always included. */
+  importedTotals?: boolean
   /** Returns exactly the rows with these keys; `order`, `limit` and `offset` are ignored. */
   only?: readonly (readonly Key[])[]
   /** Rows of a dimension value with fewer visitors are left out; `Table.smallRows` is their number. */
@@ -93,6 +114,8 @@ export interface Table {
   smallRows?: number
   /** Currencies other than the site's among the events. Their amounts are not included in any sum. */
   otherCurrencies: string[]
+  /** Absent for a site without imports. */
+  imports?: ImportFacts
 }
 
 export interface FunnelStep {

@@ -2,6 +2,7 @@ import type { Config } from "../../config/schema.ts"
 import { openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
 import { openEngine, type PooledEngine } from "../query/engine/engine.ts"
 import { createSlowQuestions, type SlowQuestions } from "../query/engine/slow-queries.ts"
+import { createVisibleImports } from "../services/imports/visible-imports.ts"
 import { type Instance, openInstance } from "../services/instance/instance.ts"
 import { placesIn } from "../services/runtime/data-folder.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
@@ -22,7 +23,9 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
   const placeFile = await placesOf(config)
   let states: Instance["states"] | undefined
   const slowQuestions = createSlowQuestions(options.clock)
+  const imports = createVisibleImports()
   const engine = openEngine({
+    importsOf: imports.of,
     watch: slowQuestions.watch,
     workerUrl: options.workers.query,
     path: placesIn(config.data_dir).events,
@@ -30,7 +33,7 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
     onDamage: (detail) => states?.damaged(detail),
   })
-  const instance = await openInstance({ ...instanceOptions(options), publicUrl, onEventsReadable: engine.begin }).catch(async (error) => {
+  const instance = await openInstance({ ...instanceOptions(options), publicUrl, imports, onEventsReadable: engine.begin }).catch(async (error) => {
     await engine.close()
     throw error
   })

@@ -20,6 +20,7 @@ async function takeOut(
   { site, path }: { site: Site; path: string },
 ): Promise<Takeout> {
   const engine = openEngine({
+    importsOf: instance.imports.of,
     workerUrl: workers.query,
     path: placesIn(config.data_dir).events,
     cacheBytes: cacheBytes(config.cache_mb),

@@ -13,6 +13,8 @@ export function syntheticSite(parts: number, from: number, to: number): Snapshot
     siteId: 1,
     visitorLimit,
     parts: Array.from({ length: parts }, (_, i) => syntheticPart(random, from + i * span, span, i, parts, visitorLimit)),
+    imports: [],
+    totals: () => [],
     dictionary: (name) => dictionaries[name] ?? numbered(name, SIZES[name] ?? 1_000),
   }
 }

@@ -144,7 +144,7 @@ export class Pool {
       slot.job = job
       job.watched?.begun()
       slot.thread.resume()
-      slot.thread.tell({ type: "ask", task: job.task })
+      slot.thread.ask(job.task)
     }
   }
 

@@ -55,6 +55,9 @@ export const STREAMS = {
   exportRows,
 }
 
+/** Queries for an erasure, which concerns the visits of hidden imports and masked days too. */
+export const OF_EVERY_IMPORT: readonly Task["kind"][] = ["visitsWeight", "chosenVisits"]
+
 /** Parts of a funnel that a variant replaces: the range, the filter, or both. */
 export type FunnelVariant = Partial<Pick<FunnelQuery, "range" | "filter">>
 

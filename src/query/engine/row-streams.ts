@@ -83,7 +83,7 @@ function createDesk(options: ThreadOptions) {
     if (!running) return
     thread ??= start()
     thread.resume()
-    thread.tell({ type: "ask", task: running.task })
+    thread.ask(running.task)
   }
 
   function receive(message: FromWorker): void {

@@ -1,5 +1,7 @@
 import { AppError } from "../../domain/error.ts"
+import type { VisibleImport } from "../../domain/imported.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
+import type { Task } from "./queries.ts"
 
 export interface ThreadOptions {
   /** URL of `worker.ts`. Built in `main.ts`, because in the binary `import.meta.url` is that of the main file everywhere. */
@@ -7,6 +9,8 @@ export interface ThreadOptions {
   /** Path of the event store. */
   path: string
   cacheBytes: number
+  /** Returns the imports of a site that answers include, for each query when it is sent to a worker. Default: none. */
+  importsOf?(siteId: number): readonly VisibleImport[]
   /** Called when a query finds damage in the store. */
   onDamage?(detail: string): void
 }
@@ -15,7 +19,7 @@ export interface ThreadOptions {
 export interface Thread {
   /** Opens the store, which must exist, and prepares for queries. Otherwise the first message does so. */
   begin(): void
-  tell(message: ToWorker): void
+  ask(task: Task): void
   /** Stops the running query at its next check. */
   stop(): void
   /** Clears the stop flag. Called before the next query. */
@@ -52,9 +56,10 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
   }
   return {
     begin,
-    tell(message) {
+    ask(task) {
       begin()
-      worker.postMessage(message)
+      const imports = task.kind === "rowTables" ? [] : (options.importsOf?.(task.query.site.id) ?? [])
+      worker.postMessage({ type: "ask", task, imports } satisfies ToWorker)
     },
     stop: () => void Atomics.store(flag, 0, STOP),
     resume: () => void Atomics.store(flag, 0, 0),

@@ -1,9 +1,10 @@
 import { AppError } from "../../domain/error.ts"
+import type { VisibleImport } from "../../domain/imported.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { EventReader } from "../../store/events/part.ts"
 import { openEventReader } from "../../store/events/reader.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
-import { type Answer, answerTask, type Task } from "./queries.ts"
+import { type Answer, answerTask, OF_EVERY_IMPORT, type Task } from "./queries.ts"
 import { warmUp } from "./warm-up.ts"
 
 /**
@@ -37,14 +38,15 @@ function obey(message: ToWorker): FromWorker | undefined {
       void prepare(message.cacheBytes)
       return undefined
     case "ask":
-      return { type: "answer", answer: answerOf(message.task) }
+      return { type: "answer", answer: answerOf(message.task, message.imports) }
   }
 }
 
-function answerOf(task: Task): Answer {
+function answerOf(task: Task, visible: readonly VisibleImport[]): Answer {
   if (task.kind === "rowTables") return store().rows(task.statement, task.most, check)
   const records = "records" in task.query ? task.query.records : undefined
-  return answerTask(store().snapshot(task.query.site.id, records), task, check)
+  const imports = OF_EVERY_IMPORT.includes(task.kind) ? "all" : visible
+  return answerTask(store().snapshot(task.query.site.id, records, imports), task, check)
 }
 
 /** Returns the store. Opened at the first query, and again after a failure, because the store may be readable later. */

@@ -15,6 +15,7 @@ import {
 } from "../filter/filter-variants.ts"
 import { compileFilter, goalsNamed } from "../filter/filters.ts"
 import { compileGoals } from "../filter/goals.ts"
+import { type ImportedTotals, readImported } from "../imported/imported.ts"
 import { type Buckets, bucketsOf } from "../parse/buckets.ts"
 import { type CodeSource, codeSource } from "./codes.ts"
 import { type Conversions, conversions } from "./conversions.ts"
@@ -52,6 +53,8 @@ export interface Measures {
   revenue: RevenueSums
   pages: PageTimes
   vitals: VitalValues
+  /** Totals of imports, which are added to all of the above. */
+  imported: ImportedTotals
   read(part: Part): void
 }
 
@@ -95,6 +98,11 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
       hasMedian: query.metrics.includes("time_on_page_median"),
     }),
     vitals: vitalValues(rows, vitalsOf(query.metrics), () => chosen.index.size),
+    imported: readImported(snapshot, query, {
+      assign: (codes, count, out) => chosen.index.assign(codes, count, out),
+      size: () => chosen.index.size,
+      edges: setting.buckets?.edges,
+    }),
   }
   const readers = neededReaders({ ...measures, entries, exited }, query)
   const read = (part: Part) => {

@@ -1,6 +1,7 @@
 import type { Metric } from "../../domain/metric.ts"
 import type { Grouping, Query } from "../../domain/query.ts"
 import { roundedRatio } from "../../domain/round.ts"
+import type { ImportedSum } from "../imported/imported.ts"
 import type { Vital } from "./grouped-values.ts"
 import { isOfConversions, type Measures } from "./measures.ts"
 
@@ -14,40 +15,43 @@ export function metricValue(metric: Metric, measures: Measures, query: Query): M
 
 const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> = {
   visitors: (measures) => visitorsOf(measures),
-  visits: ({ visits }) => visits.visits,
-  pageviews: ({ events }) => events.pageviews,
-  events: ({ events }) => events.events,
-  views_per_visit:
-    ({ visits }) =>
-    (group) =>
-      roundedRatio(visits.pageviews(group), visits.visits(group), 2),
-  bounce_rate:
-    ({ entries }) =>
-    (group) =>
-      roundedRatio(100 * entries.bounced(group), entries.visits(group), 1),
-  visit_duration:
-    ({ visits }) =>
-    (group) =>
-      roundedRatio(visits.durationMs(group), visits.visits(group) * 1000, 0),
+  visits: (measures) => plus(measures.visits.visits, measures, "visits"),
+  pageviews: (measures) => plus(measures.events.pageviews, measures, "pageviews"),
+  events: (measures) => plus(measures.events.events, measures, "events"),
+  views_per_visit: (measures) => {
+    const [pageviews, visits] = [plus(measures.visits.pageviews, measures, "pageviews"), visitsOf(measures)]
+    return (group) => roundedRatio(pageviews(group), visits(group), 2)
+  },
+  bounce_rate: (measures) => {
+    const [bounced, visits] = [plus(measures.entries.bounced, measures, "bounces"), plus(measures.entries.visits, measures, "visits")]
+    return (group) => roundedRatio(100 * bounced(group), visits(group), 1)
+  },
+  visit_duration: (measures) => {
+    const [duration, visits] = [plus(measures.visits.durationMs, measures, "visit_duration", 1000), visitsOf(measures)]
+    return (group) => roundedRatio(duration(group), visits(group) * 1000, 0)
+  },
   engaged_time:
     ({ visits }) =>
     (group) =>
       roundedRatio(visits.engagedMs(group), visits.visits(group) * 1000, 0),
-  time_on_page:
-    ({ pages }) =>
-    (group) =>
-      pages.isMeasured(group) ? roundedRatio(pages.engagedMs(group), pages.visits(group) * 1000, 0) : null,
+  time_on_page: (measures) => {
+    const time = plus(measures.pages.engagedMs, measures, "time_on_page", 1000)
+    const visits = plus(measures.pages.visits, measures, "time_on_page_visits")
+    const imported = measures.imported.sum("time_on_page_visits")
+    return (group) => (measures.pages.isMeasured(group) || imported(group) > 0 ? roundedRatio(time(group), visits(group) * 1000, 0) : null)
+  },
   time_on_page_median: medianTime,
-  scroll_depth:
-    ({ pages }) =>
-    (group) =>
-      pages.scrolled(group) > 0 ? roundedRatio(pages.depths(group), pages.scrolled(group), 0) : null,
-  exit_rate:
-    ({ visits, exited }) =>
-    (group) =>
-      Math.min(100, roundedRatio(100 * visits.exits(group), exited.pageviews(group), 1)),
+  scroll_depth: (measures) => {
+    const depths = plus(measures.pages.depths, measures, "scroll_depth_sum")
+    const scrolled = plus(measures.pages.scrolled, measures, "scroll_depth_visits")
+    return (group) => (scrolled(group) > 0 ? roundedRatio(depths(group), scrolled(group), 0) : null)
+  },
+  exit_rate: (measures) => {
+    const [exits, pageviews] = [plus(measures.visits.exits, measures, "exits"), plus(measures.exited.pageviews, measures, "pageviews")]
+    return (group) => Math.min(100, roundedRatio(100 * exits(group), pageviews(group), 1))
+  },
   percentage: share,
-  conversions: ({ conversions }) => conversions.count,
+  conversions: (measures) => plus(measures.conversions.count, measures, "conversions"),
   conversion_rate: conversionRate,
   group_conversion_rate: groupConversionRate,
   total_revenue:
@@ -66,7 +70,16 @@ const VALUES: Record<Metric, (measures: Measures, query: Query) => MetricValue> 
 }
 
 /** Where visitors are counted by events of any name, so they are here; rates of conversion are not. */
-export const visitorsOf = ({ events, anyEvents }: Measures): ((group: number) => number) => (anyEvents ?? events).visitors()
+export const visitorsOf = (measures: Measures): ((group: number) => number) =>
+  plus((measures.anyEvents ?? measures.events).visitors(), measures, "visitors")
+
+/** Adds the imported sum to a native one. `unit` converts seconds to milliseconds where native sums are. */
+function plus(native: (group: number) => number, { imported }: Measures, name: ImportedSum, unit = 1): (group: number) => number {
+  const sum = imported.sum(name)
+  return (group) => native(group) + unit * sum(group)
+}
+
+const visitsOf = (measures: Measures) => plus(measures.visits.visits, measures, "visits")
 
 function medianTime({ pages, chosen }: Measures): MetricValue {
   const times = pages.perVisit.sorted(chosen.index.size)
@@ -79,14 +92,14 @@ function medianTime({ pages, chosen }: Measures): MetricValue {
 
 function share(measures: Measures): MetricValue {
   const visitors = visitorsOf(measures)
-  const all = measures.everybody.visitors()(0)
+  const all = measures.everybody.visitors()(0) + measures.imported.total("visitors")
   return (group) => roundedRatio(100 * visitors(group), all, 1)
 }
 
 function conversionRate(measures: Measures, query: Query): MetricValue {
-  const converting = convertingOf(measures, query.groupings)
-  const audience = measures.audience.visitors()(0)
-  return (group) => roundedRatio(100 * converting(group), audience, 1)
+  const converting = plus(convertingOf(measures, query.groupings), measures, "visitors")
+  const audience = plus(() => measures.audience.visitors()(0), measures, "audience")
+  return (group) => roundedRatio(100 * converting(group), audience(group), 1)
 }
 
 /** Each row against the visitors of its own values, those of goal, event and property left aside. */

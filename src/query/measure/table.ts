@@ -14,7 +14,8 @@ export function tableOf(measures: Measures, query: Query, otherCurrencies: strin
   const page = query.only ? chosenGroups(groups, query.only, measures) : sortedPage(groups, values, measures, query)
   const rows = page.map((group) => ({ keys: keysOf(group, measures), values: values.map((value) => value(group)) }))
   const small = query.minVisitors !== undefined && { smallRows: named.length - groups.length }
-  return { rows, totalRows: groups.length, ...small, otherCurrencies }
+  const { facts } = measures.imported
+  return { rows, totalRows: groups.length, ...small, otherCurrencies, ...(facts && { imports: facts }) }
 }
 
 /**
@@ -23,7 +24,7 @@ export function tableOf(measures: Measures, query: Query, otherCurrencies: strin
  * `vitals` are never rows, although completions of scroll goals and realtime events can be in their groups.
  */
 function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Query): Uint32Array {
-  const { chosen, events, visits, conversions } = measures
+  const { chosen, events, visits, conversions, imported } = measures
   const all = Uint32Array.from({ length: chosen.index.size }, (_, group) => group)
   if (groupings.length === 0 || fillBuckets) return all
   // E may contain only completions of scroll goals, which have a visitor but are not events.
@@ -32,7 +33,9 @@ function rowGroups(measures: Measures, { groupings, fillBuckets, metrics }: Quer
   const named = groupings.findIndex((grouping) => grouping.by === "dimension" && grouping.dimension === "event")
   const isInternal = (group: number) => named !== -1 && INTERNAL.includes(chosen.index.codeOf(group, named))
   const isRow = (group: number) =>
-    events.events(group) > 0 || visitors(group) > 0 || visits.visits(group) > 0 || (converts && conversions.count(group) > 0)
+    events.events(group) > 0 ||
+    visitors(group) > 0 ||
+    imported.hasRows(group) || visits.visits(group) > 0 || (converts && conversions.count(group) > 0)
   return all.filter((group) => isRow(group) && !isInternal(group))
 }
 

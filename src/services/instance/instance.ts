@@ -34,6 +34,7 @@ import { createJobQueue } from "../jobs/queue.ts"
 import { createJobSlots, createSchedules, type JobSlots, type Schedules } from "../jobs/schedules.ts"
 import { type KeyRotation, openKeys } from "../key-rotation/key-rotation.ts"
 import { type StoredSecrets, storedSecrets } from "../key-rotation/stored-secrets.ts"
+import { createVisibleImports, type VisibleImports, type VisibleImportsHolder } from "../imports/visible-imports.ts"
 import { inSlices } from "../lists/paging.ts"
 import { type Alarms, createAlarms } from "../mail/alarms.ts"
 import { createOrganizations, type Organizations } from "../organizations/organizations.ts"
@@ -84,6 +85,8 @@ export interface InstanceOptions {
   backupWorkerUrl: string
   /** Whether to make a backup before a migration. */
   backUpBeforeMigrating: boolean
+  /** Holder that the query engine asks for the visible imports. Default: a new one. */
+  imports?: VisibleImportsHolder
   /** Called when readers may open the event store. The rest of the opening continues meanwhile. */
   onEventsReadable?: () => void
 }
@@ -93,6 +96,8 @@ export interface Instance {
   lock: Lock
   catalog: Catalog
   events: EventStore
+  /** Imports that answers include. */
+  imports: VisibleImports
   /** Owners of disputed hosts, as the directory of sites knows them. */
   hostRulings: HostRulings
   sites: Sites
@@ -181,6 +186,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const keptValues: KeptValues = (...value) => kept(...value)
   const stores = await openStoresWithBackup({ ...options, exclusive, onFault: states.note, keptValues })
   const { catalog, events, lease } = stores
+  const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const audit = createAudit({ catalog, clock })
   const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings })
@@ -218,6 +224,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     lock,
     catalog,
     events,
+    imports,
     hostRulings,
     sites,
     goals,

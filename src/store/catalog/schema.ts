@@ -12,6 +12,7 @@ import providers from "./migrations/0010_providers.sql" with { type: "text" }
 import notices from "./migrations/0011_notices.sql" with { type: "text" }
 import hostClaims from "./migrations/0012_host_claims.sql" with { type: "text" }
 import auditAnchor from "./migrations/0013_audit_anchor.sql" with { type: "text" }
+import visibleImports from "./migrations/0014_visible_imports.sql" with { type: "text" }
 
 /** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -30,6 +31,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0011_notices", sql: notices },
     { name: "0012_host_claims", sql: hostClaims },
     { name: "0013_audit_anchor", sql: auditAnchor },
+    { name: "0014_visible_imports", sql: visibleImports },
   ],
 }
 

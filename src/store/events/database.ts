@@ -12,6 +12,7 @@ import {
 import { StoreFault, toFault, translated } from "./fault.ts"
 import firstMigration from "./migrations/0001_events.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0002_ingest_minutes.sql" with { type: "text" }
+import imports from "./migrations/0003_imports.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -21,6 +22,7 @@ export const EVENT_SCHEMA: MigrationList = {
   migrations: [
     { name: "0001_events", sql: firstMigration },
     { name: "0002_ingest_minutes", sql: ingestMinutes },
+    { name: "0003_imports", sql: imports },
   ],
 }
 

@@ -5,7 +5,7 @@ import type { Journal } from "./journal.ts"
 
 /** How much the store holds, and from when to when. */
 export interface Extent {
-  /** Epoch ms of the site's first visit, or record of an area, hidden imports left out; undefined without any. */
+  /** Epoch ms of the site's first native visit, or record of an area, imports left out; undefined without any. */
   firstAt(siteId: number, kind?: SegmentKind): number | undefined
   /** Epoch ms of the site's youngest event of its own, imports left out; undefined without any. */
   lastAt(siteId: number): number | undefined
@@ -23,7 +23,7 @@ export function extentOf(journal: Journal): Extent {
   return {
     firstAt(siteId, kind = "visits") {
       const sql = `select min(min_start) as start from segments
-        where site_id = ? and kind = ? and retired_at is null and hidden = 0`
+        where site_id = ? and kind = ? and import_id = 0 and retired_at is null`
       const sealed = translated(() => db.query<{ start: number | null }, [number, string]>(sql).get(siteId, kind)?.start)
       const first = Math.min(sealed ?? Number.POSITIVE_INFINITY, siteTail(siteId, kind)?.minStart ?? Number.POSITIVE_INFINITY)
       return first === Number.POSITIVE_INFINITY ? undefined : first

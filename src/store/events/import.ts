@@ -1,3 +1,4 @@
+import type { Database } from "bun:sqlite"
 import type { NewEvent } from "../../domain/event.ts"
 import type { VisitorKind, VisitTraits } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
@@ -6,40 +7,62 @@ import type { Journal } from "./journal.ts"
 import { type Memory, saveCounters } from "./memory.ts"
 import type { SiteTail } from "./tail/tail.ts"
 import { Tails } from "./tail/tails.ts"
+import type { Hash64 } from "./writer.ts"
 
-/** A visit from elsewhere: an export, a log file. Visitors of an import never merge with native ones. */
+/** A visit from another product's export or a log file. Visitors of an import never merge with native ones, except by person key. */
 export interface ImportedVisit {
-  /** Tells visitors apart: of one call, or of all calls that share their visitors. */
-  visitor: string
-  /** How the visitor was known there; rotating unless said. */
+  /** Distinguishes visitors: a name, or a number below the count that was reserved with `reserveVisitors`. */
+  visitor: string | number
+  /** Makes the visitor that of `identify()` with this key, whatever its name. */
+  person?: Hash64
+  /** How the visitor was recognized in the source. Default: rotating. */
   visitorKind?: VisitorKind
   traits: VisitTraits
-  /** At least one that is no engagement, in order of time. */
+  /** In order of time; at least one is not an engagement. */
   events: readonly NewEvent[]
-  /** The site's local day of its start, by which new values are counted. */
+  /** The site's local day of the start, by which new values are counted. */
   day: string
 }
 
-/** Where visits from elsewhere go. */
-export interface ImportPlace {
+/** The import and run that rows belong to. */
+export interface ImportTarget {
   siteId: number
   importId: number
-  /** Records of an area in place of visits, each a visit of one event. */
-  kind?: SegmentKind
-  /** Visitors of earlier calls by name: theirs are taken up, new ones are added to it. */
-  visitors?: Map<string, number>
+  /** 1, or for an import that grows the number of the run. Default: 1. */
+  run?: number
 }
 
-/** Events of one transaction, about: a pause of some milliseconds. */
+/** Where imported visits are stored. */
+export interface ImportPlace extends ImportTarget {
+  /** Kind of records to store instead of visits, each as a visit of one event. */
+  kind?: SegmentKind
+  /** Ordinals of visitors that have names, from earlier calls. New visitors are added. */
+  visitors?: Map<string, number>
+  /** Ordinal of the visitor with the number 0. */
+  firstOrdinal?: number
+  /** Position to store with the rows, in the same transaction. */
+  cursor?: ImportCursor
+}
+
+/** How far a run has come. The counts include the batch that the position is stored with. */
+export interface ImportCursor {
+  /** JSON of the caller's own. */
+  position: string
+  visits: number
+  rows: number
+  batches: number
+}
+
+/** Number of events per transaction, which pauses other writes for a few milliseconds. */
 const SLICE = 1_000
 
 /**
- * A tail of its own, apart from the site's: it is sealed at once and never in the log. New texts and the numbers that are
- * given out become durable slice by slice; cut off, they are of no account.
+ * Collects visits in a tail apart from the site's, which is turned into segments at once and never logged. New texts and assigned
+ * numbers become durable slice by slice; without the segments they have no effect.
  */
 export async function importTail(journal: Journal, place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<SiteTail> {
-  const { siteId, importId, visitors = new Map<string, number>() } = place
-  const importing = { siteId, importId, tails: new Tails(), ordinals: visitors }
+  const { siteId, importId, visitors = new Map<string, number>(), firstOrdinal = 0 } = place
+  const importing = { siteId, importId, tails: new Tails(), ordinals: visitors, firstOrdinal }
   for (const slice of slicesOf(visits)) {
     journal.change(() => addVisits(journal.memory, importing, slice))
     await Bun.sleep(0)
@@ -52,24 +75,40 @@ interface Importing {
   importId: number
   tails: Tails
   ordinals: Map<string, number>
+  firstOrdinal: number
 }
 
-function addVisits(memory: Memory, { siteId, importId, tails, ordinals }: Importing, visits: readonly ImportedVisit[]): void {
+function addVisits(memory: Memory, importing: Importing, visits: readonly ImportedVisit[]): void {
+  const { siteId, importId, tails } = importing
   const apart: Memory = { ...memory, tails }
   const group = new Group(apart, { record: 0, arrivedAt: 0 })
-  for (const { visitor, visitorKind = "rotating", traits, events, day } of visits) {
-    let ordinal = ordinals.get(visitor)
-    if (ordinal === undefined) {
-      ordinal = memory.visitors.nextOrdinal(siteId)
-      memory.visitors.passed(siteId, ordinal)
-      ordinals.set(visitor, ordinal)
-    }
+  for (const visit of visits) {
+    const { visitorKind = "rotating", traits, events, day } = visit
+    const ordinal = visit.person ? group.person(siteId, visit.person) : ordinalOf(memory, importing, visit.visitor)
     const counted = `${day} import ${importId}`
     const visitId = group.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind, traits }, counted)
     for (const event of events) group.add(siteId, visitId, event, counted)
   }
   memory.sequence = apart.sequence
   saveCounters(memory)
+}
+
+function ordinalOf(memory: Memory, { siteId, ordinals, firstOrdinal }: Importing, visitor: string | number): number {
+  if (typeof visitor === "number") return firstOrdinal + visitor
+  const known = ordinals.get(visitor)
+  if (known !== undefined) return known
+  const ordinal = memory.visitors.nextOrdinal(siteId)
+  memory.visitors.passed(siteId, ordinal)
+  ordinals.set(visitor, ordinal)
+  return ordinal
+}
+
+/** Reserves ordinals for visitors that are numbered from 0. Returns the first one. In the transaction of the caller. */
+export function reserveVisitors(memory: Memory, siteId: number, count: number): number {
+  const first = memory.visitors.nextOrdinal(siteId)
+  if (count > 0) memory.visitors.passed(siteId, first + count - 1)
+  saveCounters(memory)
+  return first
 }
 
 function* slicesOf(visits: Iterable<ImportedVisit>): Generator<ImportedVisit[]> {
@@ -84,4 +123,29 @@ function* slicesOf(visits: Iterable<ImportedVisit>): Generator<ImportedVisit[]> 
     events = 0
   }
   if (slice.length > 0) yield slice
+}
+
+/** Stores how far a run has come. In the transaction of the caller. */
+export function writeCursor(db: Database, { siteId, importId, run = 1 }: ImportTarget, { position, visits, rows, batches }: ImportCursor): void {
+  const sql = `insert into import_cursors (import_id, run, site_id, position, visits, rows, batches) values (?, ?, ?, ?, ?, ?, ?)
+    on conflict do update set position = excluded.position, visits = excluded.visits, rows = excluded.rows, batches = excluded.batches`
+  db.query(sql).run(importId, run, siteId, position, visits, rows, batches)
+}
+
+export function readCursor(db: Database, importId: number, run: number): ImportCursor | undefined {
+  const sql = "select position, visits, rows, batches from import_cursors where import_id = ? and run = ?"
+  return db.query<ImportCursor, [number, number]>(sql).get(importId, run) ?? undefined
+}
+
+/** Returns the ordinals of named visitors of an import that `saveVisitors` stored. */
+export function readVisitors(db: Database, importId: number): Map<string, number> {
+  const sql = "select key, ordinal from import_visitors where import_id = ?"
+  const rows = db.query<{ key: Uint8Array; ordinal: number }, [number]>(sql).all(importId)
+  return new Map(rows.map(({ key, ordinal }) => [Buffer.from(key).toString("hex"), ordinal]))
+}
+
+/** Stores ordinals of visitors whose names are hashes in hex. In the transaction of the caller. */
+export function saveVisitors(db: Database, importId: number, visitors: ReadonlyMap<string, number>): void {
+  const insert = db.query("insert into import_visitors (import_id, key, ordinal) values (?, ?, ?) on conflict do nothing")
+  for (const [key, ordinal] of visitors) insert.run(importId, Buffer.from(key, "hex"), ordinal)
 }

@@ -1,7 +1,9 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
+import type { ImportedKind, VisibleImport } from "../../domain/imported.ts"
 import { TRAITS } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
 import type { SentStatement } from "./tables/row-tables.ts"
+import type { TotalsPart } from "./totals.ts"
 
 /**
  * How the kernels see stored rows. A part is one columnar segment or the tail of a site; it holds whole visits with all
@@ -100,15 +102,22 @@ export interface Snapshot {
   readonly siteId: number
   /** Above every visitor ordinal in the parts: the size of a bitset. */
   readonly visitorLimit: number
-  /** Segments first, oldest first, the tail last. Only visible imports. Columns are decoded when asked for. */
+  /** Segments first, oldest first, the tail last. Of imports only the visible days. Columns are decoded when asked for. */
   readonly parts: readonly Part[]
   dictionary(name: DictionaryName): Dictionary
+  /** Imports that the snapshot includes. */
+  readonly imports: readonly VisibleImport[]
+  /** Returns the totals of visible imports, with days that are not effective among them. */
+  totals(kind: ImportedKind): readonly TotalsPart[]
 }
+
+/** Imports to include: those that are visible, or the visits of every import, hidden and masked ones too. */
+export type Imports = readonly VisibleImport[] | "all"
 
 /** Reads the event store beside the writer, in a worker or a test. Not for two threads at once. */
 export interface EventReader {
   /** Follows the log to its end first: what was committed before this call is in the snapshot. */
-  snapshot(siteId: number, kind?: SegmentKind): Snapshot
+  snapshot(siteId: number, kind?: SegmentKind, imports?: Imports): Snapshot
   /** Rows of row tables: at most so many, one more when there are more. `check` throws when nobody waits any more. */
   rows(statement: SentStatement, most: number, check: () => void): object[]
   /** The site with the most events in the latest segments; undefined while there are none. */

@@ -1,14 +1,17 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../domain/dimension.ts"
+import type { ImportedKind } from "../../domain/imported.ts"
 import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
 import { ReadDictionary } from "./dictionary/dictionary.ts"
 import { translated } from "./fault.ts"
-import type { Dictionary, EventReader, Part, Snapshot } from "./part.ts"
+import { visiblePart } from "./masked-part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot } from "./part.ts"
 import { listSegments, Segment } from "./segment.ts"
 import { readRows, type SentStatement } from "./tables/row-tables.ts"
 import { readState, Tails } from "./tail/tails.ts"
+import { openTotals, type Totals } from "./totals.ts"
 
 /**
  * Opens the event store beside its writer. `cacheBytes` bounds the decoded columns that are kept. A snapshot reads what
@@ -29,6 +32,8 @@ class Reader implements EventReader {
   #epoch = -1
   /** By lane. */
   readonly #segments = new Map<number, Segment[]>()
+  /** By site and kind. */
+  readonly #totals = new Map<string, Totals[]>()
   readonly #dictionaries = new Map<string, ReadDictionary>()
 
   constructor(db: Database, cache: ColumnCache) {
@@ -36,9 +41,9 @@ class Reader implements EventReader {
     this.#cache = cache
   }
 
-  snapshot(siteId: number, kind: SegmentKind = "visits"): Snapshot {
+  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = []): Snapshot {
     this.#cache.turn()
-    return translated(() => this.#db.transaction(() => this.#read(siteId, kind))())
+    return translated(() => this.#db.transaction(() => this.#read(siteId, kind, imports))())
   }
 
   rows(statement: SentStatement, most: number, check: () => void): object[] {
@@ -46,7 +51,7 @@ class Reader implements EventReader {
   }
 
   fullestSite(): number | undefined {
-    const latest = `select site_id, events from segments where retired_at is null and hidden = 0 order by id desc limit ${LATEST}`
+    const latest = `select site_id, events from segments where retired_at is null order by id desc limit ${LATEST}`
     const sql = `select site_id as siteId from (${latest}) group by site_id order by sum(events) desc limit 1`
     return translated(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
   }
@@ -55,15 +60,23 @@ class Reader implements EventReader {
     this.#db.close()
   }
 
-  #read(siteId: number, kind: SegmentKind): Snapshot {
+  #read(siteId: number, kind: SegmentKind, imports: Imports): Snapshot {
     this.#follow()
-    const segments = this.#segmentsOf(siteId, kind)
+    const segments = visibleParts(this.#segmentsOf(siteId, kind), imports)
     const tail = this.#tails.find(laneOf(siteId, kind))
     const parts: Part[] = tail && tail.events > 0 ? [...segments, tail] : segments
     let visitorLimit = 0
-    for (const segment of segments) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
+    for (const segment of this.#segmentsOf(siteId, kind)) visitorLimit = Math.max(visitorLimit, segment.visitorLimit)
     for (const ordinal of tail?.visit("visitor") ?? []) visitorLimit = Math.max(visitorLimit, ordinal + 1)
-    return { siteId, visitorLimit, parts, dictionary: (name) => this.#dictionary(siteId, name) }
+    const visible = imports === "all" ? [] : imports
+    return {
+      siteId,
+      visitorLimit,
+      parts,
+      dictionary: (name) => this.#dictionary(siteId, name),
+      imports: visible,
+      totals: (kind) => this.#totalsOf(siteId, kind).filter(({ importId, run }) => visible.some((one) => one.id === importId && run <= one.run)),
+    }
   }
 
   #follow(): void {
@@ -72,7 +85,10 @@ class Reader implements EventReader {
       this.#tails.follow(this.#db)
     }
     const generation = readState(this.#db, "generation")
-    if (generation !== this.#generation) this.#segments.clear()
+    if (generation !== this.#generation) {
+      this.#segments.clear()
+      this.#totals.clear()
+    }
     this.#generation = generation
     const epoch = readState(this.#db, "dictionary_epoch")
     if (epoch !== this.#epoch) this.#dictionaries.clear()
@@ -88,6 +104,15 @@ class Reader implements EventReader {
     return segments
   }
 
+  #totalsOf(siteId: number, kind: ImportedKind): Totals[] {
+    const key = `${siteId} ${kind}`
+    const known = this.#totals.get(key)
+    if (known) return known
+    const totals = openTotals(this.#db, siteId, this.#cache, kind)
+    this.#totals.set(key, totals)
+    return totals
+  }
+
   /** Values are only ever added, so a dictionary that has grown since the snapshot answers the same for its numbers. */
   #dictionary(siteId: number, name: DictionaryName): Dictionary {
     const key = `${siteId} ${name}`
@@ -99,4 +124,15 @@ class Reader implements EventReader {
     dictionary.follow(this.#db)
     return dictionary
   }
+}
+
+/** Returns native segments, and of imports the visits on visible days. */
+function visibleParts(segments: readonly Segment[], imports: Imports): Part[] {
+  if (imports === "all") return [...segments]
+  const visible = new Map(imports.map((one) => [one.id, one]))
+  return segments.flatMap((segment) => {
+    if (segment.importId === 0) return [segment]
+    const found = visible.get(segment.importId)
+    return found && segment.run <= found.run ? (visiblePart(segment, found.spans) ?? []) : []
+  })
 }

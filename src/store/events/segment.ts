@@ -25,20 +25,20 @@ interface SegmentRow {
   max_at: number
   visitor_limit: number
   header: Uint8Array
-  hidden: number
+  run: number
   kind: SegmentKind
 }
 
-const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, hidden, kind"
+const FIELDS = "id, site_id, import_id, visits, events, min_start, max_start, min_at, max_at, visitor_limit, header, run, kind"
 
-/** Lists a site's segments of a kind by start, without replaced segments and those of hidden imports. */
+/** Lists a site's segments of a kind by start, those of all imports included, without replaced segments. */
 export function listSegments(db: Database, siteId: number, kind: SegmentKind): SegmentRow[] {
   const sql = `select ${FIELDS} from segments
-    where site_id = ? and kind = ? and retired_at is null and hidden = 0 order by min_start, id`
+    where site_id = ? and kind = ? and retired_at is null order by min_start, id`
   return db.query<SegmentRow, [number, string]>(sql).all(siteId, kind)
 }
 
-/** Those of all kinds whose rows are visits, hidden ones included. */
+/** Lists a site's segments of all kinds whose rows are visits. */
 export function listAllSegments(db: Database, siteId: number): SegmentRow[] {
   const sql = `select ${FIELDS} from segments
     where site_id = ? and kind in (${KINDS}) and retired_at is null order by min_start, id`
@@ -61,6 +61,8 @@ function readHeader(row: SegmentRow): SegmentHeader {
 export class Segment implements Part {
   readonly siteId: number
   readonly importId: number
+  /** Run of the import that wrote the segment; 0 for a native one. */
+  readonly run: number
   readonly visits: number
   readonly events: number
   readonly minStart: number
@@ -81,6 +83,7 @@ export class Segment implements Part {
     this.#cache = cache
     this.siteId = row.site_id
     this.importId = row.import_id
+    this.run = row.run
     this.visits = row.visits
     this.events = row.events
     this.minStart = row.min_start

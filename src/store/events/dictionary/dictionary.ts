@@ -67,6 +67,11 @@ export class Interner {
     return this.#numbering(siteId, name).numbers
   }
 
+  /** Returns the number of a text, or undefined if the site never had it. */
+  find(siteId: number, name: DictionaryName, text: string): number | undefined {
+    return this.#numbering(siteId, name).numbers.get(text)
+  }
+
   /** After a text was blanked: its number is not given again, the text gets a new one. */
   forget(siteId: number, name: DictionaryName, text: string): void {
     this.#numberings.get(siteId)?.get(name)?.numbers.delete(text)

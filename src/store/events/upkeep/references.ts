@@ -1,7 +1,9 @@
 import type { DictionaryName } from "../../../domain/dimension.ts"
+import { IMPORTED_TABLES } from "../../../domain/imported.ts"
 import { TRAITS } from "../../../domain/visit.ts"
 import type { Part } from "../part.ts"
 import type { Steps } from "../steps.ts"
+import type { Totals } from "../totals.ts"
 
 /** Numbers that are marked. */
 class Marks {
@@ -54,6 +56,22 @@ export class References {
     const { key, value } = part.props()
     this.#marks("property").add(key)
     for (let row = 0; row < key.length; row++) this.#marks(`property:${key[row]!}`).add(value.subarray(row, row + 1))
+  }
+
+  /** Adds everything that imported totals refer to. `property` returns the number of a property key. */
+  *addTotals(totals: Totals, property: (key: string) => number): Steps<void> {
+    for (const [column, dictionary] of Object.entries(IMPORTED_TABLES[totals.kind].texts)) {
+      const numbers = totals.text(column)
+      if (column === "value") {
+        const keys = totals.text("property")
+        for (let row = 0; row < keys.length; row++) this.#marks(`property:${keys[row]!}`).add(numbers.subarray(row, row + 1))
+      } else if (column === "link_url" || column === "path") {
+        const key = property(column === "path" ? "path" : "url")
+        this.#marks("property").add(Uint32Array.of(key))
+        this.#marks(`property:${key}`).add(numbers)
+      } else this.#marks(dictionary).add(numbers)
+      yield
+    }
   }
 
   #marks(name: DictionaryName): Marks {

@@ -1,7 +1,22 @@
 import { lanesOf } from "../bytes/lanes.ts"
+import { ColumnCache } from "../cache.ts"
 import { isTransient } from "../dictionary/visitors.ts"
-import { type ImportedVisit, type ImportPlace, importTail } from "../import.ts"
+import { dayNumber, type ImportedKind, type ImportedRow } from "../../../domain/imported.ts"
+import {
+  type ImportCursor,
+  type ImportedVisit,
+  type ImportPlace,
+  type ImportTarget,
+  importTail,
+  readCursor,
+  readVisitors,
+  reserveVisitors,
+  saveVisitors,
+  writeCursor,
+} from "../import.ts"
+import { translated } from "../fault.ts"
 import type { Journal } from "../journal.ts"
+import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import { readState } from "../tail/tails.ts"
 import { buildSegments } from "./build.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
@@ -12,12 +27,15 @@ import {
   dropImport,
   dropRetiredInTurn,
   eraseVisits,
-  hideImport,
+  forgetImportedVisitors,
   insertPending,
   mergeableSites,
   mergeSite,
   turnGeneration,
 } from "./upkeep.ts"
+
+/** Removal reads a column at most twice. */
+const TOTALS_CACHE_BYTES = 8 << 20
 
 /** A replaced segment stays this long: longer than any report runs. */
 const RETIRED_MS = 20_000
@@ -35,10 +53,28 @@ export interface Upkeep {
   retain(siteId: number, cutoff: number, now: number): Promise<number>
   /** Removes the chosen visits (1 in the mask) with all their events. Returns how many. */
   erase(siteId: number, choose: Choose, now: number): Promise<number>
-  /** Stores visits from elsewhere, or records, apart under their import. */
+  /**
+   * Stores visits, or records, of an import in segments of their own, together with the cursor of the place. Answers include them once
+   * the import is visible with their run.
+   */
   importVisits(place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<void>
-  dropImport(siteId: number, importId: number, now: number): Promise<void>
-  hideImport(siteId: number, importId: number, hidden: boolean): void
+  /** Stores imported totals in the same way. */
+  importTotals(place: ImportTarget & { cursor?: ImportCursor }, kind: ImportedKind, rows: readonly ImportedRow[]): Promise<void>
+  /** Returns how far a run has come, or undefined before its first batch. */
+  importCursor(importId: number, run: number): ImportCursor | undefined
+  /** Reserves ordinals for an import whose visitors are numbered. Returns the first one. */
+  reserveVisitors(siteId: number, count: number): number
+  /** Returns the stored ordinals of an import's visitors, by the hash of their name in hex. */
+  importedVisitors(importId: number): Map<string, number>
+  /** Stores such ordinals, until `dropImport` or `forgetImportedVisitors`. */
+  saveImportedVisitors(importId: number, visitors: ReadonlyMap<string, number>): void
+  forgetImportedVisitors(importId: number): void
+  /** Removes all rows of an import, or those of one run. */
+  dropImport(siteId: number, importId: number, now: number, run?: number): Promise<void>
+  /** Removes all imported totals of a site; imported visits are removed by `erase`. Returns the number of rows. */
+  dropTotals(siteId: number, now: number): Promise<number>
+  /** Removes imported totals of days before a day. Returns the number of rows. */
+  retainTotals(siteId: number, firstDay: string, now: number): Promise<number>
   /**
    * Destroys the lookup from rotating ids to visitors, with the salt of the period: in memory at once, in the table and in the
    * log when it resolves. Cut off it has to be called again, so the salt has to outlive it.
@@ -70,6 +106,35 @@ export function upkeepRuns(journal: Journal): Upkeep {
       return fromTail + fromSegments
     })
 
+  /** Makes the segments of a batch part of the store, with the cursor, in one transaction. */
+  const finishBatch = (place: ImportTarget & { cursor?: ImportCursor }, added: readonly number[]): void =>
+    journal.commit(() => {
+      turnGeneration(db, added, [], 0)
+      if (place.cursor) writeCursor(db, place, place.cursor)
+    })
+
+  /** Removes imported totals before a day, in one generation. */
+  const rewriteTotals = (siteId: number, firstDay: number, now: number): Promise<number> =>
+    queued(async () => {
+      const [added, retired]: [number[], number[]] = [[], []]
+      let removed = 0
+      for (const totals of openTotals(db, siteId, new ColumnCache(TOTALS_CACHE_BYTES))) {
+        if (totals.firstDay >= firstDay) continue
+        const { importId, run, kind } = totals
+        const rest = await withoutDaysBefore(totals, firstDay)
+        if (rest) added.push(journal.commit(() => insertTotals(db, { siteId, importId, run, kind }, rest)))
+        retired.push(totals.id)
+        removed += totals.rows - (rest?.rows ?? 0)
+      }
+      if (retired.length === 0) return 0
+      journal.commit(() => {
+        turnGeneration(db, added, retired, now)
+        oweSweep(db, siteId)
+      })
+      await sweep(journal, siteId)
+      return removed
+    })
+
   return {
     async seal(now, all = false) {
       await queued(() => sealClosed(journal, now, all))
@@ -87,23 +152,38 @@ export function upkeepRuns(journal: Journal): Upkeep {
     erase: (siteId, choose, now) => erase(siteId, choose, now),
     importVisits: (place, visits) =>
       queued(async () => {
-        const { siteId, importId, kind = "visits" } = place
+        const { siteId, importId, kind = "visits", run = 1 } = place
         const tail = await importTail(journal, place, visits)
         const added: number[] = []
         for await (const segment of buildSegments([{ part: tail }])) {
-          added.push(journal.commit(() => insertPending(db, siteId, importId, segment, { hidden: 0, kind })))
+          added.push(journal.commit(() => insertPending(db, siteId, importId, segment, { kind, run })))
         }
-        journal.commit(() => turnGeneration(db, added, [], 0))
+        finishBatch(place, added)
       }),
-    dropImport: (siteId, importId, now) =>
+    importTotals: (place, kind, rows) =>
+      queued(async () => {
+        const { siteId, importId, run = 1 } = place
+        const added: number[] = []
+        for await (const segment of buildTotals(journal, { siteId, importId, kind }, rows)) {
+          added.push(journal.commit(() => insertTotals(db, { siteId, importId, run, kind }, segment)))
+        }
+        finishBatch(place, added)
+      }),
+    importCursor: (importId, run) => translated(() => readCursor(db, importId, run)),
+    reserveVisitors: (siteId, count) => journal.change(() => reserveVisitors(journal.memory, siteId, count)),
+    importedVisitors: (importId) => translated(() => readVisitors(db, importId)),
+    saveImportedVisitors: (importId, visitors) => journal.commit(() => saveVisitors(db, importId, visitors)),
+    forgetImportedVisitors: (importId) => journal.commit(() => forgetImportedVisitors(db, importId)),
+    dropImport: (siteId, importId, now, run) =>
       queued(async () => {
         journal.commit(() => {
-          dropImport(db, siteId, importId, now)
+          dropImport(db, siteId, importId, run, now)
           oweSweep(db, siteId)
         })
         await sweep(journal, siteId)
       }),
-    hideImport: (siteId, importId, hidden) => journal.commit(() => hideImport(db, siteId, importId, hidden)),
+    dropTotals: (siteId, now) => rewriteTotals(siteId, Number.POSITIVE_INFINITY, now),
+    retainTotals: (siteId, firstDay, now) => rewriteTotals(siteId, dayNumber(firstDay), now),
     async forgetVisitors(siteId, period) {
       const { visitors } = journal.memory
       const lastRecord = visitors.lastRecord(siteId, period)

@@ -60,7 +60,7 @@ export async function buildPlan(db: Database, plans: readonly SitePlan[], commit
   const ids: number[] = []
   for (const { tail, closed } of plans) {
     for await (const segment of buildSegments([{ part: tail, keep: closed }])) {
-      ids.push(commit(() => insertPending(db, siteOfLane(tail.siteId), 0, segment, { hidden: 0, kind: kindOfLane(tail.siteId) })))
+      ids.push(commit(() => insertPending(db, siteOfLane(tail.siteId), 0, segment, { run: 0, kind: kindOfLane(tail.siteId) })))
     }
   }
   return ids

@@ -1,14 +1,18 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../../domain/dimension.ts"
 import { lanesOf } from "../bytes/lanes.ts"
+import { ColumnCache } from "../cache.ts"
 import type { Journal } from "../journal.ts"
 import { inTurns } from "../steps.ts"
+import { openTotals } from "../totals.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { References } from "./references.ts"
 import { openSegments } from "./upkeep.ts"
 
 /** Rows that are looked at, and blanked where need be, in one transaction. */
 const SLICE = 2_000
+/** Each column is read once. */
+const CACHE_BYTES = 1 << 20
 
 /** In the transaction that removes visits, or one before: from now on the site needs a sweep, over any crash, until one is done. */
 export function oweSweep(db: Database, siteId: number): void {
@@ -39,6 +43,8 @@ export async function sweep(journal: Journal, siteId: number): Promise<void> {
   try {
     const references = new References()
     for (const { segment } of openSegments(db, siteId)) await inTurns(references.add(segment))
+    const property = (key: string) => memory.interner.find(siteId, "property", key) ?? 0
+    for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES))) await inTurns(references.addTotals(totals, property))
     for (const lane of lanesOf(siteId)) {
       const tail = memory.tails.find(lane)
       if (tail) await inTurns(references.add(tail))

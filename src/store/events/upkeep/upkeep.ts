@@ -3,6 +3,7 @@ import { columnRow } from "../bytes/columns.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import type { Part } from "../part.ts"
+import type { ImportedKind } from "../../../domain/imported.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
@@ -24,17 +25,17 @@ export type Commit = <T>(work: () => T) => T
 
 /** What a segment is beside its rows. */
 interface SegmentSort {
-  hidden: number
-  kind: SegmentKind
+  kind: SegmentKind | ImportedKind
+  run: number
 }
 
-/** Opens a site's segments for upkeep, records and hidden ones included. */
-export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number } & SegmentSort)[] {
+/** Opens a site's segments for upkeep, records and those of all imports included. */
+export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number; kind: SegmentKind } & SegmentSort)[] {
   const cache = new ColumnCache(CACHE_BYTES)
   return listAllSegments(db, siteId).map((row) => ({
     segment: new Segment(row, db, cache),
     id: row.id,
-    hidden: row.hidden,
+    run: row.run,
     kind: row.kind,
   }))
 }
@@ -45,16 +46,16 @@ export function insertPending(
   siteId: number,
   importId: number,
   segment: BuiltSegment,
-  { hidden, kind }: SegmentSort = { hidden: 0, kind: "visits" },
+  { kind, run }: SegmentSort = { kind: "visits", run: 0 },
 ): number {
   const { columns, header, ...facts } = segment
   const { id } = db
     .query<{ id: number }, Record<string, string | number | Uint8Array>>(`insert into segments
-      (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, hidden, retired_at)
+      (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, run, retired_at)
       values ($siteId, $importId, $kind, ${FORMAT}, $visits, $events, $min_start, $max_start, $min_at, $max_at,
-        $visitor_limit, $bytes, $header, $hidden, ${PENDING})
+        $visitor_limit, $bytes, $header, $run, ${PENDING})
       returning id`)
-    .get({ siteId, importId, kind, header, hidden, ...facts })!
+    .get({ siteId, importId, kind, header, run, ...facts })!
   const insert = db.query("insert into segment_columns (id, data) values (?, ?)")
   for (const { name, data } of columns) insert.run(columnRow(id, name), data)
   return id
@@ -98,7 +99,7 @@ async function rewrite(db: Database, olds: readonly number[], sources: readonly 
 /** Sites with so many small segments that joining them pays. */
 export function mergeableSites(db: Database): number[] {
   const sql = `select distinct site_id as siteId from segments where kind in (${KINDS}) and retired_at is null and events < ${SMALL_EVENTS}
-    group by site_id, kind, import_id, hidden having count(*) >= ${SMALL_SEGMENTS}`
+    group by site_id, kind, import_id, run having count(*) >= ${SMALL_SEGMENTS}`
   return db
     .query<{ siteId: number }, []>(sql)
     .all()
@@ -107,7 +108,7 @@ export function mergeableSites(db: Database): number[] {
 
 /** Joins runs of small neighbours of one import. */
 export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
-  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, hidden, kind }) => `${kind} ${segment.importId} ${hidden}`)
+  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, run, kind }) => `${kind} ${segment.importId} ${run}`)
   for (const segments of groups.values()) {
     if (segments.filter(({ segment }) => segment.events < SMALL_EVENTS).length < SMALL_SEGMENTS) continue
     for (const run of smallRuns(segments)) {
@@ -146,13 +147,13 @@ export async function eraseVisits(
 ): Promise<number> {
   const turns: (() => void)[] = []
   let erased = 0
-  for (const { segment, id, hidden, kind } of openSegments(db, siteId)) {
+  for (const { segment, id, run, kind } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
     const keep = choose(segment).map((chosen) => 1 - chosen)
     const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
     if (count === 0) continue
     erased += count
-    const { turn } = await rewrite(db, [id], [{ part: segment, keep }], { hidden, kind }, now, commit)
+    const { turn } = await rewrite(db, [id], [{ part: segment, keep }], { kind, run }, now, commit)
     turns.push(turn)
   }
   if (turns.length > 0)
@@ -162,23 +163,22 @@ export async function eraseVisits(
   return erased
 }
 
-/** All segments of an import go. In the transaction of the caller. */
-export function dropImport(db: Database, siteId: number, importId: number, now: number): void {
-  const ids = idsOfImport(db, siteId, importId)
-  turnGeneration(db, [], ids, now)
+/** Removes all segments of an import, or those of one run, with its cursors. In the transaction of the caller. */
+export function dropImport(db: Database, siteId: number, importId: number, run: number | undefined, now: number): void {
+  turnGeneration(db, [], idsOfImport(db, siteId, importId, run), now)
+  const cursors = "delete from import_cursors where import_id = ? and (?2 is null or run = ?2)"
+  db.query<unknown, [number, number | null]>(cursors).run(importId, run ?? null)
+  if (run === undefined) forgetImportedVisitors(db, importId)
 }
 
-/** An import's segments take part in answers, or not. In the transaction of the caller. */
-export function hideImport(db: Database, siteId: number, importId: number, hidden: boolean): void {
-  const sql = "update segments set hidden = ? where site_id = ? and import_id = ? and retired_at is null"
-  db.query(sql).run(hidden ? 1 : 0, siteId, importId)
-  turnGeneration(db, [], [], 0)
-}
+/** Forgets which visitor a visitor of the source became. In the transaction of the caller. */
+export const forgetImportedVisitors = (db: Database, importId: number): void =>
+  void db.query("delete from import_visitors where import_id = ?").run(importId)
 
-function idsOfImport(db: Database, siteId: number, importId: number): number[] {
-  const sql = "select id from segments where site_id = ? and import_id = ? and retired_at is null"
+function idsOfImport(db: Database, siteId: number, importId: number, run: number | undefined): number[] {
+  const sql = "select id from segments where site_id = ? and import_id = ? and (?3 is null or run = ?3) and retired_at is null"
   return db
-    .query<{ id: number }, [number, number]>(sql)
-    .all(siteId, importId)
+    .query<{ id: number }, [number, number, number | null]>(sql)
+    .all(siteId, importId, run ?? null)
     .map(({ id }) => id)
 }
