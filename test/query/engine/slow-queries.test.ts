@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import type { Query } from "../../../src/domain/query.ts"
 import { Pool } from "../../../src/query/engine/pool.ts"
 import type { Task } from "../../../src/query/engine/queries.ts"
-import { createSlowQuestions, type Ending, type SlowQuestion } from "../../../src/query/engine/slow-queries.ts"
+import { createSlowQueries, type Ending, type SlowQuery } from "../../../src/query/engine/slow-queries.ts"
 import { fixedClock } from "../../kit.ts"
 import { AT_ONCE, UNTIL_STOPPED } from "./scripted-worker.ts"
 
@@ -34,7 +34,7 @@ const aggregate = (groupings: Query["groupings"]): Task => ({
 
 function openSlow() {
   const clock = fixedClock("2026-11-21T12:00:00Z")
-  const slow = createSlowQuestions(clock)
+  const slow = createSlowQueries(clock)
   const take = (task: Task, ms: number) => {
     const watched = slow.watch(task)
     watched.begun()
@@ -85,7 +85,7 @@ test("waiting for a worker is told apart from work, and so is how it ended", asy
   running.abort()
   await Promise.allSettled(answers)
   pool.close()
-  const told = (siteId: number, waitedMs: number, ending: Ending): SlowQuestion => ({
+  const told = (siteId: number, waitedMs: number, ending: Ending): SlowQuery => ({
     at: NOW + 2_000,
     kind: "last_match",
     siteId,

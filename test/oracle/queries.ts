@@ -20,7 +20,7 @@ import { edgesAround, type Time } from "./traffic.ts"
 import { NAMES, PAGES, SITES } from "./values.ts"
 
 const HOUR = 3_600_000
-/** Beside those of the traffic: of every kind of offset and change of clocks. */
+/** Zones in addition to those of the traffic, with every kind of offset and clock change. */
 const ZONES = [
   "UTC",
   "Europe/Berlin",
@@ -38,7 +38,7 @@ const ZONES = [
 export const someSite = (random: Random): SiteFacts => random.pick([SITES[0]!, SITES[0]!, SITES[0]!, SITES[1]!, SITES[2]!])
 export const someZone = (random: Random, { zones }: Time): string => random.pick(random.chance(0.7) ? zones : ZONES)
 
-/** Whole local days, or instants anywhere: at an event, just before or after one, where clocks change. */
+/** Returns whole local days, or a range of instants: at an event, just before or after one, or at a clock change. */
 export function someRange(random: Random, time: Time, timezone: string, visits: readonly RawVisit[]): Range {
   if (random.chance(0.5)) return rangeOf(someDays(random, time), timezone)
   const instants = [...edgesAround(time), ...visits.flatMap(({ events }) => events.map(({ at }) => at))]
@@ -51,7 +51,7 @@ export function someDays(random: Random, { day }: Time): Days {
   return { from, to: plusDays(from, random.pick([0, 0, 1, 2, 4, 7, 33])) }
 }
 
-/** Custom ranges lie where there is traffic, before or after. */
+/** Returns a comparison. Custom ranges lie in, before or after the traffic. */
 export function someComparison(random: Random, time: Time): Exclude<Comparison, { mode: "custom_hours" }> {
   const matchWeekday = random.chance(0.5)
   const mode = random.pick(COMPARISONS.filter((each) => each !== "none"))
@@ -99,7 +99,7 @@ function someGroupings(random: Random, { from, to }: Range): Grouping[] {
     const intervals = INTERVALS.filter((interval) => interval !== "minute" || to - from <= 24 * HOUR)
     groupings[random.whole(0, count - 1)] = { by: "time", interval: random.pick(intervals) }
   }
-  // Dimensions of a question are unique.
+  // The dimensions of a query are unique.
   const known = new Set<string>()
   return groupings.filter((grouping) => known.size < known.add(JSON.stringify(grouping)).size)
 }
@@ -137,7 +137,7 @@ function someStep(random: Random): FunnelStep {
     : { type: "page", match, value: random.pick(PAGES.slice(0, 6)) }
 }
 
-/** A moment at, or shortly after, an event: what came later is not there yet. */
+/** Returns a moment at or shortly after an event. */
 export function someMoment(random: Random, visits: readonly RawVisit[], { day }: Time): number {
   const instants = visits.flatMap(({ events }) => events.map(({ at }) => at))
   const at = instants.length > 0 ? random.pick(instants) : Date.parse(`${day}T00:00:00Z`)

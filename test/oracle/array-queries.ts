@@ -4,33 +4,33 @@ import { METRICS, type Metric } from "../../src/domain/metric.ts"
 import type { Grouping, Query } from "../../src/domain/query.ts"
 import type { Days } from "./periods.ts"
 import { rangeOf } from "./periods.ts"
-import { someDays, someQuery } from "./questions.ts"
+import { someDays, someQuery } from "./queries.ts"
 import type { Random } from "./random.ts"
 import type { RawVisit } from "./raw.ts"
 import type { Time } from "./traffic.ts"
 import { leavesOf } from "./variants.ts"
 
-/** A question as the oracle answers it, and as the array form writes it. */
-export interface ArrayAsking {
+/** A query as the oracle answers it and as the array form writes it. */
+export interface ArrayQuery {
   query: Query
   body: Record<string, unknown>
-  /** Of a range of whole days. */
+  /** Present for a range of whole days. */
   days: Days | undefined
 }
 
 const NAMES: Record<string, string> = { DE: "Germany", US: "United States", AU: "Australia", NP: "Nepal" }
 
-/** Undefined when the array form cannot ask it: patterns too long for it, too many minutes. */
-export function someArrayAsking(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): ArrayAsking | undefined {
+/** Returns undefined for a query that the array form cannot express: a pattern that is too long, too many minutes. */
+export function someArrayQuery(random: Random, time: Time, visits: (siteId: number) => readonly RawVisit[]): ArrayQuery | undefined {
   const drawn = someQuery(random, time, visits)
   const days = random.chance(0.6) ? someDays(random, time) : undefined
   const from = secondOf(drawn.range.from)
-  // A day that a zone has left out is empty; instants name a second at least.
+  // A day that a zone skips is empty, but a range of instants has at least a second.
   const to = Math.max(from, secondOf(drawn.range.to - 1)) + 1_000
   const range = days ? rangeOf(days, drawn.timezone) : { from, to }
   const groupings = drawn.groupings.map((grouping) => withTexts(random, grouping))
   const filter = drawn.filter && withNames(random, drawn.filter)
-  const metrics = askable(drawn.metrics, groupings, filter)
+  const metrics = allowedMetrics(drawn.metrics, groupings, filter)
   const { anyEvent: _, filter: __, ...plain } = drawn
   const query: Query = {
     ...plain,
@@ -41,7 +41,7 @@ export function someArrayAsking(random: Random, time: Time, visits: (siteId: num
     order: [],
     fillBuckets: false,
   }
-  if (!isAskable(query)) return undefined
+  if (!isAllowed(query)) return undefined
   const names = groupings.map((grouping) => nameOf(random, grouping))
   const order = someOrder(random, query)
   const written = order.map(({ by, index, descending }) => [
@@ -63,7 +63,7 @@ export function someArrayAsking(random: Random, time: Time, visits: (siteId: num
 
 const secondOf = (at: number) => Math.floor(at / 1_000) * 1_000
 
-/** In UTC, or with some other offset. */
+/** Formats an instant in UTC or with a random offset. */
 function instantText(random: Random, at: number): string {
   const minutes = random.pick([0, 0, 120, -570, 345])
   const local = new Date(at + minutes * 60_000).toISOString().slice(0, 19)
@@ -73,7 +73,7 @@ function instantText(random: Random, at: number): string {
     : `${local}${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`
 }
 
-/** As the array form shows a missing value it orders it; countries by code or by name. */
+/** The array form sorts a missing value by the text it shows. Countries are grouped by code or by name. */
 function withTexts(random: Random, grouping: Grouping): Grouping {
   if (grouping.by === "time") return grouping
   const named = grouping.dimension === "country" && random.chance(0.5)
@@ -93,8 +93,8 @@ function withNames(random: Random, filter: Filter): Filter {
   return { ...filter, named: true, values: filter.values.map((value) => NAMES[value] ?? value) }
 }
 
-/** Metrics that go with the dimensions and filters by the table of api.md 7.2. */
-function askable(metrics: readonly Metric[], groupings: readonly Grouping[], filter: Filter | undefined): Metric[] {
+/** Returns the metrics that api.md 7.2 allows with these dimensions and filters. */
+function allowedMetrics(metrics: readonly Metric[], groupings: readonly Grouping[], filter: Filter | undefined): Metric[] {
   const grouped = groupings.map((grouping) => (grouping.by === "time" ? "time" : grouping.dimension))
   const named = [...grouped, ...leavesOf(filter, false).map(({ dimension }) => dimension)]
   const has = (...names: string[]) => grouped.some((name) => names.includes(name))
@@ -121,7 +121,7 @@ function askable(metrics: readonly Metric[], groupings: readonly Grouping[], fil
   return METRICS.filter((metric) => metrics.includes(metric) && !refused[alike[metric] ?? metric])
 }
 
-function isAskable({ filter, groupings, range }: Query): boolean {
+function isAllowed({ filter, groupings, range }: Query): boolean {
   const patterns = leavesOf(filter, true).flatMap(({ op, values }) => (op === "matches_wildcard" ? values : []))
   if (patterns.some((pattern) => pattern.length > 200 || pattern.split("*").length > 9)) return false
   const minutes = groupings.some((grouping) => grouping.by === "time" && grouping.interval === "minute")
@@ -165,7 +165,7 @@ function leaf(random: Random, condition: Condition, operator: string): unknown[]
 const missingTexts = (dimension: string): string[] =>
   missingText(dimension) === "Direct / None" ? ["Direct", "Direct / None", "(none)"] : ["(none)", "(not set)", ""]
 
-/** Never by what two dimensions of one name would make ambiguous. */
+/** Returns a random order. */
 function someOrder(random: Random, { metrics, groupings }: Query): Query["order"] {
   return Array.from({ length: random.pick([0, 0, 1, 2]) }, () => {
     const isOfGrouping = groupings.length > 0 && random.chance(0.3)
