@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { waitText } from "../../src/ui/parts/countdown.tsx"
-import { passwordWords } from "../../src/ui/parts/form/password-words.ts"
+import { waitText } from "../../src/ui/parts/form/form.tsx"
+import { passwordWords } from "../../src/ui/parts/form/new-password.tsx"
 import { nextPage, withNext } from "../../src/ui/screens/access/next-page.ts"
 
 test.each([

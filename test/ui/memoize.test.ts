@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { memoize } from "../../src/ui/text/memoize.ts"
+import { memoize } from "../../src/ui/text/format.ts"
 
 test("creates a value once per arguments", () => {
   let made = 0

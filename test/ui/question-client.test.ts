@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { notifyManager, QueryObserver } from "@tanstack/react-query"
-import { createQueryClient } from "../../src/ui/api/query-client.ts"
+import { createQueryClient } from "../../src/ui/api/api.ts"
 
 /** A question whose attempts are answered by hand, and what a screen was shown of it. */
 function asked() {

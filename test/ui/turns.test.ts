@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { inTurn } from "../../src/ui/browser/yielding.ts"
+import { inTurn } from "../../src/ui/parts/loading.ts"
 
 /** Resolves in a task that was asked for now. */
 const task = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,5 +1,5 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../parts/lazy-screen.ts"
+import { lazyPart } from "../parts/loading.ts"
 import { closeDialog, type OpenDialog, openDialog } from "./open-dialog.ts"
 
 const FilterDialog = lazyPart(() => import("./filters/filter-dialog.tsx"))

@@ -1,9 +1,8 @@
 import { Redirect, Route, Switch } from "wouter"
 import { isGuestPath } from "../../domain/own-path.ts"
-import { boot } from "../api/boot.ts"
-import { ReloadPage } from "../browser/load-again.ts"
-import { lazyScreen } from "../parts/lazy-screen.ts"
-import { NotFound } from "../parts/system-pages.tsx"
+import { boot } from "../api/session.ts"
+import { lazyScreen, ReloadPage } from "../parts/loading.ts"
+import { NotFound } from "../parts/states.tsx"
 
 const screens = {
   "/signin": lazyScreen(() => import("../screens/access/sign-in.tsx")),

@@ -1,6 +1,6 @@
 import { Route, Switch } from "wouter"
-import { lazyScreen } from "../parts/lazy-screen.ts"
-import { NotFound } from "../parts/system-pages.tsx"
+import { lazyScreen } from "../parts/loading.ts"
+import { NotFound } from "../parts/states.tsx"
 import { areaScreen } from "../shell/area-frame.tsx"
 import { areas } from "../shell/plugin-pages.ts"
 import { SiteShell } from "../shell/site-shell.tsx"

@@ -1,6 +1,5 @@
-import { useMe } from "../api/me.ts"
+import { signOut, useMe } from "../api/session.ts"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { signOut } from "../sign-in/sign-out.ts"
 import { mayOpen, sections } from "./plugin-pages.ts"
 
 /** Renders the menu with the user's account, organizations, plugin sections, help and sign-out. */

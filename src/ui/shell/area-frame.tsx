@@ -1,10 +1,10 @@
 import type { ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { Route, Switch } from "wouter"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
-import { lazyScreen } from "../parts/lazy-screen.ts"
-import { Forbidden, NotFound } from "../parts/system-pages.tsx"
+import { lazyScreen } from "../parts/loading.ts"
+import { Forbidden, NotFound } from "../parts/states.tsx"
 import { mayOpen, type OwnedArea, type SitePage } from "./plugin-pages.ts"
 import { SiteShell } from "./site-shell.tsx"
 

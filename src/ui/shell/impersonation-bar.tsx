@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { post } from "../api/api.ts"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { Button } from "../parts/button.tsx"
 import { sentenceOf } from "../parts/states.tsx"
 import { timeText } from "../text/format.ts"

@@ -1,4 +1,4 @@
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { Dialog } from "../parts/dialog.tsx"
 import { PERIOD_WORDS } from "../text/period-words.ts"
 import { entriesFor } from "./navigation.ts"

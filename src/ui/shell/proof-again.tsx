@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { post, send } from "../api/api.ts"
-import type { Me } from "../api/boot.ts"
+import type { Me } from "../api/session.ts"
 import { Button } from "../parts/button.tsx"
 import { TextField } from "../parts/form/fields.tsx"
 import { Form } from "../parts/form/form.tsx"

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks"
-import { useMe } from "../api/me.ts"
-import { type Asked, asked } from "../api/proof.ts"
+import { type Asked, asked } from "../api/api.ts"
+import { useMe } from "../api/session.ts"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { stopImpersonation } from "./impersonation-bar.tsx"

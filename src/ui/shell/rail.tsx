@@ -1,5 +1,5 @@
 import { Link, useLocation } from "wouter"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { type AnyIcon, Icon } from "../parts/icon.tsx"
 import { MenuItem, Popover } from "../parts/menu.tsx"
 import { entriesFor, GROUPS, type Group, type NavigationEntry } from "./navigation.ts"

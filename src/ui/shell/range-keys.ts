@@ -2,7 +2,7 @@ import { isFiltered, useSiteAddress } from "../browser/address.ts"
 import { useKeys } from "../parts/shortcuts.ts"
 import { stepped, todayIn } from "../report/data/ranges.ts"
 import { useStatsSource } from "../report/data/source.ts"
-import { clearFilters } from "../report/filters/clear-filters.ts"
+import { clearFilters } from "../report/filters/filter-bar.tsx"
 import { openDialog } from "../report/open-dialog.ts"
 import { PERIOD_WORDS } from "../text/period-words.ts"
 

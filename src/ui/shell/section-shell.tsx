@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { Route, Switch, useLocation } from "wouter"
-import { NotFound } from "../parts/system-pages.tsx"
+import { NotFound } from "../parts/states.tsx"
 import type { PluginSection, SectionPage } from "./plugin-pages.ts"
 import { BottomBar, RailGroup } from "./rail.tsx"
 import { TopBar } from "./top-bar.tsx"

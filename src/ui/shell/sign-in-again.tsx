@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks"
 import { post } from "../api/api.ts"
-import type { Me } from "../api/boot.ts"
-import { useRefreshMe } from "../api/me.ts"
+import { type Me, useRefreshMe } from "../api/session.ts"
 import { FactorForm, type FactorRequired, PasskeyForm, type SignedIn } from "../sign-in/factor-form.tsx"
 import { canUsePasskeys } from "../sign-in/passkey.ts"
 import { useSignInMethods } from "../sign-in/ways-in.ts"

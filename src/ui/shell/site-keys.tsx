@@ -1,8 +1,8 @@
 import { Suspense } from "preact/compat"
 import { useState } from "preact/hooks"
 import { useLocation } from "wouter"
-import { useMe } from "../api/me.ts"
-import { lazyPart } from "../parts/lazy-screen.ts"
+import { useMe } from "../api/session.ts"
+import { lazyPart } from "../parts/loading.ts"
 import { useKeys } from "../parts/shortcuts.ts"
 import { entriesFor } from "./navigation.ts"
 

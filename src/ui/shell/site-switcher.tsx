@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { Icon } from "../parts/icon.tsx"
 import { MenuItem, Popover } from "../parts/menu.tsx"
-import { visible } from "../text/safe-text.ts"
+import { visible } from "../text/safe-text.tsx"
 
 /** Number of sites above which a search field is shown. */
 const MANY = 8

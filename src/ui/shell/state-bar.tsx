@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query"
 import { get } from "../api/api.ts"
-import { useMe } from "../api/me.ts"
+import { useMe } from "../api/session.ts"
 import { timeText } from "../text/format.ts"
-import { visible } from "../text/safe-text.ts"
+import { visible } from "../text/safe-text.tsx"
 
 interface InstanceState {
   states: { code: string; since: string; remedy: string }[]

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Link } from "wouter"
-import { useMe } from "../api/me.ts"
-import { lazyPart } from "../parts/lazy-screen.ts"
-import { Mark } from "../parts/mark.tsx"
+import { useMe } from "../api/session.ts"
+import { Mark } from "../parts/icon.tsx"
+import { lazyPart } from "../parts/loading.ts"
 import { AccountMenu } from "./account-menu.tsx"
 
 const StateBar = lazyPart(() => import("./state-bar.tsx"))

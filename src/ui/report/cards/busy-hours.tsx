@@ -1,7 +1,7 @@
 import type { BusyHours as Grid } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { Card } from "../../parts/card.tsx"
+import { Card } from "../../parts/page.tsx"
 import { dayText, exact, short } from "../../text/format.ts"
 import { addDays } from "../data/ranges.ts"
 import { useStatsSource } from "../data/source.ts"

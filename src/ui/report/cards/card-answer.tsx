@@ -2,8 +2,8 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { Suspense } from "preact/compat"
 import { Problem } from "../../api/api.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
+import { Answer } from "../../parts/states.tsx"
 
 const Unsupported = lazyPart(() => import("./unsupported.tsx"))
 

@@ -7,12 +7,11 @@ import type { FlatMetric } from "../../../domain/metric.ts"
 import type { SiteAddress } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
-import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { CutText, visible } from "../../text/safe-text.tsx"
 import { dimensionLabel } from "../../text/words.ts"
 import { type CardTab, detailsTab } from "../data/card-tabs.ts"
 import { filtersAfter } from "../data/row-filters.ts"
@@ -152,7 +151,7 @@ interface DetailsTableProps {
 }
 
 /** A page of rows. A click on a row filters the dashboard behind the dialog by it. */
-export function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: DetailsTableProps) {
+function DetailsTable({ tab, title, data, metrics, sort, onSort, hasShare }: DetailsTableProps) {
   const { base, address, searchWith } = useSiteAddress()
   if (data.rows.length === 0) return <EmptyState>No matches in this period.</EmptyState>
   type Row = ComparedBreakdown["rows"][number]

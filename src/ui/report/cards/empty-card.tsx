@@ -3,7 +3,7 @@ import { Button, ButtonLink } from "../../parts/button.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import type { CardTab } from "../data/card-tabs.ts"
 import { useStatsSource } from "../data/source.ts"
-import { clearFilters } from "../filters/clear-filters.ts"
+import { clearFilters } from "../filters/filter-bar.tsx"
 
 /** Explains why a card has no rows and offers one action. */
 export default function EmptyCard({ tab }: { tab?: CardTab }) {

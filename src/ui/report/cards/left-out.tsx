@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { useSiteAddress } from "../../browser/address.ts"
 import { IconButton } from "../../parts/button.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { unknownCards } from "../data/card-tabs.ts"
 
 /** Notice about parts of the URL that were not recognized. With `ownCards` the page has cards of its own, so unknown card names are not reported. */

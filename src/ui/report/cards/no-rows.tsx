@@ -1,5 +1,5 @@
 import { Suspense } from "preact/compat"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import type { CardTab } from "../data/card-tabs.ts"
 
 const Empty = lazyPart(() => import("./empty-card.tsx"))

@@ -33,7 +33,7 @@ const CODES = new Map(
 )
 
 /** Returns the country code of a shape on the map by its ISO number. A few disputed areas have no code. */
-export const countryCode = (number: string): string | undefined => CODES.get(number)
+const countryCode = (number: string): string | undefined => CODES.get(number)
 
 /** Outlines of all countries but Antarctica, which has no visitors and would take a quarter of the height. */
 const shapes = feature(atlas, atlas.objects.countries)

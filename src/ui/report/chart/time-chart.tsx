@@ -2,11 +2,10 @@ import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Timeseries } from "../../../domain/report.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { useTurns } from "../../browser/yielding.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart, useTurns } from "../../parts/loading.ts"
 import { useKeys } from "../../parts/shortcuts.ts"
 import { metricLabel, metricText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { figureOf } from "../data/strip-metrics.ts"
 import { ExportMenu } from "../export/export-menu.tsx"
 import { type NoteShown, placesOf } from "../notes/notes.ts"
@@ -21,7 +20,7 @@ import { IntervalField } from "./interval-field.tsx"
 const ChartTable = lazyPart(() => import("./chart-table.tsx"))
 const ReadOut = lazyPart(() => import("./read-out.tsx"))
 
-export interface TimeChartProps {
+interface TimeChartProps {
   series: Timeseries
   metric: string
   notes: readonly NoteShown[]

@@ -14,7 +14,7 @@ export interface CardTab {
   under?: string
 }
 
-export const NOT_FOUND: AddressFilter = { dimension: "event", operator: "is", values: ["404"] }
+const NOT_FOUND: AddressFilter = { dimension: "event", operator: "is", values: ["404"] }
 
 export const SOURCE_TABS: readonly CardTab[] = [
   { id: "source", label: "Source", dimension: "source" },

@@ -1,7 +1,7 @@
 import type { Dimension } from "../../../domain/dimension.ts"
 import { OPERATORS, type Operator } from "../../../domain/filter.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { dimensionLabel, operatorText } from "../../text/words.ts"
 import { valueText } from "./value-text.ts"
 

@@ -1,4 +1,4 @@
-import { webAddress } from "../../text/safe-text.ts"
+import { webAddress } from "../../text/safe-text.tsx"
 import type { CardTab } from "./card-tabs.ts"
 
 const PAGES = ["page", "entry_page", "exit_page"]

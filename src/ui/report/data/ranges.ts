@@ -4,7 +4,7 @@
  * named without a request.
  */
 import type { AddressInterval, SiteAddress } from "../../../domain/site-address.ts"
-import { memoize } from "../../text/memoize.ts"
+import { memoize } from "../../text/format.ts"
 
 export interface DayRange {
   from: string

@@ -44,7 +44,7 @@ function useNamedCodes(address: SiteAddress, { dimension, search }: Pick<CardTab
 const MAX_CODES = 50
 
 /** Returns the codes of the countries whose names contain a text, at most as many as one filter accepts. */
-export function countryCodes(text: string): string[] {
+function countryCodes(text: string): string[] {
   const wanted = text.toLowerCase()
   return CODES.filter((code) => code.toLowerCase() === wanted || countryName(code)?.toLowerCase().includes(wanted)).slice(0, MAX_CODES)
 }

@@ -2,7 +2,7 @@ import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from 
 import { useEffect } from "preact/hooks"
 import type { Breakdown, GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
 import type { FlatArguments } from "../../../domain/site-address.ts"
-import { boot } from "../../api/boot.ts"
+import { boot } from "../../api/session.ts"
 import { type StatsSource, useStatsSource } from "./source.ts"
 
 interface Reports {
@@ -33,7 +33,7 @@ export function useReport<Name extends string>(
   }) as UseQueryResult<Name extends keyof Reports ? Reports[Name] : unknown, Error> // `Reports` lists the shape of each report
 }
 
-export interface Asked {
+interface Asked {
   report: string
   given: FlatArguments
 }

@@ -1,5 +1,4 @@
-import { locale } from "../../text/format.ts"
-import { memoize } from "../../text/memoize.ts"
+import { locale, memoize } from "../../text/format.ts"
 
 const namesOf = memoize((locale: string, type: "region" | "language") => new Intl.DisplayNames(locale, { type }))
 

@@ -1,13 +1,13 @@
 import type { FlatMetric } from "../../../domain/metric.ts"
 import { rangeArguments, type SiteAddress, summaryArguments, timeseriesArguments } from "../../../domain/site-address.ts"
-import { useMe } from "../../api/me.ts"
+import { useMe } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { copyText } from "../../browser/clipboard.ts"
-import { saveFile } from "../../browser/save-file.ts"
-import { toast } from "../../browser/toasts.ts"
+import { saveFile } from "../../browser/files.ts"
+import { copyText } from "../../parts/copy.tsx"
 import { MenuItem } from "../../parts/menu.tsx"
+import { toast } from "../../parts/toasts.tsx"
 import { metricLabel, rangeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { rangeOf, todayIn } from "../data/ranges.ts"
 import { asQuery, useStatsSource } from "../data/source.ts"
 import { stripMetrics } from "../data/strip-metrics.ts"
@@ -48,14 +48,14 @@ export default function ExportItems({ close }: { close(): void }) {
 /** Picks the arguments that a CSV export accepts: no comparison. */
 const pick = ({ interval, metrics }: ReturnType<typeof timeseriesArguments>) => ({ metrics, ...(interval !== undefined && { interval }) })
 
-export interface AskedSummary {
+interface AskedSummary {
   siteId: number
   address: SiteAddress
   metrics: readonly FlatMetric[]
 }
 
 /** Returns the page's summary as a curl command for the public API. The key is taken from an environment variable. */
-export function apiCall(origin: string, { siteId, address, metrics }: AskedSummary): string {
+function apiCall(origin: string, { siteId, address, metrics }: AskedSummary): string {
   const query = asQuery(summaryArguments(address, metrics))
   return `curl -H "Authorization: Bearer $FOOTFALL_KEY" ${quoted(`${origin}/api/public/v1/sites/${siteId}/stats/summary?${query}`)}`
 }
@@ -64,14 +64,14 @@ export function apiCall(origin: string, { siteId, address, metrics }: AskedSumma
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Returns the page's summary as a prompt for an assistant with the MCP tools of this instance. */
-export const mcpPrompt = ({ siteId, address, metrics }: AskedSummary): string =>
+const mcpPrompt = ({ siteId, address, metrics }: AskedSummary): string =>
   `Call the Footfall tool get_summary with ${JSON.stringify({ site_id: siteId, ...summaryArguments(address, metrics) })} and tell me what stands out.`
 
 const MARGIN = 16
 const TITLE = 32
 
 /** Saves the page's chart with a title as a PNG file. Returns false if no chart is shown. */
-export function savePicture(title: string, fileName: string): boolean {
+function savePicture(title: string, fileName: string): boolean {
   const chart = document.querySelector<HTMLCanvasElement>(".chart-canvas canvas")
   if (!chart || chart.width === 0) return false
   const scale = devicePixelRatio

@@ -1,6 +1,6 @@
 import { Suspense } from "preact/compat"
 import { Icon } from "../../parts/icon.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 
 const Items = lazyPart(() => import("./export-items.tsx"))

@@ -1,7 +1,8 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
-import { isFiltered, useSiteAddress } from "../../browser/address.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { type AddressOfSite, isFiltered, useSiteAddress } from "../../browser/address.ts"
+import { lazyPart } from "../../parts/loading.ts"
+import { toast } from "../../parts/toasts.tsx"
 
 const loadPills = () => import("./filter-pills.tsx")
 const FilterPills = lazyPart(loadPills)
@@ -27,4 +28,10 @@ export function FilterBar({ onShown }: { onShown?(): void }) {
       <FilterPills {...(onShown && { onShown })} />
     </Suspense>
   )
+}
+
+/** Removes all filters and shows a toast with *Undo*. */
+export function clearFilters({ address: { filters, segment, cohort }, go }: Pick<AddressOfSite, "address" | "go">): void {
+  go({ filters: [], segment: undefined, cohort: undefined })
+  toast("Filters cleared", () => go({ filters, segment, cohort }))
 }

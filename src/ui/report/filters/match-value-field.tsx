@@ -2,7 +2,7 @@ import { useId } from "preact/hooks"
 import type { Suggestions } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { useDebouncedValue } from "../../browser/debounced.ts"
+import { useDebouncedValue } from "../../browser/hooks.ts"
 import { TextField } from "../../parts/form/fields.tsx"
 import { useReport } from "../data/use-report.ts"
 

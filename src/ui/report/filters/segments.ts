@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { getAll } from "../data/get-all.ts"
+import { getAll } from "../../api/api.ts"
 
 /** A segment of a site, as returned by `GET /api/private/sites/{site}/segments`. */
 export interface SegmentShown {

@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { getAll } from "../data/get-all.ts"
+import { getAll } from "../../api/api.ts"
 import type { DayRange } from "../data/ranges.ts"
 
 /** A note, as returned by `GET /api/private/sites/{site}/annotations`. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { isDay } from "../../../domain/site-address.ts"
-import { useSite } from "../../api/site.ts"
+import { useSite } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
@@ -128,7 +128,7 @@ const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6].map((index) => addDays("2024-01-01", inde
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 }
 
 /** Calendar of one month with weeks starting on Monday. */
-export function MonthGrid({ month, range, last, onChoose, onLeave }: MonthGridProps) {
+function MonthGrid({ month, range, last, onChoose, onLeave }: MonthGridProps) {
   const weeks = weeksOf(month)
   const move = (event: KeyboardEvent) => {
     const day = (event.target as HTMLElement).dataset.day

@@ -1,8 +1,8 @@
 import { Suspense } from "preact/compat"
 import { Icon } from "../../parts/icon.tsx"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import type { CardTab } from "../data/card-tabs.ts"
 
 const Items = lazyPart(() => import("./row-menu-items.tsx"))

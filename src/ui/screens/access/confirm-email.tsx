@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Redirect, useLocation, useParams } from "wouter"
 import { post } from "../../api/api.ts"
-import { boot } from "../../api/boot.ts"
+import { boot } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { AccessPage } from "./access-page.tsx"

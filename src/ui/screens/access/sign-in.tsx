@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Link, Redirect, useLocation, useSearch } from "wouter"
 import { post } from "../../api/api.ts"
-import { boot } from "../../api/boot.ts"
+import { boot } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"

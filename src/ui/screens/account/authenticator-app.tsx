@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks"
 import { post } from "../../api/api.ts"
-import type { Me } from "../../api/boot.ts"
-import { useRefreshMe } from "../../api/me.ts"
-import { toast } from "../../browser/toasts.ts"
+import { type Me, useRefreshMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
 import { Dialog } from "../../parts/dialog.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
+import { toast } from "../../parts/toasts.tsx"
 import { Part } from "./section.tsx"
 
 interface Started {

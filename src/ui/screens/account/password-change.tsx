@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks"
 import { Problem, post } from "../../api/api.ts"
-import type { Me } from "../../api/boot.ts"
-import { toast } from "../../browser/toasts.ts"
+import type { Me } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { NewPassword } from "../../parts/form/new-password.tsx"
+import { toast } from "../../parts/toasts.tsx"
 import { Part } from "./section.tsx"
 
 export function PasswordChange({ me: { user } }: { me: Me }) {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { boot, type Me } from "../../api/boot.ts"
+import { boot, type Me } from "../../api/session.ts"
 import { AuthenticatorApp } from "./authenticator-app.tsx"
 import { PasskeyList } from "./passkey-list.tsx"
 import { PasswordChange } from "./password-change.tsx"

@@ -1,9 +1,8 @@
 import { patch } from "../../api/api.ts"
-import type { Me } from "../../api/boot.ts"
-import { useRefreshMe } from "../../api/me.ts"
+import { type Me, useRefreshMe } from "../../api/session.ts"
 
 type User = Me["user"]
-export type ProfileChanges = Partial<Pick<User, "name" | "locale" | "time_format" | "theme" | "shortcuts" | "start_page">>
+type ProfileChanges = Partial<Pick<User, "name" | "locale" | "time_format" | "theme" | "shortcuts" | "start_page">>
 
 /** Returns a function that saves changes to the user's account. It fails if the account was changed elsewhere since it was loaded. */
 export function useSaveProfile({ user }: Me): (changes: ProfileChanges) => Promise<void> {

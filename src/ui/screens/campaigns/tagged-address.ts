@@ -6,7 +6,7 @@ export const TAGS = [
   { id: "utm_term", label: "Term", example: "red shoes" },
   { id: "utm_content", label: "Content", example: "button" },
 ] as const
-export type TagId = (typeof TAGS)[number]["id"]
+type TagId = (typeof TAGS)[number]["id"]
 export type Tags = Partial<Record<TagId, string>>
 
 /**

@@ -1,6 +1,6 @@
 import { Suspense } from "preact/compat"
-import { useMe } from "../../api/me.ts"
-import { lazyPart } from "../../parts/lazy-screen.ts"
+import { useMe } from "../../api/session.ts"
+import { lazyPart } from "../../parts/loading.ts"
 import { useStatsSource } from "../../report/data/source.ts"
 import { panels } from "../../shell/plugin-pages.ts"
 

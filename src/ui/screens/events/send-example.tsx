@@ -1,9 +1,8 @@
 import { useId, useState } from "preact/hooks"
-import { useSite } from "../../api/site.ts"
-import { Answer } from "../../parts/answer.tsx"
-import { Card } from "../../parts/card.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { Tabs } from "../../parts/tabs.tsx"
+import { useSite } from "../../api/session.ts"
+import { CopyButton } from "../../parts/copy.tsx"
+import { Card, Tabs } from "../../parts/page.tsx"
+import { Answer } from "../../parts/states.tsx"
 import type { SnippetSite } from "../sites/snippets.ts"
 import { EXAMPLE_NOTES, EXAMPLE_TABS, type ExampleTab, exampleText } from "./examples.ts"
 

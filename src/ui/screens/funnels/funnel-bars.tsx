@@ -1,7 +1,7 @@
 import type { FunnelInsight } from "../../../domain/insight.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { counted, duration, exact, NOTHING, percent, short } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 
 type Step = FunnelInsight["steps"][number]
 interface Stage extends Step {

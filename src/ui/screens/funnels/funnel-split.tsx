@@ -5,7 +5,7 @@ import { SelectField } from "../../parts/form/fields.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { valueText } from "../../report/data/value-text.ts"
 import { exact, percent } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { dimensionLabel } from "../../text/words.ts"
 
 /** Dimensions of which a visit has exactly one value. */

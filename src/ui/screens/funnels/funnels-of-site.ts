@@ -1,5 +1,5 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { getAll } from "../../report/data/get-all.ts"
+import { getAll } from "../../api/api.ts"
 import type { FunnelShown } from "./funnel-draft.ts"
 
 export const funnelsPath = (siteId: number): string => `/api/private/sites/${siteId}/funnels`

@@ -3,7 +3,7 @@ import type { FunnelInsight } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { Problem } from "../../api/api.ts"
 import { useSiteAddress } from "../../browser/address.ts"
-import { useDebouncedValue } from "../../browser/debounced.ts"
+import { useDebouncedValue } from "../../browser/hooks.ts"
 import { useReport } from "../../report/data/use-report.ts"
 import { countedInput, type FunnelDraft } from "./funnel-draft.ts"
 

@@ -1,5 +1,5 @@
-import { useInView } from "../../browser/in-view.ts"
-import { Spark } from "../../parts/spark.tsx"
+import { useInView } from "../../browser/hooks.ts"
+import { Spark } from "../../parts/values.tsx"
 import { useReport } from "../../report/data/use-report.ts"
 import { NOTHING } from "../../text/format.ts"
 

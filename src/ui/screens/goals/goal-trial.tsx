@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query"
 import type { GoalInput } from "../../../domain/goal.ts"
 import { post } from "../../api/api.ts"
-import { agoText } from "../../text/ago.ts"
+import { agoText } from "../../parts/values.tsx"
 import { counted } from "../../text/format.ts"
 import { goalsPath } from "./goals-of-site.ts"
 
 /** What a rule would have counted, as `POST …/goals/test` returns it. */
-export interface GoalTrial {
+interface GoalTrial {
   conversions_7d: number
   visitors_7d: number
   /** Time of the last match, of all time. Null if there is none. */

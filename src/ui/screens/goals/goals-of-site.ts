@@ -1,9 +1,8 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { post, remove } from "../../api/api.ts"
-import { toast } from "../../browser/toasts.ts"
+import { getAll, post, remove } from "../../api/api.ts"
 import { sentenceOf } from "../../parts/states.tsx"
-import { getAll } from "../../report/data/get-all.ts"
-import { visible } from "../../text/safe-text.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
 import { draftOf, type GoalShown, inputOf } from "./goal-rule.ts"
 
 export const goalsPath = (siteId: number): string => `/api/private/sites/${siteId}/goals`

@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { canInOrganization, useMe } from "../../api/me.ts"
+import { canInOrganization, useMe } from "../../api/session.ts"
 import { exampleRequest } from "../organization/keys/examples.ts"
 import { SCOPE_WORDS } from "../organization/keys/scopes.ts"
 import { CodeBlock } from "./code-block.tsx"

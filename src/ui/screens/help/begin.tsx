@@ -1,6 +1,6 @@
 import { Link } from "wouter"
-import { canOnSite, useMe } from "../../api/me.ts"
-import { visible } from "../../text/safe-text.ts"
+import { canOnSite, useMe } from "../../api/session.ts"
+import { visible } from "../../text/safe-text.tsx"
 
 export function Begin() {
   const me = useMe()

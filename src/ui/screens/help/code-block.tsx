@@ -1,4 +1,4 @@
-import { CopyButton } from "../../parts/copy-button.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
 
 /** Renders code with a copy button. */
 export const CodeBlock = ({ text, label }: { text: string; label: string }) => (

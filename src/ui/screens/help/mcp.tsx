@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { useMe } from "../../api/me.ts"
+import { useMe } from "../../api/session.ts"
 import { McpBlocks } from "../organization/keys/mcp-blocks.tsx"
 
 const TOOLS: readonly (readonly [name: string, description: string])[] = [

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { useMemo, useRef, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
-import { CutText } from "../../parts/cut-text.tsx"
 import { counted, percent, short } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { CutText, visible } from "../../text/safe-text.tsx"
 import { type Box, boxAfter, COLUMN_WIDTH, flowLayout } from "./flow-layout.ts"
 import { itemOfNode, itemText, type JourneyNode, type JourneyQuestion } from "./journey-question.ts"
 

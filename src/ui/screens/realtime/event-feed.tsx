@@ -1,14 +1,13 @@
 import type { RealtimePanel } from "../../../domain/insight.ts"
 import type { AddressFilter } from "../../../domain/site-address.ts"
-import { CutText } from "../../parts/cut-text.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { EmptyState } from "../../parts/states.tsx"
 import { MISSING, UNKNOWN, valueText } from "../../report/data/value-text.ts"
 import { clockText } from "../../text/format.ts"
-import { visible, webAddress } from "../../text/safe-text.ts"
+import { CutText, visible, webAddress } from "../../text/safe-text.tsx"
 
-export type FeedEvent = RealtimePanel["events"][number]
+type FeedEvent = RealtimePanel["events"][number]
 
 const FIELDS: Readonly<Record<string, keyof FeedEvent>> = {
   page: "page",

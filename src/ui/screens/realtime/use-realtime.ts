@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { useEffect, useRef } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
-import { getAll } from "../../report/data/get-all.ts"
+import { getAll } from "../../api/api.ts"
 import { type LiveLine, useLiveLine } from "../../report/data/live-line.ts"
 import { useReport } from "../../report/data/use-report.ts"
 
@@ -10,7 +10,7 @@ const MIN_INTERVAL_MS = 2_000
 const MAX_INTERVAL_MS = 15_000
 const ROWS = 10
 
-export interface RealtimeFeed extends LiveLine {
+interface RealtimeFeed extends LiveLine {
   report: UseQueryResult<RealtimePanel, Error>
 }
 

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query"
 import { get } from "../../api/api.ts"
-import { Answer } from "../../parts/answer.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
-import { EmptyState } from "../../parts/states.tsx"
+import { Answer, EmptyState } from "../../parts/states.tsx"
 import { REASON_WORDS } from "../../report/drops/drop-words.ts"
 import { type DropsShown, useDrops } from "../../report/drops/drops.ts"
 import { dayText, exact, timeText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.ts"
+import { visible } from "../../text/safe-text.tsx"
 import { sitePath } from "./settings.ts"
 
 interface Sample {

@@ -1,5 +1,5 @@
 import { ButtonLink } from "../../parts/button.tsx"
-import { Card } from "../../parts/card.tsx"
+import { Card } from "../../parts/page.tsx"
 
 /** Links to the pages of goals, funnels and properties. */
 export const GoalsAndProperties = ({ siteId }: { siteId: number }) => (

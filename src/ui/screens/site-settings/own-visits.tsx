@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks"
 import { post } from "../../api/api.ts"
-import { toast } from "../../browser/toasts.ts"
 import { Button } from "../../parts/button.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
-import { visible } from "../../text/safe-text.ts"
+import { toast } from "../../parts/toasts.tsx"
+import { visible } from "../../text/safe-text.tsx"
 import { examplePage } from "../sites/snippets.ts"
 import type { WholeSite } from "./settings.ts"
 

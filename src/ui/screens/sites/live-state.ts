@@ -47,7 +47,7 @@ interface Checked {
   first_event_at?: string | null
 }
 
-export interface Checks {
+interface Checks {
   script: StepState
   event: StepState
   /** Why no event is counted, if known. */

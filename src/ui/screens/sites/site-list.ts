@@ -41,7 +41,7 @@ async function allSites(more: string, signal: AbortSignal): Promise<ListedSite[]
   return sites
 }
 
-export interface SiteList {
+interface SiteList {
   sites: ListedSite[] | undefined
   error: Error | null
   /** Whether the figures of the week are still loading. */

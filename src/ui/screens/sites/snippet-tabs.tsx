@@ -1,7 +1,7 @@
 import { useId, useState } from "preact/hooks"
 import { ButtonLink } from "../../parts/button.tsx"
-import { CopyButton } from "../../parts/copy-button.tsx"
-import { Tabs } from "../../parts/tabs.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
+import { Tabs } from "../../parts/page.tsx"
 import { collectOrigin, SNIPPET_NOTES, SNIPPET_TABS, type SnippetSite, type SnippetTab, snippetText } from "./snippets.ts"
 
 /** Shows the code that installs the tracker, by installation method, to copy. */

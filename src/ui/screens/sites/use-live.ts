@@ -6,7 +6,7 @@ import { applyMessage, type LiveMessage, type LiveState } from "./live-state.ts"
 /** Time within which a page that loaded the script sends its first event. */
 const SILENT_MS = 5_000
 
-export interface Live {
+interface Live {
   state: LiveState
   /** Time of the next attempt in epoch milliseconds while the connection is lost, else undefined. */
   retryAt: number | undefined

@@ -1,5 +1,5 @@
 import type { AuditRowResponse } from "../../../../domain/audit.ts"
-import { csvText } from "../../../browser/csv.ts"
+import { csvText } from "../../../browser/files.ts"
 
 export type AuditFormat = "csv" | "ndjson"
 

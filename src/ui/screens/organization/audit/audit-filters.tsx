@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Button } from "../../../parts/button.tsx"
 import { SelectField, TextField } from "../../../parts/form/fields.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import type { OwnSite } from "../own-organization.ts"
 
 /** Filters as the API expects them. An empty value matches everything. */

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
-import { getAll } from "../../../report/data/get-all.ts"
-import { visible } from "../../../text/safe-text.ts"
+import { getAll } from "../../../api/api.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import { type OwnSite, organizationPath } from "../own-organization.ts"
 
 /** API key as `GET …/api-keys` returns it. */

@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks"
-import { CopyButton } from "../../../parts/copy-button.tsx"
-import { Tabs } from "../../../parts/tabs.tsx"
+import { CopyButton } from "../../../parts/copy.tsx"
+import { Tabs } from "../../../parts/page.tsx"
 import { MCP_CLIENTS, type McpClient, mcpConfiguration } from "./examples.ts"
 
 /** Shows ready configurations for common MCP clients. */

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks"
 import { post } from "../../../api/api.ts"
 import { Confirm } from "../../../parts/confirm.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { visible } from "../../../text/safe-text.tsx"
 import { type ApiKey, keysPath } from "./keys.ts"
 import type { SecretShown } from "./new-secret.tsx"
 

@@ -3,7 +3,7 @@ import { mcpUrl } from "../keys/examples.ts"
 
 const PROTOCOL = "2025-06-18"
 
-export interface McpTool {
+interface McpTool {
   name: string
   title: string
   description: string

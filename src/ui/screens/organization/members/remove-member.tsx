@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks"
 import { remove } from "../../../api/api.ts"
-import { toast } from "../../../browser/toasts.ts"
 import { Confirm } from "../../../parts/confirm.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { toast } from "../../../parts/toasts.tsx"
+import { visible } from "../../../text/safe-text.tsx"
 import { type Member, organizationPath, useRefresh } from "../own-organization.ts"
 
 interface RemoveMemberProps {

@@ -1,11 +1,11 @@
 import { useId, useState } from "preact/hooks"
 import { put, remove } from "../../../api/api.ts"
-import { toast } from "../../../browser/toasts.ts"
 import { Button, IconButton } from "../../../parts/button.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
 import { Form } from "../../../parts/form/form.tsx"
 import { sentenceOf } from "../../../parts/states.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { toast } from "../../../parts/toasts.tsx"
+import { visible } from "../../../text/safe-text.tsx"
 import { type Member, type OwnOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
 import { roleLabel } from "./roles.ts"
 

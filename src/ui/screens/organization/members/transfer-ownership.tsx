@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks"
 import { post } from "../../../api/api.ts"
-import { useRefreshMe } from "../../../api/me.ts"
-import { toast } from "../../../browser/toasts.ts"
+import { useRefreshMe } from "../../../api/session.ts"
 import { Button } from "../../../parts/button.tsx"
 import { Confirm } from "../../../parts/confirm.tsx"
 import { Dialog } from "../../../parts/dialog.tsx"
 import { SelectField } from "../../../parts/form/fields.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { toast } from "../../../parts/toasts.tsx"
+import { visible } from "../../../text/safe-text.tsx"
 import { type Member, type OwnOrganization, organizationPath, useRefresh } from "../own-organization.ts"
 
 interface TransferOwnershipProps {

@@ -1,5 +1,5 @@
 import { Icon } from "../../../parts/icon.tsx"
-import { visible } from "../../../text/safe-text.ts"
+import { visible } from "../../../text/safe-text.tsx"
 
 /** `POST …/providers/{id}/test`. */
 export interface ProviderTest {

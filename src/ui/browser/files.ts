@@ -1,3 +1,14 @@
+/** Downloads a file under this name. */
+export function saveFile(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content)
+  const link = document.createElement("a")
+  link.href = address
+  link.download = name
+  link.click()
+  // By then the browser has started to read the file.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}
+
 /** Matches texts that a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 

@@ -1,7 +1,26 @@
-/** Paged lists whose filters are stored in the URL. */
-import { useInfiniteQuery } from "@tanstack/react-query"
+/** Requests of plugin pages: queries about a site, paged lists whose filters are stored in the URL, and downloads. */
+import { type UseQueryResult, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useLocation, useSearch } from "wouter"
-import { get } from "./api.ts"
+import { askForProof, get, send } from "./api.ts"
+
+/** Returns the query hooks of a plugin for a site. `path` is relative to the site's route; `useRefresh` is for use after a write. */
+export function areaQueries(area: string) {
+  return {
+    /** Fetches a route of the site. The previous answer stays visible until the next one arrives. */
+    useSiteQuery: <Data>(siteId: number, path: string, enabled = true): UseQueryResult<Data, Error> =>
+      useQuery({
+        queryKey: [area, siteId, path],
+        queryFn: ({ signal }) => get<Data>(`/api/private/sites/${siteId}/${path}`, signal),
+        placeholderData: (before) => before,
+        enabled,
+      }),
+    /** Returns a function that refetches all queries of the plugin about the site. */
+    useRefresh(siteId: number): () => Promise<void> {
+      const client = useQueryClient()
+      return () => client.invalidateQueries({ queryKey: [area, siteId] })
+    },
+  }
+}
 
 /** One page of a list. */
 export interface Listed<Row> {
@@ -50,4 +69,13 @@ export function useRows<Row>(key: readonly unknown[], path: string, filters: Fil
     refetchInterval: ({ state }) => refetchMs?.(state.data?.pages.flatMap(({ data }) => data) ?? []) ?? false,
   })
   return { ...asked, rows: asked.data?.pages.flatMap(({ data }) => data) }
+}
+
+/**
+ * Resolves when the user has confirmed their identity recently, asking them if necessary. For requests that bypass `send`, such as
+ * downloads. Rejects with `Cancelled` if the user cancels.
+ */
+export async function freshProof(): Promise<void> {
+  const { reauth_until } = await send<{ reauth_until?: string }>("/api/private/auth/session")
+  if (reauth_until === undefined) await askForProof()
 }

@@ -17,7 +17,19 @@ export function webAddress(text: string): string | undefined {
 }
 
 /** Splits a text so that the end of a path can stay visible when space is short. */
-export function cutParts(text: string): readonly [start: string, end: string] {
+function cutParts(text: string): readonly [start: string, end: string] {
   const slash = text.replace(/\/$/, "").lastIndexOf("/")
   return slash > 0 && text.length - slash <= 40 ? [text.slice(0, slash), text.slice(slash)] : [text, ""]
+}
+
+/** Text from visitors on one line. If space is short, the last part of a path stays visible. The title has the full text. */
+export function CutText({ text }: { text: string }) {
+  const shown = visible(text)
+  const [start, end] = cutParts(shown)
+  return (
+    <span class="cut" title={shown}>
+      <span>{start}</span>
+      {end && <span>{end}</span>}
+    </span>
+  )
 }
