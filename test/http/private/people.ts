@@ -2,30 +2,30 @@ import { createAuditList } from "../../../src/services/audit/audit-list.ts"
 import type { AuditRow } from "../../../src/store/catalog/audit.ts"
 import type { Answer, SignInAs, TestInstance } from "../../kit.ts"
 
-/** Somebody who is signed in, and what they can send. Answers are read as what the test expects of them. */
+/** A signed-in user and the requests they send. Bodies are untyped, because tests compare them with expected values. */
 export interface Someone {
   id: number
   email: string
-  /** As it is now. */
+  /** The current cookie. */
   readonly cookie: string
   get(path: string): Promise<Told>
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Told>
 }
 
-/** An answer whose body a test looks into. */
+/** A response whose body a test inspects. */
 export interface Told extends Answer {
-  // biome-ignore lint/suspicious/noExplicitAny: tests compare it with what should be there
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare it with expected values
   body: any
 }
 
 export const ORGANIZATION = "/api/private/organizations/1"
 
-/** A new user with a role in the organization of the site, or another standing. */
+/** Signs in a new user with a role in the site's organization, or with other rights. */
 export async function someone(instance: TestInstance, as: SignInAs = {}): Promise<Someone> {
   return signedIn(instance, await instance.signIn(as))
 }
 
-/** Whoever has this session. As a browser does, they go on with the cookie that an answer gives them. */
+/** Continues an existing session. Like a browser, it adopts the cookie that a response sets. */
 export async function signedIn({ api }: TestInstance, first: string): Promise<Someone> {
   let cookie = first
   const send: Someone["send"] = async (method, path, body, headers = {}) => {
@@ -47,10 +47,10 @@ export async function signedIn({ api }: TestInstance, first: string): Promise<So
   }
 }
 
-/** The newest rows of the log, newest first. */
+/** The newest audit entries, newest first. */
 export const newestEntries = ({ app }: TestInstance, limit = 1): Promise<AuditRow[]> =>
   createAuditList(app.instance).list({}, undefined, limit)
 
-/** What a refusal says of its fields. */
+/** The faults of a rejection, as `pointer code`. */
 export const faultsIn = ({ body }: Told): string[] =>
   (body.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`)

@@ -7,7 +7,7 @@ interface Told {
   data: Record<string, unknown>
 }
 
-/** What a stream says, as it says it. */
+/** Collects the messages of a stream as they arrive. */
 function listen(response: Response) {
   const told: Told[] = []
   let isOver = false
@@ -48,7 +48,7 @@ const open = (instance: TestInstance, cookie: string, path = "/api/private/sites
 const script = (instance: TestInstance, referer: string) =>
   instance.fetch(new Request("http://localhost/js/script.js", { headers: { referer } }))
 
-test("what comes in is told within two seconds, and nobody is told who it was", async () => {
+test("announces new events within two seconds, without identifying the visitor", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   const response = await open(instance, person.cookie)
@@ -84,7 +84,7 @@ test("what comes in is told within two seconds, and nobody is told who it was", 
   await live.close()
 })
 
-test("a dropped event is told with its reason, also one of a page whose snippet names another site or none", async () => {
+test("announces a dropped event with its reason, even if the page's snippet names another site or none", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "owner" })
   const second = await person.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
@@ -102,7 +102,7 @@ test("a dropped event is told with its reason, also one of a page whose snippet 
   await live.close()
 })
 
-test("a script on a local host is told to the person at the same address alone", async () => {
+test("announces a script on a local host only to the user at the same address", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "owner" })
   const from = (address: string, path: string, headers: Record<string, string>) =>
@@ -117,7 +117,7 @@ test("a script on a local host is told to the person at the same address alone",
   await elsewhere.close()
 })
 
-test("a script that was seen before somebody looked is told at once", async () => {
+test("announces a script at once that was seen before the stream was opened", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   await script(instance, "https://elsewhere.example/")
@@ -132,7 +132,7 @@ test("a script that was seen before somebody looked is told at once", async () =
   await live.close()
 })
 
-test("others' sites are not told of, and current visitors are counted again", async () => {
+test("does not announce events of other sites, and updates the current visitors", async () => {
   await using instance = await startInstance()
   const owner = await signedIn(instance, { role: "owner" })
   await owner.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
@@ -147,7 +147,7 @@ test("others' sites are not told of, and current visitors are counted again", as
   await live.close()
 }, 10_000)
 
-test("it ends with the session, and with the right to see the site", async () => {
+test("ends with the session, and with the right to see the site", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   const member = await signedIn(instance, { role: "viewer" })
@@ -162,7 +162,7 @@ test("it ends with the session, and with the right to see the site", async () =>
   expect(await other.ended(2_000)).toBe(true)
 })
 
-test("somebody may look through five windows", async () => {
+test("a user can open five streams", async () => {
   await using instance = await startInstance()
   const person = await signedIn(instance, { role: "viewer" })
   const windows = await Promise.all(Array.from({ length: 5 }, () => open(instance, person.cookie)))
