@@ -3,7 +3,7 @@ import { sql } from "../../../../src/store/sql.ts"
 import { startInstance } from "../../../kit.ts"
 import { browserOf } from "../browser.ts"
 import { faultsIn, newestEntries, ORGANIZATION, signedIn, someone } from "../people.ts"
-import { identityProvider, type Odd, type Person } from "../sign-in/identity-provider.ts"
+import { identityProvider, type Person, type TokenDefects } from "../sign-in/identity-provider.ts"
 
 const BASE = "http://localhost:9000"
 const PROVIDERS = `${ORGANIZATION}/providers`
@@ -56,7 +56,7 @@ async function visit(
   browser: Browser,
   id: string,
   person: Person,
-  { odd = {}, door = "start", query = "" }: { odd?: Odd; door?: "start" | "reauth"; query?: string } = {},
+  { odd = {}, door = "start", query = "" }: { odd?: TokenDefects; door?: "start" | "reauth"; query?: string } = {},
 ) {
   const location = (await browser.get(`/auth/oidc/${id}/${door}${query}`)).headers.get("location")!
   const back = provider.signIn(location, person, odd)
@@ -432,7 +432,7 @@ test("who signed in by a provider proves there again who they are", async () => 
   expect(await eve.post("/auth/reauth", { password: "x" })).toMatchObject({ status: 403, code: "own_session_required" })
 
   const seconds = () => Math.floor(instance.clock.now() / 1_000)
-  const prove = (person: Person, odd: Odd) =>
+  const prove = (person: Person, odd: TokenDefects) =>
     visit(world, eve, id, person, { odd, door: "reauth", query: "?next=%2Fsettings%3Ftab%3Dkeys" })
   const failed = "/settings?tab=keys&reauth_error=oidc_failed"
   const before = eve.cookies.get("sid")

@@ -1,7 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto"
 
 /** Deviations of an ID token from a valid one. */
-export interface Odd {
+export interface TokenDefects {
   claims?: Record<string, unknown>
   header?: Record<string, unknown>
   /** Signed with a key that the provider does not publish. */
@@ -32,7 +32,7 @@ export function identityProvider({
   clientId?: string
   clientSecret?: string
 }) {
-  const codes = new Map<string, { person: Person; query: URLSearchParams; odd: Odd }>()
+  const codes = new Map<string, { person: Person; query: URLSearchParams; odd: TokenDefects }>()
   let key = makeKey("RS256", "key-1")
   const counts = { discovery: 0, keys: 0, token: 0 }
   let discovered: Record<string, unknown> = {}
@@ -89,7 +89,7 @@ export function identityProvider({
     return Response.json({ access_token: randomUUID(), token_type: "Bearer", id_token: idToken(known.person, known.query, known.odd) })
   }
 
-  function idToken(person: Person, query: URLSearchParams, odd: Odd): string {
+  function idToken(person: Person, query: URLSearchParams, odd: TokenDefects): string {
     const seconds = Math.floor(now() / 1_000)
     const claims = { iss: issuer, aud: clientId, iat: seconds, exp: seconds + 300, nonce: query.get("nonce"), ...person, ...odd.claims }
     const header = {
@@ -125,7 +125,7 @@ export function identityProvider({
       discovered = more
     },
     /** Signs in a person who was redirected here, and returns the URL to which the browser is sent back. */
-    signIn(location: string, person: Person, odd: Odd = {}): URL {
+    signIn(location: string, person: Person, odd: TokenDefects = {}): URL {
       const query = new URL(location).searchParams
       const code = randomUUID()
       codes.set(code, { person, query, odd })
