@@ -68,7 +68,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const baseUrl = createBaseUrl(config)
   const publicUrl = baseUrl.current
   const foundation = await openFoundation(options, publicUrl)
-  const { instance, engine, slowQuestions, placeFile } = foundation
+  const { instance, engine, slowQueries, placeFile } = foundation
   const registry = createPluginRegistry()
   const counts = createIngestCounts({ now: clock.now })
   const live = createLive({ directory: instance.sites.directory, engine, clock })
@@ -116,7 +116,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     logLines,
     publicUrl,
     queueDepth: () => collector.depth,
-    slowQuestions,
+    slowQueries,
     cookies: cookie.impersonation,
     hooks: registry.hooks,
     pluginFacts: pluginFacts(options.plugins),

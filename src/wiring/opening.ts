@@ -1,7 +1,7 @@
 import type { Config } from "../../config/schema.ts"
 import { openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
 import { openEngine, type PooledEngine } from "../query/engine/engine.ts"
-import { createSlowQuestions, type SlowQuestions } from "../query/engine/slow-queries.ts"
+import { createSlowQueries, type SlowQueries } from "../query/engine/slow-queries.ts"
 import { type Instance, openInstance } from "../services/instance/instance.ts"
 import { placesIn } from "../services/runtime/data-folder.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
@@ -12,7 +12,7 @@ import { type AppOptions, cacheBytes, instanceOptions } from "./settings.ts"
 interface Foundation {
   instance: Instance
   engine: PooledEngine
-  slowQuestions: SlowQuestions
+  slowQueries: SlowQueries
   placeFile: PlaceFile | undefined
 }
 
@@ -21,9 +21,9 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
   const { config } = options
   const placeFile = await placesOf(config)
   let states: Instance["states"] | undefined
-  const slowQuestions = createSlowQuestions(options.clock)
+  const slowQueries = createSlowQueries(options.clock)
   const engine = openEngine({
-    watch: slowQuestions.watch,
+    watch: slowQueries.watch,
     workerUrl: options.workers.query,
     path: placesIn(config.data_dir).events,
     cacheBytes: cacheBytes(config.cache_mb),
@@ -36,7 +36,7 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
   })
   states = instance.states
   await makeFirstUser(options, instance)
-  return { instance, engine, slowQuestions, placeFile }
+  return { instance, engine, slowQueries, placeFile }
 }
 
 /** Closes it before anything was served. */

@@ -42,7 +42,7 @@ function obey(message: ToWorker): FromWorker | undefined {
 }
 
 function answerOf(task: Task): Answer {
-  if (task.kind === "rowTables") return store().rows(task.statement, task.most, check)
+  if (task.kind === "rowTables") return store().rows(task.statement, task.maxRows, check)
   const records = "records" in task.query ? task.query.records : undefined
   return answerTask(store().snapshot(task.query.site.id, records), task, check)
 }

@@ -49,7 +49,7 @@ test("a question is kept by its shape, its site and its days, and by nothing tha
   take(aggregate([]), 1_000)
   take(aggregate([{ by: "time", interval: "day" }]), 2_000)
   take(aggregate([{ by: "dimension", dimension: "page" }]), 3_000)
-  take({ kind: "rowTables", statement: { text: "select secret", values: [] }, most: 1 }, 4_000)
+  take({ kind: "rowTables", statement: { text: "select secret", values: [] }, maxRows: 1 }, 4_000)
   expect(list().map(({ kind, siteId, rangeDays, tookMs }) => [kind, siteId, rangeDays, tookMs])).toEqual([
     ["row_tables", undefined, undefined, 4_000],
     ["breakdown", 7, 28, 3_000],
