@@ -19,7 +19,7 @@ const TRANSFER = `${ORGANIZATION}/transfer-ownership`
 const change = (who: Someone, whom: Someone, body: unknown, headers = {}) => who.send("PATCH", `${MEMBERS}/${whom.id}`, body, headers)
 const remove = (who: Someone, whom: Someone, body?: unknown) => who.send("DELETE", `${MEMBERS}/${whom.id}`, body)
 
-test("members are listed with their roles, factors and rows of sites", async () => {
+test("lists members with their roles, factors and site roles", async () => {
   await using own = await startInstance()
   const { clock } = own
   const boss = await someone(own, { role: "owner" })
@@ -72,7 +72,7 @@ test("members are listed with their roles, factors and rows of sites", async () 
     expect(await boss.get(`${MEMBERS}?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_query" } })
 })
 
-test("a change of role, grants or denies holds with the next request", async () => {
+test("a change of role, grants or denials applies from the next request", async () => {
   const member = await someone(instance, { role: "viewer" })
   const may = async (permission: string) => (await member.get("/api/private/me")).body.sites[0].permissions.includes(permission) as boolean
   expect(await may("goals:write")).toBe(false)
@@ -98,7 +98,7 @@ test("a change of role, grants or denies holds with the next request", async () 
   ])
 })
 
-test("a change carries a version, and what the list says can be sent back", async () => {
+test("an update has a version, and the response of the list can be sent back", async () => {
   const member = await someone(instance, { role: "viewer" })
   const shown = (await owner.get(`${MEMBERS}?q=${member.email}`)).body.data[0]
   expect((await change(owner, member, shown)).body).toEqual(shown)
@@ -111,7 +111,7 @@ test("a change carries a version, and what the list says can be sent back", asyn
   expect((await change(owner, member, { role: "admin" }, { "if-match": '"2"' })).headers.get("etag")).toBe('"3"')
 })
 
-test("nobody gives a role above their own, or a permission they lack; owners decide about owners", async () => {
+test("no one assigns a role above their own or a permission they lack; only owners change owners", async () => {
   const other = await someone(instance, { role: "owner" })
   const member = await someone(instance, { role: "viewer" })
   const helper = await someone(instance, { role: "editor" })
@@ -128,7 +128,7 @@ test("nobody gives a role above their own, or a permission they lack; owners dec
     [helper, member, { grants: ["members:write", "org:write"] }, "org:write"],
     [helper, member, { grants: ["keys:write"] }, "keys:write"],
     [limited, member, { grants: ["people:read"] }, "people:read"],
-    // Least of all to oneself.
+    // Least of all to themselves.
     [limited, limited, { denies: [] }, "people:read"],
     [limited, limited, { role: "owner" }, "org:delete"],
     [helper, helper, { role: "admin" }, undefined],
@@ -154,19 +154,19 @@ test.each<[string, unknown, string[]]>([
     { grants: ["goals:write", "moon:read"], denies: ["x"] },
     ["/grants/1 invalid_choice", "/denies/0 invalid_choice"],
   ],
-  ["a permission twice", { grants: ["goals:write", "goals:write"] }, ["/grants not_unique"]],
-  ["permissions as text", { grants: "goals:write" }, ["/grants invalid_type"]],
+  ["a repeated permission", { grants: ["goals:write", "goals:write"] }, ["/grants not_unique"]],
+  ["a string as the permissions", { grants: "goals:write" }, ["/grants invalid_type"]],
   ["exceptions of an owner", { role: "owner", denies: ["goals:write"] }, ["/denies/0 invalid_choice"]],
   ["exceptions of a guest", { role: "guest", grants: ["goals:write"] }, ["/grants/0 invalid_choice"]],
   ["an unknown field", { colour: 1 }, ["/colour unknown_field"]],
-  ["a name of an inherited thing", { grants: ["constructor"] }, ["/grants/0 invalid_choice"]],
-])("refuses a change to %s", async (_, body, faults) => {
+  ["the name of an inherited property", { grants: ["constructor"] }, ["/grants/0 invalid_choice"]],
+])("rejects a change to %s", async (_, body, faults) => {
   const member = await someone(instance, { role: "viewer" })
   const answer = await change(owner, member, body)
   expect([answer.status, faultsIn(answer)]).toEqual([422, faults])
 })
 
-test("who is named in the path comes before what is sent, a fresh proof before both", async () => {
+test("the user in the path is checked before the body, and a recent proof of identity before both", async () => {
   const stranger = await someone(instance)
   for (const [method, body] of [
     ["PATCH", "{"],
@@ -181,7 +181,7 @@ test("who is named in the path comes before what is sent, a fresh proof before b
   expect((await change(tired, member, {})).body.code).toBe("reauth_required")
 })
 
-test("an organization keeps an owner, also when two take each other down", async () => {
+test("an organization keeps an owner, even if two demote each other", async () => {
   await using own = await startInstance()
   const [a, b] = [await someone(own, { role: "owner" }), await someone(own, { role: "owner" })]
   expect(await change(a, a, { role: "admin" })).toMatchObject({ status: 200 })
@@ -200,7 +200,7 @@ test("an organization keeps an owner, also when two take each other down", async
   expect(owners).toHaveLength(1)
 })
 
-test("an owner who cannot sign in is none", async () => {
+test("a disabled owner does not count as an owner", async () => {
   await using own = await startInstance()
   const [a, b] = [await someone(own, { role: "owner" }), await someone(own, { role: "owner" })]
   await own.app.instance.catalog.run(sql`update users set status = 'disabled' where id = ${b.id}`)
@@ -208,7 +208,7 @@ test("an owner who cannot sign in is none", async () => {
   expect((await change(a, b, { role: "viewer" })).status).toBe(200)
 })
 
-test("whoever is removed loses rows of sites, personal keys and open invitations, but not what the organization owns", async () => {
+test("a removed member loses site roles, personal keys and open invitations, but not what the organization owns", async () => {
   await using own = await startInstance()
   const { app, api } = own
   const boss = await someone(own, { role: "owner" })
@@ -238,14 +238,14 @@ test("whoever is removed loses rows of sites, personal keys and open invitations
   expect((await remove(boss, leaver)).body.code).toBe("user_not_found")
 })
 
-test("nobody gives, keeps giving or promotes to what is denied to themself", async () => {
+test("no one can assign, keep or promote to a permission that they are denied", async () => {
   await using own = await startInstance()
   const boss = await someone(own, { role: "owner" })
   const limited = await someone(own, { role: "admin" })
   const editor = await someone(own, { role: "editor" })
   const viewer = await someone(own, { role: "viewer" })
   const guest = await someone(own, { role: "guest", siteRole: "viewer" })
-  // An invitation that was made while it could be: it does not outlive the right to it.
+  // An invitation sent earlier does not outlive the permission to send it.
   const open = await limited.send("POST", `${MEMBERS}/invite`, { email: "later@example.com", role: "editor" })
   expect(open.status).toBe(201)
   expect((await change(boss, limited, { denies: ["people:read", "export:read"] })).status).toBe(200)
@@ -257,7 +257,7 @@ test("nobody gives, keeps giving or promotes to what is denied to themself", asy
   expect(await change(limited, viewer, { grants: ["people:read"] })).toMatchObject(lacked("people:read"))
   expect(await change(limited, viewer, { role: "editor", denies: ["people:read"] })).toMatchObject({ status: 200 })
   expect(await change(limited, viewer, { denies: [] })).toMatchObject(lacked("people:read"))
-  // What they take away is theirs to take.
+  // Removing rights is allowed.
   expect(await change(limited, viewer, { role: "viewer" })).toMatchObject({ status: 200 })
 
   for (const role of ["admin", "editor", "viewer"])
@@ -269,7 +269,7 @@ test("nobody gives, keeps giving or promotes to what is denied to themself", asy
   expect(await limited.send("PUT", row, { role: "editor" })).toMatchObject(lacked("people:read"))
   expect((await limited.send("DELETE", row)).status).toBe(204)
   expect(await limited.send("PUT", row, { role: "viewer" })).toMatchObject(lacked("export:read"))
-  // A row that limits somebody is a limit: lifting it gives.
+  // A site role that limits a member is a limit, so removing it grants rights.
   const held = await someone(own, { role: "editor", siteRole: "viewer" })
   expect(await limited.send("DELETE", `/api/private/sites/1/members/${held.id}`)).toMatchObject(lacked("people:read"))
 
@@ -279,7 +279,7 @@ test("nobody gives, keeps giving or promotes to what is denied to themself", asy
   expect((await own.api.get(`/api/private/invitations/${token}`)).status).toBe(200)
 })
 
-test("only owners remove owners, and nobody somebody above them", async () => {
+test("only owners remove owners, and no one removes a member above them", async () => {
   const other = await someone(instance, { role: "owner" })
   const helper = await someone(instance, { role: "editor" })
   await change(owner, helper, { grants: ["members:write"] })
@@ -288,7 +288,7 @@ test("only owners remove owners, and nobody somebody above them", async () => {
   expect((await remove(owner, other)).status).toBe(204)
 })
 
-test("ownership passes on, and the giver stays as admin", async () => {
+test("ownership is transferred, and the previous owner stays as admin", async () => {
   await using own = await startInstance()
   const boss = await someone(own, { role: "owner" })
   const heir = await someone(own, { role: "viewer" })
@@ -306,13 +306,13 @@ test("ownership passes on, and the giver stays as admin", async () => {
     { action: "accounts.organization.transfer", changes: { owner: [boss.email, heir.email] }, organization_id: 1 },
   ])
   expect((await heir.get(ORGANIZATION)).body.role).toBe("owner")
-  // Of two at the same time, one passes it on.
+  // Of two simultaneous transfers, one succeeds.
   const other = await someone(own, { role: "admin" })
   const both = await Promise.all([boss.id, other.id].map((user_id) => heir.send("POST", TRANSFER, { user_id })))
   expect(both.map(({ status }) => status).sort()).toEqual([200, 403])
 })
 
-test("whoever acts for somebody else changes no members", async () => {
+test("an impersonated session changes no members", async () => {
   const { catalog, sessions, cookieSecrets } = instance.app.instance
   const chief = await someone(instance, { isInstanceAdmin: true })
   const impersonation = { by: chief.id, mode: "full", reason: "help", minutes: 30 } as const
@@ -359,7 +359,7 @@ test("an organization has at most 500 members", async () => {
   })
 })
 
-test("whoever's rights change goes on under another token; the old one ends", async () => {
+test("a change of rights replaces the session token and ends the old one", async () => {
   await using own = await startInstance()
   const { api, clock } = own
   const boss = await someone(own, { role: "owner" })

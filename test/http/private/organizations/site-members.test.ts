@@ -14,7 +14,7 @@ const ROWS = "/api/private/sites/1/members"
 const put = (who: Someone, whom: Someone, role: string) => who.send("PUT", `${ROWS}/${whom.id}`, { role })
 const roleOf = async (who: Someone) => (await who.get("/api/private/me")).body.sites[0]?.role as string | undefined
 
-test("a row raises or limits a member, and owners and admins cannot be lowered", async () => {
+test("a site role raises or limits a member, but does not lower owners and admins", async () => {
   const editor = await someone(instance, { role: "editor" })
   const admin = await someone(instance, { role: "admin" })
   expect(await put(owner, editor, "viewer")).toMatchObject({
@@ -40,13 +40,13 @@ test("a row raises or limits a member, and owners and admins cannot be lowered",
   expect((await owner.send("DELETE", `${ROWS}/${editor.id}`)).body.code).toBe("user_not_found")
 })
 
-test("a guest has what the row gives, and no more", async () => {
+test("a guest has exactly the rights of the site role", async () => {
   const guest = await someone(instance, { role: "guest" })
   expect((await guest.get("/api/private/me")).body.sites).toEqual([])
   expect((await guest.get(ROWS)).body.code).toBe("site_not_found")
   await put(owner, guest, "editor")
   expect(await roleOf(guest)).toBe("editor")
-  // What a membership grants is not a guest's.
+  // Grants of a membership do not apply to guests.
   expect(faultsIn(await owner.send("PATCH", `${ORGANIZATION}/members/${guest.id}`, { grants: ["people:read"] }))).toEqual([
     "/grants/0 invalid_choice",
   ])
@@ -56,7 +56,7 @@ test("a guest has what the row gives, and no more", async () => {
   expect(await roleOf(guest)).toBeUndefined()
 })
 
-test("whoever is admin of the site by its row edits its rows, and nothing else of the organization", async () => {
+test("an admin of the site by site role edits its site roles, and nothing else of the organization", async () => {
   const chief = await someone(instance, { role: "guest", siteRole: "admin" })
   const viewer = await someone(instance, { role: "viewer" })
   const stranger = await someone(instance)
@@ -68,10 +68,10 @@ test("whoever is admin of the site by its row edits its rows, and nothing else o
   expect((await chief.send("DELETE", `${ROWS}/${viewer.id}`)).status).toBe(204)
   expect((await chief.get("/api/private/sites/1/api-keys")).body).toMatchObject({ code: "forbidden", required_permission: "keys:write" })
   for (const path of ["", "/members", "/audit", "/invitations"]) expect((await chief.get(ORGANIZATION + path)).status).toBe(404)
-  // A row on one site opens no other one.
+  // A role on one site gives no access to another.
   const second = await instance.app.instance.sites.create(1, { name: "Second", hosts: ["second.example"] })
   expect((await chief.get(`/api/private/sites/${second.id}/members`)).body.code).toBe("site_not_found")
-  // A member with such a row too, unless it is denied.
+  // The same holds for a member with such a role, unless it is denied.
   const lifted = await someone(instance, { role: "viewer", siteRole: "admin" })
   expect((await put(lifted, viewer, "editor")).status).toBe(200)
   expect((await lifted.get(`${ORGANIZATION}/members`)).status).toBe(403)
@@ -79,7 +79,7 @@ test("whoever is admin of the site by its row edits its rows, and nothing else o
   expect((await put(lifted, viewer, "viewer")).body).toMatchObject({ code: "forbidden", required_permission: "members:write" })
 })
 
-test("nobody gives a role on the site above their own", async () => {
+test("no one assigns a site role above their own", async () => {
   const helper = await someone(instance, { role: "editor" })
   const viewer = await someone(instance, { role: "viewer" })
   const chief = await someone(instance, { role: "viewer", siteRole: "admin" })
@@ -98,7 +98,7 @@ test.each<[unknown, string[]]>([
   [{ role: 1 }, ["/role invalid_type"]],
   [{ role: "viewer", site_id: 2 }, []],
   [{ role: "viewer", colour: 2 }, ["/colour unknown_field"]],
-])("a row of %j", async (body, faults) => {
+])("validates a site role of %j", async (body, faults) => {
   const viewer = await someone(instance, { role: "viewer" })
   const answer = await owner.send("PUT", `${ROWS}/${viewer.id}`, body)
   expect([answer.status, faultsIn(answer)]).toEqual([faults.length === 0 ? 200 : 422, faults])
@@ -111,14 +111,14 @@ test("a site has at most 100 guests", async () => {
   const [guest, viewer] = [await someone(own, { role: "guest" }), await someone(own, { role: "viewer" })]
   expect(await put(boss, guest, "viewer")).toMatchObject({ status: 422, body: { code: "limit_reached", limit: 100, resource: "guests" } })
   expect((await put(boss, viewer, "viewer")).status).toBe(200)
-  // Nor does somebody become one who has a row already.
+  // A user with a site role cannot become a guest beyond the limit either.
   expect(await boss.send("PATCH", `${ORGANIZATION}/members/${viewer.id}`, { role: "guest" })).toMatchObject({
     status: 422,
     body: { code: "limit_reached", resource: "guests" },
   })
 })
 
-test("whoever is limited by a row does not lift it, nor that of anybody above them", async () => {
+test("a member limited by a site role cannot remove it, or that of a member above them", async () => {
   const limited = await someone(instance, { role: "editor", siteRole: "viewer" })
   const other = await someone(instance, { role: "editor", siteRole: "viewer" })
   await owner.send("PATCH", `${ORGANIZATION}/members/${limited.id}`, { grants: ["members:write"] })
@@ -127,7 +127,7 @@ test("whoever is limited by a row does not lift it, nor that of anybody above th
   expect(await roleOf(limited)).toBe("viewer")
   const guest = await someone(instance, { role: "guest", siteRole: "viewer" })
   expect((await limited.send("DELETE", `${ROWS}/${guest.id}`)).status).toBe(204)
-  // A row that changes nothing for an admin may go.
+  // A site role that changes nothing for an admin can be removed.
   const admin = await someone(instance, { role: "admin", siteRole: "viewer" })
   const chief = await someone(instance, { role: "guest", siteRole: "admin" })
   expect((await chief.send("DELETE", `${ROWS}/${admin.id}`)).status).toBe(204)
