@@ -96,7 +96,7 @@ describe("a page of the dashboard", () => {
   test("answers only under its own host names", async () => {
     const response = await instance.fetch(new Request("http://elsewhere.example/signin"))
     expect(response.status).toBe(421)
-    expect(await response.text()).toContain("<p>The dashboard does not answer under this host name: set base_url or allowed_hosts.</p>")
+    expect(await response.text()).toContain("<p>The dashboard is not served under this host name. Set base_url or allowed_hosts.</p>")
   })
 
   test("asks search engines not to index a shared view", async () => {

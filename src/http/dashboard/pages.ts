@@ -90,7 +90,7 @@ async function page(request: Request, path: string, options: PagesOptions & { st
   if (share !== undefined) answer.headers.set("x-robots-tag", "noindex")
   if (person?.renewedToken !== undefined) {
     const left = Math.floor((person.session.expires_at - options.now()) / 1_000)
-    answer.headers.append("set-cookie", cookie.line(person.renewedToken, left))
+    answer.headers.append("set-cookie", cookie.header(person.renewedToken, left))
   }
   // Stores the theme in the browser, whose sign-in page then uses the theme of the last user.
   if (person?.user.theme && person.user.theme !== themeOf(request, options))

@@ -10,21 +10,13 @@ const body = (properties: TProperties, required = true): Pick<Detail, "requestBo
 })
 
 const Secret = t.String({ minLength: 1, maxLength: 1_024 })
-
 const Email = t.String({ format: "email", maxLength: 254 })
-
 const Password = t.String({ minLength: 12, maxLength: 256, description: "Password. It is not trimmed. Common passwords are rejected." })
-
 const Typed = t.String({ maxLength: 1_024, description: "Password as typed." })
-
 const Name = t.String({ minLength: 1, maxLength: 100 })
-
 const Id = t.Integer({ minimum: 1 })
-
 const Version = t.Optional(Id)
-
 const Choice = t.Optional(t.Union([t.String(), t.Null()]))
-
 const Passkey = {
   challenge_id: Secret,
   response: t.Object({}, { additionalProperties: true, description: "Response of the browser's WebAuthn API." }),

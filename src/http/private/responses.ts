@@ -25,7 +25,6 @@ export const Listed = <Row extends ReturnType<typeof t.Object>>(row: Row) =>
 export const refuses = (...codes: ErrorCode[]): object => describeRoute({ "x-failures": codes })
 
 export const Id = t.Integer({ minimum: 1 })
-
 export const Instant = t.String({ format: "date-time" })
 
 /** Describes a file response. Elysia does not validate it. */
