@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { partialText, startedPoints } from "../../src/ui/report/chart/begun.ts"
+import { partialText, startedPoints } from "../../src/ui/report/chart/points.ts"
 
 const range = { from: "2026-11-22", to: "2026-11-22", timezone: "Europe/Berlin", includes_today: true }
 const hours = ["00", "01", "02"].map((hour) => ({ time: `2026-11-22T${hour}:00:00+01:00`, partial: true }))

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { changeOf } from "../../src/ui/report/data/point-change.ts"
+import { changeOf } from "../../src/ui/report/chart/points.ts"
 
 test.each([
   ["grows", 812, 723, 12.3],

@@ -7,9 +7,22 @@ import { toast } from "./toasts.tsx"
 /** Loads a screen when it is opened. If its script is missing, the server runs a newer build than the page. */
 export const lazyScreen = (load: () => Promise<{ default: ComponentType }>) => lazy(() => load().catch(() => ({ default: NewVersion })))
 
-/** Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. */
-export const lazyPart = <Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) =>
-  lazy(() => load().catch(() => ({ default: Missing as ComponentType<Props> }))) // it uses no property but the optional `onClose`
+/**
+ * Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. `name` is the export of the
+ * loaded file that has the part.
+ */
+export function lazyPart<Module, Name extends keyof Module = "default" & keyof Module>(
+  load: () => Promise<Module>,
+  name = "default" as Name,
+): Module[Name] {
+  const part: unknown = lazy(() =>
+    load().then(
+      (loaded) => loaded[name] as typeof Missing,
+      () => Missing,
+    ),
+  )
+  return part as Module[Name] // `Missing` uses only `onClose`, which is optional
+}
 
 /** Stands in for a part that couldn't be loaded. Closes a dialog, so that it can be opened again. */
 function Missing({ onClose }: { onClose?(): void }) {

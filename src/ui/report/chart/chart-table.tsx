@@ -2,11 +2,9 @@ import type { Timeseries } from "../../../domain/report.ts"
 import { Change } from "../../parts/change.tsx"
 import { metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { changeOf } from "../data/point-change.ts"
 import { figureOf } from "../data/strip-metrics.ts"
 import { type NoteShown, placesOf } from "../notes/notes.ts"
-import { partialText, startedPoints } from "./begun.ts"
-import { bucketText } from "./buckets.ts"
+import { bucketText, changeOf, partialText, startedPoints } from "./points.ts"
 
 interface ChartTableProps {
   series: Timeseries

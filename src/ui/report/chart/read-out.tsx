@@ -6,13 +6,11 @@ import { lazyPart } from "../../parts/loading.ts"
 import { Popover } from "../../parts/menu.tsx"
 import { metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { changeOf } from "../data/point-change.ts"
 import { figureOf } from "../data/strip-metrics.ts"
 import { type NoteShown, placesOf } from "../notes/notes.ts"
-import { partialText } from "./begun.ts"
-import { bucketText } from "./buckets.ts"
+import { bucketText, changeOf, partialText } from "./points.ts"
 
-const Items = lazyPart(() => import("./point-items.tsx"))
+const Items = lazyPart(() => import("../menu-items.tsx"), "PointItems")
 
 interface ReadOutProps {
   series: Timeseries

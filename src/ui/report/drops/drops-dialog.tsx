@@ -5,9 +5,9 @@ import { Dialog } from "../../parts/dialog.tsx"
 import { Answer, EmptyState } from "../../parts/states.tsx"
 import { dayText, exact } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { asQuery } from "../data/source.ts"
+import { asQuery } from "../data/reports.ts"
+import { useDrops } from "../trust.tsx"
 import { REASON_WORDS } from "./drop-words.ts"
-import { useDrops } from "./drops.ts"
 
 /** Dialog with the dropped events of the period by reason and day. */
 export default function DropsDialog({ onClose }: { onClose(): void }) {

@@ -4,12 +4,10 @@ import { useSiteAddress } from "../../browser/address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import { useFilterTexts } from "../data/code-names.ts"
-import { filterText } from "../data/filter-words.ts"
-import { useStatsSource } from "../data/source.ts"
-import { openDialog } from "../open-dialog.ts"
+import { useStatsSource } from "../data/reports.ts"
+import { openDialog } from "../dialogs.tsx"
 import { clearFilters } from "./filter-bar.tsx"
-import { useSegments } from "./segments.ts"
+import { filterText, useFilterTexts, useSegments } from "./filters.ts"
 
 /** The active filters as pills that can be edited and removed. Calls `onShown` when drawn. */
 export default function FilterPills({ onShown }: { onShown?(): void }) {

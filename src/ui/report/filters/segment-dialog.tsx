@@ -7,8 +7,7 @@ import { Dialog } from "../../parts/dialog.tsx"
 import { Choice, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { useFilterTexts } from "../data/code-names.ts"
-import { type SegmentShown, segmentsPath, useRefreshSegments } from "./segments.ts"
+import { type SegmentShown, segmentsPath, useFilterTexts, useRefreshSegments } from "./filters.ts"
 
 /** Dialog that saves the page's filters as a segment and applies it. */
 export default function SegmentDialog({ onClose }: { onClose(): void }) {

@@ -8,10 +8,9 @@ import { useDebouncedValue } from "../../browser/hooks.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { short } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { useCodeNames } from "../data/code-names.ts"
-import { isExact } from "../data/filter-words.ts"
-import { useReport } from "../data/use-report.ts"
+import { useReport } from "../data/reports.ts"
 import { valueText } from "../data/value-text.ts"
+import { isExact, useCodeNames } from "./filters.ts"
 
 interface ValuePickerProps {
   dimension: Dimension

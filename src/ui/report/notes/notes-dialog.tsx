@@ -12,7 +12,7 @@ import { toast } from "../../parts/toasts.tsx"
 import { dayText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { rangeOf, todayIn } from "../data/ranges.ts"
-import { useStatsSource } from "../data/source.ts"
+import { useStatsSource } from "../data/reports.ts"
 import { type NoteShown, notesPath, useNotes, useRefreshNotes } from "./notes.ts"
 
 type Editing = Pick<NoteShown, "text" | "scope"> & { day: string; note?: NoteShown }

@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
 import { dayText } from "../../text/format.ts"
 import { addDays, addMonths, type DayRange, rangeOf, todayIn } from "../data/ranges.ts"
-import { useStatsSource } from "../data/source.ts"
+import { useStatsSource } from "../data/reports.ts"
 
 interface RangeDialogProps {
   of: "range" | "comparison"

@@ -4,13 +4,14 @@ import { Link } from "wouter"
 import { Change } from "../../parts/change.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
+import { Popover } from "../../parts/menu.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
 import { CutText, visible } from "../../text/safe-text.tsx"
-import { openPage } from "../data/page-address.ts"
+import { type CardTab, openPage } from "../data/card-tabs.ts"
 import { rowValue } from "../data/strip-metrics.ts"
 import { isNoValue } from "../data/value-text.ts"
 
-const RowNote = lazyPart(() => import("./row-note.tsx"))
+const RowNote = lazyPart(() => import("../explanations.tsx"), "RowNote")
 
 /** A row of a breakdown, with the earlier values if there is a comparison. */
 export interface RankedRow {
@@ -150,3 +151,24 @@ function moveBetweenRows(event: KeyboardEvent): void {
   event.preventDefault()
   links[Math.max(0, Math.min(links.length - 1, here + step))]?.focus()
 }
+
+const Items = lazyPart(() => import("../menu-items.tsx"), "RowMenuItems")
+
+export interface RowMenuProps {
+  tab: CardTab
+  value: string
+  label: string
+}
+
+/** Menu with the other actions on a row. */
+export const RowMenu = ({ tab, value, label }: RowMenuProps) => (
+  <span class="ranked-menu">
+    <Popover iconOnly kind="quiet" label={`Actions for ${visible(label)}`} button={<Icon name="more" />}>
+      {(close) => (
+        <Suspense fallback={<p class="menu-head">Loading</p>}>
+          <Items tab={tab} value={value} label={label} close={close} />
+        </Suspense>
+      )}
+    </Popover>
+  </span>
+)

@@ -3,7 +3,7 @@ import { useEffect, useReducer } from "preact/hooks"
 import { Problem } from "../../api/api.ts"
 import { clockText, timeText } from "../../text/format.ts"
 import { todayIn } from "../data/ranges.ts"
-import { useStatsSource } from "../data/source.ts"
+import { useStatsSource } from "../data/reports.ts"
 
 /** Shows a progress line while a query runs, and a notice while the server can't be reached. */
 export function FreshnessBar() {

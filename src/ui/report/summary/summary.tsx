@@ -1,20 +1,22 @@
+import type { UseQueryResult } from "@tanstack/react-query"
 import { useEffect, useRef } from "preact/hooks"
 import type { FlatMetric } from "../../../domain/metric.ts"
-import type { ReportFacts } from "../../../domain/report.ts"
+import type { ReportFacts, Summary } from "../../../domain/report.ts"
 import { moreMetrics, type SiteAddress, STRIP_METRICS, summaryArguments, timeseriesArguments } from "../../../domain/site-address.ts"
 import { useSite } from "../../api/session.ts"
 import { useSiteAddress } from "../../browser/address.ts"
+import { Change } from "../../parts/change.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
-import { Skeleton } from "../../parts/states.tsx"
+import { ErrorState, Skeleton } from "../../parts/states.tsx"
+import { metricLabel, metricText } from "../../text/format.ts"
 import { CardAnswer } from "../cards/card-answer.tsx"
+import { comparisonText } from "../chart/points.ts"
 import { TimeChart } from "../chart/time-chart.tsx"
 import { fittingIntervals, lengthOf, rangeOf, todayIn } from "../data/ranges.ts"
-import { type StatsSource, useStatsSource } from "../data/source.ts"
-import { stripMetrics } from "../data/strip-metrics.ts"
-import { useReport } from "../data/use-report.ts"
+import { type StatsSource, useReport, useStatsSource } from "../data/reports.ts"
+import { figureOf, stripMetrics } from "../data/strip-metrics.ts"
 import { useNotes } from "../notes/notes.ts"
-import { FigureStrip } from "./figure-strip.tsx"
-import { TrustLine } from "./trust-line.tsx"
+import { TrustLine, VISITOR_WINDOWS } from "../trust.tsx"
 
 const NO_NOTES: never[] = []
 
@@ -90,4 +92,44 @@ function useInterval(address: SiteAddress, { siteId, timezone }: StatsSource): S
   const firstDay = site?.first_event_at ? todayIn(timezone, Date.parse(site.first_event_at)) : undefined
   const days = lengthOf(rangeOf(address, todayIn(timezone), firstDay))
   return fittingIntervals(days).includes(address.interval) ? address.interval : "auto"
+}
+
+interface FigureStripProps {
+  metrics: readonly FlatMetric[]
+  chosen: FlatMetric
+  summary: UseQueryResult<Summary, Error>
+  /** Summary of additional metrics. */
+  more: Summary | undefined
+  onChoose(metric: FlatMetric): void
+}
+
+/** One figure per metric. The selected one is drawn in the chart below. */
+function FigureStrip({ metrics, chosen, summary, more, onChoose }: FigureStripProps) {
+  const { data: first, error, isPlaceholderData, refetch } = summary
+  if (error && !first) return <ErrorState error={error} onRetry={() => void refetch()} />
+  return (
+    <div class="strip" aria-busy={first === undefined || isPlaceholderData}>
+      {metrics.map((metric) => {
+        // A metric without data is in neither summary.
+        const data = first && !(metric in first.metrics) && more && metric in more.metrics ? more : first
+        const hasNoVisitors = metric === "conversion_rate" && data === more && first?.metrics.visitors === 0
+        const value = hasNoVisitors ? undefined : figureOf({ ...more?.metrics, ...first?.metrics }, metric)
+        const note = metric === "visitors" ? VISITOR_WINDOWS[data?.visitor_window ?? ""] : undefined
+        return (
+          <button key={metric} type="button" class="figure" aria-pressed={metric === chosen} onClick={() => onChoose(metric)}>
+            <span class="figure-label">{metricLabel(metric)}</span>
+            <span class="figure-value" title={metricText(metric, value, data?.revenue_currency, true)}>
+              {data ? metricText(metric, value, data.revenue_currency) : "\u00a0"}
+            </span>
+            <span class="figure-note" title={data && comparisonText(data)}>
+              {data?.comparison && value !== undefined && (
+                <Change metric={metric} change={data.comparison.change_percent[metric]} value={value} />
+              )}
+              {note && <span>{note}</span>}
+            </span>
+          </button>
+        )
+      })}
+    </div>
+  )
 }

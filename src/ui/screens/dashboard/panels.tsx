@@ -1,7 +1,7 @@
 import { Suspense } from "preact/compat"
 import { useMe } from "../../api/session.ts"
 import { lazyPart } from "../../parts/loading.ts"
-import { useStatsSource } from "../../report/data/source.ts"
+import { useStatsSource } from "../../report/data/reports.ts"
 import { panels } from "../../shell/plugin-pages.ts"
 
 const PANELS = panels().map(({ plugin, panel }) => ({ plugin, panel, Panel: lazyPart(panel.load) }))

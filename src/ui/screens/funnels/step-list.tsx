@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
-import { MatchValueField } from "../../report/filters/match-value-field.tsx"
+import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
 import { exact, NOTHING } from "../../text/format.ts"
 import { MATCH_WORDS } from "../goals/goal-rule.ts"
 import { type DraftStep, moved, newStep, STEPS } from "./funnel-draft.ts"

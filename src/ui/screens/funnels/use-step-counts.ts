@@ -4,7 +4,7 @@ import { rangeArguments } from "../../../domain/site-address.ts"
 import { Problem } from "../../api/api.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { useDebouncedValue } from "../../browser/hooks.ts"
-import { useReport } from "../../report/data/use-report.ts"
+import { useReport } from "../../report/data/reports.ts"
 import { countedInput, type FunnelDraft } from "./funnel-draft.ts"
 
 const WAIT_MS = 300

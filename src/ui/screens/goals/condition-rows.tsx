@@ -1,6 +1,6 @@
 import { Button, IconButton } from "../../parts/button.tsx"
 import { TextField } from "../../parts/form/fields.tsx"
-import { PropertyKeyField } from "../../report/filters/property-key-field.tsx"
+import { PropertyKeyField } from "../../report/filters/suggestion-fields.tsx"
 import type { GoalDraft } from "./goal-rule.ts"
 
 const MAX_CONDITIONS = 3

@@ -1,6 +1,6 @@
 import { Choice, SelectField, TextField } from "../../parts/form/fields.tsx"
 import type { Sent } from "../../parts/form/form.tsx"
-import { MatchValueField } from "../../report/filters/match-value-field.tsx"
+import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
 import { ConditionRows } from "./condition-rows.tsx"
 import { type GoalDraft, KIND_WORDS, MATCH_WORDS } from "./goal-rule.ts"
 

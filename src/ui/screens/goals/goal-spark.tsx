@@ -1,6 +1,6 @@
 import { useInView } from "../../browser/hooks.ts"
 import { Spark } from "../../parts/values.tsx"
-import { useReport } from "../../report/data/use-report.ts"
+import { useReport } from "../../report/data/reports.ts"
 import { NOTHING } from "../../text/format.ts"
 
 /** Draws the conversions of a goal in the last 28 days. Fetches them only when the row becomes visible, because there may be 200 rows. */

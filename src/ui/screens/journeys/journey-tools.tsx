@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
 import { Button } from "../../parts/button.tsx"
 import { Choice, SelectField } from "../../parts/form/fields.tsx"
-import { MatchValueField } from "../../report/filters/match-value-field.tsx"
+import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
 import { itemText, type JourneyQuestion, STEPS } from "./journey-question.ts"
 
 interface JourneyToolsProps {

@@ -1,8 +1,7 @@
 import { useSiteAddress } from "../../browser/address.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { useFilterTexts } from "../../report/data/code-names.ts"
-import { filterText } from "../../report/data/filter-words.ts"
 import { clearFilters } from "../../report/filters/filter-bar.tsx"
+import { filterText, useFilterTexts } from "../../report/filters/filters.ts"
 import { narrowsFeed } from "./event-feed.tsx"
 
 /** Shows the filters of the event list. The counts are never filtered. */

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import type { RealtimePanel } from "../../../domain/insight.ts"
 import { getAll } from "../../api/api.ts"
 import { type LiveLine, useLiveLine } from "../../report/data/live-line.ts"
-import { useReport } from "../../report/data/use-report.ts"
+import { useReport } from "../../report/data/reports.ts"
 
 /** Minimum and maximum interval between requests, in milliseconds. Without events the minutes still advance. */
 const MIN_INTERVAL_MS = 2_000

@@ -1,3 +1,6 @@
+import { OTHER, UNKNOWN } from "./data/value-text.ts"
+import { TrustMark } from "./trust.tsx"
+
 /** Texts for the time during which a visitor is counted once. */
 const WINDOWS: Readonly<Record<string, string>> = {
   day: "for one day",
@@ -17,7 +20,16 @@ const WORDS = {
 /** Properties of the explanation of a mark below the chart. `visitor_window` is that of the report. */
 export type TrustWordsProps = { of: keyof typeof WORDS } | { of: "unique"; visitor_window: string }
 
-export default function TrustWords(props: TrustWordsProps) {
+export function TrustWords(props: TrustWordsProps) {
   if (props.of !== "unique") return <>{WORDS[props.of]}</>
   return <>Visitors are recognized {WINDOWS[props.visitor_window]}, so someone who returns later counts again.</>
+}
+
+/** Explains a row of missing or grouped values. */
+export function RowNote({ value, label }: { value: string; label: string | undefined }) {
+  if (value === OTHER)
+    return <TrustMark mark="?">The limit of distinct values was reached. All further values are counted here together.</TrustMark>
+  if (label === UNKNOWN)
+    return <TrustMark mark="?">Not known from the browser or IP address. Filters, exports and the API call this (none).</TrustMark>
+  return <TrustMark mark="?">These visits have no value.</TrustMark>
 }

@@ -1,6 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
-import { get } from "../api/api.ts"
+import { useState } from "preact/hooks"
+import { get, post } from "../api/api.ts"
 import { useMe } from "../api/session.ts"
+import { Button } from "../parts/button.tsx"
+import { sentenceOf } from "../parts/states.tsx"
 import { timeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 
@@ -21,7 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** Shows instance admins, on every page, the cause and remedy of an unhealthy state, and that maintenance is on. */
-export default function StateBar() {
+export function StateBar() {
   const me = useMe()
   const { data } = useQuery({
     queryKey: ["instance-state"],
@@ -50,4 +53,32 @@ export default function StateBar() {
       )}
     </div>
   )
+}
+
+/** Renders a red frame and a bar with *Stop impersonating* while an instance admin impersonates a user. */
+export function ImpersonationBar() {
+  const me = useMe()
+  const [fault, setFault] = useState<string>()
+  if (!me?.impersonation) return null
+  const { by, mode, expires_at } = me.impersonation
+  const stop = () => stopImpersonation().catch((error: Error) => setFault(sentenceOf(error)))
+  return (
+    <>
+      <div class="impersonated" aria-hidden="true" />
+      <div class="impersonation-bar" role="region" aria-label="Impersonation">
+        <span>
+          {by} is impersonating {me.user.email} {mode === "read_only" ? " (read-only)" : ""} until {timeText(expires_at)}. {fault}
+        </span>
+        <Button kind="danger" onClick={stop}>
+          Stop impersonating
+        </Button>
+      </div>
+    </>
+  )
+}
+
+/** Returns to the admin's own session, even if the impersonation has expired, and reloads the page. */
+export async function stopImpersonation(): Promise<void> {
+  await post("/api/private/admin/impersonation/stop", undefined, { isSignIn: true })
+  location.assign("/")
 }
