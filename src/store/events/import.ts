@@ -7,35 +7,35 @@ import { type Memory, saveCounters } from "./memory.ts"
 import type { SiteTail } from "./tail/tail.ts"
 import { Tails } from "./tail/tails.ts"
 
-/** A visit from elsewhere: an export, a log file. Visitors of an import never merge with native ones. */
+/** A visit of an import. Visitors of an import never merge with native ones. */
 export interface ImportedVisit {
-  /** Tells visitors apart: of one call, or of all calls that share their visitors. */
+  /** Name that identifies the visitor within one call, or within all calls that share `ImportPlace.visitors`. */
   visitor: string
-  /** How the visitor was known there; rotating unless said. */
+  /** How the other product identified the visitor. Default: `rotating`. */
   visitorKind?: VisitorKind
   traits: VisitTraits
-  /** At least one that is no engagement, in order of time. */
+  /** In order of time, at least one of them not an engagement. */
   events: readonly NewEvent[]
-  /** The site's local day of its start, by which new values are counted. */
+  /** The site's local day of the start, under which new values are counted. */
   day: string
 }
 
-/** Where visits from elsewhere go. */
+/** The destination of imported visits. */
 export interface ImportPlace {
   siteId: number
   importId: number
-  /** Records of an area in place of visits, each a visit of one event. */
+  /** The kind of an area's records, each of them a visit with one event. Default: `visits`. */
   kind?: SegmentKind
-  /** Visitors of earlier calls by name: theirs are taken up, new ones are added to it. */
+  /** Ordinals of visitors by name, from earlier calls. New visitors are added to it. */
   visitors?: Map<string, number>
 }
 
-/** Events of one transaction, about: a pause of some milliseconds. */
+/** Approximate number of events per transaction: a few milliseconds of work. */
 const SLICE = 1_000
 
 /**
- * A tail of its own, apart from the site's: it is sealed at once and never in the log. New texts and the numbers that are
- * given out become durable slice by slice; cut off, they are of no account.
+ * Builds a tail of imported visits, separate from the site's tail. The caller seals it at once; it is never in the log. New texts and
+ * ordinals become durable slice by slice. If the import is interrupted, they remain unused, which is harmless.
  */
 export async function importTail(journal: Journal, place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<SiteTail> {
   const { siteId, importId, visitors = new Map<string, number>() } = place
@@ -55,20 +55,21 @@ interface Importing {
 }
 
 function addVisits(memory: Memory, { siteId, importId, tails, ordinals }: Importing, visits: readonly ImportedVisit[]): void {
-  const apart: Memory = { ...memory, tails }
-  const group = new Group(apart, { record: 0, arrivedAt: 0 })
+  const importMemory: Memory = { ...memory, tails }
+  const group = new Group(importMemory, { record: 0, arrivedAt: 0 })
   for (const { visitor, visitorKind = "rotating", traits, events, day } of visits) {
     let ordinal = ordinals.get(visitor)
     if (ordinal === undefined) {
       ordinal = memory.visitors.nextOrdinal(siteId)
-      memory.visitors.passed(siteId, ordinal)
+      memory.visitors.reserve(siteId, ordinal)
       ordinals.set(visitor, ordinal)
     }
-    const counted = `${day} import ${importId}`
-    const visitId = group.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind, traits }, counted)
-    for (const event of events) group.add(siteId, visitId, event, counted)
+    // New values of an import are counted apart from those that the site itself collects on that day.
+    const dayOfImport = `${day} import ${importId}`
+    const visitId = group.openVisit(siteId, { rotating: ordinal, visitor: ordinal, visitorKind, traits }, dayOfImport)
+    for (const event of events) group.add(siteId, visitId, event, dayOfImport)
   }
-  memory.sequence = apart.sequence
+  memory.sequence = importMemory.sequence
   saveCounters(memory)
 }
 

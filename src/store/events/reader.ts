@@ -4,22 +4,22 @@ import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
 import { ReadDictionary } from "./dictionary/dictionary.ts"
-import { translated } from "./fault.ts"
+import { translateErrors } from "./fault.ts"
 import type { Dictionary, EventReader, Part, Snapshot } from "./part.ts"
 import { listSegments, Segment } from "./segment.ts"
 import { readRows, type SentStatement } from "./tables/row-tables.ts"
 import { readState, Tails } from "./tail/tails.ts"
 
 /**
- * Opens the event store beside its writer. `cacheBytes` bounds the decoded columns that are kept. A snapshot reads what
- * was committed before it; its columns stay readable for 15 s after upkeep has replaced them.
+ * Opens the event store for reading while the writer has it open. `cacheBytes` limits the cache of decoded columns. A snapshot
+ * contains what was committed before it; its columns stay readable for at least 15 seconds after upkeep has replaced them.
  */
 export function openEventReader(path: string, { cacheBytes }: { cacheBytes: number }): EventReader {
   return new Reader(openForReading(path), new ColumnCache(cacheBytes))
 }
 
-/** Segments that tell which site is busy. */
-const LATEST = 200
+/** Number of latest segments that determine the busiest site. */
+const LATEST_SEGMENTS = 200
 
 class Reader implements EventReader {
   readonly #db: Database
@@ -37,18 +37,18 @@ class Reader implements EventReader {
   }
 
   snapshot(siteId: number, kind: SegmentKind = "visits"): Snapshot {
-    this.#cache.turn()
-    return translated(() => this.#db.transaction(() => this.#read(siteId, kind))())
+    this.#cache.beginReport()
+    return translateErrors(() => this.#db.transaction(() => this.#read(siteId, kind))())
   }
 
-  rows(statement: SentStatement, most: number, check: () => void): object[] {
-    return translated(() => readRows(this.#db, statement, most, check))
+  rows(statement: SentStatement, limit: number, check: () => void): object[] {
+    return translateErrors(() => readRows(this.#db, statement, limit, check))
   }
 
   fullestSite(): number | undefined {
-    const latest = `select site_id, events from segments where retired_at is null and hidden = 0 order by id desc limit ${LATEST}`
+    const latest = `select site_id, events from segments where retired_at is null and hidden = 0 order by id desc limit ${LATEST_SEGMENTS}`
     const sql = `select site_id as siteId from (${latest}) group by site_id order by sum(events) desc limit 1`
-    return translated(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
+    return translateErrors(() => this.#db.query<{ siteId: number }, []>(sql).get()?.siteId)
   }
 
   close(): void {
@@ -88,7 +88,7 @@ class Reader implements EventReader {
     return segments
   }
 
-  /** Values are only ever added, so a dictionary that has grown since the snapshot answers the same for its numbers. */
+  /** Returns a dictionary. Values are only added, so one that has grown since the snapshot still gives the same texts for its numbers. */
   #dictionary(siteId: number, name: DictionaryName): Dictionary {
     const key = `${siteId} ${name}`
     let dictionary = this.#dictionaries.get(key)

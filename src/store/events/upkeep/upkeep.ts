@@ -1,184 +1,121 @@
-import type { Database } from "bun:sqlite"
-import { columnRow } from "../bytes/columns.ts"
-import { SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
-import { ColumnCache } from "../cache.ts"
-import type { Part } from "../part.ts"
-import { FORMAT, listAllSegments, Segment } from "../segment.ts"
-import { readState, writeState } from "../tail/tails.ts"
-import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
+import { lanesOf } from "../bytes/lanes.ts"
+import { isTransient } from "../dictionary/visitors.ts"
+import { type ImportedVisit, type ImportPlace, importTail } from "../import.ts"
+import type { Journal } from "../journal.ts"
+import { readState } from "../tail/tails.ts"
+import { buildSegments } from "./build.ts"
+import { flushIds, forgetPeriod } from "./flush.ts"
+import { eraseFromTail, rewriteTail, sealClosed } from "./sealing.ts"
+import {
+  type Choose,
+  dropImport,
+  dropRetiredInTurn,
+  eraseVisits,
+  hideImport,
+  insertPending,
+  mergeableSites,
+  mergeSite,
+  publishSegments,
+} from "./segments.ts"
+import { clearSweepDue, isSweepDue, markSweepDue, sitesDueForSweep, sweep } from "./sweep.ts"
 
-/** Small neighbours are joined when a site has this many of them. */
-const SMALL_SEGMENTS = 8
-const SMALL_EVENTS = SEGMENT_EVENTS / 2
-/** Upkeep reads each segment once. */
-const CACHE_BYTES = 8 << 20
-/** Marks a segment that is written but not yet part of any answer; one that a crash leaves behind goes at the next start. */
-const PENDING = 0
+/** How long a replaced segment is kept, in milliseconds: longer than any report runs. */
+const RETIRED_MS = 20_000
 
-const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
-
-/** Marks the visits of a part that are meant with 1. */
-export type Choose = (part: Part) => Uint8Array
-/** Runs work in one transaction. */
-export type Commit = <T>(work: () => T) => T
-
-/** What a segment is beside its rows. */
-interface SegmentSort {
-  hidden: number
-  kind: SegmentKind
+/** Maintenance of stored visits. The operations run one after another. */
+export interface Upkeep {
+  /**
+   * Moves closed visits into segments when enough have accumulated or when they are a day old; with `all`, in any case. Also continues
+   * sweeps that were interrupted by a stop.
+   */
+  seal(now: number, all?: boolean): Promise<void>
+  /** Merges small adjacent segments. */
+  merge(now: number): Promise<void>
+  /** Removes whole visits that started before the cutoff (epoch milliseconds). Returns their number. */
+  retain(siteId: number, cutoff: number, now: number): Promise<number>
+  /** Removes the chosen visits (1 in the mask) with all their events. Returns their number. */
+  erase(siteId: number, choose: Choose, now: number): Promise<number>
+  /** Stores imported visits or records in segments of their own. */
+  importVisits(place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<void>
+  dropImport(siteId: number, importId: number, now: number): Promise<void>
+  hideImport(siteId: number, importId: number, hidden: boolean): void
+  /**
+   * Destroys the lookup from rotating ids to visitors of a period: in memory immediately, in the table and the log by the time it
+   * resolves. An interrupted call must be repeated, so the caller destroys the salt only afterwards.
+   */
+  forgetVisitors(siteId: number, period: string): Promise<void>
+  /** Deletes segments that were replaced long enough ago that no report reads them. */
+  dropRetired(now: number): Promise<void>
 }
 
-/** Opens a site's segments for upkeep, records and hidden ones included. */
-export function openSegments(db: Database, siteId: number): ({ segment: Segment; id: number } & SegmentSort)[] {
-  const cache = new ColumnCache(CACHE_BYTES)
-  return listAllSegments(db, siteId).map((row) => ({
-    segment: new Segment(row, db, cache),
-    id: row.id,
-    hidden: row.hidden,
-    kind: row.kind,
-  }))
-}
-
-/** Stores a segment that no answer sees yet; each in a transaction of its own, so that none takes long. */
-export function insertPending(
-  db: Database,
-  siteId: number,
-  importId: number,
-  segment: BuiltSegment,
-  { hidden, kind }: SegmentSort = { hidden: 0, kind: "visits" },
-): number {
-  const { columns, header, ...facts } = segment
-  const { id } = db
-    .query<{ id: number }, Record<string, string | number | Uint8Array>>(`insert into segments
-      (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, hidden, retired_at)
-      values ($siteId, $importId, $kind, ${FORMAT}, $visits, $events, $min_start, $max_start, $min_at, $max_at,
-        $visitor_limit, $bytes, $header, $hidden, ${PENDING})
-      returning id`)
-    .get({ siteId, importId, kind, header, hidden, ...facts })!
-  const insert = db.query("insert into segment_columns (id, data) values (?, ?)")
-  for (const { name, data } of columns) insert.run(columnRow(id, name), data)
-  return id
-}
-
-/** From one generation to the next: pending segments take part, replaced ones no longer do. In the transaction of the caller. */
-export function turnGeneration(db: Database, added: readonly number[], retired: readonly number[], now: number): void {
-  const add = db.query("update segments set retired_at = null where id = ?")
-  for (const id of added) add.run(id)
-  const retire = db.query("update segments set retired_at = ? where id = ?")
-  for (const id of retired) retire.run(Math.max(now, 1), id)
-  writeState(db, "generation", readState(db, "generation") + 1)
-}
-
-/**
- * Removes segments that were replaced before a moment, and pending ones that a fault left behind; `most` at a time. In the
- * transaction of the caller. Returns how many.
- */
-export function dropRetired(db: Database, before: number, most = -1): number {
-  const chosen = "select id from segments where retired_at is not null and retired_at < ? limit ?"
-  const moment = Math.min(Math.floor(before), Number.MAX_SAFE_INTEGER)
-  const rows = db.query<{ id: number }, [number, number]>(`delete from segments where id in (${chosen}) returning id`).all(moment, most)
-  const remove = db.query("delete from segment_columns where id between ? and ?")
-  for (const { id } of rows) remove.run(id * 128, id * 128 + 127)
-  return rows.length
-}
-
-/** The same, one segment a transaction: what is deleted is overwritten, which takes its time. */
-export async function dropRetiredInTurn(db: Database, before: number, commit: Commit): Promise<void> {
-  while (commit(() => dropRetired(db, before, 1)) > 0) await Bun.sleep(0)
-}
-
-/** Builds segments of what stays, and exchanges them for the old ones at once. */
-async function rewrite(db: Database, olds: readonly number[], sources: readonly Source[], sort: SegmentSort, now: number, commit: Commit) {
-  const { siteId, importId } = sources[0]!.part
-  const added: number[] = []
-  for await (const segment of buildSegments(sources)) added.push(commit(() => insertPending(db, siteId, importId, segment, sort)))
-  return { added, retired: olds, turn: () => turnGeneration(db, added, olds, now) }
-}
-
-/** Sites with so many small segments that joining them pays. */
-export function mergeableSites(db: Database): number[] {
-  const sql = `select distinct site_id as siteId from segments where kind in (${KINDS}) and retired_at is null and events < ${SMALL_EVENTS}
-    group by site_id, kind, import_id, hidden having count(*) >= ${SMALL_SEGMENTS}`
-  return db
-    .query<{ siteId: number }, []>(sql)
-    .all()
-    .map(({ siteId }) => siteId)
-}
-
-/** Joins runs of small neighbours of one import. */
-export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
-  const groups = Map.groupBy(openSegments(db, siteId), ({ segment, hidden, kind }) => `${kind} ${segment.importId} ${hidden}`)
-  for (const segments of groups.values()) {
-    if (segments.filter(({ segment }) => segment.events < SMALL_EVENTS).length < SMALL_SEGMENTS) continue
-    for (const run of smallRuns(segments)) {
-      const sources = run.map(({ segment }) => ({ part: segment }))
-      const ids = run.map(({ id }) => id)
-      const { turn } = await rewrite(db, ids, sources, run[0]!, now, commit)
-      commit(turn)
-    }
+export function createUpkeep(journal: Journal): Upkeep {
+  const { db } = journal
+  let latest: Promise<unknown> = Promise.resolve()
+  function queued<T>(work: () => Promise<T>): Promise<T> {
+    const result = latest.then(work)
+    latest = result.catch(() => {})
+    return result
   }
-}
 
-function smallRuns<Each extends { segment: Segment }>(segments: readonly Each[]): Each[][] {
-  const runs: Each[][] = [[]]
-  let events = 0
-  for (const each of segments) {
-    const isSmall = each.segment.events < SMALL_EVENTS
-    if (!isSmall || events + each.segment.events > SEGMENT_EVENTS) {
-      runs.push([])
-      events = 0
-    }
-    if (!isSmall) continue
-    runs.at(-1)!.push(each)
-    events += each.segment.events
-  }
-  return runs.filter((run) => run.length > 1)
-}
-
-/** Removes chosen visits from all segments of a site that begin before a moment, in one generation. Returns how many. */
-export async function eraseVisits(
-  db: Database,
-  siteId: number,
-  choose: Choose,
-  startsBefore: number,
-  now: number,
-  commit: Commit,
-): Promise<number> {
-  const turns: (() => void)[] = []
-  let erased = 0
-  for (const { segment, id, hidden, kind } of openSegments(db, siteId)) {
-    if (segment.minStart >= startsBefore) continue
-    const keep = choose(segment).map((chosen) => 1 - chosen)
-    const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
-    if (count === 0) continue
-    erased += count
-    const { turn } = await rewrite(db, [id], [{ part: segment, keep }], { hidden, kind }, now, commit)
-    turns.push(turn)
-  }
-  if (turns.length > 0)
-    commit(() => {
-      for (const turn of turns) turn()
+  const erase = (siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY): Promise<number> =>
+    queued(async () => {
+      const wasDue = isSweepDue(db, siteId)
+      journal.commit(() => markSweepDue(db, siteId))
+      await flushIds(journal, now)
+      let fromTail = 0
+      for (const lane of lanesOf(siteId)) fromTail += await eraseFromTail(journal, lane, choose)
+      const fromSegments = await eraseVisits(db, siteId, choose, startsBefore, now, journal.commit)
+      if (wasDue || fromTail + fromSegments > 0) await sweep(journal, siteId)
+      else journal.commit(() => clearSweepDue(db, siteId))
+      return fromTail + fromSegments
     })
-  return erased
-}
 
-/** All segments of an import go. In the transaction of the caller. */
-export function dropImport(db: Database, siteId: number, importId: number, now: number): void {
-  const ids = idsOfImport(db, siteId, importId)
-  turnGeneration(db, [], ids, now)
-}
-
-/** An import's segments take part in answers, or not. In the transaction of the caller. */
-export function hideImport(db: Database, siteId: number, importId: number, hidden: boolean): void {
-  const sql = "update segments set hidden = ? where site_id = ? and import_id = ? and retired_at is null"
-  db.query(sql).run(hidden ? 1 : 0, siteId, importId)
-  turnGeneration(db, [], [], 0)
-}
-
-function idsOfImport(db: Database, siteId: number, importId: number): number[] {
-  const sql = "select id from segments where site_id = ? and import_id = ? and retired_at is null"
-  return db
-    .query<{ id: number }, [number, number]>(sql)
-    .all(siteId, importId)
-    .map(({ id }) => id)
+  return {
+    async seal(now, all = false) {
+      await queued(() => sealClosed(journal, now, all))
+      // Queued separately, so that a failing sweep does not prevent sealing.
+      await queued(async () => {
+        for (const siteId of sitesDueForSweep(db)) await sweep(journal, siteId)
+      })
+    },
+    merge: (now) =>
+      queued(async () => {
+        for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.commit)
+      }),
+    retain: (siteId, cutoff, now) =>
+      erase(siteId, (part) => Uint8Array.from(part.starts(), (start) => (start < cutoff ? 1 : 0)), now, cutoff),
+    erase: (siteId, choose, now) => erase(siteId, choose, now),
+    importVisits: (place, visits) =>
+      queued(async () => {
+        const { siteId, importId, kind = "visits" } = place
+        const tail = await importTail(journal, place, visits)
+        const added: number[] = []
+        for await (const segment of buildSegments([{ part: tail }])) {
+          added.push(journal.commit(() => insertPending(db, siteId, importId, segment, { hidden: 0, kind })))
+        }
+        journal.commit(() => publishSegments(db, added, [], 0))
+      }),
+    dropImport: (siteId, importId, now) =>
+      queued(async () => {
+        journal.commit(() => {
+          dropImport(db, siteId, importId, now)
+          markSweepDue(db, siteId)
+        })
+        await sweep(journal, siteId)
+      }),
+    hideImport: (siteId, importId, hidden) => journal.commit(() => hideImport(db, siteId, importId, hidden)),
+    async forgetVisitors(siteId, period) {
+      const { visitors } = journal.memory
+      const lastRecord = visitors.lastRecord(siteId, period)
+      visitors.forget(siteId, period)
+      // The ids of a transient period are in no file, so no transaction is needed that could fail.
+      if (isTransient(period)) return
+      await queued(async () => {
+        await forgetPeriod(journal, siteId, period)
+        // This is rare: the visits of a site without traffic for a day may not be sealed yet.
+        if (lastRecord > readState(db, "log_floor")) await rewriteTail(journal, () => true)
+      })
+    },
+    dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.commit)),
+  }
 }
