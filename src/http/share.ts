@@ -1,6 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { THINGS } from "../domain/limits.ts"
+import { SharedViewResponse } from "../domain/share.ts"
 import type { ShareVisits, Visit } from "../services/sharing/share-visits.ts"
 import type { Call } from "../web/guard.ts"
 import type { PrivateRouter } from "../web/router.ts"
@@ -45,6 +46,7 @@ export function shareRoutes(router: PrivateRouter, { shareVisits, isSecure, addr
     .get("/:slug", ({ params, request }) => shareVisits.view(visitOf(params.slug, request)), {
       open: true,
       query: NoQuery,
+      response: { 200: SharedViewResponse },
       detail: operation("Get a shared view"),
     })
     .post(

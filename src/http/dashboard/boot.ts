@@ -1,3 +1,4 @@
+import type { Boot } from "../../domain/boot.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Log } from "../../domain/log.ts"
 import { moreMetrics, readSiteAddress, summaryArguments, timeseriesArguments } from "../../domain/site-address.ts"
@@ -7,7 +8,7 @@ import type { Person, Sessions } from "../../services/sign-in/sessions.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import { type MeOptions, toMeResponse } from "../private/me/me.ts"
 import type { SessionCookie } from "../private/session-cookie.ts"
-import { type OwnSiteResponse, type SeenSiteOptions, seenSite } from "../private/sites/site-shown.ts"
+import { type SeenSiteOptions, seenSite } from "../private/sites/site-shown.ts"
 import { sightOf } from "../private/stats/stats.ts"
 
 export interface BootOptions extends MeOptions, SeenSiteOptions {
@@ -16,27 +17,11 @@ export interface BootOptions extends MeOptions, SeenSiteOptions {
   sessions: Pick<Sessions, "find">
   access: Access
   secondFactors: SecondFactors
-  cookie: Pick<SessionCookie, "read" | "line">
+  cookie: Pick<SessionCookie, "read" | "header">
   stats: Stats
   now(): number
   log: Log
   version: string
-}
-
-/** What a page shows before it has asked anything. The browser's side reads the same shape in `src/ui/api/session.ts`. */
-export interface Boot {
-  version: string
-  /** Version of the dashboard's files. A response with another value means that a newer page is available. */
-  build: string
-  setup_needed: boolean
-  /** Signed-in user. Absent for guests. */
-  me?: Awaited<ReturnType<typeof toMeResponse>>
-  /** Whether the user lacks a second factor that a policy requires. Until they add one, only their account is accessible. */
-  factor_missing?: boolean
-  /** Site of the page, as the route for a site returns it. */
-  site?: OwnSiteResponse
-  /** First reports of the site, with their arguments. */
-  reports?: { site: number; report: string; given: Record<string, unknown>; data: object }[]
 }
 
 export interface FirstView {

@@ -1,4 +1,4 @@
-import { type Static, Type as t } from "@sinclair/typebox"
+import type { UserResponse } from "../../domain/account-response.ts"
 import type { Actor } from "../../domain/audit.ts"
 import type { Session } from "../../domain/session.ts"
 import type { User } from "../../domain/user.ts"
@@ -39,25 +39,14 @@ export function guests({ now, cookie, addressOf, placeOf }: GuestOptions) {
       cookie.set(context, token, secondsLeft(session))
     },
     /** The same as a line of an answer that has others. */
-    sessionLine: ({ session, token }: SignedIn): string => cookie.line(token, secondsLeft(session)),
+    sessionLine: ({ session, token }: SignedIn): string => cookie.header(token, secondsLeft(session)),
   }
 }
 
-/** Whoever has just come in, for the pages before the dashboard. All about rights is in `GET /me`. */
-export const UserResponse = t.Object({
-  id: t.Integer(),
-  email: t.String(),
-  email_verified: t.Boolean(),
-  name: t.String(),
-  is_instance_admin: t.Boolean(),
-})
-
-export const toUserResponse = ({ id, email, email_verified_at, name, is_instance_admin }: User): Static<typeof UserResponse> => ({
+export const toUserResponse = ({ id, email, email_verified_at, name, is_instance_admin }: User): UserResponse => ({
   id,
   email,
   email_verified: email_verified_at !== null,
   name,
   is_instance_admin,
 })
-
-export const SignedInResponse = t.Object({ user: UserResponse })

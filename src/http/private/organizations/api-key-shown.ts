@@ -1,44 +1,8 @@
-import { type Static, Type as t } from "@sinclair/typebox"
-import { type ApiKey, KEY_STATES } from "../../../domain/key.ts"
+import { type ApiKey, KEY_STATES, type KeyResponse } from "../../../domain/key.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Keys, ListedKey, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import { type Paging, pageOfAll, readPaging } from "../../../services/lists/paging.ts"
-import { Id, Instant } from "../responses.ts"
-import { PersonResponse } from "./members.ts"
-
-const InstantOrNull = t.Union([Instant, t.Null()])
-const WordsOrNull = t.Union([t.String(), t.Null()])
-
-const KEY = {
-  id: Id,
-  name: t.String(),
-  prefix: t.String({ description: "Visible beginning of the key, for recognizing it." }),
-  last4: t.String(),
-  scopes: t.Array(t.String()),
-  site_access: t.String(),
-  site_ids: t.Union([t.Array(Id), t.Null()], { description: "Ids of the sites of a limited key. null: all sites." }),
-  ip_allow: t.Array(t.String()),
-  rate_limit: t.Union([t.Integer(), t.Null()]),
-  personal: t.Boolean(),
-  created_by: t.Union([PersonResponse, t.Null()], { description: "Creator of the key. null: created on the command line." }),
-  created_at: Instant,
-  expires_at: InstantOrNull,
-  last_used_at: InstantOrNull,
-  last_used_ip_prefix: WordsOrNull,
-  last_used_agent: WordsOrNull,
-  revoked_at: InstantOrNull,
-  state: t.String(),
-  owner_left: t.Boolean({ description: "Whether its creator has left the organization, so that no role limits the key." }),
-  version: t.Integer(),
-}
-export const KeyResponse = t.Object(KEY, { title: "ApiKey" })
-export type KeyResponse = Static<typeof KeyResponse>
-export const SecretResponse = t.Object(
-  { ...KEY, key: t.String({ description: "Complete key. It is never returned again." }) },
-  { title: "NewApiKey" },
-)
-export type SecretResponse = Static<typeof SecretResponse>
 
 export const operation = (summary: string) => ({ summary, tags: ["api-keys"] })
 export const CAN_WRITE_KEYS = { permission: "keys:write", personal: true }

@@ -1,9 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { type ApiKey, impliedBy, SCOPE_TITLES, SCOPES } from "../../../domain/key.ts"
+import { type ApiKey, impliedBy, KeyResponse, SCOPE_TITLES, SCOPES, SecretResponse, UsageResponse } from "../../../domain/key.ts"
 import { KeyInput, KeyPatch } from "../../../domain/key-input.ts"
 import { API } from "../../../domain/limits.ts"
 import type { Organization } from "../../../domain/organization.ts"
+import { Listed } from "../../../domain/response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import type { Keys, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import type { KeyUsage } from "../../../services/api-keys/key-usage.ts"
@@ -14,17 +15,8 @@ import type { PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { BODIES } from "../bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
-import {
-  CAN_WRITE_KEYS,
-  KeyResponse,
-  newKey,
-  operation,
-  pageOfKeys,
-  readKeyPaging,
-  SecretResponse,
-  toKeyResponse,
-} from "./api-key-shown.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
+import { CAN_WRITE_KEYS, newKey, operation, pageOfKeys, readKeyPaging, toKeyResponse } from "./api-key-shown.ts"
 
 export interface ApiKeyRoutesOptions {
   keys: Keys
@@ -33,11 +25,6 @@ export interface ApiKeyRoutesOptions {
 }
 
 const ScopesResponse = t.Object({ data: t.Array(t.Object({ scope: t.String(), title: t.String(), implies: t.Array(t.String()) })) })
-const UsageResponse = t.Object({
-  from: t.String(),
-  to: t.String(),
-  data: t.Array(t.Object({ day: t.String(), route: t.String(), status: t.String(), requests: t.Integer() })),
-})
 
 /** Creates the route that lists all scopes. */
 export const scopeRoutes = (router: PrivateRouter) =>

@@ -1,14 +1,15 @@
 import { Elysia } from "elysia"
-import { reachesSite } from "../../../domain/key.ts"
+import { KeyResponse, reachesSite, SecretResponse } from "../../../domain/key.ts"
 import { SiteKeyInput } from "../../../domain/key-input.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Keys, NewSecret } from "../../../services/api-keys/api-keys.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { keyEntry } from "../../../services/audit/entries.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { NoQuery, Sent, takes } from "../../public/requests.ts"
-import { Listed, ListQuery } from "../responses.ts"
-import { CAN_WRITE_KEYS, KeyResponse, newKey, operation, pageOfKeys, readKeyPaging, SecretResponse } from "./api-key-shown.ts"
+import { ListQuery } from "../responses.ts"
+import { CAN_WRITE_KEYS, newKey, operation, pageOfKeys, readKeyPaging } from "./api-key-shown.ts"
 
 interface SiteApiKeyRoutesOptions {
   keys: Keys

@@ -1,10 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import { AnnotationInput } from "../../../domain/annotation.ts"
-import { FunnelInput } from "../../../domain/funnel.ts"
-import { GoalInput } from "../../../domain/goal.ts"
+import { AnnotationInput, ScopedAnnotationResponse } from "../../../domain/annotation.ts"
+import { FunnelInput, OwnFunnelResponse } from "../../../domain/funnel.ts"
+import { GoalInput, GoalSuggestions, GoalTrial, OwnGoalResponse } from "../../../domain/goal.ts"
 import { instantText } from "../../../domain/moment.ts"
-import { ScopeInput, type Segment, SegmentInput } from "../../../domain/segment.ts"
+import { ScopeInput, type Segment, SegmentInput, SegmentResponse } from "../../../domain/segment.ts"
 import type { Annotations } from "../../../services/definitions/annotations.ts"
 import type { Funnels } from "../../../services/definitions/funnels.ts"
 import type { Goals } from "../../../services/definitions/goals.ts"
@@ -12,46 +12,13 @@ import type { Segments, ViewedSegments } from "../../../services/definitions/seg
 import type { GoalTrials } from "../../../services/stats/goal-trials.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery, parameter, Sent, takes } from "../../public/requests.ts"
-import {
-  AnnotationResponse,
-  FunnelResponse,
-  GoalResponse,
-  toAnnotationResponse,
-  toFunnelResponse,
-  toGoalResponse,
-} from "../../public/shown.ts"
-import { Id, Instant } from "../responses.ts"
+import { toAnnotationResponse, toFunnelResponse, toGoalResponse } from "../../public/shown.ts"
 import { privateThingRoutes, type ThingRoutesOptions } from "./things.ts"
 
 export interface GoalRoutesOptions extends ThingRoutesOptions {
   goals: Goals
   goalTrials: GoalTrials
 }
-
-const GoalTrial = t.Object(
-  {
-    conversions_7d: t.Integer(),
-    visitors_7d: t.Integer(),
-    last_match_at: t.Union([t.String({ format: "date-time" }), t.Null()]),
-  },
-  { title: "GoalTrial" },
-)
-
-const GoalSuggestions = t.Object(
-  {
-    data: t.Array(
-      t.Object({
-        kind: t.Literal("event"),
-        match: t.Literal("exact"),
-        value: t.String(),
-        name: t.String(),
-        events_30d: t.Integer(),
-        visitors_30d: t.Integer(),
-      }),
-    ),
-  },
-  { title: "GoalSuggestions" },
-)
 
 /** The goals of a site, what one would have counted, and which ones the events seen so far suggest. */
 export const privateGoalRoutes = (router: PrivateRouter, options: GoalRoutesOptions) => [
@@ -62,7 +29,7 @@ export const privateGoalRoutes = (router: PrivateRouter, options: GoalRoutesOpti
     write: "goals:write",
     things: () => options.goals,
     input: GoalInput,
-    shown: GoalResponse,
+    shown: OwnGoalResponse,
     show: toGoalResponse,
     label: ({ name }) => name,
   }),
@@ -97,7 +64,7 @@ export const privateFunnelRoutes = (router: PrivateRouter, options: FunnelRoutes
     write: "funnels:write",
     things: () => options.funnels,
     input: FunnelInput,
-    shown: FunnelResponse,
+    shown: OwnFunnelResponse,
     show: toFunnelResponse,
     label: ({ name }) => name,
   })
@@ -105,20 +72,6 @@ export const privateFunnelRoutes = (router: PrivateRouter, options: FunnelRoutes
 export interface SegmentRoutesOptions extends ThingRoutesOptions {
   segments: Segments
 }
-
-const SegmentResponse = t.Object(
-  {
-    id: Id,
-    site_id: Id,
-    name: t.String(),
-    scope: ScopeInput,
-    filters: t.Array(t.Any()),
-    owner: t.Union([Id, t.Null()]),
-    created_at: Instant,
-    updated_at: Instant,
-  },
-  { title: "Segment" },
-)
 
 /** Creates the routes for segments: shared ones and personal ones of the caller. Personal segments only need `site:read`. */
 export const privateSegmentRoutes = (router: PrivateRouter, options: SegmentRoutesOptions) =>
@@ -152,8 +105,6 @@ export interface AnnotationRoutesOptions extends ThingRoutesOptions {
   annotations: Annotations
 }
 
-const SCOPED = { scope: ScopeInput, owner: t.Union([Id, t.Null()]) }
-
 /** Creates the routes for annotations: those shared on the site and personal ones of the caller. */
 export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ...options }: AnnotationRoutesOptions) =>
   privateThingRoutes(router, options, {
@@ -162,7 +113,7 @@ export const privateAnnotationRoutes = (router: PrivateRouter, { annotations, ..
     write: "site:read",
     things: (viewer) => annotations.of(viewer),
     input: t.Object({ ...AnnotationInput.properties, scope: t.Optional(ScopeInput) }, { title: "ScopedAnnotationInput" }),
-    shown: t.Object({ ...AnnotationResponse.properties, ...SCOPED }, { title: "ScopedAnnotation" }),
+    shown: ScopedAnnotationResponse,
     show: (annotation, site) => ({
       ...toAnnotationResponse(annotation, site),
       scope: annotation.scope,

@@ -1,48 +1,14 @@
-import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
+import { DropReport, DropSamples } from "../../../domain/insight.ts"
 import { instantText } from "../../../domain/moment.ts"
-import { ReportRange } from "../../../domain/report.ts"
 import type { Drops } from "../../../services/stats/drops.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { NoQuery } from "../../public/requests.ts"
-import { Instant, ListQuery } from "../responses.ts"
+import { ListQuery } from "../responses.ts"
 
 export interface DropRoutesOptions {
   drops: Drops
 }
-
-const Count = t.Integer({ minimum: 0 })
-const DropReport = t.Object(
-  {
-    range: ReportRange,
-    days: t.Array(t.String({ format: "date" })),
-    rows: t.Array(
-      t.Object({
-        reason: t.String(),
-        total: Count,
-        counts: t.Array(Count, { description: "Number of dropped events per day, oldest day first." }),
-        entries: t.Array(t.Object({ entry: t.String(), count: Count })),
-      }),
-    ),
-    counters: t.Array(t.Object({ counter: t.String(), total: Count })),
-  },
-  { title: "Drops" },
-)
-const DropSamples = t.Object(
-  {
-    data: t.Array(
-      t.Object({
-        at: Instant,
-        reason: t.String(),
-        hostname: t.String(),
-        page: t.String(),
-        browser: t.String(),
-        country: t.String(),
-      }),
-    ),
-  },
-  { title: "DropSamples" },
-)
 
 const operation = (summary: string) => ({ summary, tags: ["drops"] })
 

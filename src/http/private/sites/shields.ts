@@ -1,8 +1,9 @@
-import { type Static, Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import { parseId } from "../../../domain/id.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Shield } from "../../../domain/shield.ts"
 import type { Site } from "../../../domain/site.ts"
+import { ShieldResponse } from "../../../domain/site-response.ts"
 import { etagOf } from "../../../domain/version.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { shieldEntry } from "../../../services/audit/entries.ts"
@@ -15,7 +16,7 @@ import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { Id, Listed, ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ShieldRoutesOptions {
   siteShields: { of(siteId: number): SiteShields }
@@ -24,25 +25,11 @@ export interface ShieldRoutesOptions {
   audit: Audit
 }
 
-const ShieldResponse = t.Object(
-  {
-    id: Id,
-    kind: t.String(),
-    value: t.String({ description: "Value to match. For kind `rule`: name of the rule." }),
-    conditions: t.Optional(t.Array(t.Any())),
-    note: t.String(),
-    enabled: t.Boolean(),
-    hits_7d: t.Integer({ minimum: 0 }),
-    version: t.Integer(),
-  },
-  { title: "Shield" },
-)
-
 const operation = (verb: string) => ({ summary: `${verb} shield${verb === "List" ? "s" : ""}`, tags: ["shields"] })
 
 /** Creates the routes for the shields of a site. Shields affect future events only. */
 export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create, audit }: ShieldRoutesOptions) {
-  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): Static<typeof ShieldResponse> => ({
+  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): ShieldResponse => ({
     id,
     kind,
     value,
@@ -68,7 +55,7 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
     .post(
       "",
       ({ site, user, actor, ...call }) =>
-        create<Shield, Static<typeof ShieldResponse>>(
+        create<Shield, ShieldResponse>(
           { ...call, user },
           (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, shieldEntry("create", site), also)),
           (shield) => ({

@@ -1,7 +1,9 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { AuditEntry } from "../../../domain/audit.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
+import { ListedSiteResponse, OwnSiteResponse } from "../../../domain/site-response.ts"
 import type { Access } from "../../../services/access/access.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
 import { siteEntry } from "../../../services/audit/entries.ts"
@@ -11,15 +13,8 @@ import { readNothing } from "../../../web/body.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
-import {
-  ListedSiteResponse,
-  OwnSiteResponse,
-  type SeenSiteOptions,
-  seenSite,
-  toListedSiteResponse,
-  toOwnSiteResponse,
-} from "./site-shown.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
+import { type SeenSiteOptions, seenSite, toListedSiteResponse, toOwnSiteResponse } from "./site-shown.ts"
 
 export interface SiteRoutesOptions extends SeenSiteOptions {
   sites: Pick<Sites, "update" | "remove" | "restore">
@@ -30,9 +25,7 @@ export interface SiteRoutesOptions extends SeenSiteOptions {
 }
 
 const operation = (summary: string) => ({ summary, tags: ["sites"] })
-
 const SitePatch = t.Object({ name: t.Optional(t.String()), hosts: t.Optional(t.Array(t.String())) }, { title: "SitePatch" })
-
 const TransferInput = t.Object({ organization_id: t.Integer() }, { title: "SiteTransfer" })
 
 /** Creates the routes for the sites that the caller has access to. Settings and data have separate routes. */

@@ -1,6 +1,7 @@
-import { type TObject, Type as t } from "@sinclair/typebox"
+import type { TObject } from "@sinclair/typebox"
 import { Elysia } from "elysia"
 import type { ErrorCode } from "../../../domain/error.ts"
+import { Listed } from "../../../domain/response.ts"
 import type { Site } from "../../../domain/site.ts"
 import { etagOf, type Versioned } from "../../../domain/version.ts"
 import { type Audit, recorded } from "../../../services/audit/audit.ts"
@@ -14,7 +15,7 @@ import type { Admitted, PrivateRouter } from "../../../web/router.ts"
 import type { creation } from "../../public/requests.ts"
 import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
-import { Listed, ListQuery, refuses, tagged } from "../responses.ts"
+import { ListQuery, refuses, tagged } from "../responses.ts"
 
 export interface ThingRoutesOptions {
   create: ReturnType<typeof creation>
@@ -39,6 +40,7 @@ export interface PrivateKind<Thing> {
   write: string
   things(viewer: Viewer): SiteThings<Thing>
   input: TObject
+  /** Schema of an item with its version. */
   shown: TObject
   show(thing: Thing, site: Site): object
   /** Returns the name of an item for the audit log. */
@@ -59,7 +61,6 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
   { create, audit }: ThingRoutesOptions,
   { path, noun, write, things, input, shown, show, label, listWithin, removal }: PrivateKind<Thing>,
 ) {
-  const Shown = t.Object({ ...shown.properties, version: t.Integer() }, { title: shown.title ?? noun })
   const versioned = (thing: Thing, site: Site) => ({ ...show(thing, site), version: thing.version })
   const find = (params: { id?: string | undefined }, { site, user, permissions }: Admitted) =>
     things(viewerOf({ user: user!, permissions: permissions! })).get(site!, params.id) // routes below a site have all of them
@@ -87,7 +88,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         const page = await privatePage(paging, read, () => countAll(things(viewer), site))
         return { ...page, data: page.data.map((thing) => versioned(thing, site)) }
       },
-      { can: "site:read", query: ListQuery, response: { 200: Listed(Shown) }, detail: operation("List") },
+      { can: "site:read", query: ListQuery, response: { 200: Listed(shown) }, detail: operation("List") },
     )
     .post(
       "",
@@ -102,7 +103,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
             body: versioned(thing, site),
           }),
         ),
-      { can: write, query: NoQuery, body: Sent, response: { 201: Shown }, detail: { ...operation("Create"), ...takes(input) } },
+      { can: write, query: NoQuery, body: Sent, response: { 201: shown }, detail: { ...operation("Create"), ...takes(input) } },
     )
     .get(
       "/:id",
@@ -110,7 +111,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         const thing = await things(viewerOf({ user, permissions })).get(site, params.id)
         return tagged(set, thing, versioned(thing, site))
       },
-      { can: "site:read", query: NoQuery, response: { 200: Shown }, detail: operation("Get") },
+      { can: "site:read", query: NoQuery, response: { 200: shown }, detail: operation("Get") },
     )
     .patch(
       "/:id",
@@ -123,7 +124,7 @@ export function privateThingRoutes<Thing extends Versioned & { id: number }>(
         })
         return tagged(set, thing, versioned(thing, site))
       },
-      { can: writes, query: NoQuery, body: Sent, response: { 200: Shown }, detail: { ...operation("Update"), ...takesSome(input) } },
+      { can: writes, query: NoQuery, body: Sent, response: { 200: shown }, detail: { ...operation("Update"), ...takesSome(input) } },
     )
     .delete(
       "/:id",
