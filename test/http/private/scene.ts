@@ -104,11 +104,11 @@ export interface Scene {
   /** The caller; created on first use, with the rights of the kind in this organization and site. */
   caller(): Promise<Person>
   /** The owner of the organization. */
-  boss(): Promise<Person>
+  organizationOwner(): Promise<Person>
   /** An instance admin who belongs to no organization. */
-  chief(): Promise<Person>
+  instanceAdmin(): Promise<Person>
   /** Creates another user with rights in the organization. */
-  somebody(as?: SignInAs): Promise<Person>
+  createUser(as?: SignInAs): Promise<Person>
   /** Returns the cookie of a read-only impersonation. */
   impersonating(by: Person, user: Person): Promise<string>
   /** Adds a user to another organization. */
@@ -126,8 +126,8 @@ let words = 0
 /** Returns a unique word. */
 export const fresh = (word: string): string => `${word}-${++words}`
 
-const chiefs = new WeakMap<World, Preparer>()
-const bosses = new WeakMap<World, Map<number, Preparer>>()
+const instanceAdmins = new WeakMap<World, Preparer>()
+const organizationOwners = new WeakMap<World, Map<number, Preparer>>()
 type Preparer = Person & { since: number }
 /** Preparing users need a recent proof of identity, which expires after ten minutes. */
 const GOOD_FOR_MS = 5 * 60_000
@@ -145,22 +145,22 @@ export function sceneOf(world: World, kind: Kind, where: { organization?: number
       caller ??= callerOf(scene)
       return caller
     },
-    somebody: (as = {}) => signedIn(world, { organizationId: scene.organization, siteId: scene.site, ...as }),
-    async boss() {
-      const known = bosses.get(world) ?? new Map<number, Preparer>()
-      bosses.set(world, known)
+    createUser: (as = {}) => signedIn(world, { organizationId: scene.organization, siteId: scene.site, ...as }),
+    async organizationOwner() {
+      const known = organizationOwners.get(world) ?? new Map<number, Preparer>()
+      organizationOwners.set(world, known)
       const present = known.get(scene.organization)
       if (present && now() - present.since < GOOD_FOR_MS) return present
-      const boss = { ...(await scene.somebody({ role: "owner" })), since: now() }
-      known.set(scene.organization, boss)
-      return boss
+      const organizationOwner = { ...(await scene.createUser({ role: "owner" })), since: now() }
+      known.set(scene.organization, organizationOwner)
+      return organizationOwner
     },
-    async chief() {
-      const present = chiefs.get(world)
+    async instanceAdmin() {
+      const present = instanceAdmins.get(world)
       if (present && now() - present.since < GOOD_FOR_MS) return present
-      const chief = { ...(await signedIn(world, { isInstanceAdmin: true })), since: now() }
-      chiefs.set(world, chief)
-      return chief
+      const instanceAdmin = { ...(await signedIn(world, { isInstanceAdmin: true })), since: now() }
+      instanceAdmins.set(world, instanceAdmin)
+      return instanceAdmin
     },
     impersonating: (by, user) => impersonating(world, by, user, "read_only"),
     async join({ id: userId }, organizationId, role = "viewer") {

@@ -12,7 +12,7 @@ const plain = ({ status, body }: Told) => {
   return JSON.stringify([status, rest])
 }
 
-/** Two organizations, A (1) and B (2), each with a site, a member, a key, an invitation and a domain. */
+/** Creates two organizations, A (1) and B (2), each with a site, a member, a key, an invitation and a domain. */
 async function twoOrganizations(instance: TestInstance) {
   const { organizations, sites } = instance.app.instance
   const b = await organizations.create({ name: "Sentinel Ltd" })
@@ -26,7 +26,7 @@ async function twoOrganizations(instance: TestInstance) {
   return { path, site, owner, key, invitation }
 }
 
-test("a member of one organization sees nothing of another, on no list, search, count or refusal", async () => {
+test("a member of one organization sees nothing of another in lists, searches, counts and errors", async () => {
   await using instance = await startInstance()
   const foreign = await twoOrganizations(instance)
   const sitePath = `/api/private/sites/${foreign.site.id}`
@@ -56,7 +56,7 @@ test("a member of one organization sees nothing of another, on no list, search, 
       expect(answer.status, path).toBe(404)
       expect(plain(answer)).toBe(plain(await who.send(method, of(path), body)))
     }
-    // What is one's own names nothing of the other.
+    // The member's own data does not mention the other organization.
     for (const path of [
       "/api/private/me",
       "/api/private/organizations",
@@ -66,7 +66,7 @@ test("a member of one organization sees nothing of another, on no list, search, 
     ])
       expect(JSON.stringify((await who.get(path)).body).toLowerCase()).not.toContain("sentinel")
   }
-  // Ids of the other organization in a body are as unknown as those of nobody.
+  // Ids of the other organization in a body are treated as unknown.
   const owner = await someone(instance, { role: "owner" })
   const bodies: [string, string, (id: number) => unknown, number, number][] = [
     [
@@ -93,7 +93,7 @@ test("a member of one organization sees nothing of another, on no list, search, 
     expect(plain(await owner.send(method, theirs, {}))).toBe(plain(await owner.send(method, nobodys, {})))
 })
 
-test("an invitation to an address that has an account is answered like any other", async () => {
+test("an invitation to an address with an account receives the same response as any other", async () => {
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
   const owner = await someone(instance, { role: "owner" })
@@ -107,13 +107,13 @@ test("an invitation to an address that has an account is answered like any other
   expect(listed.map((row) => Object.keys(row))).toEqual([Object.keys(listed[0]!), Object.keys(listed[0]!)])
 })
 
-test("under a second-factor policy members without a factor reach their own account alone", async () => {
+test("under a second-factor policy, members without a factor can reach only their own account", async () => {
   await using instance = await startInstance()
   const owner = await someone(instance, { role: "owner" })
   const member = await someone(instance, { role: "editor" })
   const elsewhere = await instance.app.instance.organizations.create({ name: "Elsewhere" })
-  const chief = await someone(instance, { role: "owner", organizationId: elsewhere.id })
-  const invitation = await chief.send("POST", `/api/private/organizations/${elsewhere.id}/members/invite`, {
+  const instanceAdmin = await someone(instance, { role: "owner", organizationId: elsewhere.id })
+  const invitation = await instanceAdmin.send("POST", `/api/private/organizations/${elsewhere.id}/members/invite`, {
     email: member.email,
     role: "viewer",
   })
@@ -128,7 +128,7 @@ test("under a second-factor policy members without a factor reach their own acco
     ["GET", "/api/private/sites/1/members"],
     ["GET", "/api/private/api-scopes"],
     ["POST", `/api/private/invitations/${token}/accept`],
-    // Also of an organization that asks for nothing, and what does not exist.
+    // The same holds for an organization without the policy, and for unknown paths.
     ["GET", `/api/private/organizations/${elsewhere.id}`],
     ["GET", "/api/private/sites/9999/members"],
   ] as const)
@@ -141,7 +141,7 @@ test("under a second-factor policy members without a factor reach their own acco
   expect((await member.get(ORGANIZATION)).status).toBe(200)
 })
 
-test("a session that an organization's provider gave reaches that organization alone", async () => {
+test("a session from an organization's provider gives access only to that organization", async () => {
   await using instance = await startInstance()
   const { catalog, sessions, cookieSecrets, organizations } = instance.app.instance
   const second = await organizations.create({ name: "Second" })
@@ -165,7 +165,7 @@ test("a session that an organization's provider gave reaches that organization a
   expect((await narrow.get("/api/private/sites/1/members")).body.code).toBe("site_not_found")
 })
 
-test("the end of a key is announced 14 and 3 days before, once each, to who made it or to the owners", async () => {
+test("the expiry of a key is announced once 14 and once 3 days before, to its creator or to the owners", async () => {
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
   const { app, clock } = instance
@@ -196,7 +196,7 @@ test("the end of a key is announced 14 and 3 days before, once each, to who made
   expect(await announce()).toEqual([])
 })
 
-test("nothing that is sent breaks a route", async () => {
+test("no input causes an internal error in any route", async () => {
   await using instance = await startInstance()
   const owner = await someone(instance, { role: "owner", isInstanceAdmin: true })
   const member = await someone(instance, { role: "viewer" })
