@@ -23,7 +23,7 @@ const tags = ["auth"]
 /** Creates the routes of the current session: read it, confirm your identity, sign out. */
 export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptions) {
   const { now, proofs, signOut, cookie } = options
-  const { welcome } = guests(options)
+  const { startSession } = guests(options)
   const selfOf = selves(options)
   return new Elysia({ prefix: "/api/private/auth" })
     .use(router)
@@ -62,7 +62,7 @@ export function sessionRoutes(router: PrivateRouter, options: SessionRoutesOptio
       "/reauth",
       async (context) => {
         const token = await proofs.prove(selfOf(context), context.body.value)
-        welcome(context, { ...context, token })
+        startSession(context, { ...context, token })
         context.set.status = 204
       },
       {

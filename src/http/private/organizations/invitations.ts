@@ -114,7 +114,7 @@ export function invitationRoutes(router: PrivateRouter, create: ReturnType<typeo
 /** Creates the routes behind the link of an invitation. */
 export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoutesOptions) {
   const { acceptance, cookie } = options
-  const { guestOf, welcome } = guests(options)
+  const { guestOf, startSession } = guests(options)
   // A value that is not text arrives as null.
   const tokenIn = ({ token }: Record<string, string | undefined>): string => token ?? ""
   const find = (params: Record<string, string | undefined>) => acceptance.find(tokenIn(params))
@@ -149,7 +149,7 @@ export function acceptanceRoutes(router: PrivateRouter, options: InvitationRoute
         const [token, guest] = [tokenIn(params), guestOf(context)]
         if (person) return toJoinedResponse(await acceptance.bySignedIn(token, body.value, person, guest))
         const joined = await acceptance.bySigningUp(token, body.value, guest)
-        if (joined.signedIn) welcome(context, joined.signedIn)
+        if (joined.signedIn) startSession(context, joined.signedIn)
         return toJoinedResponse(joined.organization)
       },
       {

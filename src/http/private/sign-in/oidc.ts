@@ -22,7 +22,7 @@ const tags = ["auth"]
 /** Creates the routes for single sign-on: the browser visits the provider and returns with a code for the ticket in its cookie. */
 export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
   const { oidc, mail, cookie } = options
-  const { guestOf, originOf, welcome, sessionLine } = guests(options)
+  const { guestOf, originOf, startSession, sessionHeader } = guests(options)
 
   /** Redirects to the provider. On failure, browsers are redirected to an error page and programs get a problem. */
   async function sendAway(context: Sending, begin: () => Promise<OidcRedirect>, pageOfRefusal: (code: string) => string): Promise<string> {
@@ -92,7 +92,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
         const { params, request } = context
         const search = new URL(request.url).search
         const outcome = await oidc.callback(params.provider, search, cookie.readTicket(request), guestOf(context))
-        const session = outcome.go === "in" ? [sessionLine(outcome.signedIn)] : []
+        const session = outcome.go === "in" ? [sessionHeader(outcome.signedIn)] : []
         return sendTo(context, pageOf(outcome), [cookie.ticketRemoval(), ...session])
       },
       {
@@ -105,7 +105,7 @@ export function oidcRoutes(router: PrivateRouter, options: OidcRoutesOptions) {
       "/link",
       async (context) => {
         const signedIn = await oidc.link(context.body.value, guestOf(context), context.person)
-        welcome(context, signedIn)
+        startSession(context, signedIn)
         return { user: toUserResponse(signedIn.user) }
       },
       {

@@ -24,7 +24,7 @@ const tags = ["setup"]
 /** Creates the routes that set up the first user with the token printed on the console. */
 export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) {
   const { setup, isSetUp, siteDefaults, cookie, publicUrl } = options
-  const { guestOf, welcome } = guests(options)
+  const { guestOf, startSession } = guests(options)
   return new Elysia({ prefix: "/api/private/setup" })
     .use(router)
     .use(cookie.writer())
@@ -53,7 +53,7 @@ export function setupRoutes(router: PrivateRouter, options: SetupRoutesOptions) 
         const { dry_run: isTrial, ...asked } = isObject(context.body.value) ? context.body.value : {}
         if (isTrial === true) return { errors: [...(await setup.faultsOf(asked))] }
         const made = await setup.overHttp(asked, guest)
-        welcome(context, made)
+        startSession(context, made)
         context.set.status = 201
         const { user, organization, site } = made
         return {

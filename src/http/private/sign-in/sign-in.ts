@@ -26,7 +26,7 @@ const tags = ["auth"]
 /** Creates the routes for signing in with a password and a second factor, or with a passkey. */
 export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions) {
   const { signIn, passkeys, cookie } = options
-  const { guestOf, originOf, welcome } = guests(options)
+  const { guestOf, originOf, startSession } = guests(options)
   return new Elysia({ prefix: "/api/private/auth" })
     .use(router)
     .use(cookie.writer())
@@ -35,7 +35,7 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       async (context) => {
         const result = await signIn.byPassword(context.body.value, guestOf(context))
         if ("mfa_required" in result) return result
-        welcome(context, result)
+        startSession(context, result)
         return { user: toUserResponse(result.user) }
       },
       {
@@ -55,7 +55,7 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       "/mfa",
       async (context) => {
         const result = await signIn.byFactor(context.body.value, guestOf(context))
-        welcome(context, result)
+        startSession(context, result)
         const { user, recoveryCodesLeft } = result
         return { user: toUserResponse(user), ...(recoveryCodesLeft !== undefined && { recovery_codes_left: recoveryCodesLeft }) }
       },
@@ -83,7 +83,7 @@ export function signInRoutes(router: PrivateRouter, options: SignInRoutesOptions
       "/passkey/verify",
       async (context) => {
         const result = await passkeys.signIn(context.body.value, guestOf(context))
-        welcome(context, result)
+        startSession(context, result)
         return { user: toUserResponse(result.user) }
       },
       {
