@@ -8,7 +8,7 @@ import { ExitFault } from "../services/runtime/exit.ts"
 import { operatorActor } from "./account-settings.ts"
 import { type AppOptions, cacheBytes, instanceOptions } from "./settings.ts"
 
-/** What everything else rests on: the stores with their services, the query workers, and the file that tells places. */
+/** The parts that all others need: the stores with their services, the query workers, and the place database. */
 interface Foundation {
   instance: Instance
   engine: PooledEngine
@@ -16,7 +16,7 @@ interface Foundation {
   placeFile: PlaceFile | undefined
 }
 
-/** All of it or nothing: where one part cannot be opened, none stays open. */
+/** Opens the foundation. If one part cannot be opened, the others are closed again. */
 export async function openFoundation(options: AppOptions, publicUrl: () => string): Promise<Foundation> {
   const { config } = options
   const placeFile = await placesOf(config)
@@ -39,13 +39,13 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
   return { instance, engine, slowQueries, placeFile }
 }
 
-/** Closes it before anything was served. */
+/** Closes the foundation after a failed start. */
 export async function closeFoundation({ engine, instance }: Foundation): Promise<void> {
   await engine.close()
   await instance.close()
 }
 
-/** Named by the settings, so that no browser is needed. */
+/** Creates the first user from the settings, so that an instance can be set up without a browser. */
 async function makeFirstUser({ config, log, version }: AppOptions, { accounts, close }: Instance): Promise<void> {
   const { admin_email: email, admin_password: password } = config
   if (email === undefined && password === undefined) return
@@ -58,7 +58,7 @@ async function makeFirstUser({ config, log, version }: AppOptions, { accounts, c
   }
 }
 
-/** A file that cannot be read at the start is a wrong setting; later the one that was read stays in use. */
+/** Opens the place database. An unreadable file at start is a configuration error; if it fails later, the loaded data stays in use. */
 async function placesOf({ geo_db }: Config): Promise<PlaceFile | undefined> {
   if (geo_db === undefined) return undefined
   const file = openPlaceFile(geo_db)
