@@ -180,14 +180,14 @@ function resultShape(result: Record<string, unknown>, sent: unknown): string {
   }
   const { content, structuredContent, ...rest } = result as { content: { type: string; text: string }[]; structuredContent?: object }
   expect(content).toHaveLength(1)
-  const told = JSON.parse(content[0]!.text)
+  const answer = JSON.parse(content[0]!.text)
   if (structuredContent) {
-    expect({ told, rest }).toEqual({ told: structuredContent as never, rest: {} })
+    expect({ answer, rest }).toEqual({ answer: structuredContent as never, rest: {} })
     const name = (sent as { params: { name: string } } | undefined)?.params.name
     if (name !== undefined) expect(isValid.get(name)!(structuredContent)).toMatchObject({ valid: true })
     return "answered"
   }
-  const { code, message, errors, ...more } = told
+  const { code, message, errors, ...more } = answer
   expect({ rest, more, message }).toEqual({ rest: { isError: true }, more: {}, message: expect.any(String) })
   expect(code).toBeOneOf(CODES)
   for (const { field, code, message, allowed: _, ...unknown } of errors ?? [])

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { SCOPES } from "../../../../src/domain/key.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { BROWSER, startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone, type Told } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser, type UntypedResponse } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance({ settings: { api_rate_limit: "0" } })
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -16,13 +16,15 @@ const KEYS = `${ORGANIZATION}/api-keys`
 const V1 = "/api/public/v1"
 const DAY = 86_400_000
 const reader = { name: "Reader", scopes: ["stats:read"], site_access: "all" }
-const make = (who: Someone, fields: object = {}, headers = {}) => who.send("POST", KEYS, { ...reader, ...fields }, headers)
-const change = (who: Someone, key: Told, body: unknown, headers = {}) => who.send("PATCH", `${KEYS}/${key.body.id}`, body, headers)
-const use = ({ api }: TestInstance, { body }: Told, path = "/key", headers = {}) => api.get(V1 + path, body.key, headers) as Promise<Told>
-const member = (who: Someone) => `${ORGANIZATION}/members/${who.id}`
+const make = (who: SignedInUser, fields: object = {}, headers = {}) => who.send("POST", KEYS, { ...reader, ...fields }, headers)
+const change = (who: SignedInUser, key: UntypedResponse, body: unknown, headers = {}) =>
+  who.send("PATCH", `${KEYS}/${key.body.id}`, body, headers)
+const use = ({ api }: TestInstance, { body }: UntypedResponse, path = "/key", headers = {}) =>
+  api.get(V1 + path, body.key, headers) as Promise<UntypedResponse>
+const member = (who: SignedInUser) => `${ORGANIZATION}/members/${who.id}`
 
 test("lists all scopes with the scopes they imply", async () => {
-  const viewer = await someone(instance, { role: "viewer" })
+  const viewer = await newUser(instance, { role: "viewer" })
   const { data } = (await viewer.get("/api/private/api-scopes")).body
   expect(data.map(({ scope }: { scope: string }) => scope)).toEqual([...SCOPES])
   expect(data.find(({ scope }: { scope: string }) => scope === "stats:read")).toEqual({
@@ -71,7 +73,7 @@ test("shows a key's secret once, with all its properties", async () => {
 
 test("lists keys by state; those of the command line have no creator", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const short = await make(boss, { expires_at: "2026-11-21T13:00:00Z" })
   const gone = await make(boss)
   await boss.send("DELETE", `${KEYS}/${gone.body.id}`)
@@ -96,13 +98,13 @@ test("lists keys by state; those of the command line have no creator", async () 
 
 test("a key needs keys:write and a recent proof of identity, and belongs to its organization", async () => {
   for (const role of ["viewer", "editor"] as const)
-    expect(await make(await someone(instance, { role }))).toMatchObject({ status: 403, body: { required_permission: "keys:write" } })
-  const tired = await someone(instance, { role: "owner", provedAt: instance.clock.now() - 601_000 })
+    expect(await make(await newUser(instance, { role }))).toMatchObject({ status: 403, body: { required_permission: "keys:write" } })
+  const tired = await newUser(instance, { role: "owner", provedAt: instance.clock.now() - 601_000 })
   const made = await make(owner)
   expect((await make(tired)).body.code).toBe("reauth_required")
   expect((await tired.send("POST", `${KEYS}/${made.body.id}/rotate`, {})).body.code).toBe("reauth_required")
   const other = await instance.app.instance.organizations.create({ name: "Other" })
-  const stranger = await someone(instance, { role: "owner", organizationId: other.id })
+  const stranger = await newUser(instance, { role: "owner", organizationId: other.id })
   for (const path of [KEYS, `${KEYS}/${made.body.id}`, `${KEYS}/${made.body.id}/usage`])
     expect((await stranger.get(path)).body.code).toBe("organization_not_found")
   const theirs = `/api/private/organizations/${other.id}/api-keys/${made.body.id}`
@@ -234,7 +236,7 @@ test("revocation is immediate and final", async () => {
 
 test("rotation issues a new secret; the old one works until the grace period ends", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = await make(boss)
   const rotate = (body?: unknown) => boss.send("POST", `${KEYS}/${made.body.id}/rotate`, body)
   const second = await rotate({ grace_hours: 2 })
@@ -249,7 +251,7 @@ test("rotation issues a new secret; the old one works until the grace period end
   const deeds = JSON.stringify(await newestEntries(own))
   expect(deeds).toContain("accounts.api_key.rotate")
   expect(deeds).not.toContain(second.body.key.slice(12))
-  const fresh = await someone(own, { role: "owner" })
+  const fresh = await newUser(own, { role: "owner" })
   const again = (body?: unknown) => fresh.send("POST", `${KEYS}/${made.body.id}/rotate`, body)
   expect(faultsIn(await again({ grace_hours: 169 }))).toEqual(["/grace_hours out_of_range"])
   const third = await again()
@@ -258,7 +260,7 @@ test("rotation issues a new secret; the old one works until the grace period end
 
 test("an expired key stays expired when the clock goes back", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const [seen, swept] = [await make(boss, { expires_at: "2026-11-22T12:00:00Z" }), await make(boss, { expires_at: "2026-11-22T12:00:00Z" })]
   own.clock.advance(DAY)
   expect((await use(own, seen)).status).toBe(401)
@@ -272,7 +274,7 @@ test("an expired key stays expired when the clock goes back", async () => {
 })
 
 test("a key never exceeds its creator's permissions: on creation, update and use", async () => {
-  const maker = await someone(instance, { role: "admin" })
+  const maker = await newUser(instance, { role: "admin" })
   const set = (fields: object) => owner.send("PATCH", member(maker), fields)
   await set({ denies: ["site:delete", "people:read"] })
   const refused: [object, string][] = [
@@ -287,7 +289,7 @@ test("a key never exceeds its creator's permissions: on creation, update and use
   await set({ denies: [] })
 
   const key = await make(maker, { scopes: ["sites:write", "goals:write", "stats:read", "events:write"] })
-  const post = (path: string, body: unknown) => instance.api.post(V1 + path, body, key.body.key) as Promise<Told>
+  const post = (path: string, body: unknown) => instance.api.post(V1 + path, body, key.body.key) as Promise<UntypedResponse>
   const goal = (value: string) => ({ kind: "event", value })
   expect((await post("/sites/1/goals", goal("one"))).status).toBe(201)
   await set({ role: "editor" })
@@ -327,7 +329,7 @@ test("a key never exceeds its creator's permissions: on creation, update and use
 })
 
 test("a site role limits the key on that site", async () => {
-  const maker = await someone(instance, { role: "editor" })
+  const maker = await newUser(instance, { role: "editor" })
   await owner.send("PATCH", member(maker), { grants: ["keys:write"] })
   const key = await make(maker, { scopes: ["goals:write"] })
   expect(key.status).toBe(201)
@@ -339,7 +341,7 @@ test("a site role limits the key on that site", async () => {
 
 test("an update cannot raise a key above the rights of the user making it", async () => {
   const strong = await make(owner, { scopes: ["stats:read"] })
-  const helper = await someone(instance, { role: "editor" })
+  const helper = await newUser(instance, { role: "editor" })
   await owner.send("PATCH", member(helper), { grants: ["keys:write"] })
   expect(await change(helper, strong, { scopes: ["stats:read", "sites:write"] })).toMatchObject({
     status: 403,
@@ -358,7 +360,7 @@ test("an update cannot raise a key above the rights of the user making it", asyn
 })
 
 test("a personal key ends with the membership, and is suspended while its owner is disabled", async () => {
-  const maker = await someone(instance, { role: "admin" })
+  const maker = await newUser(instance, { role: "admin" })
   const [personal, shared] = [await make(maker, { personal: true }), await make(maker)]
   const { catalog } = instance.app.instance
   const works = async () => [(await use(instance, personal)).status, (await use(instance, shared)).status]
@@ -387,7 +389,7 @@ test("records where a key was last used, at most once a minute", async () => {
 test("counts requests by day, route and status", async () => {
   await using own = await startInstance()
   const { clock, app } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = await make(boss, { scopes: ["goals:read"] })
   await use(own, made, "/sites/1/goals")
   await use(own, made, "/sites/1/goals/")
@@ -420,7 +422,7 @@ test("counts requests by day, route and status", async () => {
 
 test("lists the keys with access to a site, and creates keys for that site only", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const { sites } = own.app.instance
   const second = await sites.create(1, { name: "Second", hosts: ["second.example"] })
   const path = `/api/private/sites/${second.id}/api-keys`
@@ -436,7 +438,7 @@ test("lists the keys with access to a site, and creates keys for that site only"
     "/site_access unknown_field",
     "/site_ids unknown_field",
   ])
-  const chief = await someone(own, { role: "viewer", siteRole: "admin" })
+  const chief = await newUser(own, { role: "viewer", siteRole: "admin" })
   expect((await chief.get("/api/private/sites/1/api-keys")).body).toMatchObject({ code: "forbidden", required_permission: "keys:write" })
   // A deleted site is removed from the key's list.
   await sites.remove(second.id)
@@ -445,7 +447,7 @@ test("lists the keys with access to a site, and creates keys for that site only"
 
 test("an organization has at most 100 active keys", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   for (let i = 4; i < 100; i++) await own.makeKey(["stats:read"])
   expect(await make(boss)).toMatchObject({ status: 422, body: { code: "limit_reached", limit: 100, resource: "api_keys" } })
   await boss.send("DELETE", `${KEYS}/1`)

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { createAuditList } from "../../../../src/services/audit/audit-list.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { ORGANIZATION, type Someone, someone } from "../people.ts"
+import { newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
-let admin: Someone
+let owner: SignedInUser
+let admin: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
-  admin = await someone(instance, { role: "admin" })
+  owner = await newUser(instance, { role: "owner" })
+  admin = await newUser(instance, { role: "admin" })
   const { organizations } = instance.app.instance
   const other = await organizations.create({ name: "Other" })
-  const stranger = await someone(instance, { role: "owner", organizationId: other.id })
+  const stranger = await newUser(instance, { role: "owner", organizationId: other.id })
   // In this order, one day apart.
   await owner.send("PATCH", ORGANIZATION, { name: "Shops" })
   instance.clock.advance(DAY)
-  owner = await someone(instance, { role: "owner" })
-  admin = await someone(instance, { role: "admin" })
+  owner = await newUser(instance, { role: "owner" })
+  admin = await newUser(instance, { role: "admin" })
   await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog", hosts: ["blog.example"] })
   await stranger.send("PATCH", `/api/private/organizations/${other.id}`, { name: "Others" })
   await admin.send("POST", `${ORGANIZATION}/domains`, { domain: "example.org" })
@@ -106,9 +106,9 @@ test.each(["?actor=", "?from=yesterday", "?from=2026-11-22&to=2026-11-21", "?sit
 )
 
 test("needs the permission to read it, and never shows entries of another organization", async () => {
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   expect((await editor.get(AUDIT)).body).toMatchObject({ code: "forbidden", required_permission: "audit:read" })
-  const boss = await someone(instance, { role: "owner" })
+  const boss = await newUser(instance, { role: "owner" })
   await boss.send("PATCH", `${ORGANIZATION}/members/${editor.id}`, { grants: ["audit:read"] })
   expect((await editor.get(AUDIT)).status).toBe(200)
   expect((await owner.get("/api/private/organizations/2/audit")).body.code).toBe("organization_not_found")
@@ -136,9 +136,9 @@ test("finds a rare entry among thousands of others, and the chain stays intact",
 test("each write leaves exactly one entry; reads, rejections and repetitions leave none", async () => {
   await using own = await startInstance()
   const { catalog } = own.app.instance
-  const boss = await someone(own, { role: "owner", isInstanceAdmin: true })
-  const other = await someone(own, { role: "viewer" })
-  const guest = await someone(own)
+  const boss = await newUser(own, { role: "owner", isInstanceAdmin: true })
+  const other = await newUser(own, { role: "viewer" })
+  const guest = await newUser(own)
   const member = `${ORGANIZATION}/members/${other.id}`
   const site = "/api/private/sites/1"
   const key = { name: "K", scopes: ["stats:read"], site_access: "all" }
@@ -168,12 +168,12 @@ test("each write leaves exactly one entry; reads, rejections and repetitions lea
   const newest = async (count: number) => (await auditList.list({}, undefined, 1_000)).slice(0, count).map(({ action }) => action)
   let rows = 0
   for (const [action, method, path, body] of writes) {
-    const { status, body: told } = await boss.send(method, path, body)
+    const { status, body: response } = await boss.send(method, path, body)
     expect(status, path).toBeLessThan(300)
     rows++
     expect(await auditList.count({}), path).toBe(rows)
     expect(await newest(1), path).toEqual([action])
-    if (typeof told === "object" && told.link) token = told.link.split("/").at(-1)
+    if (typeof response === "object" && response.link) token = response.link.split("/").at(-1)
   }
   expect((await guest.send("POST", `/api/private/invitations/${token}/accept`, {})).status).toBe(200)
   expect(await newest(1)).toEqual(["accounts.invitation.accept"])

@@ -3,13 +3,13 @@ import { expireInvitations } from "../../../../src/store/catalog/invitations.ts"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { openMailbox } from "../../../mailbox.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, signedIn, someone, type Told } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser, signedIn, type UntypedResponse } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance({ settings: { base_url: "http://localhost" } })
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -20,14 +20,14 @@ const PASSWORD = "correct horse battery staple"
 
 let count = 0
 const newAddress = () => `new-${count++}@example.com`
-const tokenOf = ({ body }: Told): string => body.link.split("/").at(-1)
-const offer = ({ api }: TestInstance, token: string) => api.get(`/api/private/invitations/${token}`) as Promise<Told>
+const tokenOf = ({ body }: UntypedResponse): string => body.link.split("/").at(-1)
+const offer = ({ api }: TestInstance, token: string) => api.get(`/api/private/invitations/${token}`) as Promise<UntypedResponse>
 const accept = ({ api }: TestInstance, token: string, body: unknown, cookie?: string) =>
-  api.send("POST", `/api/private/invitations/${token}/accept`, body, undefined, cookie ? { cookie } : {}) as Promise<Told>
+  api.send("POST", `/api/private/invitations/${token}/accept`, body, undefined, cookie ? { cookie } : {}) as Promise<UntypedResponse>
 const newcomer = { name: "Newcomer", password: PASSWORD }
 
 /** Returns the session cookie that a response sets. */
-const sessionIn = (instance: TestInstance, { headers }: Told) => signedIn(instance, headers.get("set-cookie")!.split(";")[0]!)
+const sessionIn = (instance: TestInstance, { headers }: UntypedResponse) => signedIn(instance, headers.get("set-cookie")!.split(";")[0]!)
 
 test("without a mail server, the link is shown once to the inviter", async () => {
   const email = newAddress()
@@ -103,8 +103,8 @@ test("an invited person sees the invitation and signs up", async () => {
 })
 
 test("an existing user signs in with the invited address to accept", async () => {
-  const user = await someone(instance)
-  const other = await someone(instance)
+  const user = await newUser(instance)
+  const other = await newUser(instance)
   const made = await owner.send("POST", INVITE, { email: user.email.toUpperCase(), role: "viewer" })
   const token = tokenOf(made)
   expect((await offer(instance, token)).body.has_account).toBe(true)
@@ -119,7 +119,7 @@ test("an existing user signs in with the invited address to accept", async () =>
 })
 
 test("only one of simultaneous acceptances creates a member", async () => {
-  const user = await someone(instance)
+  const user = await newUser(instance)
   const token = tokenOf(await owner.send("POST", INVITE, { email: user.email, role: "viewer" }))
   const known = await Promise.all(Array.from({ length: 5 }, () => accept(instance, token, {}, user.cookie)))
   expect(known.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
@@ -161,9 +161,9 @@ test.each<[string, object, string[]]>([
 })
 
 test("a role is at most the inviter's, on invitation and on acceptance", async () => {
-  const admin = await someone(instance, { role: "admin" })
-  const helper = await someone(instance, { role: "editor" })
-  const member = (who: Someone) => `${ORGANIZATION}/members/${who.id}`
+  const admin = await newUser(instance, { role: "admin" })
+  const helper = await newUser(instance, { role: "editor" })
+  const member = (who: SignedInUser) => `${ORGANIZATION}/members/${who.id}`
   await owner.send("PATCH", member(helper), { grants: ["members:write"] })
   expect((await admin.send("POST", INVITE, { email: newAddress(), role: "owner" })).body.code).toBe("forbidden")
   expect((await helper.send("POST", INVITE, { email: newAddress(), role: "admin" })).body.code).toBe("forbidden")
@@ -188,13 +188,13 @@ test("a new invitation to an address invalidates the previous one, and members c
   const second = await owner.send("POST", INVITE, { email: email.toUpperCase(), role: "editor" })
   expect((await offer(instance, tokenOf(first))).status).toBe(404)
   expect((await offer(instance, tokenOf(second))).body.role).toBe("editor")
-  const member = await someone(instance, { role: "viewer" })
+  const member = await newUser(instance, { role: "viewer" })
   expect(await owner.send("POST", INVITE, { email: member.email.toUpperCase(), role: "viewer" })).toMatchObject({
     status: 409,
     body: { code: "already_member" },
   })
   // A user who joined by another way does not join twice.
-  const user = await someone(instance)
+  const user = await newUser(instance)
   const token = tokenOf(await owner.send("POST", INVITE, { email: user.email, role: "admin" }))
   const { catalog } = instance.app.instance
   await catalog.run(sql`insert into memberships (organization_id, user_id, role, created_at) values (1, ${user.id}, 'viewer', 0)`)
@@ -205,13 +205,13 @@ test("a new invitation to an address invalidates the previous one, and members c
 test("unknown, withdrawn, foreign and expired invitations receive the same response", async () => {
   await using own = await startInstance()
   const { clock } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = async () => boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
   const [withdrawn, over] = [await made(), await made()]
   expect((await boss.send("DELETE", `${INVITATIONS}/${withdrawn.body.id}`)).status).toBe(204)
   expect(await newestEntries(own)).toMatchObject([{ action: "accounts.invitation.delete", target_id: String(withdrawn.body.id) }])
   expect((await boss.send("DELETE", `${INVITATIONS}/${withdrawn.body.id}`)).body.code).toBe("invitation_not_found")
-  const withoutId = ({ status, body: { request_id: _, ...body } }: Told) => ({ status, body })
+  const withoutId = ({ status, body: { request_id: _, ...body } }: UntypedResponse) => ({ status, body })
   const unknown = withoutId(await offer(own, "x"))
   expect(unknown).toMatchObject({ status: 404, body: { code: "invitation_not_found" } })
   clock.advance(7 * DAY - 1)
@@ -221,14 +221,14 @@ test("unknown, withdrawn, foreign and expired invitations receive the same respo
     if (token !== "%00") expect(withoutId(await offer(own, token))).toEqual(unknown)
     expect((await accept(own, token, newcomer)).status).toBe(404)
   }
-  const listed = await someone(own, { role: "owner" })
+  const listed = await newUser(own, { role: "owner" })
   expect((await listed.get(INVITATIONS)).body.data).toMatchObject([{ id: over.body.id, state: "expired" }])
 })
 
 test("an expired invitation stays expired when the clock goes back", async () => {
   await using own = await startInstance()
   const { clock, app } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const made = await boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
   clock.advance(7 * DAY)
   await expireInvitations(app.instance.catalog, clock.now())
@@ -250,16 +250,16 @@ test("resending an invitation creates a new link that is valid for another week"
     expect((await owner.send("POST", `${INVITATIONS}/${id}/resend`)).body.code).toBe("invitation_not_found")
     expect((await owner.send("DELETE", `${INVITATIONS}/${id}`)).body.code).toBe("invitation_not_found")
   }
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   expect((await editor.get(INVITATIONS)).body).toMatchObject({ code: "forbidden", required_permission: "members:read" })
 })
 
 test("an organization has at most 50 open invitations and sends at most 50 a day", async () => {
   await using own = await startInstance()
   const { clock } = own
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const invite = () => boss.send("POST", INVITE, { email: newAddress(), role: "viewer" })
-  const made: Told[] = []
+  const made: UntypedResponse[] = []
   for (let i = 0; i < 50; i++) made.push(await invite())
   const limit = { status: 422, body: { code: "limit_reached", limit: 50, resource: "invitations" } }
   expect(await invite()).toMatchObject(limit)
@@ -287,7 +287,7 @@ test("no one signs up while sign-ups are closed; existing users can accept", asy
   await settings.change({ registration: "closed" }, null)
   const token = tokenOf(await owner.send("POST", INVITE, { email: newAddress(), role: "viewer" }))
   expect(await accept(instance, token, newcomer)).toMatchObject({ status: 403, body: { code: "forbidden" } })
-  const user = await someone(instance)
+  const user = await newUser(instance)
   const known = tokenOf(await owner.send("POST", INVITE, { email: user.email, role: "viewer" }))
   expect((await accept(instance, known, {}, user.cookie)).status).toBe(200)
   await settings.change({ registration: null }, null)
@@ -296,7 +296,7 @@ test("no one signs up while sign-ups are closed; existing users can accept", asy
 test("with a mail server, the link is sent by email and not shown", async () => {
   await using mailbox = await openMailbox()
   await using own = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   const email = newAddress()
   const made = await boss.send("POST", INVITE, { email, role: "admin" })
   expect(made.body).toMatchObject({ email, sent_at: "2026-11-21T12:00:00Z" })

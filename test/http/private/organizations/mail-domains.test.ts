@@ -4,13 +4,13 @@ import { createMailDomains } from "../../../../src/services/oidc/mail-domains.ts
 import { startInstance } from "../../../kit.ts"
 import { faultsOf } from "../../../services/faults.ts"
 import { openServices } from "../../../services/instance.ts"
-import { faultsIn, newestEntries, ORGANIZATION, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION } from "../people.ts"
 
 const DOMAINS = `${ORGANIZATION}/domains`
 
 test("a domain is added with the record that verifies it, listed and removed", async () => {
   await using instance = await startInstance()
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const made = await owner.send("POST", DOMAINS, { domain: " Bücher.Example. " })
   expect(made).toMatchObject({
     status: 201,
@@ -93,7 +93,7 @@ test("without outgoing requests, no domain is looked up", async () => {
   records["example.org"] = [`footfall-verify=${token}`]
   expect(await faultsOf(mailDomains.verify(acme, "1"))).toBe("outbound_disabled")
   await using instance = await startInstance({ settings: { outbound: "off" } })
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   await owner.send("POST", DOMAINS, { domain: "example.org" })
   expect(await owner.send("POST", `${DOMAINS}/1/verify`)).toMatchObject({ status: 422, body: { code: "outbound_disabled" } })
 })

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance } from "../../../kit.ts"
 import { browserOf } from "../browser.ts"
-import { faultsIn, newestEntries, ORGANIZATION, signedIn, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, signedIn } from "../people.ts"
 import { identityProvider, type Person, type TokenDefects } from "../sign-in/identity-provider.ts"
 
 const BASE = "http://localhost:9000"
@@ -23,7 +23,7 @@ async function start(settings: Record<string, string> = {}) {
       ...settings,
     },
   })
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const { catalog } = instance.app.instance
   let network = 0
   return {
@@ -56,9 +56,9 @@ async function visit(
   browser: Browser,
   id: string,
   person: Person,
-  { odd = {}, door = "start", query = "" }: { odd?: TokenDefects; door?: "start" | "reauth"; query?: string } = {},
+  { odd = {}, endpoint = "start", query = "" }: { odd?: TokenDefects; endpoint?: "start" | "reauth"; query?: string } = {},
 ) {
-  const location = (await browser.get(`/auth/oidc/${id}/${door}${query}`)).headers.get("location")!
+  const location = (await browser.get(`/auth/oidc/${id}/${endpoint}${query}`)).headers.get("location")!
   const back = provider.signIn(location, person, odd)
   const answer = await browser.get(back.pathname.replace("/api/private", "") + back.search)
   return { location: new URL(location), to: answer.headers.get("location") }
@@ -180,8 +180,8 @@ test("reports all invalid fields of a body", async () => {
 test("no one can map groups to a role that they could not assign, or keep such a map", async () => {
   await using world = await start()
   const { instance, owner } = world
-  const limited = await someone(instance, { role: "admin" })
-  const helper = await someone(instance, { role: "editor" })
+  const limited = await newUser(instance, { role: "admin" })
+  const helper = await newUser(instance, { role: "editor" })
   const change = (who: { id: number }, body: object) => owner.send("PATCH", `${ORGANIZATION}/members/${who.id}`, body)
   await change(limited, { denies: ["people:read"] })
   await change(helper, { grants: ["org:write"] })
@@ -253,8 +253,8 @@ test("the provider test reports errors and passes the address guard", async () =
   expect((await owner.send("POST", `${PROVIDERS}/${id}/test`)).body).toMatchObject({ ok: false, steps: [{ name: "discovery", ok: false }] })
   await using shut = await start({ allow_private_webhooks: "none" })
   const hidden = (await shut.owner.send("POST", PROVIDERS, shut.entry())).body
-  const told = (await shut.owner.send("POST", `${PROVIDERS}/${hidden.id}/test`)).body
-  expect(told).toMatchObject({ ok: false, steps: [{ name: "discovery", ok: false }] })
+  const failed = (await shut.owner.send("POST", `${PROVIDERS}/${hidden.id}/test`)).body
+  expect(failed).toMatchObject({ ok: false, steps: [{ name: "discovery", ok: false }] })
   expect(shut.provider.counts.discovery).toBe(0)
 })
 
@@ -331,10 +331,10 @@ test("existing sessions are redirected to the provider, except those of the owne
   const { owner, instance, catalog } = world
   await world.prove()
   const { id } = (await owner.send("POST", PROVIDERS, world.entry(ALL))).body
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   const other = (await instance.app.instance.organizations.create({ name: "Other" })).id
   await catalog.run(sql`insert into memberships (organization_id, user_id, role, created_at) values (${other}, ${editor.id}, 'admin', 0)`)
-  const admin = await someone(instance, { role: "admin", isInstanceAdmin: true })
+  const admin = await newUser(instance, { role: "admin", isInstanceAdmin: true })
   const sso = (more: object = {}) => owner.send("PATCH", ORGANIZATION, { policy: { sso_only: true, ...more } })
 
   // The user who enables it must not lock themselves out.
@@ -384,7 +384,7 @@ test("a session's open live stream ends when the organization requires a provide
   const { owner, instance } = world
   await world.prove()
   await owner.send("POST", PROVIDERS, world.entry())
-  const editor = await someone(instance, { role: "editor" })
+  const editor = await newUser(instance, { role: "editor" })
   const live = await instance.fetch(new Request("http://localhost/api/private/sites/1/live", { headers: { cookie: editor.cookie } }))
   expect(live.status).toBe(200)
   await owner.send("PATCH", ORGANIZATION, { policy: { sso_only: true, break_glass_user_ids: [owner.id] } })
@@ -411,7 +411,7 @@ test("the instance can require its provider of everyone except its admins, as lo
     for (const { email } of users)
       codes.push((await world.stranger().post("/auth/login", { email, password: "a fine long password" })).code)
     expect(codes).toEqual([code, undefined])
-    const open = [world.owner, await someone(instance, { role: "owner", isInstanceAdmin: true })]
+    const open = [world.owner, await newUser(instance, { role: "owner", isInstanceAdmin: true })]
     expect(await Promise.all(open.map(async (each) => (await each.get(ORGANIZATION)).body.code))).toEqual([code, undefined])
   }
 })
@@ -433,7 +433,7 @@ test("a user signed in through a provider confirms their identity there", async 
 
   const seconds = () => Math.floor(instance.clock.now() / 1_000)
   const prove = (person: Person, odd: TokenDefects) =>
-    visit(world, eve, id, person, { odd, door: "reauth", query: "?next=%2Fsettings%3Ftab%3Dkeys" })
+    visit(world, eve, id, person, { odd, endpoint: "reauth", query: "?next=%2Fsettings%3Ftab%3Dkeys" })
   const failed = "/settings?tab=keys&reauth_error=oidc_failed"
   const before = eve.cookies.get("sid")
   // The provider must state that it authenticated this user, just now.
@@ -490,11 +490,11 @@ test("a secret that can no longer be decrypted must be entered again", async () 
   const eve = world.stranger()
   await visit(world, eve, id, EVE)
   await catalog.run(sql`update secrets set sealed = ${new Uint8Array(60).fill(1)}`)
-  const asked = provider.counts.token
+  const before = provider.counts.token
   expect(await world.stranger().get(`/auth/oidc/${id}/start`)).toMatchObject({ status: 503, code: "unavailable" })
   expect((await world.stranger().get("/auth/oidc?email=eve@example.org")).body.data).toMatchObject([{ id, name: "Acme SSO" }])
   expect((await eve.post("/auth/logout")).status).toBe(204)
-  expect(provider.counts.token).toBe(asked)
+  expect(provider.counts.token).toBe(before)
   await owner.send("PATCH", `${PROVIDERS}/${id}`, { client_secret: SECRET })
   expect((await visit(world, world.stranger(), id, EVE)).to).toBe("/")
 })
@@ -517,7 +517,7 @@ test("a provider of another organization is not found", async () => {
   await using world = await start()
   const { instance, owner } = world
   const { id: other } = await instance.app.instance.organizations.create({ name: "Other" })
-  const stranger = await someone(instance, { role: "owner", organizationId: other })
+  const stranger = await newUser(instance, { role: "owner", organizationId: other })
   const { id } = (await owner.send("POST", PROVIDERS, world.entry())).body
   for (const [method, path] of [
     ["GET", ""],

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
@@ -34,16 +34,16 @@ test("a member reads the organization with its policy and counts", async () => {
     version: 1,
   })
   expect(headers.get("etag")).toBe('"1"')
-  const viewer = await someone(instance, { role: "viewer" })
+  const viewer = await newUser(instance, { role: "viewer" })
   expect((await viewer.get(ORGANIZATION)).body).toMatchObject({ role: "viewer" })
   expect((await viewer.get(ALL)).body).toMatchObject({ data: [{ id: 1, role: "viewer" }], has_more: false, next_cursor: null })
 })
 
 test("guests, other users and instance admins get organization_not_found, and anonymous clients must sign in", async () => {
-  const guest = await someone(instance, { role: "guest", siteRole: "viewer" })
-  const stranger = await someone(instance)
-  const admin = await someone(instance, { isInstanceAdmin: true })
-  const withoutId = ({ body: { request_id: _, ...body }, status }: Awaited<ReturnType<Someone["get"]>>) => ({ status, body })
+  const guest = await newUser(instance, { role: "guest", siteRole: "viewer" })
+  const stranger = await newUser(instance)
+  const admin = await newUser(instance, { isInstanceAdmin: true })
+  const withoutId = ({ body: { request_id: _, ...body }, status }: Awaited<ReturnType<SignedInUser["get"]>>) => ({ status, body })
   const unknown = withoutId(await stranger.get(`${ALL}/99`))
   expect(unknown).toMatchObject({ status: 404, body: { code: "organization_not_found" } })
   for (const who of [guest, stranger, admin])
@@ -62,14 +62,14 @@ test("guests, other users and instance admins get organization_not_found, and an
 
 test("a setting determines who creates organizations; the creator becomes the owner", async () => {
   const { settings } = instance.app.instance
-  const user = await someone(instance)
+  const user = await newUser(instance)
   const isOffered = async ({ get }: typeof user) => (await get("/api/private/me")).body.makes_organizations
   expect(await isOffered(user)).toBe(false)
   expect(await user.send("POST", ALL, { name: "Mine" })).toMatchObject({
     status: 403,
     body: { code: "forbidden", required_permission: "instance_admin" },
   })
-  const admin = await someone(instance, { isInstanceAdmin: true })
+  const admin = await newUser(instance, { isInstanceAdmin: true })
   expect(await admin.send("POST", ALL, { name: "Theirs" })).toMatchObject({ status: 201, body: { name: "Theirs", role: "owner" } })
 
   expect(await isOffered(admin)).toBe(true)
@@ -96,14 +96,14 @@ test("a setting determines who creates organizations; the creator becomes the ow
 })
 
 test("a repeated creation creates one organization", async () => {
-  const admin = await someone(instance, { isInstanceAdmin: true })
+  const admin = await newUser(instance, { isInstanceAdmin: true })
   const key = { "idempotency-key": "once" }
   const first = await admin.send("POST", ALL, { name: "Once" }, key)
   const second = await admin.send("POST", ALL, { name: "Once" }, key)
   expect(second.body).toEqual(first.body)
   expect(second.headers.get("idempotency-replayed")).toBe("true")
   // Idempotency keys belong to a user.
-  const other = await someone(instance, { isInstanceAdmin: true })
+  const other = await newUser(instance, { isInstanceAdmin: true })
   expect((await other.send("POST", ALL, { name: "Once" }, key)).body.id).not.toBe(first.body.id)
 })
 
@@ -165,7 +165,7 @@ test("owners can be named as break-glass users", async () => {
 })
 
 test("creates a site in the organization, with its snippet", async () => {
-  const admin = await someone(instance, { role: "admin" })
+  const admin = await newUser(instance, { role: "admin" })
   const made = await admin.send("POST", `${ORGANIZATION}/sites`, { name: "Blog", hosts: ["blog.example"] })
   expect(made).toMatchObject({ status: 201, body: { name: "Blog", hosts: ["blog.example"], timezone: "UTC" } })
   expect(made.body.snippet).toContain(made.body.tracking_id)
@@ -191,7 +191,7 @@ test("lists the permissions of each role", async () => {
     ["DELETE", "DELETE", "", { confirm: "" }, "org:delete"],
   ]
   for (const [role, may] of Object.entries(allowed)) {
-    const who = await someone(instance, { role: role as "viewer" })
+    const who = await newUser(instance, { role: role as "viewer" })
     for (const [name, method, path, body, permission] of asked) {
       const answer = await who.send(method, ORGANIZATION + path, body)
       if (may.includes(name)) expect(`${role} ${name} ${[200, 422].includes(answer.status)}`).toBe(`${role} ${name} true`)
@@ -204,9 +204,9 @@ test("deletion needs the name and a recent proof of identity, and takes effect a
   const own = await startInstance()
   await using _ = own
   const { app, api, clock } = own
-  const boss = await someone(own, { role: "owner" })
-  const viewer = await someone(own, { role: "viewer" })
-  const tired = await someone(own, { role: "owner", provedAt: clock.now() - 11 * 60_000 })
+  const boss = await newUser(own, { role: "owner" })
+  const viewer = await newUser(own, { role: "viewer" })
+  const tired = await newUser(own, { role: "owner", provedAt: clock.now() - 11 * 60_000 })
   expect(await tired.send("DELETE", ORGANIZATION, { confirm: "Shop" })).toMatchObject({ status: 403, body: { code: "reauth_required" } })
   expect(faultsIn(await boss.send("DELETE", ORGANIZATION, { confirm: "shop" }))).toEqual(["/confirm invalid_choice"])
   expect(faultsIn(await boss.send("DELETE", ORGANIZATION, {}))).toEqual(["/confirm required"])

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { listOutbox } from "../../../../src/store/catalog/outbox.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { ORGANIZATION, someone } from "../people.ts"
+import { newUser, ORGANIZATION } from "../people.ts"
 
 const DAY = 86_400_000
 
@@ -14,8 +14,8 @@ async function publishedEvents({ app }: TestInstance) {
 test("invitations, joins and leaves are published in the same transaction, without an address", async () => {
   await using instance = await startInstance({ plugins: [] })
   const { api, app } = instance
-  const owner = await someone(instance, { role: "owner" })
-  const leaver = await someone(instance, { role: "editor" })
+  const owner = await newUser(instance, { role: "owner" })
+  const leaver = await newUser(instance, { role: "editor" })
   const before = (await publishedEvents(instance)).length
   const { body: invited } = await owner.send("POST", `${ORGANIZATION}/members/invite`, { email: "new@example.com", role: "viewer" })
   // A rejected invitation publishes nothing.
@@ -38,7 +38,7 @@ test("invitations, joins and leaves are published in the same transaction, witho
 test("publishes the creation, upcoming expiry and revocation of keys, with or without emails", async () => {
   await using instance = await startInstance({ plugins: [] })
   const { app, clock } = instance
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const before = (await publishedEvents(instance)).length
   const expires_at = new Date(clock.now() + 20 * DAY).toISOString()
   const body = { name: "Ends", scopes: ["stats:read"], site_access: "all", expires_at }

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { startInstance, type TestInstance } from "../../../kit.ts"
-import { faultsIn, newestEntries, ORGANIZATION, type Someone, someone } from "../people.ts"
+import { faultsIn, newestEntries, newUser, ORGANIZATION, type SignedInUser } from "../people.ts"
 
 let instance: TestInstance
-let owner: Someone
+let owner: SignedInUser
 beforeAll(async () => {
   instance = await startInstance()
-  owner = await someone(instance, { role: "owner" })
+  owner = await newUser(instance, { role: "owner" })
 })
 afterAll(() => instance[Symbol.asyncDispose]())
 
 const ROWS = "/api/private/sites/1/members"
-const put = (who: Someone, whom: Someone, role: string) => who.send("PUT", `${ROWS}/${whom.id}`, { role })
-const roleOf = async (who: Someone) => (await who.get("/api/private/me")).body.sites[0]?.role as string | undefined
+const put = (who: SignedInUser, whom: SignedInUser, role: string) => who.send("PUT", `${ROWS}/${whom.id}`, { role })
+const roleOf = async (who: SignedInUser) => (await who.get("/api/private/me")).body.sites[0]?.role as string | undefined
 
 test("a site role raises or limits a member, but does not lower owners and admins", async () => {
-  const editor = await someone(instance, { role: "editor" })
-  const admin = await someone(instance, { role: "admin" })
+  const editor = await newUser(instance, { role: "editor" })
+  const admin = await newUser(instance, { role: "admin" })
   expect(await put(owner, editor, "viewer")).toMatchObject({
     status: 200,
     body: { user: { id: editor.id, email: editor.email }, role: "viewer", created_at: "2026-11-21T12:00:00Z" },
@@ -41,7 +41,7 @@ test("a site role raises or limits a member, but does not lower owners and admin
 })
 
 test("a guest has exactly the rights of the site role", async () => {
-  const guest = await someone(instance, { role: "guest" })
+  const guest = await newUser(instance, { role: "guest" })
   expect((await guest.get("/api/private/me")).body.sites).toEqual([])
   expect((await guest.get(ROWS)).body.code).toBe("site_not_found")
   await put(owner, guest, "editor")
@@ -57,9 +57,9 @@ test("a guest has exactly the rights of the site role", async () => {
 })
 
 test("an admin of the site by site role edits its site roles, and nothing else of the organization", async () => {
-  const chief = await someone(instance, { role: "guest", siteRole: "admin" })
-  const viewer = await someone(instance, { role: "viewer" })
-  const stranger = await someone(instance)
+  const chief = await newUser(instance, { role: "guest", siteRole: "admin" })
+  const viewer = await newUser(instance, { role: "viewer" })
+  const stranger = await newUser(instance)
   expect((await chief.get(ROWS)).status).toBe(200)
   expect((await put(chief, viewer, "admin")).status).toBe(200)
   expect((await put(chief, viewer, "editor")).status).toBe(200)
@@ -72,7 +72,7 @@ test("an admin of the site by site role edits its site roles, and nothing else o
   const second = await instance.app.instance.sites.create(1, { name: "Second", hosts: ["second.example"] })
   expect((await chief.get(`/api/private/sites/${second.id}/members`)).body.code).toBe("site_not_found")
   // The same holds for a member with such a role, unless it is denied.
-  const lifted = await someone(instance, { role: "viewer", siteRole: "admin" })
+  const lifted = await newUser(instance, { role: "viewer", siteRole: "admin" })
   expect((await put(lifted, viewer, "editor")).status).toBe(200)
   expect((await lifted.get(`${ORGANIZATION}/members`)).status).toBe(403)
   await owner.send("PATCH", `${ORGANIZATION}/members/${lifted.id}`, { denies: ["members:write"] })
@@ -80,9 +80,9 @@ test("an admin of the site by site role edits its site roles, and nothing else o
 })
 
 test("no one assigns a site role above their own", async () => {
-  const helper = await someone(instance, { role: "editor" })
-  const viewer = await someone(instance, { role: "viewer" })
-  const chief = await someone(instance, { role: "viewer", siteRole: "admin" })
+  const helper = await newUser(instance, { role: "editor" })
+  const viewer = await newUser(instance, { role: "viewer" })
+  const chief = await newUser(instance, { role: "viewer", siteRole: "admin" })
   await owner.send("PATCH", `${ORGANIZATION}/members/${helper.id}`, { grants: ["members:write"] })
   expect((await put(helper, viewer, "editor")).status).toBe(200)
   expect((await put(helper, viewer, "admin")).body.code).toBe("forbidden")
@@ -99,16 +99,16 @@ test.each<[unknown, string[]]>([
   [{ role: "viewer", site_id: 2 }, []],
   [{ role: "viewer", colour: 2 }, ["/colour unknown_field"]],
 ])("validates a site role of %j", async (body, faults) => {
-  const viewer = await someone(instance, { role: "viewer" })
+  const viewer = await newUser(instance, { role: "viewer" })
   const answer = await owner.send("PUT", `${ROWS}/${viewer.id}`, body)
   expect([answer.status, faultsIn(answer)]).toEqual([faults.length === 0 ? 200 : 422, faults])
 })
 
 test("a site has at most 100 guests", async () => {
   await using own = await startInstance()
-  const boss = await someone(own, { role: "owner" })
+  const boss = await newUser(own, { role: "owner" })
   for (let i = 0; i < 100; i++) await own.signIn({ role: "guest", siteRole: "viewer" })
-  const [guest, viewer] = [await someone(own, { role: "guest" }), await someone(own, { role: "viewer" })]
+  const [guest, viewer] = [await newUser(own, { role: "guest" }), await newUser(own, { role: "viewer" })]
   expect(await put(boss, guest, "viewer")).toMatchObject({ status: 422, body: { code: "limit_reached", limit: 100, resource: "guests" } })
   expect((await put(boss, viewer, "viewer")).status).toBe(200)
   // A user with a site role cannot become a guest beyond the limit either.
@@ -119,16 +119,16 @@ test("a site has at most 100 guests", async () => {
 })
 
 test("a member limited by a site role cannot remove it, or that of a member above them", async () => {
-  const limited = await someone(instance, { role: "editor", siteRole: "viewer" })
-  const other = await someone(instance, { role: "editor", siteRole: "viewer" })
+  const limited = await newUser(instance, { role: "editor", siteRole: "viewer" })
+  const other = await newUser(instance, { role: "editor", siteRole: "viewer" })
   await owner.send("PATCH", `${ORGANIZATION}/members/${limited.id}`, { grants: ["members:write"] })
   for (const whom of [limited, other])
     expect(await limited.send("DELETE", `${ROWS}/${whom.id}`)).toMatchObject({ status: 403, body: { code: "forbidden" } })
   expect(await roleOf(limited)).toBe("viewer")
-  const guest = await someone(instance, { role: "guest", siteRole: "viewer" })
+  const guest = await newUser(instance, { role: "guest", siteRole: "viewer" })
   expect((await limited.send("DELETE", `${ROWS}/${guest.id}`)).status).toBe(204)
   // A site role that changes nothing for an admin can be removed.
-  const admin = await someone(instance, { role: "admin", siteRole: "viewer" })
-  const chief = await someone(instance, { role: "guest", siteRole: "admin" })
+  const admin = await newUser(instance, { role: "admin", siteRole: "viewer" })
+  const chief = await newUser(instance, { role: "guest", siteRole: "admin" })
   expect((await chief.send("DELETE", `${ROWS}/${admin.id}`)).status).toBe(204)
 })

@@ -4,10 +4,10 @@ import { announceEndingKeys } from "../../../../src/services/api-keys/key-notice
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { openMailbox } from "../../../mailbox.ts"
-import { ORGANIZATION, type Someone, signedIn, someone, type Told } from "../people.ts"
+import { newUser, ORGANIZATION, type SignedInUser, signedIn, type UntypedResponse } from "../people.ts"
 
 const DAY = 86_400_000
-const plain = ({ status, body }: Told) => {
+const plain = ({ status, body }: UntypedResponse) => {
   const { request_id: _, ...rest } = body
   return JSON.stringify([status, rest])
 }
@@ -17,7 +17,7 @@ async function twoOrganizations(instance: TestInstance) {
   const { organizations, sites } = instance.app.instance
   const b = await organizations.create({ name: "Sentinel Ltd" })
   const site = await sites.create(b.id, { name: "Sentinel shop", hosts: ["sentinel.example"] })
-  const owner = await someone(instance, { role: "owner", organizationId: b.id })
+  const owner = await newUser(instance, { role: "owner", organizationId: b.id })
   const path = `/api/private/organizations/${b.id}`
   const key = await owner.send("POST", `${path}/api-keys`, { name: "Sentinel key", scopes: ["stats:read"], site_access: "all" })
   const invitation = await owner.send("POST", `${path}/members/invite`, { email: "sentinel@example.com", role: "viewer" })
@@ -31,7 +31,7 @@ test("a member of one organization sees nothing of another in lists, searches, c
   const foreign = await twoOrganizations(instance)
   const sitePath = `/api/private/sites/${foreign.site.id}`
   for (const role of ["viewer", "admin", "owner"] as const) {
-    const who = await someone(instance, { role })
+    const who = await newUser(instance, { role })
     const of = (path: string) => path.replace(foreign.path, "/api/private/organizations/9999").replace(sitePath, "/api/private/sites/9999")
     const asked: [string, string, unknown?][] = [
       ["GET", foreign.path],
@@ -67,7 +67,7 @@ test("a member of one organization sees nothing of another in lists, searches, c
       expect(JSON.stringify((await who.get(path)).body).toLowerCase()).not.toContain("sentinel")
   }
   // Ids of the other organization in a body are treated as unknown.
-  const owner = await someone(instance, { role: "owner" })
+  const owner = await newUser(instance, { role: "owner" })
   const bodies: [string, string, (id: number) => unknown, number, number][] = [
     [
       "POST",
@@ -96,9 +96,9 @@ test("a member of one organization sees nothing of another in lists, searches, c
 test("an invitation to an address with an account receives the same response as any other", async () => {
   await using mailbox = await openMailbox()
   await using instance = await startInstance({ settings: { ...mailbox.settings, base_url: "http://localhost" } })
-  const owner = await someone(instance, { role: "owner" })
-  const known = await someone(instance)
-  const answers: Told[] = []
+  const owner = await newUser(instance, { role: "owner" })
+  const known = await newUser(instance)
+  const answers: UntypedResponse[] = []
   for (const email of [known.email, "nobody-known@example.com"])
     answers.push(await owner.send("POST", `${ORGANIZATION}/members/invite`, { email, role: "viewer" }))
   const [first, second] = answers.map(({ status, body: { id: _, email: __, ...body } }) => ({ status, body }))
@@ -109,10 +109,10 @@ test("an invitation to an address with an account receives the same response as 
 
 test("under a second-factor policy, members without a factor can reach only their own account", async () => {
   await using instance = await startInstance()
-  const owner = await someone(instance, { role: "owner" })
-  const member = await someone(instance, { role: "editor" })
+  const owner = await newUser(instance, { role: "owner" })
+  const member = await newUser(instance, { role: "editor" })
   const elsewhere = await instance.app.instance.organizations.create({ name: "Elsewhere" })
-  const instanceAdmin = await someone(instance, { role: "owner", organizationId: elsewhere.id })
+  const instanceAdmin = await newUser(instance, { role: "owner", organizationId: elsewhere.id })
   const invitation = await instanceAdmin.send("POST", `/api/private/organizations/${elsewhere.id}/members/invite`, {
     email: member.email,
     role: "viewer",
@@ -145,7 +145,7 @@ test("a session from an organization's provider gives access only to that organi
   await using instance = await startInstance()
   const { catalog, sessions, cookieSecrets, organizations } = instance.app.instance
   const second = await organizations.create({ name: "Second" })
-  const member = await someone(instance, { role: "admin" })
+  const member = await newUser(instance, { role: "admin" })
   await catalog.run(
     sql`insert into memberships (organization_id, user_id, role, created_at) values (${second.id}, ${member.id}, 'admin', 0)`,
   )
@@ -158,7 +158,7 @@ test("a session from an organization's provider gives access only to that organi
   )
   const signature = new Bun.CryptoHasher("sha256", cookieSecrets[0]).update(token).digest("base64").replace(/=+$/, "")
   const narrow = await signedIn(instance, `sid=${encodeURIComponent(`${token}.${signature}`)}`)
-  const listed = async (who: Someone) => (await who.get("/api/private/organizations")).body.data.map(({ id }: { id: number }) => id)
+  const listed = async (who: SignedInUser) => (await who.get("/api/private/organizations")).body.data.map(({ id }: { id: number }) => id)
   expect([await listed(member), await listed(narrow)]).toEqual([[1, second.id], [second.id]])
   expect((await narrow.get(`/api/private/organizations/${second.id}`)).status).toBe(200)
   expect((await narrow.get(ORGANIZATION)).body.code).toBe("organization_not_found")
@@ -171,8 +171,8 @@ test("the expiry of a key is announced once 14 and once 3 days before, to its cr
   const { app, clock } = instance
   const { catalog, accounts, keys, outbox } = app.instance
   const { mail } = accounts
-  const owner = await someone(instance, { role: "owner" })
-  const admin = await someone(instance, { role: "admin" })
+  const owner = await newUser(instance, { role: "owner" })
+  const admin = await newUser(instance, { role: "admin" })
   const ends = (days: number) => new Date(clock.now() + days * DAY).toISOString()
   const key = { scopes: ["stats:read"], site_access: "all" }
   await keys.create(1, { ...key, name: "By admin", expires_at: ends(20) }, { by: admin.id })
@@ -198,8 +198,8 @@ test("the expiry of a key is announced once 14 and once 3 days before, to its cr
 
 test("no input causes an internal error in any route", async () => {
   await using instance = await startInstance()
-  const owner = await someone(instance, { role: "owner", isInstanceAdmin: true })
-  const member = await someone(instance, { role: "viewer" })
+  const owner = await newUser(instance, { role: "owner", isInstanceAdmin: true })
+  const member = await newUser(instance, { role: "viewer" })
   const { key, invitation } = await twoOrganizations(instance)
   expect([key.status, invitation.status]).toEqual([201, 201])
   const routes: [string, string][] = [

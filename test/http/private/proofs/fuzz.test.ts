@@ -64,11 +64,11 @@ afterAll(() => stage[Symbol.asyncDispose]())
 const { document, operations } = stage.world
 
 // The set-up is permanently closed, and event streams do not end.
-const asked = operations.filter((operation) => !["POST /setup", "GET /sites/{site}/live"].includes(shortName(operation)))
+const operationsToCall = operations.filter((operation) => !["POST /setup", "GET /sites/{site}/live"].includes(shortName(operation)))
 
 /** Bodies that succeed only once. */
 const examples = new Map<Declared, unknown>()
-for (const operation of asked) {
+for (const operation of operationsToCall) {
   const kind = operation.permission === "instance_admin" ? "instance admin" : "owner"
   if (Object.keys(operation.bodies).length > 0) examples.set(operation, (await preparedCall(operation, sceneOf(stage.world, kind))).body)
 }
@@ -128,8 +128,8 @@ test(
   "every response to any request is one that the document declares",
   async () => {
     const faultsOf = answerChecker(document)
-    const seen = new Map<string, Set<string>>(asked.map((operation) => [shortName(operation), new Set()]))
-    const calls = fuzzCalls(document, asked, { idOf, exampleOf: (operation) => examples.get(operation) })
+    const seen = new Map<string, Set<string>>(operationsToCall.map((operation) => [shortName(operation), new Set()]))
+    const calls = fuzzCalls(document, operationsToCall, { idOf, exampleOf: (operation) => examples.get(operation) })
     await fc.assert(
       fc.asyncProperty(calls, async (call) => {
         const answer = await answerOf(call)
@@ -150,7 +150,7 @@ test(
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     // Nearly every operation must accept some calls and reject some; otherwise they are too valid or too broken to prove anything.
     const tame = [...seen].filter(([name, kinds]) => !kinds.has("refused") || (!kinds.has("good") && !NEVER_GOOD.includes(name)))
-    if (CALLS >= 10_000) expect(tame.map(([name]) => name).slice(Math.ceil(asked.length / 20))).toEqual([])
+    if (CALLS >= 10_000) expect(tame.map(([name]) => name).slice(Math.ceil(operationsToCall.length / 20))).toEqual([])
   },
   60_000 + CALLS * 20,
 )

@@ -12,7 +12,7 @@ const { operations } = world
 afterAll(() => world[Symbol.asyncDispose]())
 
 // The first user can be created only once, so this is tested separately.
-const asked = operations.filter((operation) => shortName(operation) !== "POST /setup")
+const covered = operations.filter((operation) => shortName(operation) !== "POST /setup")
 const RANKS = ["viewer", "editor", "admin", "owner"]
 
 // Written by hand from the tables of the specification: minimum role, and whether it is checked on the site or the organization.
@@ -87,11 +87,11 @@ test("every permission is in the table of the specification, and every write has
   const permissions = new Set(operations.map(({ permission }) => permission))
   const known = [...Object.keys(MINIMUM), "open", "self", "member", "instance_admin"]
   expect([...permissions].filter((permission) => !known.includes(permission))).toEqual([])
-  expect(asked.filter((operation) => !isPlain(operation) && !hasRecipe(operation)).map(shortName)).toEqual([])
+  expect(covered.filter((operation) => !isPlain(operation) && !hasRecipe(operation)).map(shortName)).toEqual([])
   expect(unusedRecipes(operations)).toEqual([])
 })
 
-test.each(named(asked))(
+test.each(named(covered))(
   "%s allows exactly the right callers",
   async (_, operation) => {
     const wanted = KINDS.map((kind) => ({ kind, code: refusalOf(operation, kind) }))

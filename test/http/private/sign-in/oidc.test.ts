@@ -411,23 +411,23 @@ test("rejects a provider whose metadata names another issuer", async () => {
 test("an unreachable provider redirects a browser to an error page and returns a problem to a client", async () => {
   await using world = await start()
   await world.provider[Symbol.asyncDispose]()
-  const asked = async (path: string, accept: string, browser = newBrowser(world)) => {
+  const redirect = async (path: string, accept: string, browser = newBrowser(world)) => {
     const answer = await browser.send("GET", `/auth/oidc/oidc/${path}`, undefined, { accept })
     return [answer.status, answer.headers.get("location") ?? answer.code, browser.cookies.has("oidc")]
   }
   const person = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-  expect(await asked("start?next=/sites", person)).toEqual([303, "/signin?error=unavailable", false])
+  expect(await redirect("start?next=/sites", person)).toEqual([303, "/signin?error=unavailable", false])
   for (const program of ["application/json", "*/*", "text/html;q=0, */*"])
-    expect(await asked("start", program)).toEqual([503, "unavailable", false])
+    expect(await redirect("start", program)).toEqual([503, "unavailable", false])
   const { catalog } = world.instance.app.instance
   await catalog.run(sql`update sessions set method = 'oidc', provider = 'oidc'`)
-  expect(await asked("reauth?next=/signin%3Fproved%3Dtrue", person, world.ada)).toEqual([
+  expect(await redirect("reauth?next=/signin%3Fproved%3Dtrue", person, world.ada)).toEqual([
     303,
     "/signin?proved=true&reauth_error=unavailable",
     false,
   ])
-  expect(await asked("reauth?next=//elsewhere.example", person, world.ada)).toEqual([303, "/?reauth_error=unavailable", false])
-  expect(await asked("reauth", "application/json", world.ada)).toEqual([503, "unavailable", false])
+  expect(await redirect("reauth?next=//elsewhere.example", person, world.ada)).toEqual([303, "/?reauth_error=unavailable", false])
+  expect(await redirect("reauth", "application/json", world.ada)).toEqual([503, "unavailable", false])
 })
 
 test("neither the code nor the client secret follows a redirect of the provider", async () => {

@@ -68,9 +68,9 @@ test("requests the options that create a passkey", async () => {
     attestation: "none",
     excludeCredentials: [{ transports: ["internal"] }],
   })
-  const asked = (await newBrowser(instance).post("/auth/passkey/options")).body.options
-  expect(asked).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] })
-  expect(Buffer.from(asked.challenge, "base64url")).toHaveLength(32)
+  const options = (await newBrowser(instance).post("/auth/passkey/options")).body.options
+  expect(options).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] })
+  expect(Buffer.from(options.challenge, "base64url")).toHaveLength(32)
 })
 
 const WRONG: [string, Defects][] = [

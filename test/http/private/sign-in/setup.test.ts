@@ -124,7 +124,7 @@ test("exactly one of twenty simultaneous set-ups succeeds, and all later ones fa
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
   // Requests whose password cannot be hashed within seconds, because the machine is busy, are told to retry.
   const refused = answers.filter(({ status }) => status !== 201).map(({ status, code }) => `${status} ${code}`)
-  expect(refused.filter((told) => told !== "409 already_set_up" && told !== "503 unavailable")).toEqual([])
+  expect(refused.filter((each) => each !== "409 already_set_up" && each !== "503 unavailable")).toEqual([])
   const { catalog } = instance.app.instance
   expect(await catalog.get(sql`select count(*) as users from users`)).toEqual({ users: 1 })
   expect(await catalog.get(sql`select count(*) as sessions from sessions`)).toEqual({ sessions: 1 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { ADA, type Browser, browserOf, setUp } from "../browser.ts"
-import { someone } from "../people.ts"
+import { newUser } from "../people.ts"
 
 let instance: TestInstance
 beforeAll(async () => {
@@ -182,8 +182,8 @@ test("the audit log records sign-ins, and at most a hundred failures per day and
 
 test("signing out of an impersonation also ends the admin's own session, which the browser still holds", async () => {
   await using instance = await startInstance()
-  const admin = await someone(instance, { isInstanceAdmin: true })
-  const viewer = await someone(instance, { role: "viewer" })
+  const admin = await newUser(instance, { isInstanceAdmin: true })
+  const viewer = await newUser(instance, { role: "viewer" })
   const act = await admin.send("POST", `/api/private/admin/users/${viewer.id}/impersonate`, { reason: "Ticket 7" })
   const [acting, waiting] = act.headers.getSetCookie().map((line) => line.split(";")[0]!)
   const own = `sid=${waiting!.split(/=(.*)/s)[1]}`

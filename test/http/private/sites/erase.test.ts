@@ -44,14 +44,14 @@ test("erases whole visits with a matching event, without remains", async () => {
   await send("/", "203.0.113.2")
   await send("/secret-nectar", "203.0.113.3")
   await send("/other", "203.0.113.4")
-  const asked = { period: "7d", filters: SECRET }
-  const preview = await admin.post(`${ERASE}/preview`, asked)
+  const request = { period: "7d", filters: SECRET }
+  const preview = await admin.post(`${ERASE}/preview`, request)
   expect(preview).toMatchObject({
     status: 200,
     body: { visits: 2, events: 3, range: { from: "2026-11-14", to: "2026-11-20" }, confirm_expires_at: "2026-11-20T12:10:00Z" },
   })
   const { confirm } = preview.body as { confirm: string }
-  const begun = await admin.post(ERASE, { ...asked, confirm })
+  const begun = await admin.post(ERASE, { ...request, confirm })
   expect(begun).toMatchObject({ status: 202, body: { state: "queued" } })
   const path = begun.headers.get("location")!.replace("/api/private", "")
   await finish()
@@ -99,29 +99,29 @@ test.each([3_600_000, -3_600_000])("waits equally long to delete replaced data w
 })
 
 test("reports contain nothing that was erased", async () => {
-  const asked = { period: "7d", filters: SECRET }
-  const { confirm } = (await admin.post(`${ERASE}/preview`, asked)).body as { confirm: string }
-  await admin.post(ERASE, { ...asked, confirm })
+  const request = { period: "7d", filters: SECRET }
+  const { confirm } = (await admin.post(`${ERASE}/preview`, request)).body as { confirm: string }
+  await admin.post(ERASE, { ...request, confirm })
   await finish()
   expect(await pages()).toEqual(["/", "/other"])
 })
 
 test("a confirmation is valid for one user, one site, one request and ten minutes", async () => {
-  const asked = { from: "2026-11-20", to: "2026-11-20", filters: SECRET }
-  const confirmed = async (person = admin) => ((await person.post(`${ERASE}/preview`, asked)).body as { confirm: string }).confirm
+  const request = { from: "2026-11-20", to: "2026-11-20", filters: SECRET }
+  const confirmed = async (person = admin) => ((await person.post(`${ERASE}/preview`, request)).body as { confirm: string }).confirm
   const confirm = await confirmed()
   const other = await signedIn(instance, { role: "admin" })
   await admin.post("/organizations/1/sites", { name: "Second", hosts: ["second.example"] })
   const invalid = { status: 422, body: { code: "token_invalid" } }
-  expect(await other.post(ERASE, { ...asked, confirm })).toMatchObject(invalid)
-  expect(await admin.post("/sites/2/erase", { ...asked, confirm })).toMatchObject(invalid)
-  expect(await admin.post(ERASE, { ...asked, filters: [], confirm })).toMatchObject(invalid)
-  expect(await admin.post(ERASE, { ...asked, from: "2026-11-19", confirm })).toMatchObject(invalid)
+  expect(await other.post(ERASE, { ...request, confirm })).toMatchObject(invalid)
+  expect(await admin.post("/sites/2/erase", { ...request, confirm })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, { ...request, filters: [], confirm })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, { ...request, from: "2026-11-19", confirm })).toMatchObject(invalid)
   for (const forged of [`${confirm}x`, confirm.replace(/^\d+/, "99999999999999"), "", 5, null])
-    expect(await admin.post(ERASE, { ...asked, confirm: forged })).toMatchObject(invalid)
-  expect(await admin.post(ERASE, asked)).toMatchObject({ status: 422, body: { errors: [{ pointer: "/confirm", code: "required" }] } })
+    expect(await admin.post(ERASE, { ...request, confirm: forged })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, request)).toMatchObject({ status: 422, body: { errors: [{ pointer: "/confirm", code: "required" }] } })
   instance.clock.advance(600_000)
-  expect(await admin.post(ERASE, { ...asked, confirm })).toMatchObject(invalid)
+  expect(await admin.post(ERASE, { ...request, confirm })).toMatchObject(invalid)
 })
 
 test.each([
@@ -153,9 +153,9 @@ test("erasing and resetting need the permission to delete the site", async () =>
 })
 
 test("a repeated request starts one erasure", async () => {
-  const asked = { period: "today" }
-  const { confirm } = (await admin.post(`${ERASE}/preview`, { ...asked, filters: SECRET })).body as { confirm: string }
-  const body = { ...asked, filters: SECRET, confirm }
+  const request = { period: "today" }
+  const { confirm } = (await admin.post(`${ERASE}/preview`, { ...request, filters: SECRET })).body as { confirm: string }
+  const body = { ...request, filters: SECRET, confirm }
   const first = await admin.post(ERASE, body, { "idempotency-key": "erase" })
   const second = await admin.post(ERASE, body, { "idempotency-key": "erase" })
   expect([second.status, second.body]).toEqual([202, first.body])

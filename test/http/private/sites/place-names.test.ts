@@ -71,10 +71,10 @@ test.each([
   const found = await viewer.get(`/sites/1/stats/values?dimension=city&period=today&limit=51&q=${q}`)
   expect((found.body as { data: { value: string }[] }).data.map(({ value }) => value)).toEqual(values)
   const filters = encodeURIComponent(JSON.stringify([{ dimension: "city", operator: "is", values }]))
-  const asked = `metrics=visitors&period=today&filters=${filters}`
-  const { body } = await viewer.get(`/sites/1/stats/breakdown?dimension=city&${asked}`)
+  const query = `metrics=visitors&period=today&filters=${filters}`
+  const { body } = await viewer.get(`/sites/1/stats/breakdown?dimension=city&${query}`)
   expect(body).toMatchObject({ rows: rows.map((row) => expect.objectContaining(row)), total_rows: 1 })
-  const lines = String((await viewer.get(`/sites/1/export?type=city&${asked}`)).body).split(/\r?\n/)
+  const lines = String((await viewer.get(`/sites/1/export?type=city&${query}`)).body).split(/\r?\n/)
   expect([lines.length, lines[1]!.split(",")[0]]).toEqual([3, `"${values[0]}"`])
 })
 

@@ -43,17 +43,17 @@ const named = (rows: unknown) => (rows as { value: string; visitors?: number }[]
 
 test("a breakdown omits small groups and notes it", async () => {
   await leastGroup(3)
-  const asked = "/stats/breakdown?dimension=country&period=today"
-  const all = await open(asked)
+  const path = "/stats/breakdown?dimension=country&period=today"
+  const all = await open(path)
   expect(named(all.rows)).toEqual(["DE", "AT"])
   expect(all).toMatchObject({ total_rows: 2, has_more: false, notes: [NOTE] })
   // A page is filled with the remaining groups, in ascending order too.
-  const least = await open(`${asked}&order=asc&limit=1`)
+  const least = await open(`${path}&order=asc&limit=1`)
   expect(least).toMatchObject({ rows: [{ value: "AT" }], total_rows: 2, has_more: true })
   // Groups are measured in people, whatever the metric.
-  expect(named((await open(`${asked}&metrics=pageviews`)).rows)).toEqual(["DE", "AT"])
+  expect(named((await open(`${path}&metrics=pageviews`)).rows)).toEqual(["DE", "AT"])
   await leastGroup(1)
-  const whole = await open(asked)
+  const whole = await open(path)
   expect(named(whole.rows)).toEqual(["DE", "AT", "FR"])
   expect(whole.notes).toBeUndefined()
 })

@@ -139,9 +139,9 @@ test("unknown, expired and removed views receive the same response", async () =>
 
 test("reports equal those of the site", async () => {
   const { slug } = await share({ allow_export: true })
-  const asked = "?period=7d&metrics=visitors,pageviews"
-  const own = await viewer.get(`/sites/1/stats/summary${asked}`)
-  expect((await open(slug, `/stats/summary${asked}`)).body).toEqual(own.body)
+  const query = "?period=7d&metrics=visitors,pageviews"
+  const own = await viewer.get(`/sites/1/stats/summary${query}`)
+  expect((await open(slug, `/stats/summary${query}`)).body).toEqual(own.body)
   expect((await open(slug, "/stats/breakdown?dimension=country")).body).toMatchObject({
     rows: [
       { value: "DE", visitors: 3 },

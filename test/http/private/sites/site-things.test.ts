@@ -128,11 +128,11 @@ test("a segment of the site has the same effect as its filters", async () => {
   const id = idOf(
     await editor.post(`${SITE}/segments`, { name: "Start or a", scope: "site", filters: [{ dimension: "page", values: ["/", "/a"] }] }),
   )
-  const asked = (operator: string) =>
+  const filtered = (operator: string) =>
     `period=7d&filters=${encodeURIComponent(JSON.stringify([{ dimension: "segment", operator, values: [id] }]))}`
-  expect((await viewer.get(`${SITE}/stats/summary?${asked("is")}`)).body).toMatchObject({ metrics: { visitors: 2 } })
-  expect((await viewer.get(`${SITE}/stats/summary?${asked("is_not")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
-  expect((await instance.api.get(`/api/public/v1/sites/1/stats/summary?${asked("is")}`, instance.key)).body).toMatchObject({
+  expect((await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).body).toMatchObject({ metrics: { visitors: 2 } })
+  expect((await viewer.get(`${SITE}/stats/summary?${filtered("is_not")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
+  expect((await instance.api.get(`/api/public/v1/sites/1/stats/summary?${filtered("is")}`, instance.key)).body).toMatchObject({
     metrics: { visitors: 2 },
   })
   const query = { site_id: 1, metrics: ["visitors"], date_range: "7d", filters: [["is", "segment", [id]]] }
@@ -147,11 +147,11 @@ test("a segment of the site has the same effect as its filters", async () => {
     result: { structuredContent: { metrics: { visitors: 2 } } },
   })
   // A page condition also works inside a segment.
-  expect((await viewer.get(`${SITE}/stats/summary?metrics=time_on_page&${asked("is")}`)).status).toBe(200)
+  expect((await viewer.get(`${SITE}/stats/summary?metrics=time_on_page&${filtered("is")}`)).status).toBe(200)
   await editor.patch(`${SITE}/segments/${id}`, { filters: ON_START })
-  expect((await viewer.get(`${SITE}/stats/summary?${asked("is")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
+  expect((await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).body).toMatchObject({ metrics: { visitors: 1 } })
   expect(await editor.patch(`${SITE}/segments/${id}`, { scope: "personal" })).toMatchObject({ body: { scope: "personal" } })
-  expect(await viewer.get(`${SITE}/stats/summary?${asked("is")}`)).toMatchObject({ status: 400 })
+  expect(await viewer.get(`${SITE}/stats/summary?${filtered("is")}`)).toMatchObject({ status: 400 })
 })
 
 test.each([
