@@ -2,8 +2,8 @@ import { expect, test } from "bun:test"
 import { notifyManager, QueryObserver } from "@tanstack/react-query"
 import { createQueryClient } from "../../src/ui/api/api.ts"
 
-/** A question whose attempts are answered by hand, and what a screen was shown of it. */
-function asked() {
+/** Creates a query whose attempts the test answers, and records what a screen would show. */
+function openQuery() {
   const attempts: { answer(text: string): void; fail(message: string): void }[] = []
   const observer = new QueryObserver(createQueryClient(), {
     queryKey: ["now"],
@@ -13,22 +13,22 @@ function asked() {
       }),
   })
   const seen: string[] = []
-  // As a screen does: it looks when all that changes at once has changed.
+  // Like a screen, reads the result only after all changes of a batch.
   observer.subscribe(
     notifyManager.batchCalls(() => {
       const { status, error, data } = observer.getCurrentResult()
       seen.push(error?.message ?? data ?? status)
     }),
   )
-  // The library tells in timers that set timers: so many turns however long each of them takes.
+  // The library notifies in nested timers, so this waits for a number of turns instead of a time.
   const settle = async () => {
     for (let turn = 0; turn < 10; turn++) await Bun.sleep(1)
   }
   return { observer, attempts, seen, settle }
 }
 
-test("a question that failed stays failed while it is asked again by itself, until it is answered", async () => {
-  const { observer, attempts, seen, settle } = asked()
+test("a failed query stays failed during automatic retries until one succeeds", async () => {
+  const { observer, attempts, seen, settle } = openQuery()
   attempts[0]!.fail("No answer")
   await settle()
   for (const message of ["No answer again", "Never an answer"]) {
@@ -48,8 +48,8 @@ test("a question that failed stays failed while it is asked again by itself, unt
   expect(observer.getCurrentResult()).toMatchObject({ status: "success", error: null })
 })
 
-test("an answer that was shown stays over a later failure", async () => {
-  const { observer, attempts, settle } = asked()
+test("keeps showing an answer after a later failure", async () => {
+  const { observer, attempts, settle } = openQuery()
   attempts[0]!.answer("12")
   await settle()
   void observer.refetch()
@@ -58,8 +58,8 @@ test("an answer that was shown stays over a later failure", async () => {
   expect(observer.getCurrentResult()).toMatchObject({ data: "12", status: "error" })
 })
 
-test("a question that is begun anew has not failed", async () => {
-  const { observer, attempts, settle } = asked()
+test("a reset query is pending, not failed", async () => {
+  const { observer, attempts, settle } = openQuery()
   attempts[0]!.fail("No answer")
   await settle()
   observer.getCurrentQuery().reset()

@@ -5,18 +5,18 @@ const range = { from: "2026-11-22", to: "2026-11-22", timezone: "Europe/Berlin",
 const hours = ["00", "01", "02"].map((hour) => ({ time: `2026-11-22T${hour}:00:00+01:00`, partial: true }))
 const at = (time: string): number => Date.parse(time)
 
-test("hours of a running day that are still to come are no points", () => {
+test("omits future hours of the current day", () => {
   const points = [{ time: "2026-11-21T23:00:00+01:00" }, ...hours]
   expect(startedPoints({ points }, at("2026-11-22T00:10:00+01:00"))).toBe(2)
   expect(startedPoints({ points }, at("2026-11-22T02:00:00+01:00"))).toBe(4)
 })
 
-test("whole points are shown even to a clock that is slow, and days by the server's word", () => {
+test("shows complete points even if the browser's clock is slow, and days as the server reports them", () => {
   expect(startedPoints({ points: [{ time: "2026-11-21T23:00:00+01:00" }, ...hours] }, at("2026-11-21T12:00:00+01:00"))).toBe(1)
   expect(startedPoints({ points: [{ time: "2026-11-21" }, { time: "2026-11-22", partial: true }] }, at("2026-11-21T23:30:00Z"))).toBe(2)
 })
 
-test("what is not whole says why", () => {
+test("explains partial points", () => {
   const weeks = [{ time: "2026-11-01", partial: true }, { time: "2026-11-02" }, { time: "2026-11-16", partial: true }]
   expect(weeks.map((_, index) => partialText({ points: weeks, range }, index))).toEqual([
     "partly outside the period",
