@@ -2,12 +2,12 @@ import { afterAll, expect, test } from "bun:test"
 import { openWorld, sceneOf, type World } from "../scene.ts"
 import { makeCall, named, preparedCall, shortName } from "./recipes.ts"
 
-/** Every route of the document refuses a parameter and a body that it does not know, and does nothing then. */
+/** Every route in the document rejects unknown query parameters and body fields, without any effect. */
 
 const world: World = await openWorld()
 afterAll(() => world[Symbol.asyncDispose]())
 
-// Making the first user happens once. Browsers come to the addresses of identity providers by links that others made.
+// The first user can be created only once. The OIDC routes are reached by links that identity providers extend with parameters.
 const isApart = (name: string): boolean => name === "POST /setup" || name.startsWith("GET /auth/oidc")
 const covered = world.operations.filter((operation) => !isApart(shortName(operation)))
 const writes = covered.filter(({ method }) => method !== "GET")

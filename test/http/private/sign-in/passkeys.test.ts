@@ -68,9 +68,9 @@ test("requests the options that create a passkey", async () => {
     attestation: "none",
     excludeCredentials: [{ transports: ["internal"] }],
   })
-  const options = (await newBrowser(instance).post("/auth/passkey/options")).body.options
-  expect(options).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] })
-  expect(Buffer.from(options.challenge, "base64url")).toHaveLength(32)
+  const signInOptions = (await newBrowser(instance).post("/auth/passkey/options")).body.options
+  expect(signInOptions).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] })
+  expect(Buffer.from(signInOptions.challenge, "base64url")).toHaveLength(32)
 })
 
 const WRONG: [string, Defects][] = [
