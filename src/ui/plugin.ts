@@ -34,7 +34,7 @@ export { CountChart, CountRows, type CountSeries, useRangeQuery } from "./report
 export { valueText } from "./report/data/value-text.ts"
 export { REASON_WORDS } from "./report/drops/drop-words.ts"
 export { FilterBar, IgnoredAddressParts } from "./report/filters/filter-bar.tsx"
-export { actionWords, changesOf } from "./screens/organization/audit/audit-words.ts"
+export { actionWords, changesOf } from "./screens/organization/audit/audit-entries.ts"
 export type { PluginPages, SectionPage, SitePage } from "./shell/plugin-pages.ts"
 export * from "./text/format.ts"
 export { CutText, visible, webAddress } from "./text/safe-text.tsx"

@@ -23,7 +23,7 @@ const Proof = () =>
   ) : null
 
 /** The bar shown during impersonation. Starting and stopping reload the page, so the embedded data is up to date. */
-const ImpersonationBar = lazyScreen(() => import("./shell/status-bars.tsx").then(({ ImpersonationBar }) => ({ default: ImpersonationBar })))
+const ImpersonationBar = lazyScreen(() => import("./shell/status-bars.tsx"), "ImpersonationBar")
 const Impersonation = () =>
   boot.me?.impersonation ? (
     <Suspense fallback={<div class="impersonated" aria-hidden="true" />}>

@@ -1,12 +1,13 @@
+import type { ListedSiteResponse } from "../../src/domain/site-response.ts"
 import { expect, test } from "bun:test"
 import { DEFAULT_ADDRESS } from "../../src/domain/site-address.ts"
 import { allowedAddress, allowedArguments, type SharedView } from "../../src/ui/screens/share/share-source.ts"
 import { applyMessage, checksOf, type LiveState } from "../../src/ui/screens/sites/live-state.ts"
-import { grouped, type ListedSite, ordered, troubleOf } from "../../src/ui/screens/sites/site-list.ts"
+import { grouped, ordered, troubleOf } from "../../src/ui/screens/sites/site-list.ts"
 import { snippetText } from "../../src/ui/screens/sites/snippets.tsx"
 
 const NOW = Date.parse("2026-11-21T12:00:00Z")
-const site = (id: number, more: Partial<ListedSite> = {}): ListedSite => ({
+const site = (id: number, more: Partial<ListedSiteResponse> = {}): ListedSiteResponse => ({
   id,
   name: `Site ${id}`,
   hosts: [`s${id}.example`],
@@ -17,7 +18,7 @@ const site = (id: number, more: Partial<ListedSite> = {}): ListedSite => ({
   last_event_at: "2026-11-21T11:00:00Z",
   ...more,
 })
-const ids = (sites: readonly ListedSite[]) => sites.map(({ id }) => id)
+const ids = (sites: readonly ListedSiteResponse[]) => sites.map(({ id }) => id)
 
 test("sorts sites with pinned ones first and those without a figure last", () => {
   const sites = [
@@ -51,7 +52,7 @@ test.each([
   [{ visitors_by_day: [50, 50, 50, 50, 50, 50, 150] }, undefined],
   [{ visitors_by_day: [1, 1, 1, 1, 1, 1, 99] }, undefined],
 ] as const)("marks a site with %j: %p", (more, mark) => {
-  expect(troubleOf(site(1, more as Partial<ListedSite>), NOW)).toBe(mark)
+  expect(troubleOf(site(1, more as Partial<ListedSiteResponse>), NOW)).toBe(mark)
 })
 
 const HOSTS = { hosts: ["shop.example"], timezone: "Europe/Berlin" }

@@ -79,3 +79,13 @@ const CANNOT_COPY = "The browser blocked copying. Select the text and copy it yo
 export async function copyText(text: string): Promise<void> {
   toast((await putIntoClipboard(text)) ? "Copied" : CANNOT_COPY)
 }
+
+/** Renders code with a copy button. */
+export const CodeBlock = ({ text, label }: { text: string; label: string }) => (
+  <div class="stack">
+    <pre>{text}</pre>
+    <div class="row">
+      <CopyButton text={text} label={label} />
+    </div>
+  </div>
+)

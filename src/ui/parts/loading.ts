@@ -4,13 +4,23 @@ import { useEffect, useState } from "preact/hooks"
 import { NewVersion } from "./states.tsx"
 import { toast } from "./toasts.tsx"
 
-/** Loads a screen when it is opened. If its script is missing, the server runs a newer build than the page. */
-export const lazyScreen = (load: () => Promise<{ default: ComponentType }>) => lazy(() => load().catch(() => ({ default: NewVersion })))
-
 /**
- * Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. `name` is the export of the
- * loaded file that has the part.
+ * Loads a screen when it is opened. If its script is missing, the server runs a newer build than the page. `name` is the export of the
+ * loaded file that has the screen.
  */
+export function lazyScreen<Module extends Record<Name, ComponentType>, Name extends keyof Module = "default" & keyof Module>(
+  load: () => Promise<Module>,
+  name = "default" as Name,
+): ComponentType {
+  return lazy(() =>
+    load().then(
+      (loaded): ComponentType => loaded[name],
+      () => NewVersion,
+    ),
+  )
+}
+
+/** Loads a part of a page when it is needed. If that fails, the page works without it and shows a toast. `name` is as for screens. */
 export function lazyPart<Module, Name extends keyof Module = "default" & keyof Module>(
   load: () => Promise<Module>,
   name = "default" as Name,

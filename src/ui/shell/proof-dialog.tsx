@@ -1,14 +1,16 @@
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "preact/hooks"
+import type { SessionResponse } from "../../domain/account-response.ts"
+import type { FactorAcceptedResponse, FactorRequiredResponse } from "../../domain/sign-in-response.ts"
 import { type Asked, asked, post, send } from "../api/api.ts"
 import { type Me, useMe, useRefreshMe } from "../api/session.ts"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
 import { TextField } from "../parts/form/fields.tsx"
 import { Form } from "../parts/form/form.tsx"
-import { FactorForm, type FactorRequired, PasskeyForm, type SignedIn } from "../sign-in/factor-form.tsx"
+import { FactorForm, PasskeyForm } from "../sign-in/factor-form.tsx"
 import { askPasskey, canUsePasskeys } from "../sign-in/passkey.ts"
-import { providerAddress, useSignInMethods } from "../sign-in/ways-in.ts"
+import { providerAddress, useSignInMethods } from "../sign-in/sign-in.ts"
 import { stopImpersonation } from "./status-bars.tsx"
 
 const TITLES: Readonly<Record<Asked["reason"], string>> = {
@@ -68,7 +70,7 @@ const ImpersonationEnded = () => (
 function ProofAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
   const { data: session } = useQuery({
     queryKey: ["session-now"],
-    queryFn: ({ signal }) => send<SessionNow>(SESSION_PATH, { signal, isSignIn: true }),
+    queryFn: ({ signal }) => send<SessionResponse>(SESSION_PATH, { signal, isSignIn: true }),
   })
   const names = useSignInMethods(user.email).data?.data ?? []
   const provider = session?.provider
@@ -131,13 +133,17 @@ function CodeForm({ onCode }: { onCode(code: string): Promise<void> }) {
 
 /** Offers every sign-in method of the account without leaving the page. */
 function SignInAgain({ me: { user }, onDone }: { me: Me; onDone(): void }) {
-  const [wanted, setWanted] = useState<FactorRequired>()
+  const [wanted, setWanted] = useState<FactorRequiredResponse>()
   const providers = useSignInMethods(user.email).data?.data ?? []
   // A passkey may belong to another user. Then the page is loaded again for that user.
-  const entered = (signedIn: SignedIn) => (signedIn.user.id === user.id ? onDone() : location.assign("/"))
+  const entered = (signedIn: FactorAcceptedResponse) => (signedIn.user.id === user.id ? onDone() : location.assign("/"))
   if (wanted) return <FactorForm wanted={wanted} onDone={entered} />
   const byPassword = async (password: string) => {
-    const answer = await post<SignedIn | FactorRequired>("/api/private/auth/login", { email: user.email, password }, { isSignIn: true })
+    const answer = await post<FactorAcceptedResponse | FactorRequiredResponse>(
+      "/api/private/auth/login",
+      { email: user.email, password },
+      { isSignIn: true },
+    )
     if ("mfa_required" in answer) setWanted(answer)
     else entered(answer)
   }
@@ -157,7 +163,7 @@ function SignInByProvider({ me: { user }, onDone }: { me: Me; onDone(): void }) 
   const ways = useSignInMethods(user.email).data
   const refreshMe = useRefreshMe()
   // Permissions are read again, because the new session may do more.
-  const entered = async (session: SessionNow) => {
+  const entered = async (session: SessionResponse) => {
     if (session.user.id !== user.id) return location.assign("/")
     await refreshMe()
     onDone()
@@ -215,19 +221,11 @@ function PasswordForm({ email, act, onPassword }: PasswordFormProps) {
 
 const SESSION_PATH = "/api/private/auth/session"
 
-interface SessionNow {
-  user: { id: number }
-  /** Until when the last identity confirmation is valid. */
-  reauth_until?: string
-  /** Identity provider that the session was opened with. */
-  provider?: string
-}
-
 interface ProviderLinkProps {
   provider: { id: string; name: string }
   asked: Record<string, string>
-  isDone(session: SessionNow): boolean
-  onDone(session: SessionNow): void
+  isDone(session: SessionResponse): boolean
+  onDone(session: SessionResponse): void
 }
 
 const POLL_MS = 1_500
@@ -237,7 +235,7 @@ function ProviderLink({ provider, asked, isDone, onDone }: ProviderLinkProps) {
   const [isAway, setAway] = useState(false)
   const { data } = useQuery({
     queryKey: ["session-now", provider.id],
-    queryFn: ({ signal }) => send<SessionNow>(SESSION_PATH, { signal, isSignIn: true }),
+    queryFn: ({ signal }) => send<SessionResponse>(SESSION_PATH, { signal, isSignIn: true }),
     enabled: isAway,
     refetchInterval: POLL_MS,
     refetchIntervalInBackground: true,

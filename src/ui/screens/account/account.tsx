@@ -1,13 +1,17 @@
 import type { ComponentType } from "preact"
+import { useState } from "preact/hooks"
 import { Link, Redirect, useParams } from "wouter"
 import type { ACCOUNT_SECTIONS } from "../../../domain/dashboard-path.ts"
 import { boot, type Me, useMe } from "../../api/session.ts"
 import { Page } from "../../parts/page.tsx"
 import { NotFound } from "../../parts/states.tsx"
 import { PlainShell } from "../../shell/sections-shell.tsx"
+import { AuthenticatorApp } from "./authenticator-app.tsx"
+import { PasskeyList } from "./passkey-list.tsx"
+import { PasswordChange } from "./password-change.tsx"
 import { Preferences } from "./preferences.tsx"
 import { Profile } from "./profile.tsx"
-import { Security } from "./security.tsx"
+import { CodesShown, RecoveryCodes } from "./recovery-codes.tsx"
 import { SessionList } from "./session-list.tsx"
 
 type SectionId = (typeof ACCOUNT_SECTIONS)[number]
@@ -55,3 +59,33 @@ const FactorMissing = () => (
 )
 
 const NotYours = () => <p class="quiet">You're impersonating another user. Their account settings aren't available.</p>
+
+/** Renders password, authenticator app, passkeys and recovery codes. New recovery codes are shown once in a dialog. */
+function Security({ me }: { me: Me }) {
+  const [codes, setCodes] = useState<readonly string[]>()
+  const { totp, passkeys } = me.user.mfa
+  const hasFactor = totp || passkeys > 0
+  return (
+    <>
+      <PasswordChange me={me} />
+      <AuthenticatorApp me={me} onCodes={setCodes} />
+      <PasskeyList onAdded={reloadIfUnlocked} />
+      {hasFactor && <RecoveryCodes me={me} onCodes={setCodes} />}
+      {codes && (
+        <CodesShown
+          codes={codes}
+          email={me.user.email}
+          onClose={() => {
+            setCodes(undefined)
+            reloadIfUnlocked()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Reloads once the required second factor exists, because everything else opens only then. */
+function reloadIfUnlocked(): void {
+  if (boot.factor_missing) location.assign("/")
+}

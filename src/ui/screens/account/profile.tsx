@@ -6,11 +6,10 @@ import { Confirm } from "../../parts/confirm.tsx"
 import { SelectField, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { useSignInMethods } from "../../sign-in/ways-in.ts"
+import { useSignInMethods } from "../../sign-in/sign-in.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { localeOptions } from "./locales.ts"
-import { Part } from "./section.tsx"
-import { useSaveProfile } from "./use-profile.ts"
+import { localeOptions } from "./preferences.tsx"
+import { Part, useSaveProfile } from "./section.tsx"
 
 /** Renders name, formats, email address, organizations and account deletion. */
 export const Profile = ({ me }: { me: Me }) => (

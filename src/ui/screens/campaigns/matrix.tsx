@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import { Link } from "wouter"
 import type { Dimension } from "../../../domain/dimension.ts"
 import type { CampaignMatrix } from "../../../domain/insight.ts"
+import { QUERY } from "../../../domain/limits.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
 import { isFiltered, isFilteredBy, useSiteAddress } from "../../browser/address.ts"
 import { csvText, saveFile } from "../../browser/files.ts"
@@ -14,7 +15,6 @@ import EmptyCard from "../../report/cards/empty-card.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { exact, metricText, short } from "../../text/format.ts"
 import { CutText } from "../../text/safe-text.tsx"
-import { allCampaigns } from "./all-campaigns.ts"
 
 type Row = CampaignMatrix["rows"][number]
 const TAGS = [
@@ -121,4 +121,18 @@ function RowLink({ row }: { row: Row }) {
       <CutText text={row.source} />
     </Link>
   )
+}
+
+/** Fetches all rows of the campaign matrix, most visitors first. `ask` fetches one page. */
+export async function allCampaigns(
+  ask: (page: { limit: number; offset: number }) => Promise<CampaignMatrix>,
+): Promise<CampaignMatrix["rows"]> {
+  const rows: CampaignMatrix["rows"] = []
+  let hasMore: boolean
+  do {
+    const page = await ask({ limit: QUERY.campaigns.max, offset: rows.length })
+    rows.push(...page.rows)
+    hasMore = page.has_more
+  } while (hasMore)
+  return rows
 }

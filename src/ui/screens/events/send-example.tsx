@@ -3,8 +3,7 @@ import { useSite } from "../../api/session.ts"
 import { CopyButton } from "../../parts/copy.tsx"
 import { Card, Tabs } from "../../parts/page.tsx"
 import { Answer } from "../../parts/states.tsx"
-import type { SnippetSite } from "../sites/snippets.ts"
-import { EXAMPLE_NOTES, EXAMPLE_TABS, type ExampleTab, exampleText } from "./examples.ts"
+import { collectOrigin, examplePage, type SnippetSite } from "../sites/snippets.tsx"
 
 /** Shows how to send the first custom event. */
 export function SendExample({ siteId }: { siteId: number }) {
@@ -36,4 +35,26 @@ export function SendExample({ siteId }: { siteId: number }) {
       </Answer>
     </Card>
   )
+}
+
+const EXAMPLE_TABS = [
+  { id: "html", label: "HTML attribute" },
+  { id: "js", label: "JavaScript" },
+  { id: "server", label: "Server API" },
+] as const
+type ExampleTab = (typeof EXAMPLE_TABS)[number]["id"]
+
+const EXAMPLE_NOTES: Readonly<Record<ExampleTab, string>> = {
+  html: "Add the attributes to a clickable element or form. The tracker sends the event.",
+  js: "Call it anywhere on a page with the tracker. Properties and revenue are optional.",
+  server: "For events recorded by your server. Needs an API key with the events:write scope.",
+}
+
+function exampleText(tab: ExampleTab, site: SnippetSite): string {
+  if (tab === "html") return '<button data-footfall-event="signup" data-footfall-prop-plan="team">Sign up</button>'
+  if (tab === "js") return 'footfall("signup", { props: { plan: "team" }, revenue: { amount: 49.5, currency: "EUR" } })'
+  return `curl ${collectOrigin(site)}/api/public/v1/sites/${site.id}/events \\
+  -H "Authorization: Bearer $FOOTFALL_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"events": [{"name": "signup", "url": "${examplePage(site)}", "props": {"plan": "team"}}]}'`
 }

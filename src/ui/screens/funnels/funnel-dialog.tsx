@@ -9,10 +9,17 @@ import { Choice, TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import { draftOf, emptyDraft, type FunnelDraft, type FunnelShown, inputOf, reasonAgainst } from "./funnel-draft.ts"
-import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
-import { StepList } from "./step-list.tsx"
-import { useStepCounts } from "./use-step-counts.ts"
+import {
+  draftOf,
+  emptyDraft,
+  type FunnelDraft,
+  type FunnelShown,
+  funnelsPath,
+  inputOf,
+  reasonAgainst,
+  useRefreshFunnels,
+} from "./funnel-draft.ts"
+import { StepList, useStepCounts } from "./step-list.tsx"
 
 interface FunnelDialogProps {
   /** Funnel to edit, or undefined for a new one. */

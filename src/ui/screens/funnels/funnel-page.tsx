@@ -15,11 +15,9 @@ import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { FunnelBars, FunnelTable } from "./funnel-bars.tsx"
+import { FunnelBars, FunnelSplit, FunnelTable, SplitField, splitOf } from "./funnel-bars.tsx"
 import FunnelDialog, { ORDER_WORDS } from "./funnel-dialog.tsx"
-import type { FunnelShown } from "./funnel-draft.ts"
-import { FunnelSplit, SplitField, splitOf } from "./funnel-split.tsx"
-import { funnelsPath, useRefreshFunnels } from "./funnels-of-site.ts"
+import { type FunnelShown, funnelsPath, useRefreshFunnels } from "./funnel-draft.ts"
 
 /** Shows a saved funnel: its steps, comparison and breakdown. */
 export function FunnelPage({ funnel }: { funnel: FunnelShown }) {

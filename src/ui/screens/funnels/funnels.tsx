@@ -13,9 +13,8 @@ import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.
 import { exact, NOTHING, percent } from "../../text/format.ts"
 import { CutText, visible } from "../../text/safe-text.tsx"
 import FunnelDialog from "./funnel-dialog.tsx"
-import type { FunnelShown } from "./funnel-draft.ts"
+import { type FunnelShown, useFunnels } from "./funnel-draft.ts"
 import { FunnelPage } from "./funnel-page.tsx"
-import { useFunnels } from "./funnels-of-site.ts"
 
 /** Lists the funnels of the site or shows the one that the URL names. */
 export default function FunnelsScreen() {

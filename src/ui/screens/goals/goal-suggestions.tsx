@@ -8,7 +8,7 @@ import { Answer, EmptyState } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { exact } from "../../text/format.ts"
 import { CutText, visible } from "../../text/safe-text.tsx"
-import { goalsPath, useRefreshGoals } from "./goals-of-site.ts"
+import { goalsPath, useRefreshGoals } from "./goal-requests.tsx"
 
 interface Suggestion {
   kind: "event"

@@ -3,20 +3,20 @@ import { Link } from "wouter"
 import type { GoalReport } from "../../../domain/report.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
+import { useInView } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { Page } from "../../parts/page.tsx"
 import { Answer, EmptyState, ErrorState } from "../../parts/states.tsx"
+import { Spark } from "../../parts/values.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { exact, metricText, NOTHING, short } from "../../text/format.ts"
 import { CutText, visible } from "../../text/safe-text.tsx"
 import GoalDialog from "./goal-dialog.tsx"
+import { LastMatch, useDeleteGoal, useGoals } from "./goal-requests.tsx"
 import { draftOf, type GoalShown, inputOf, ruleText } from "./goal-rule.ts"
-import { GoalSpark } from "./goal-spark.tsx"
 import { GoalSuggestions } from "./goal-suggestions.tsx"
-import { LastMatch } from "./goal-trial.tsx"
-import { useDeleteGoal, useGoals } from "./goals-of-site.ts"
 
 type Counts = GoalReport["goals"][number]
 interface GoalRow {
@@ -147,5 +147,24 @@ function Actions({ goal, onEdit, onDelete }: ActionsProps) {
       <IconButton icon="trash" label={`Delete ${visible(goal.name)}`} onClick={() => void onDelete(goal).catch(setProblem)} />
       {problem && <ErrorState error={problem} />}
     </div>
+  )
+}
+
+/** Draws the conversions of a goal in the last 28 days. Fetches them only when the row becomes visible, because there may be 200 rows. */
+function GoalSpark({ name }: { name: string }) {
+  const { place, seen } = useInView<HTMLSpanElement>()
+  const { data, error } = useReport(
+    "timeseries",
+    { period: "28d", metrics: ["conversions"], interval: "day", filters: [{ dimension: "goal", operator: "is", values: [name] }] },
+    { enabled: seen, refetchMs: false },
+  )
+  return (
+    <span ref={place} class="goal-spark">
+      {data ? (
+        <Spark values={data.points.map((point) => Number(point.conversions ?? 0))} label="Conversions in the last 28 days" />
+      ) : error ? (
+        NOTHING
+      ) : null}
+    </span>
   )
 }

@@ -5,14 +5,9 @@ import type { IconName } from "../../parts/icon.tsx"
 import { Page } from "../../parts/page.tsx"
 import { NotFound } from "../../parts/states.tsx"
 import { SectionsShell } from "../../shell/sections-shell.tsx"
-import { Api } from "./api.tsx"
-import { Begin } from "./begin.tsx"
-import { EventsAndGoals } from "./events-and-goals.tsx"
-import { Exporting } from "./exporting.tsx"
-import { Filters } from "./filters.tsx"
-import { Keyboard } from "./keyboard.tsx"
-import { McpHelp } from "./mcp.tsx"
-import { Visitors } from "./visitors.tsx"
+import { Api, Exporting, McpHelp } from "./export.tsx"
+import { Filters, Keyboard, Visitors } from "./reports.tsx"
+import { Begin, EventsAndGoals } from "./tracking.tsx"
 
 const TOPICS: readonly { id: (typeof HELP_TOPICS)[number]; label: string; icon: IconName; group: string; Content: ComponentType }[] = [
   { id: "begin", label: "Getting started", icon: "check", group: "Tracking", Content: Begin },

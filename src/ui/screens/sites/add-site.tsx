@@ -11,7 +11,7 @@ import { Page } from "../../parts/page.tsx"
 import { Forbidden } from "../../parts/states.tsx"
 import { PlainShell } from "../../shell/sections-shell.tsx"
 import { visible } from "../../text/safe-text.tsx"
-import LiveCheck from "./live-check.tsx"
+import { LiveCheck } from "./live-check.tsx"
 import { hostsOf, NameAndHostsFields } from "./site-fields.tsx"
 
 /** Asks for the site's details, then shows its snippet and the installation check. The URL names the new site, so that a reload stays there. */

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { coversHost } from "../../../domain/site.ts"
 import { patch } from "../../api/api.ts"
 import { canOnSite, type SiteShown, useMe, useSite } from "../../api/session.ts"
@@ -12,15 +12,31 @@ import { toast } from "../../parts/toasts.tsx"
 import { REASON_WORDS } from "../../report/drops/drop-words.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
-import { checksOf, type StepState, type Trouble, timeIn } from "./live-state.ts"
-import { SnippetTabs } from "./snippet-tabs.tsx"
-import { collectOrigin, examplePage, type SnippetSite } from "./snippets.ts"
-import { useLive } from "./use-live.ts"
+import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
+import { collectOrigin, examplePage, type SnippetSite, SnippetTabs } from "./snippets.tsx"
+
+const POLL_MS = 10_000
+
+/** Replaces the cards until the first event by the snippet and the installation check, and polls for that event. */
+export function NewSite({ siteId }: { siteId: number }) {
+  const client = useQueryClient()
+  useEffect(() => {
+    const timer = setInterval(() => {
+      void client.invalidateQueries({ queryKey: ["site", siteId] })
+    }, POLL_MS)
+    return () => {
+      clearInterval(timer)
+      // The drops were fetched before there were any.
+      void client.invalidateQueries({ queryKey: ["drops", siteId] })
+    }
+  }, [client, siteId])
+  return <LiveCheck siteId={siteId} />
+}
 
 type CheckedSite = SiteShown & SnippetSite & { organization: { id: number } }
 
 /** Shows the snippet and checks its installation live. Replaces the dashboard's cards until the first event, and follows adding a site. */
-export default function LiveCheck({ siteId }: { siteId: number }) {
+export function LiveCheck({ siteId }: { siteId: number }) {
   const { data: site } = useSite(siteId)
   if (!site) return null
   const checked = site as CheckedSite // the whole response; `SiteShown` names only what most pages need

@@ -1,5 +1,5 @@
 import { Problem, post } from "../../../api/api.ts"
-import { mcpUrl } from "../keys/examples.ts"
+import { mcpUrl } from "../keys/examples.tsx"
 
 const PROTOCOL = "2025-06-18"
 

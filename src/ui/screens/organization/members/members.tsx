@@ -8,10 +8,9 @@ import { Moment, Person } from "../../../parts/values.tsx"
 import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { type Member, may, type OwnSite, type SectionProps, useMembers, useOwnSites } from "../own-organization.ts"
+import { RemoveMember, TransferOwnership } from "./member-actions.tsx"
 import { MemberDialog } from "./member-dialog.tsx"
-import { RemoveMember } from "./remove-member.tsx"
 import { permissionWords, ROLES, roleLabel } from "./roles.ts"
-import { TransferOwnership } from "./transfer-ownership.tsx"
 
 const LAST_OWNER = "The last owner can't give up the role. Make another member an owner first."
 

@@ -1,3 +1,7 @@
+import { useId, useState } from "preact/hooks"
+import { CopyButton } from "../../../parts/copy.tsx"
+import { Tabs } from "../../../parts/page.tsx"
+
 /** Example requests and configurations to copy, with the origin of this page. */
 
 interface KeyFacts {
@@ -21,9 +25,9 @@ export function exampleRequest({ scopes, site_ids, key }: KeyFacts): string {
   return `${authorized} \\\n  "${api()}/key"`
 }
 
-export type McpClient = "json" | "claude-code" | "servers" | "bridge" | "curl"
+type McpClient = "json" | "claude-code" | "servers" | "bridge" | "curl"
 
-export const MCP_CLIENTS: readonly { id: McpClient; label: string; note: string }[] = [
+const MCP_CLIENTS: readonly { id: McpClient; label: string; note: string }[] = [
   {
     id: "json",
     label: "Most clients",
@@ -36,7 +40,7 @@ export const MCP_CLIENTS: readonly { id: McpClient; label: string; note: string 
 ]
 
 /** Returns the configuration that connects a client through MCP. */
-export function mcpConfiguration(client: McpClient, key: string): string {
+function mcpConfiguration(client: McpClient, key: string): string {
   const url = mcpUrl()
   const header = `Authorization: Bearer ${key}`
   const server = { type: "http", url, headers: { Authorization: `Bearer ${key}` } }
@@ -55,3 +59,23 @@ export function mcpConfiguration(client: McpClient, key: string): string {
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2)
+
+/** Shows ready configurations for common MCP clients. */
+export function McpBlocks({ secret }: { secret: string }) {
+  const [client, setClient] = useState<McpClient>("json")
+  const panel = useId()
+  const chosen = MCP_CLIENTS.find(({ id }) => id === client)
+  const text = mcpConfiguration(client, secret)
+  return (
+    <div class="stack">
+      <Tabs<McpClient> label="Client" tabs={MCP_CLIENTS} chosen={client} onChoose={setClient} panel={panel} />
+      <div id={panel} class="stack" role="tabpanel" aria-label={chosen?.label}>
+        <p class="small quiet">{chosen?.note}</p>
+        <pre>{text}</pre>
+        <div class="row">
+          <CopyButton text={text} label="Copy configuration" />
+        </div>
+      </div>
+    </div>
+  )
+}

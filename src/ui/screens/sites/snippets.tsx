@@ -1,6 +1,48 @@
-/** Code that installs a site's tracker, to copy. */
+import { useId, useState } from "preact/hooks"
 import { isLocalHost } from "../../../domain/snippet.ts"
+import { ButtonLink } from "../../parts/button.tsx"
+import { CopyButton } from "../../parts/copy.tsx"
+import { Tabs } from "../../parts/page.tsx"
 
+/** Shows the code that installs the tracker, by installation method, to copy. */
+export function SnippetTabs({ site }: { site: SnippetSite & { organization: { id: number } } }) {
+  const [tab, setTab] = useState<SnippetTab>("html")
+  const panel = useId()
+  const origin = collectOrigin(site)
+  const text = snippetText(tab, site)
+  return (
+    <div class="stack">
+      <Tabs<SnippetTab> label="Installation method" tabs={SNIPPET_TABS} chosen={tab} onChoose={setTab} panel={panel} />
+      <div id={panel} class="stack" role="tabpanel" aria-label={SNIPPET_TABS.find(({ id }) => id === tab)?.label}>
+        <p class="small quiet">{SNIPPET_NOTES[tab]}</p>
+        <pre>{text}</pre>
+        <div class="row">
+          <CopyButton text={text} />
+          {tab === "server" ? (
+            <ButtonLink href={`/org/${site.organization.id}/keys`}>API keys</ButtonLink>
+          ) : (
+            <a class="button" href={mailAddress(text)}>
+              Email to a developer
+            </a>
+          )}
+        </div>
+        {tab !== "server" && (
+          <details class="small">
+            <summary>Using a Content-Security-Policy?</summary>
+            <p class="quiet">Allow these sources:</p>
+            <pre>{tab === "npm" ? `connect-src ${origin}` : `script-src ${origin}; connect-src ${origin}`}</pre>
+          </details>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Returns a `mailto:` URL for an email that contains the snippet. */
+const mailAddress = (text: string): string =>
+  `mailto:?subject=${encodeURIComponent("Footfall snippet for our site")}&body=${encodeURIComponent(`Add this to every page of the site:\r\n\r\n${text.replaceAll("\n", "\r\n")}\r\n`)}`
+
+/** Fields of a site that its snippets contain. */
 export interface SnippetSite {
   id: number
   hosts: readonly string[]
@@ -8,14 +50,14 @@ export interface SnippetSite {
   snippet: string
 }
 
-export const SNIPPET_TABS = [
+const SNIPPET_TABS = [
   { id: "html", label: "HTML" },
   { id: "npm", label: "npm" },
   { id: "server", label: "Server API" },
   { id: "tag-manager", label: "Tag manager" },
   { id: "wordpress", label: "WordPress" },
 ] as const
-export type SnippetTab = (typeof SNIPPET_TABS)[number]["id"]
+type SnippetTab = (typeof SNIPPET_TABS)[number]["id"]
 
 /** Returns the URL of the snippet's script. */
 const scriptAddress = ({ snippet }: SnippetSite): string => /src="([^"]+)"/.exec(snippet)?.[1] ?? ""
@@ -65,7 +107,7 @@ init({
 }
 
 /** Where to add the code, by installation method. */
-export const SNIPPET_NOTES: Readonly<Record<SnippetTab, string>> = {
+const SNIPPET_NOTES: Readonly<Record<SnippetTab, string>> = {
   html: "Paste it into the <head> of every page.",
   npm: "For sites that use a bundler. This is Plausible's library, set up to send to this instance.",
   server: "For events recorded by your server. Needs an API key with the events:write scope.",

@@ -1,4 +1,5 @@
 import type { AuditRowResponse } from "../../../../domain/audit.ts"
+import { csvText } from "../../../browser/files.ts"
 
 const VERBS: Readonly<Record<string, string>> = {
   create: "created",
@@ -66,4 +67,29 @@ function valueText(value: unknown): string {
   if (isNothing(value)) return "–"
   if (Array.isArray(value)) return value.map((one) => (typeof one === "object" ? JSON.stringify(one) : String(one))).join(", ")
   return String(value)
+}
+
+export type AuditFormat = "csv" | "ndjson"
+
+const COLUMNS = [
+  "at",
+  "actor_kind",
+  "actor_email",
+  "impersonator_email",
+  "action",
+  "target_type",
+  "target_id",
+  "target_label",
+  "site_id",
+  "outcome",
+  "ip_prefix",
+  "user_agent",
+  "request_id",
+  "changes",
+] as const satisfies readonly (keyof AuditRowResponse)[]
+
+/** Formats rows as CSV with a header, or as one JSON object per line. */
+export function auditFile(rows: readonly AuditRowResponse[], format: AuditFormat): string {
+  if (format === "ndjson") return rows.map((row) => `${JSON.stringify(row)}\n`).join("")
+  return csvText(COLUMNS, rows)
 }

@@ -1,18 +1,17 @@
 import { useQuery } from "@tanstack/react-query"
+import { isOwnPath } from "../../domain/own-path.ts"
+import type { FactorRequiredResponse, SignInMethodsResponse } from "../../domain/sign-in-response.ts"
 import { send } from "../api/api.ts"
-
-/** Identity providers for sign-in, and whether the instance can send emails. */
-export interface SignInMethods {
-  data: { id: string; name: string }[]
-  mail: boolean
-}
 
 /** Fetches the sign-in methods. With an email address they include the provider of the organization that proved its domain. */
 export const useSignInMethods = (email = "") =>
   useQuery({
     queryKey: ["ways-in", email],
     queryFn: ({ signal }) =>
-      send<SignInMethods>(`/api/private/auth/oidc${email === "" ? "" : `?email=${encodeURIComponent(email)}`}`, { signal, isSignIn: true }),
+      send<SignInMethodsResponse>(`/api/private/auth/oidc${email === "" ? "" : `?email=${encodeURIComponent(email)}`}`, {
+        signal,
+        isSignIn: true,
+      }),
     placeholderData: (before) => before,
     staleTime: 60_000,
   })
@@ -37,3 +36,23 @@ const REFUSALS: Readonly<Record<string, string>> = {
 /** Returns the message for an `error` in the URL; undefined if there is none. */
 export const refusalWords = (error: string | null): string | undefined =>
   error === null ? undefined : (REFUSALS[error] ?? "Sign-in failed. Try again.")
+
+/** Returns the page to open after sign-in: the `next` parameter if it is a path of this instance, else the start page. */
+export function nextPage(search: string): string {
+  const next = new URLSearchParams(search).get("next")
+  return next !== null && isOwnPath(next) ? next : "/"
+}
+
+/** Appends the `next` parameter to the path of another sign-in step. */
+export const withNext = (path: string, search: string): string => {
+  const next = nextPage(search)
+  return next === "/" ? path : `${path}?next=${encodeURIComponent(next)}`
+}
+
+/** Ticket for an accepted password, passed from the sign-in page to the second-factor page. Held in memory only; it expires after five minutes. */
+let pending: FactorRequiredResponse | undefined
+
+export const pendingFactor = (): FactorRequiredResponse | undefined => pending
+export const keepPendingFactor = (wanted: FactorRequiredResponse | undefined): void => {
+  pending = wanted
+}
