@@ -22,7 +22,7 @@ interface ShareFormProps {
 }
 
 /** Creates or edits a shared view. */
-function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
+export function ShareForm({ path, share, needsPassword, onDone, onClose }: ShareFormProps) {
   const { draft, set } = useShareDraft(share)
   const body = () => bodyOf(draft, share)
   const [theirs, setTheirs] = useState<ShareShown>()
