@@ -8,7 +8,7 @@ import type { Person, Sessions } from "../../services/sign-in/sessions.ts"
 import type { Stats } from "../../services/stats/stats.ts"
 import { type MeOptions, toMeResponse } from "../private/me/me.ts"
 import type { SessionCookie } from "../private/session-cookie.ts"
-import { type SeenSiteOptions, seenSite } from "../private/sites/site-shown.ts"
+import { type SeenSiteOptions, seenSite } from "../private/sites/sites.ts"
 import { sightOf } from "../private/stats/stats.ts"
 
 export interface BootOptions extends MeOptions, SeenSiteOptions {

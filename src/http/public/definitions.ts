@@ -19,7 +19,7 @@ import type { Call } from "../../web/guard.ts"
 import type { ApiKeyAuth } from "../auth.ts"
 import { type Detail, describeRoute } from "../openapi/route.ts"
 import { type creation, expectedVersions, Listed, ListQuery, NoQuery, parameter, Sent, takes, takesSome, writes } from "./requests.ts"
-import { toAnnotationResponse, toFunnelResponse, toGoalResponse } from "./shown.ts"
+import { toAnnotationResponse, toFunnelResponse, toGoalResponse } from "./responses.ts"
 import { parameters, RANGED, reportOptions } from "./stats.ts"
 
 /** Creates the routes for goals. Goals are evaluated over stored events, so a new goal applies to past data, too. */

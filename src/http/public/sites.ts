@@ -11,7 +11,7 @@ import type { ApiKeyAuth } from "../auth.ts"
 import { describeRoute } from "../openapi/route.ts"
 import type { creation } from "./requests.ts"
 import { expectedVersions, Listed, NoQuery, SearchQuery, Sent, takes, takesSome, writes } from "./requests.ts"
-import { type SiteFacts, toSiteResponse } from "./shown.ts"
+import { type SiteFacts, toSiteResponse } from "./responses.ts"
 
 const READ = { scopes: ["sites:read", "stats:read"] as const }
 const WRITE = writes(["sites:write"])

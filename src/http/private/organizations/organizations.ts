@@ -15,7 +15,7 @@ import type { Organizations } from "../../../services/organizations/organization
 import type { Sites } from "../../../services/sites/sites.ts"
 import type { PrivateRouter } from "../../../web/router.ts"
 import { type creation, expectedVersions, NoQuery, Sent, takes } from "../../public/requests.ts"
-import { type SiteFacts, toSiteResponse } from "../../public/shown.ts"
+import { type SiteFacts, toSiteResponse } from "../../public/responses.ts"
 import { MEMBER } from "../authorize.ts"
 import { BODIES } from "../bodies.ts"
 import { answersEmpty, ListQuery, refuses, tagged } from "../responses.ts"

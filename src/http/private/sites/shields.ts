@@ -1,5 +1,7 @@
 import { Elysia } from "elysia"
 import { parseId } from "../../../domain/id.ts"
+import { DropReport, DropSamples } from "../../../domain/insight.ts"
+import { instantText } from "../../../domain/moment.ts"
 import { Listed } from "../../../domain/response.ts"
 import type { Shield } from "../../../domain/shield.ts"
 import type { Site } from "../../../domain/site.ts"
@@ -13,8 +15,7 @@ import { pageOfAll, readPlainPaging } from "../../../services/lists/paging.ts"
 import type { Drops } from "../../../services/stats/drops.ts"
 import { readNothing } from "../../../web/body.ts"
 import type { Admitted, PrivateRouter } from "../../../web/router.ts"
-import type { creation } from "../../public/requests.ts"
-import { expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
+import { type creation, expectedVersions, NoQuery, Sent, takes, takesSome } from "../../public/requests.ts"
 import { bodyVersion } from "../bodies.ts"
 import { ListQuery, refuses, tagged } from "../responses.ts"
 
@@ -117,3 +118,24 @@ function withoutHits(patch: unknown): unknown {
   const { hits_7d: _, ...rest } = patch as Record<string, unknown>
   return rest
 }
+
+export interface DropRoutesOptions {
+  drops: Drops
+}
+
+/** Creates the routes for the dropped events of a site. */
+export const dropRoutes = (router: PrivateRouter, { drops }: DropRoutesOptions) =>
+  new Elysia({ prefix: "/api/private/sites/:site/drops" })
+    .use(router)
+    .get("", ({ site, query }) => drops.report(site, query), {
+      can: "site:read",
+      query: ListQuery,
+      response: { 200: DropReport },
+      detail: { summary: "List dropped events by reason and day", tags: ["drops"] },
+    })
+    .get("/sample", ({ site }) => ({ data: drops.samples(site).map(({ at, ...sample }) => ({ at: instantText(at), ...sample })) }), {
+      can: "site:read",
+      query: NoQuery,
+      response: { 200: DropSamples },
+      detail: { summary: "List the latest 100 dropped events", tags: ["drops"] },
+    })
