@@ -7,7 +7,7 @@ import { anyOf, Id, Instant, textOf } from "./response.ts"
 
 /** Schemas of the statistics that only the dashboard requests (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
-const SHOWN = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
+const VALUE_FIELDS = { value: t.String(), label: t.Optional(t.String()), truncated: t.Optional(t.Boolean()) }
 
 export const RealtimePanel = t.Object(
   {
@@ -56,7 +56,7 @@ export const ComparedBreakdown = t.Object(
 )
 export type ComparedBreakdown = Static<typeof ComparedBreakdown>
 
-export const Suggestions = t.Object({ data: t.Array(t.Object({ ...SHOWN, visitors: Count })) }, { title: "Suggestions" })
+export const Suggestions = t.Object({ data: t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count })) }, { title: "Suggestions" })
 export type Suggestions = Static<typeof Suggestions>
 
 export const BusyHours = t.Object(
@@ -76,7 +76,7 @@ export const Properties = t.Object(
       t.Object({
         property: t.String(),
         events: Count,
-        values: t.Array(t.Object({ ...SHOWN, visitors: Count, events: Count })),
+        values: t.Array(t.Object({ ...VALUE_FIELDS, visitors: Count, events: Count })),
         total_values: Count,
       }),
     ),
@@ -190,7 +190,7 @@ export const FunnelInsight = t.Object(
     breakdown: t.Optional(
       t.Object({
         dimension: t.String(),
-        rows: t.Array(t.Object({ ...SHOWN, ...FUNNEL_COUNTS })),
+        rows: t.Array(t.Object({ ...VALUE_FIELDS, ...FUNNEL_COUNTS })),
         total_rows: Count,
       }),
     ),
