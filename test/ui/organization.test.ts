@@ -2,11 +2,11 @@ import { expect, test } from "bun:test"
 import { SCOPES as ALL_SCOPES, impliedBy, type Scope } from "../../src/domain/key.ts"
 import { CORE_PERMISSIONS } from "../../src/domain/permission.ts"
 import { actionWords, auditFile, changesOf } from "../../src/ui/screens/organization/audit/audit-entries.ts"
-import { bodyOf, withPreset } from "../../src/ui/screens/organization/keys/key-draft.ts"
+import { byRoute, unusedWrites } from "../../src/ui/screens/organization/keys/key-usage.tsx"
+import { bodyOf, withPreset } from "../../src/ui/screens/organization/keys/keys.ts"
 import { beyondPreset, SCOPES, withoutImplied } from "../../src/ui/screens/organization/keys/scopes.ts"
 import { permissionsOfRole, permissionWords, rolesBelow } from "../../src/ui/screens/organization/members/roles.ts"
 import { bodyOfProvider, EMPTY } from "../../src/ui/screens/organization/providers/provider-draft.ts"
-import { byRoute, unusedWrites } from "../../src/ui/screens/organization/usage-rows.ts"
 
 test("every scope and every permission of the core has its own label", () => {
   expect(SCOPES).toEqual([...ALL_SCOPES])

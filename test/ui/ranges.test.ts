@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { addMonths, fittingIntervals, lengthOf, rangeOf, stepped, todayIn } from "../../src/ui/report/data/ranges.ts"
-import { placesOf } from "../../src/ui/report/notes/notes.ts"
+import { placesOf } from "../../src/ui/report/notes.ts"
 
 const TODAY = "2026-11-21"
 

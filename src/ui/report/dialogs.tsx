@@ -4,9 +4,9 @@ import { lazyPart } from "../parts/loading.ts"
 
 const FilterDialog = lazyPart(() => import("./filters/filter-dialog.tsx"))
 const SegmentDialog = lazyPart(() => import("./filters/segment-dialog.tsx"))
-const RangeDialog = lazyPart(() => import("./range/range-dialog.tsx"))
-const NotesDialog = lazyPart(() => import("./notes/notes-dialog.tsx"))
-const DropsDialog = lazyPart(() => import("./drops/drops-dialog.tsx"))
+const RangeDialog = lazyPart(() => import("./range-dialog.tsx"))
+const NotesDialog = lazyPart(() => import("./notes-dialog.tsx"))
+const DropsDialog = lazyPart(() => import("./drops-dialog.tsx"))
 
 /** The dialog that is open over a page with a period, if any. */
 export function RangeDialogs() {

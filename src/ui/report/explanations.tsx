@@ -1,4 +1,4 @@
-import { OTHER, UNKNOWN } from "./data/value-text.ts"
+import { OTHER, UNKNOWN } from "./data/figures.ts"
 import { TrustMark } from "./trust.tsx"
 
 /** Texts for the time during which a visitor is counted once. */

@@ -12,12 +12,12 @@ import { MenuItem } from "../parts/menu.tsx"
 import { toast } from "../parts/toasts.tsx"
 import { metricLabel, rangeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
+import type { RowMenuProps } from "./cards/ranked-list.tsx"
 import { type CardTab, detailsName, filtersWithout, openPage, pageAddress } from "./data/card-tabs.ts"
+import { stripMetrics } from "./data/figures.ts"
 import { addDays, addMonths, rangeOf, todayIn } from "./data/ranges.ts"
 import { asQuery, useStatsSource } from "./data/reports.ts"
-import { stripMetrics } from "./data/strip-metrics.ts"
 import { openDialog } from "./dialogs.tsx"
-import type { RowMenuProps } from "./rows/ranked-list.tsx"
 
 /** Focuses the first item of a menu whose items were loaded after it was opened. */
 function useFirstItem(): RefObject<HTMLDivElement | null> {

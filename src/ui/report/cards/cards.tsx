@@ -21,11 +21,10 @@ import {
   pageAddress,
   SOURCE_TABS,
 } from "../data/card-tabs.ts"
+import { rowMetrics, valueText } from "../data/figures.ts"
 import { usePrefetchedReports, useReport, useStatsSource } from "../data/reports.ts"
-import { rowMetrics } from "../data/strip-metrics.ts"
-import { valueText } from "../data/value-text.ts"
-import { RankedList, type RankedRow, RowMenu } from "../rows/ranked-list.tsx"
 import { CardAnswer, EmptyCard } from "./card-answer.tsx"
+import { RankedList, type RankedRow, RowMenu } from "./ranked-list.tsx"
 
 const BusyHours = lazyPart(() => import("./busy-hours.tsx"))
 const WorldMap = lazyPart(() => import("./world-map.tsx"))

@@ -1,6 +1,6 @@
 import type { ReportRange, Timeseries } from "../../../domain/report.ts"
 import { clockText, dayText, rangeText } from "../../text/format.ts"
-import { figureOf } from "../data/strip-metrics.ts"
+import { figureOf } from "../data/figures.ts"
 
 /** Returns how many points have started. The current day comes with its future hours, which can have no data yet. */
 export const startedPoints = ({ points }: Pick<Timeseries, "points">, now = Date.now()): number =>

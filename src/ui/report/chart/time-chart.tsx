@@ -1,5 +1,6 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import type { ScopedAnnotationResponse } from "../../../domain/annotation.ts"
 import type { ReportRange, Timeseries } from "../../../domain/report.ts"
 import type { AddressInterval } from "../../../domain/site-address.ts"
 import { useSiteAddress } from "../../browser/address.ts"
@@ -9,10 +10,10 @@ import { Popover } from "../../parts/menu.tsx"
 import { useKeys } from "../../parts/shortcuts.ts"
 import { metricLabel, metricText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
+import { figureOf } from "../data/figures.ts"
 import { fittingIntervals, lengthOf } from "../data/ranges.ts"
-import { figureOf } from "../data/strip-metrics.ts"
 import { openDialog } from "../dialogs.tsx"
-import { type NoteShown, placesOf } from "../notes/notes.ts"
+import { placesOf } from "../notes.ts"
 import { TrustMark } from "../trust.tsx"
 import { type ChartContent, type ChartDrawing, drawChart } from "./draw-chart.ts"
 import { bucketText, comparisonText, partialText, startedPoints } from "./points.ts"
@@ -23,7 +24,7 @@ const ReadOut = lazyPart(() => import("./read-out.tsx"))
 interface TimeChartProps {
   series: Timeseries
   metric: string
-  notes: readonly NoteShown[]
+  notes: readonly ScopedAnnotationResponse[]
 }
 
 /** Chart of a metric over time with the comparison and notes. The key T shows the same numbers as a table. */

@@ -2,13 +2,14 @@ import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-q
 import type { Dimension } from "../../../domain/dimension.ts"
 import { OPERATORS, type Operator } from "../../../domain/filter.ts"
 import { QUERY } from "../../../domain/limits.ts"
+import type { SegmentResponse } from "../../../domain/segment.ts"
 import { type AddressFilter, rangeArguments } from "../../../domain/site-address.ts"
 import { getAll } from "../../api/api.ts"
 import { useSiteAddress } from "../../browser/address.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { dimensionLabel, operatorText } from "../../text/words.ts"
+import { valueText } from "../data/figures.ts"
 import { useReport } from "../data/reports.ts"
-import { valueText } from "../data/value-text.ts"
 
 /** Returns a filter as a sentence: Page is /pricing or /plans. `names` replaces codes. */
 export const filterText = ({ dimension, property, operator, values }: AddressFilter, names?: ReadonlyMap<string, string>): string => {
@@ -52,24 +53,18 @@ function useNamesOf(dimension: Coded, filters: readonly AddressFilter[]): [code:
   return data.rows.flatMap(({ value, label }) => (label === undefined ? [] : [[value, label] as [string, string]]))
 }
 
-/** A segment of a site, as returned by `GET /api/private/sites/{site}/segments`. */
-export interface SegmentShown {
-  id: number
-  name: string
-  scope: "personal" | "site"
-  filters: AddressFilter[]
-  owner: number | null
-  version: number
-}
+/** Returns the filters of a segment in the form of the URL. The server has validated them; without an operator they mean `is`. */
+export const addressFilters = (filters: SegmentResponse["filters"]): AddressFilter[] =>
+  filters.map((filter) => ({ ...filter, operator: filter.operator ?? "is", values: filter.values.map(String) }) as AddressFilter)
 
 const KEY = "segments"
 
 export const segmentsPath = (siteId: number): string => `/api/private/sites/${siteId}/segments`
 
-export const useSegments = (siteId: number | undefined, enabled = true): UseQueryResult<SegmentShown[], Error> =>
+export const useSegments = (siteId: number | undefined, enabled = true): UseQueryResult<SegmentResponse[], Error> =>
   useQuery({
     queryKey: [KEY, siteId],
-    queryFn: ({ signal }) => getAll<SegmentShown>(`${segmentsPath(siteId!)}?`, signal),
+    queryFn: ({ signal }) => getAll<SegmentResponse>(`${segmentsPath(siteId!)}?`, signal),
     staleTime: 60_000,
     enabled: enabled && siteId !== undefined,
   })

@@ -8,8 +8,8 @@ import { useDebouncedValue } from "../../browser/hooks.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { short } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
+import { valueText } from "../data/figures.ts"
 import { useReport } from "../data/reports.ts"
-import { valueText } from "../data/value-text.ts"
 import { isExact, useCodeNames } from "./filters.ts"
 
 interface ValuePickerProps {

@@ -9,7 +9,7 @@ import { Skeleton } from "../../parts/states.tsx"
 import { BreakdownCards } from "../../report/cards/cards.tsx"
 import { useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts, useFilterBar } from "../../report/filters/filter-bar.tsx"
-import { Instrument } from "../../report/summary/summary.tsx"
+import { Instrument } from "../../report/summary.tsx"
 import { panels } from "../../shell/plugin-pages.ts"
 import { visible } from "../../text/safe-text.tsx"
 

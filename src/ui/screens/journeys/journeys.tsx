@@ -2,9 +2,10 @@ import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
 import type { Journeys } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../browser/address.ts"
+import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
+import { Dialog } from "../../parts/dialog.tsx"
 import { Choice, SelectField } from "../../parts/form/fields.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { Card, Page } from "../../parts/page.tsx"
@@ -13,13 +14,14 @@ import { CardAnswer } from "../../report/cards/card-answer.tsx"
 import { useReport, useStatsSource } from "../../report/data/reports.ts"
 import { FilterBar, IgnoredAddressParts } from "../../report/filters/filter-bar.tsx"
 import { MatchValueField } from "../../report/filters/suggestion-fields.tsx"
-import { exact } from "../../text/format.ts"
+import { counted, exact, percent } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { emptyDraft } from "../funnels/funnel-draft.ts"
-import { columnName, Flow, FlowTable } from "./flow.tsx"
+import { columnName, Flow, FlowTable, nodeName } from "./flow.tsx"
 import {
   funnelSteps,
   inputOf,
+  itemOfNode,
   itemText,
   type JourneyNode,
   type JourneyQuestion,
@@ -28,7 +30,6 @@ import {
   STEPS,
   writtenQuestion,
 } from "./journey-question.ts"
-import { NodeDialog } from "./node-dialog.tsx"
 
 const FunnelDialog = lazyPart(() => import("../funnels/funnel-dialog.tsx"))
 
@@ -184,5 +185,57 @@ function JourneyTools({ question, onQuestion }: JourneyToolsProps) {
         />
       </div>
     </form>
+  )
+}
+
+interface NodeDialogProps {
+  node: JourneyNode
+  column: number
+  mode: Journeys["mode"]
+  question: JourneyQuestion
+  onQuestion(question: JourneyQuestion): void
+  onClose(): void
+}
+
+/** Offers the actions for a node of the journey. */
+export function NodeDialog({ node, column, mode, question, onQuestion, onClose }: NodeDialogProps) {
+  const { base, address, go } = useSiteAddress()
+  const item = itemOfNode(node)
+  const change = (next: JourneyQuestion) => {
+    onClose()
+    onQuestion(next)
+  }
+  const isPinned = question.pins.some((pin) => pin.column === column && itemText(pin) === node.page)
+  return (
+    <Dialog title={nodeName(node)} onClose={onClose} small>
+      <div class="stack">
+        <p>
+          {`${counted(node.visits, "visit")}, ${percent(node.conversion_rate)} of visits ${mode === "start" ? "from the start" : "to the end"}. ${columnName(column, mode)}.`}
+        </p>
+        {node.kind === "other" && <p class="quiet">All pages with fewer visits than those listed.</p>}
+        {item && (
+          <div class="stack">
+            {column > 0 && (
+              <Button icon="pin" onClick={() => change(pinned(question, { column, ...item }))}>
+                {isPinned ? "Remove pin" : "Show only visits through here"}
+              </Button>
+            )}
+            <Button onClick={() => change({ ...question, mode: "start", anchor: item, pins: [] })}>Show paths starting here</Button>
+            <Button onClick={() => change({ ...question, mode: "end", anchor: item, pins: [] })}>Show paths ending here</Button>
+            <Button
+              icon="filter"
+              onClick={() => {
+                const dimension = item.event === undefined ? "page" : "event"
+                const operator = item.page?.endsWith("/*") ? "matches_wildcard" : "is"
+                const others = address.filters.filter((filter) => filter.dimension !== dimension)
+                go({ filters: toggledFilter(others, { dimension, operator }, itemText(item)), cards: {} }, { path: base })
+              }}
+            >
+              Filter overview by this
+            </Button>
+          </div>
+        )}
+      </div>
+    </Dialog>
   )
 }

@@ -2,18 +2,19 @@ import { useQueryClient } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { coversHost } from "../../../domain/site.ts"
+import type { OwnSiteResponse } from "../../../domain/site-response.ts"
 import { patch } from "../../api/api.ts"
-import { canOnSite, type SiteShown, useMe, useSite } from "../../api/session.ts"
+import { canOnSite, useMe, useSite } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
 import { browserZone } from "../../parts/form/locale-fields.tsx"
 import { Icon } from "../../parts/icon.tsx"
 import { sentenceOf } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { REASON_WORDS } from "../../report/drops/drop-words.ts"
+import { REASON_WORDS } from "../../report/drop-words.ts"
 import { timeText } from "../../text/format.ts"
 import { visible } from "../../text/safe-text.tsx"
 import { checksOf, type StepState, type Trouble, timeIn, useLive } from "./live-state.ts"
-import { collectOrigin, examplePage, type SnippetSite, SnippetTabs } from "./snippets.tsx"
+import { collectOrigin, examplePage, SnippetTabs } from "./snippets.tsx"
 
 const POLL_MS = 10_000
 
@@ -33,13 +34,11 @@ export function NewSite({ siteId }: { siteId: number }) {
   return <LiveCheck siteId={siteId} />
 }
 
-type CheckedSite = SiteShown & SnippetSite & { organization: { id: number } }
-
 /** Shows the snippet and checks its installation live. Replaces the dashboard's cards until the first event, and follows adding a site. */
 export function LiveCheck({ siteId }: { siteId: number }) {
   const { data: site } = useSite(siteId)
   if (!site) return null
-  const checked = site as CheckedSite // the whole response; `SiteShown` names only what most pages need
+  const checked = site as OwnSiteResponse // the whole response; `OwnSiteResponse` names only what most pages need
   return (
     <div class="bands">
       <section class="card stack" aria-labelledby="put-on-pages">
@@ -54,7 +53,7 @@ export function LiveCheck({ siteId }: { siteId: number }) {
   )
 }
 
-function CheckList({ site }: { site: CheckedSite }) {
+function CheckList({ site }: { site: OwnSiteResponse }) {
   const { state, retryAt } = useLive(site.id)
   const mayWrite = canOnSite(useMe(), site.id, "site:write")
   const zone = browserZone()
@@ -103,7 +102,7 @@ function CheckList({ site }: { site: CheckedSite }) {
 
 interface TroubleProps {
   trouble: Trouble
-  site: CheckedSite
+  site: OwnSiteResponse
   mayWrite: boolean
 }
 
@@ -187,7 +186,7 @@ const Step = ({ state, done, waiting, children }: StepProps) => (
   </li>
 )
 
-function AllowHost({ hostname, site }: { hostname: string; site: CheckedSite }) {
+function AllowHost({ hostname, site }: { hostname: string; site: OwnSiteResponse }) {
   const { busy, run } = useChange(site.id)
   const allow = () => run(() => patch(`/api/private/sites/${site.id}`, { hosts: [...site.hosts, hostname], version: site.version }))
   return (
@@ -199,7 +198,7 @@ function AllowHost({ hostname, site }: { hostname: string; site: CheckedSite }) 
   )
 }
 
-function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: CheckedSite; mayWrite: boolean }) {
+function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: OwnSiteResponse; mayWrite: boolean }) {
   if (coversHost(site.hosts, hostname)) return null
   return (
     <span class="row">
@@ -211,7 +210,7 @@ function UnknownHost({ hostname, site, mayWrite }: { hostname: string; site: Che
   )
 }
 
-function UseZone({ site, zone }: { site: CheckedSite; zone: string }) {
+function UseZone({ site, zone }: { site: OwnSiteResponse; zone: string }) {
   const { busy, run } = useChange(site.id)
   return (
     <span>
@@ -241,7 +240,7 @@ function useChange(siteId: number) {
 }
 
 /** Sends a test event through the route that pages use, so that it tests the same path. */
-function TestEvent({ site }: { site: CheckedSite }) {
+function TestEvent({ site }: { site: OwnSiteResponse }) {
   const [busy, setBusy] = useState(false)
   const sendOne = async () => {
     setBusy(true)

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { KeyResponse, SecretResponse } from "../../../../domain/key.ts"
 import type { OrganizationPolicy } from "../../../../domain/organization.ts"
 import { patch, post } from "../../../api/api.ts"
 import { Button } from "../../../parts/button.tsx"
@@ -10,18 +11,16 @@ import { dayText } from "../../../text/format.ts"
 import { visible } from "../../../text/safe-text.tsx"
 import { type OwnOrganization, useOrganization, useOwnSites, useRefresh } from "../own-organization.ts"
 import { SiteChoices } from "../site-choices.tsx"
-import { bodyOf, draftOf, type Expiry, type KeyDraft, withPreset } from "./key-draft.ts"
-import { type ApiKey, keysPath } from "./keys.ts"
-import type { SecretShown } from "./new-secret.tsx"
+import { bodyOf, draftOf, type Expiry, type KeyDraft, keysPath, withPreset } from "./keys.ts"
 import { beyondPreset, PRESETS, type Preset, SCOPE_WORDS, SCOPES, scopePhrase } from "./scopes.ts"
 
 interface KeyDialogProps {
   organization: OwnOrganization
   /** Key to edit, or undefined to create a new one. */
-  current?: ApiKey
+  current?: KeyResponse
   /** Initial preset of a new key. */
   preset?: Preset
-  onCreated?(created: SecretShown): Promise<unknown>
+  onCreated?(created: SecretResponse): Promise<unknown>
   onClose(): void
 }
 
@@ -32,7 +31,7 @@ export function KeyDialog({ organization, current, preset = "assistant", onCreat
   const set = (changes: Partial<KeyDraft>) => setDraft({ ...draft, ...changes })
   const submit = async () => {
     const path = keysPath(organization.id)
-    if (!current) return onCreated?.(await post<SecretShown>(path, bodyOf(draft)))
+    if (!current) return onCreated?.(await post<SecretResponse>(path, bodyOf(draft)))
     try {
       await patch(`${path}/${current.id}`, { ...bodyOf(draft), version: current.version })
     } finally {

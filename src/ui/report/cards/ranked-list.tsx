@@ -8,8 +8,7 @@ import { Popover } from "../../parts/menu.tsx"
 import { exact, metricLabel, metricText, percent } from "../../text/format.ts"
 import { CutText, visible } from "../../text/safe-text.tsx"
 import { type CardTab, openPage } from "../data/card-tabs.ts"
-import { rowValue } from "../data/strip-metrics.ts"
-import { isNoValue } from "../data/value-text.ts"
+import { isNoValue, rowValue } from "../data/figures.ts"
 
 const RowNote = lazyPart(() => import("../explanations.tsx"), "RowNote")
 

@@ -1,29 +1,18 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query"
-import { getAll } from "../../api/api.ts"
-import type { DayRange } from "../data/ranges.ts"
-
-/** A note, as returned by `GET /api/private/sites/{site}/annotations`. */
-export interface NoteShown {
-  id: number
-  /** A day of the site, or an instant in UTC. */
-  at: string
-  day: string
-  text: string
-  scope: "personal" | "site"
-  owner: number | null
-  version: number
-}
+import type { ScopedAnnotationResponse } from "../../domain/annotation.ts"
+import { getAll } from "../api/api.ts"
+import type { DayRange } from "./data/ranges.ts"
 
 const KEY = "notes"
 
 export const notesPath = (siteId: number): string => `/api/private/sites/${siteId}/annotations`
 
 /** Fetches the notes of a range of days, earliest first. */
-export const useNotes = (siteId: number | undefined, range: DayRange | undefined): UseQueryResult<NoteShown[], Error> =>
+export const useNotes = (siteId: number | undefined, range: DayRange | undefined): UseQueryResult<ScopedAnnotationResponse[], Error> =>
   useQuery({
     queryKey: [KEY, siteId, range?.from, range?.to],
     queryFn: async ({ signal }) => {
-      const notes = await getAll<NoteShown>(`${notesPath(siteId!)}?from=${range!.from}&to=${range!.to}&`, signal)
+      const notes = await getAll<ScopedAnnotationResponse>(`${notesPath(siteId!)}?from=${range!.from}&to=${range!.to}&`, signal)
       return notes.sort((a, b) => (a.day < b.day || (a.day === b.day && a.id < b.id) ? -1 : 1))
     },
     staleTime: 60_000,
@@ -36,7 +25,10 @@ export function useRefreshNotes(siteId: number): () => Promise<void> {
 }
 
 /** Returns the point of a series that each note belongs to: the last one that starts no later than its day. Undefined for notes before the first point. */
-export function placesOf(points: readonly { time: string }[], notes: readonly Pick<NoteShown, "at" | "day">[]): (number | undefined)[] {
+export function placesOf(
+  points: readonly { time: string }[],
+  notes: readonly Pick<ScopedAnnotationResponse, "at" | "day">[],
+): (number | undefined)[] {
   return notes.map(({ at, day }) => {
     const isByHour = (points[0]?.time.length ?? 0) > 10
     const instant = isByHour && at.includes("T") ? Date.parse(at) : undefined

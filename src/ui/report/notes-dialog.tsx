@@ -1,21 +1,22 @@
 import { useState } from "preact/hooks"
-import { isDay } from "../../../domain/site-address.ts"
-import { Problem, patch, post, remove } from "../../api/api.ts"
-import { canOnSite, useMe, useSite } from "../../api/session.ts"
-import { useSiteAddress } from "../../browser/address.ts"
-import { Button, IconButton } from "../../parts/button.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { Choice, TextArea, TextField } from "../../parts/form/fields.tsx"
-import { Form } from "../../parts/form/form.tsx"
-import { EmptyState, ErrorState } from "../../parts/states.tsx"
-import { toast } from "../../parts/toasts.tsx"
-import { dayText } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.tsx"
-import { rangeOf, todayIn } from "../data/ranges.ts"
-import { useStatsSource } from "../data/reports.ts"
-import { type NoteShown, notesPath, useNotes, useRefreshNotes } from "./notes.ts"
+import type { ScopedAnnotationResponse } from "../../domain/annotation.ts"
+import { isDay } from "../../domain/site-address.ts"
+import { Problem, patch, post, remove } from "../api/api.ts"
+import { canOnSite, useMe, useSite } from "../api/session.ts"
+import { useSiteAddress } from "../browser/address.ts"
+import { Button, IconButton } from "../parts/button.tsx"
+import { Dialog } from "../parts/dialog.tsx"
+import { Choice, TextArea, TextField } from "../parts/form/fields.tsx"
+import { Form } from "../parts/form/form.tsx"
+import { EmptyState, ErrorState } from "../parts/states.tsx"
+import { toast } from "../parts/toasts.tsx"
+import { dayText } from "../text/format.ts"
+import { visible } from "../text/safe-text.tsx"
+import { rangeOf, todayIn } from "./data/ranges.ts"
+import { useStatsSource } from "./data/reports.ts"
+import { notesPath, useNotes, useRefreshNotes } from "./notes.ts"
 
-type Editing = Pick<NoteShown, "text" | "scope"> & { day: string; note?: NoteShown }
+type Editing = Pick<ScopedAnnotationResponse, "text" | "scope"> & { day: string; note?: ScopedAnnotationResponse }
 
 /** Dialog with the notes of the period. */
 export default function NotesDialog({ day, onClose }: { day: string | undefined; onClose(): void }) {
@@ -30,8 +31,8 @@ export default function NotesDialog({ day, onClose }: { day: string | undefined;
   const mayShare = canOnSite(me, siteId, "annotations:write")
   const usual = mayShare ? "site" : "personal"
   const [editing, setEditing] = useState<Editing | undefined>(day === undefined ? undefined : { day, text: "", scope: usual })
-  const mayChange = ({ scope, owner }: NoteShown) => (scope === "personal" ? owner === me?.user.id : mayShare)
-  const drop = async (note: NoteShown) => {
+  const mayChange = ({ scope, owner }: ScopedAnnotationResponse) => (scope === "personal" ? owner === me?.user.id : mayShare)
+  const drop = async (note: ScopedAnnotationResponse) => {
     const { at, text, scope } = note
     try {
       await remove(`${notesPath(siteId)}/${note.id}`)

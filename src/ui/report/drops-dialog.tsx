@@ -1,13 +1,13 @@
-import { rangeArguments } from "../../../domain/site-address.ts"
-import { useSiteAddress } from "../../browser/address.ts"
-import { DataTable } from "../../parts/data-table.tsx"
-import { Dialog } from "../../parts/dialog.tsx"
-import { Answer, EmptyState } from "../../parts/states.tsx"
-import { dayText, exact } from "../../text/format.ts"
-import { visible } from "../../text/safe-text.tsx"
-import { asQuery } from "../data/reports.ts"
-import { useDrops } from "../trust.tsx"
+import { rangeArguments } from "../../domain/site-address.ts"
+import { useSiteAddress } from "../browser/address.ts"
+import { DataTable } from "../parts/data-table.tsx"
+import { Dialog } from "../parts/dialog.tsx"
+import { Answer, EmptyState } from "../parts/states.tsx"
+import { dayText, exact } from "../text/format.ts"
+import { visible } from "../text/safe-text.tsx"
+import { asQuery } from "./data/reports.ts"
 import { REASON_WORDS } from "./drop-words.ts"
+import { useDrops } from "./trust.tsx"
 
 /** Dialog with the dropped events of the period by reason and day. */
 export default function DropsDialog({ onClose }: { onClose(): void }) {

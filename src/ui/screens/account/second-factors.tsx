@@ -1,6 +1,8 @@
 import { useState } from "preact/hooks"
+import type { TotpResponse } from "../../../domain/account-response.ts"
 import { post } from "../../api/api.ts"
 import { type Me, useRefreshMe } from "../../api/session.ts"
+import { saveFile } from "../../browser/files.ts"
 import { Button } from "../../parts/button.tsx"
 import { Confirm } from "../../parts/confirm.tsx"
 import { CopyButton } from "../../parts/copy.tsx"
@@ -10,13 +12,6 @@ import { Form } from "../../parts/form/form.tsx"
 import { toast } from "../../parts/toasts.tsx"
 import { Part } from "./section.tsx"
 
-interface Started {
-  secret: string
-  otpauth_uri: string
-  qr_svg: string
-  ticket: string
-}
-
 interface AuthenticatorAppProps {
   me: Me
   onCodes(codes: readonly string[]): void
@@ -25,7 +20,7 @@ interface AuthenticatorAppProps {
 /** Adds or removes an authenticator app as a second factor. */
 export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
   const refresh = useRefreshMe()
-  const [started, setStarted] = useState<Started>()
+  const [started, setStarted] = useState<TotpResponse>()
   const [isRemoving, setRemoving] = useState(false)
   const { totp } = me.user.mfa
   return (
@@ -42,7 +37,7 @@ export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
           </Button>
         </div>
       ) : (
-        <Form submit={async () => setStarted(await post<Started>("/api/private/me/totp/start", undefined))} label="Authenticator app">
+        <Form submit={async () => setStarted(await post<TotpResponse>("/api/private/me/totp/start", undefined))} label="Authenticator app">
           {({ busy }) => (
             <div class="row">
               <Button type="submit" busy={busy}>
@@ -85,7 +80,7 @@ export function AuthenticatorApp({ me, onCodes }: AuthenticatorAppProps) {
 }
 
 interface EnrolmentProps {
-  started: Started
+  started: TotpResponse
   onClose(): void
   onDone(codes: string[]): Promise<void>
 }
@@ -128,6 +123,81 @@ function Enrolment({ started: { secret, qr_svg, ticket }, onClose, onDone }: Enr
           </>
         )}
       </Form>
+    </Dialog>
+  )
+}
+
+interface RecoveryCodesProps {
+  me: Me
+  onCodes(codes: readonly string[]): void
+}
+
+/** Shows how many recovery codes are left and generates a new set. */
+export function RecoveryCodes({ me, onCodes }: RecoveryCodesProps) {
+  const refresh = useRefreshMe()
+  const [isAsking, setAsking] = useState(false)
+  const left = me.user.mfa.recovery_codes_left
+  return (
+    <Part title="Recovery codes">
+      <p class="quiet">
+        Use one if you lose your second factor. Each code works once.{" "}
+        {left === 0 ? "You have none left." : left === 1 ? "You have 1 left." : `You have ${left} left.`}
+      </p>
+      <div class="row">
+        <Button onClick={() => setAsking(true)}>Generate new codes</Button>
+      </div>
+      {isAsking && (
+        <Confirm
+          title="Generate new recovery codes?"
+          act="Generate new codes"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            const { recovery_codes } = await post<{ recovery_codes: string[] }>("/api/private/me/recovery-codes", undefined)
+            onCodes(recovery_codes)
+            await refresh()
+          }}
+        >
+          <p>Your existing codes stop working, and all other sessions will be signed out.</p>
+        </Confirm>
+      )}
+    </Part>
+  )
+}
+
+interface CodesShownProps {
+  codes: readonly string[]
+  email: string
+  onClose(): void
+}
+
+/** Shows new recovery codes. They can't be shown again, because only their hashes are stored. */
+export function CodesShown({ codes, email, onClose }: CodesShownProps) {
+  const text = codes.join("\n")
+  return (
+    <Dialog title="Your recovery codes" onClose={onClose}>
+      <div class="stack">
+        <p>Store them where you can reach them without your phone. They're shown only now, and each works once.</p>
+        <pre class="codes">{text}</pre>
+        <div class="row">
+          <Button
+            icon="download"
+            onClick={() =>
+              saveFile(
+                `footfall-recovery-codes.txt`,
+                new Blob([`Footfall recovery codes of ${email}\n${location.origin}\n\n${text}\n`], { type: "text/plain" }),
+              )
+            }
+          >
+            Download codes
+          </Button>
+          <CopyButton text={text} />
+        </div>
+        <div class="dialog-foot">
+          <Button kind="primary" onClick={onClose}>
+            I've saved them
+          </Button>
+        </div>
+      </div>
     </Dialog>
   )
 }
